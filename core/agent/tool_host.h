@@ -1,0 +1,30 @@
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "core/model/item.h"
+
+namespace sortie {
+
+/// Why the run must end after a tool call, although the call has its output.
+enum class CallVerdict { go_on, forbidden, too_many_denials, protected_path_changed };
+
+struct CallResult {
+  ToolOutput output;
+  CallVerdict verdict = CallVerdict::go_on;
+  bool denied = false;
+  std::string reason{};  ///< for the operator, where the verdict is not go_on
+};
+
+/// The tools, as the loop sees them.
+class ToolHost {
+ public:
+  virtual ~ToolHost() = default;
+  /// In a stable order, so that requests keep their bytes.
+  virtual std::vector<ToolSpec> specs() const = 0;
+  /// Always yields an output with the call's id; a failed or denied call has one too.
+  virtual CallResult dispatch(const ToolCall& call, int turn, std::stop_token stop) = 0;
+};
+
+}  // namespace sortie

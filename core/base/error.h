@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "core/base/exit_code.h"
+
+namespace sortie {
+
+/// A failure that ends the run; `what()` is one sentence for the operator.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& what, ExitCode code = ExitCode::internal)
+      : std::runtime_error(what), code_(code) {}
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// A task, policy, manifest or flag is wrong: "FILE:LINE:COLUMN: error: …", all findings at once.
+class InputError : public Error {
+ public:
+  explicit InputError(const std::string& what) : Error(what, ExitCode::usage) {}
+};
+
+/// A tool call failed in a way the model can mend; worded for the model, does not end the run.
+class ToolError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The text of an errno value: "Permission denied".
+std::string errno_text(int number);
+
+/// Error "STEP PATH: <errno text>", for a system call that failed; reads errno first.
+Error system_error(const std::string& step, ExitCode code = ExitCode::internal);
+
+}  // namespace sortie

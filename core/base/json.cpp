@@ -1,0 +1,284 @@
+#include "core/base/json.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_set>
+
+#include "core/base/text.h"
+
+namespace sortie {
+
+Json::Json(std::int64_t value) : type_(Type::number), text_(std::to_string(value)) {}
+Json::Json(std::uint64_t value) : type_(Type::number), text_(std::to_string(value)) {}
+
+Json::Json(double value) : type_(Type::number) {
+  if (!std::isfinite(value)) {  // JSON has no spelling for them (RFC 8259 §6)
+    type_ = Type::null;
+    return;
+  }
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  text_.assign(buffer, end);
+}
+
+Json Json::array(std::vector<Json> items) {
+  Json value;
+  value.type_ = Type::array;
+  value.items_ = std::move(items);
+  return value;
+}
+
+Json Json::object(std::initializer_list<Member> members) {
+  Json value;
+  value.type_ = Type::object;
+  value.members_ = members;
+  return value;
+}
+
+Json Json::number(std::string spelling) {
+  Json value;
+  value.type_ = Type::number;
+  value.text_ = std::move(spelling);
+  return value;
+}
+
+std::optional<std::int64_t> Json::integer() const noexcept {
+  if (type_ != Type::number) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = text_.data() + text_.size();
+  const auto result = std::from_chars(text_.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end) return value;
+  const auto as_real = real();
+  // 2^63 as a double is exact; beyond it the cast would be undefined.
+  if (!as_real || *as_real != std::trunc(*as_real) || std::fabs(*as_real) >= 9223372036854775808.0)
+    return std::nullopt;
+  return static_cast<std::int64_t>(*as_real);
+}
+
+std::optional<double> Json::real() const noexcept {
+  if (type_ != Type::number) return std::nullopt;
+  double value = 0;
+  const auto result = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+  if (result.ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+const Json* Json::find(std::string_view name) const noexcept {
+  for (const auto& member : members_)
+    if (member.first == name) return &member.second;
+  return nullptr;
+}
+
+Json* Json::find(std::string_view name) noexcept {
+  for (auto& member : members_)
+    if (member.first == name) return &member.second;
+  return nullptr;
+}
+
+const Json& Json::operator[](std::string_view name) const noexcept {
+  static const Json kNull;
+  const Json* found = find(name);
+  return found ? *found : kNull;
+}
+
+Json& Json::set(std::string_view name, Json value) {
+  if (type_ == Type::null) type_ = Type::object;
+  if (Json* found = find(name)) {
+    *found = std::move(value);
+    return *this;
+  }
+  members_.emplace_back(std::string(name), std::move(value));
+  return *this;
+}
+
+void Json::push_back(Json value) {
+  if (type_ == Type::null) type_ = Type::array;
+  items_.push_back(std::move(value));
+}
+
+std::string Json::string_at(std::string_view name, std::string_view fallback) const {
+  const Json* found = find(name);
+  return found && found->is_string() ? found->text_ : std::string(fallback);
+}
+
+std::int64_t Json::integer_at(std::string_view name, std::int64_t fallback) const noexcept {
+  const Json* found = find(name);
+  return found ? found->integer().value_or(fallback) : fallback;
+}
+
+namespace {
+
+/// RapidJSON's events → Json. Iterative on both sides, so that depth is a number and not a crash.
+class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+ public:
+  explicit Builder(std::size_t max_depth) : max_depth_(max_depth) {}
+
+  Json take() { return std::move(root_); }
+  const char* refusal() const { return refusal_; }
+
+  bool Null() { return add(Json()); }
+  bool Bool(bool value) { return add(Json(value)); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    return add(Json::number(std::string(text, length)));
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return add(Json(std::string(text, length)));
+  }
+  bool StartObject() { return open(Json::object()); }
+  bool StartArray() { return open(Json::array()); }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    auto& frame = open_.back();
+    std::string name(text, length);
+    auto& members = frame.value.members();
+    // A linear look is quickest for the few members an object has; large ones get a set.
+    if (members.size() == 16)
+      for (const auto& member : members) frame.names.insert(member.first);
+    const bool known =
+        members.size() >= 16 ? !frame.names.insert(name).second : frame.value.find(name) != nullptr;
+    if (known) return refuse("duplicate name in an object");
+    frame.key = std::move(name);
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+
+ private:
+  struct Frame {
+    Json value;
+    std::string key;
+    std::unordered_set<std::string> names;
+  };
+
+  bool refuse(const char* why) {
+    refusal_ = why;
+    return false;
+  }
+  bool add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return true;
+    }
+    auto& frame = open_.back();
+    if (frame.value.is_array())
+      frame.value.items().push_back(std::move(value));
+    else
+      frame.value.members().emplace_back(std::move(frame.key), std::move(value));
+    return true;
+  }
+  bool open(Json value) {
+    if (open_.size() >= max_depth_) return refuse("nested too deeply");
+    open_.push_back({std::move(value), {}, {}});
+    return true;
+  }
+  bool close() {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(value));
+  }
+
+  std::size_t max_depth_;
+  std::vector<Frame> open_;
+  Json root_;
+  const char* refusal_ = nullptr;
+};
+
+/// Where rapidjson::Writer puts its bytes.
+struct StringStream {
+  using Ch = char;
+  std::string& to;
+  void Put(char c) { to.push_back(c); }
+  void Flush() {}
+};
+
+template <typename Writer>
+void write_value(Writer& writer, const Json& value) {
+  switch (value.type()) {
+    case Json::Type::null:
+      writer.Null();
+      return;
+    case Json::Type::boolean:
+      writer.Bool(value.boolean());
+      return;
+    case Json::Type::number:
+      writer.RawValue(value.text().data(), value.text().size(), rapidjson::kNumberType);
+      return;
+    case Json::Type::string: {
+      const std::string& text = value.text();
+      if (is_utf8(text)) {
+        writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+      } else {
+        const std::string repaired = repair_utf8(text);
+        writer.String(repaired.data(), static_cast<rapidjson::SizeType>(repaired.size()));
+      }
+      return;
+    }
+    case Json::Type::array:
+      writer.StartArray();
+      for (const auto& item : value.items()) write_value(writer, item);
+      writer.EndArray();
+      return;
+    case Json::Type::object:
+      writer.StartObject();
+      for (const auto& [name, member] : value.members()) {
+        const std::string key = repair_utf8(name);
+        writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+        write_value(writer, member);
+      }
+      writer.EndObject();
+      return;
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::size_t max_depth) {
+  Builder builder(max_depth);
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseValidateEncodingFlag |
+                              rapidjson::kParseNumbersAsStringsFlag;
+  const auto result = reader.Parse<kFlags>(stream, builder);
+  if (result.IsError()) {
+    const char* what =
+        builder.refusal() ? builder.refusal() : rapidjson::GetParseError_En(result.Code());
+    throw JsonError(what, result.Offset());
+  }
+  return builder.take();
+}
+
+void write_json(const Json& value, std::string& to) {
+  StringStream stream{to};
+  rapidjson::Writer<StringStream> writer(stream);
+  write_value(writer, value);
+}
+
+std::string write_json(const Json& value) {
+  std::string text;
+  write_json(value, text);
+  return text;
+}
+
+std::string write_json_pretty(const Json& value) {
+  std::string text;
+  StringStream stream{text};
+  rapidjson::PrettyWriter<StringStream> writer(stream);
+  writer.SetIndent(' ', 2);
+  write_value(writer, value);
+  text += '\n';
+  return text;
+}
+
+void write_json_string(std::string_view text, std::string& to) {
+  write_json(Json(std::string(text)), to);
+}
+
+}  // namespace sortie

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+
+/// A command to be started: nothing of the caller's own environment or descriptors reaches it.
+struct Command {
+  std::vector<std::string> argv;  ///< argv[0]: a name looked up on PATH, or an absolute path
+  std::filesystem::path workdir;  ///< absolute, as the command sees it
+  std::map<std::string, std::string> environment;  ///< all of it
+  std::chrono::milliseconds timeout{std::chrono::minutes(10)};
+  std::uint64_t max_output_bytes = 64ull << 20;
+  bool read_only = false;  ///< for this command the workspace is not writable
+  bool canary = false;     ///< run sortie's own canary in the confined child, no program
+};
+
+/// What ended a command.
+enum class Ending {
+  exited,         ///< by itself; code is the exit code
+  signalled,      ///< by a signal that was not ours; code is the signal's number
+  timed_out,      ///< at its time limit
+  output_limit,   ///< at max_output_bytes
+  memory_limit,   ///< the tree of processes used more memory than the policy allows
+  process_limit,  ///< more processes than the policy allows
+  disk_limit,     ///< wrote more than the policy allows
+  cancelled,      ///< by a stop request
+  not_started,    ///< no such program, or it can't be executed; `detail` says why
+};
+
+/// How a command ended; never a failure of sortie.
+struct ExitStatus {
+  Ending ending = Ending::exited;
+  int code = 0;
+  std::string detail;  ///< for people: "memory 512 MiB of 512 MiB"
+  std::chrono::milliseconds duration{0};
+  bool ended_background = false;  ///< processes it had left behind were killed
+  bool success() const noexcept { return ending == Ending::exited && code == 0; }
+};
+
+/// A started command. Destroying it kills the command and everything that came of it.
+class RunningCommand {
+ public:
+  virtual ~RunningCommand() = default;
+  /// Read end of stdout and stderr; non-blocking. It may outlive the command's first process, and
+  /// is at its end once no process of the command is left.
+  virtual const Fd& output() const = 0;
+  /// A descriptor that becomes readable when the command has ended: for poll(2) beside output().
+  virtual int ended_descriptor() const = 0;
+  /// The status once the command has ended and all its descendants are dead; else nothing.
+  virtual std::optional<ExitStatus> status() = 0;
+  /// Kills all processes of the command; `why` becomes the status' ending.
+  virtual void end(Ending why) = 0;
+};
+
+/// Starts commands. The one way in which sortie starts a process for a run.
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  /// @throws Error  when the command could not be confined as the policy wants
+  virtual std::unique_ptr<RunningCommand> start(const Command& command) = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/model/item.h"
+
+namespace sortie {
+
+/// What stays the same in all requests of a run.
+struct ModelSettings {
+  std::string model;            ///< "gpt-5-codex"
+  std::string instructions;     ///< the system prompt
+  std::vector<ToolSpec> tools;  ///< in the order in which the model is shown them
+  std::string effort;           ///< "" is not sent
+  std::int64_t max_output_tokens = 32768;
+  std::optional<double> temperature;
+  std::string run_id;  ///< prompt cache key and session header
+};
+
+/// One request: the settings and the whole history. `items` only ever grows within an epoch, so
+/// that what was encoded once is kept; compaction begins a new epoch.
+struct Request {
+  const ModelSettings& settings;
+  const std::vector<Item>& items;
+  int epoch = 0;
+};
+
+/// A request as it goes out, for the transcript.
+struct RequestRecord {
+  std::string provider;
+  std::string wire;
+  std::uint64_t bytes = 0;
+  std::string body_sha256;
+  std::uint64_t prefix_bytes = 0;  ///< shared with the request before
+  std::size_t first_new_item = 0;  ///< index into Request::items
+};
+
+/// A try that failed and is followed by another.
+struct RetryRecord {
+  int attempt = 1;   ///< the one that failed, from 1
+  int status = 0;    ///< HTTP status; 0: no reply arrived
+  std::string kind;  ///< "connect", "cut", "status", "idle", "server_error" …
+  std::string message;
+  std::chrono::milliseconds delay{0};
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+/// A complete response.
+struct Response {
+  std::string id;
+  std::string served_model;
+  std::vector<Item> items;
+  std::optional<Usage> usage;
+  Json raw_usage;           ///< as the provider gave it
+  bool incomplete = false;  ///< ended at max_output_tokens
+  std::string stop_reason;  ///< "completed", "max_output_tokens"
+  std::chrono::milliseconds first_event{0};
+  std::chrono::milliseconds duration{0};
+  std::vector<std::string> findings;  ///< items that could not be used, worded for the model
+};
+
+/// Hears of a request while it is under way.
+class StreamSink {
+ public:
+  virtual ~StreamSink() = default;
+  /// Before the first byte is sent; also before each retry of it (attempt > 1).
+  virtual void on_request(const RequestRecord& request, int attempt) = 0;
+  virtual void on_retry(const RetryRecord& retry) = 0;
+  /// Any sign of life of the stream, for progress: characters of text so far.
+  virtual void on_progress(std::uint64_t received_bytes) = 0;
+};
+
+/// The provider has failed for good.
+class ModelError : public Error {
+ public:
+  ModelError(const std::string& what, ExitCode code, std::string kind,
+             std::optional<std::chrono::milliseconds> retry_after = {})
+      : Error(what, code), kind_(std::move(kind)), retry_after_(retry_after) {}
+  /// "connect", "auth", "rate_limit", "quota", "invalid_request", "context_length",
+  /// "content_filter", "cut", "cassette", …
+  const std::string& kind() const noexcept { return kind_; }
+  std::optional<std::chrono::milliseconds> retry_after() const noexcept { return retry_after_; }
+
+ private:
+  std::string kind_;
+  std::optional<std::chrono::milliseconds> retry_after_;
+};
+
+/// A request was given up because a stop was requested.
+class Stopped : public std::runtime_error {
+ public:
+  Stopped() : std::runtime_error("stopped") {}
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// Sends one request and returns the complete response. Never waits longer than the time limits
+  /// it was made with, nor past `deadline`.
+  /// @throws ModelError  when the provider has failed for good
+  /// @throws Stopped     when a stop was requested
+  virtual Response ask(const Request& request, StreamSink& stream,
+                       std::chrono::steady_clock::time_point deadline, std::stop_token stop) = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// Where the values of template variables come from.
+struct VariableSources {
+  std::map<std::string, std::string> flags;  ///< --var, --var-file
+  /// The environment, as far as the policy's bounds let a task read it.
+  std::function<std::optional<std::string>(const std::string&)> environment;
+  std::function<std::optional<std::string>()> standard_input;          ///< {{stdin}}; read once
+  std::function<std::optional<std::string>(const std::string&)> file;  ///< {{file:PATH}}
+  std::string date;                                                    ///< {{date}}: 2026-11-21
+  std::string run_id;                                                  ///< {{run_id}}
+  std::function<std::string()> git_branch;                             ///< {{git.branch}}
+  std::function<std::string()> git_sha;                                ///< {{git.sha}}
+};
+
+/// Replaces {{name}} in the task's prompt. What comes in is data: put in as it is, never expanded
+/// again; values from the environment, stdin and files are wrapped in <untrusted name="…"> with a
+/// closing tag that the value can't forge, unless the variable is trusted. `\{{` and `${{ … }}`
+/// are literal.
+/// @throws InputError  unknown or missing variables, all at once, with the nearest name
+std::string expand_prompt(const Task& task, const VariableSources& sources);
+
+/// Whether the prompt uses {{stdin}}.
+bool uses_standard_input(const Task& task);
+
+}  // namespace sortie

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sortie {
+
+/// How the workspace comes into the run's view: a value, nothing is mounted here.
+struct MountPlan {
+  enum class Kind {
+    overlay,  ///< overlayfs: lower = the workspace itself, upper and work in `state`
+    bind,     ///< the folder `source` bound over the workspace's path
+    direct,   ///< no mount: commands work in `source` at its own path
+  };
+  Kind kind = Kind::overlay;
+  std::filesystem::path workspace;           ///< absolute, links resolved: where commands see it
+  std::filesystem::path source;              ///< bind and direct: the copy
+  std::filesystem::path upper;               ///< overlay
+  std::filesystem::path work;                ///< overlay; same file system as upper
+  std::vector<std::filesystem::path> cover;  ///< folders shown empty and read-only: --out inside
+                                             ///< the workspace, relative to it
+};
+
+}  // namespace sortie

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/workspace/mount_plan.h"
+
+namespace sortie {
+
+enum class Isolation { automatic, overlay, copy, none };
+
+/// A path that a run changed, relative to the workspace.
+struct ChangedPath {
+  enum class Kind { added, deleted, modified };
+  std::string path;
+  Kind kind = Kind::modified;
+  bool operator==(const ChangedPath&) const = default;
+};
+
+/// One side of a changed path, as git sees a file.
+struct TreeEntry {
+  unsigned mode = 0100644;  ///< 0100644, 0100755 or 0120000 (symlink)
+  std::string content;      ///< bytes, or the link's target
+  bool operator==(const TreeEntry&) const = default;
+};
+
+/// The tree a run works on, kept apart from the user's own.
+class Workspace {
+ public:
+  virtual ~Workspace() = default;
+  virtual Isolation isolation() const = 0;
+  /// Why this isolation: "asked for", or what did not work about those before it.
+  virtual const std::string& reason() const = 0;
+  virtual MountPlan mount_plan() const = 0;
+  /// Paths that differ from the start, sorted: files and links only, folders by what they hold.
+  /// `view` is the root of the view as the run saw it.
+  virtual std::vector<ChangedPath> changed_paths(const Files& view) const = 0;
+  /// The tree as it was at the start; the user's own, in overlay mode.
+  virtual const Files& start() const = 0;
+};
+
+struct WorkspaceOptions {
+  std::filesystem::path root;   ///< absolute, links resolved
+  std::filesystem::path out;    ///< --out, absolute; may lie inside root
+  std::filesystem::path state;  ///< where upper, work or the copy go (outside root)
+  Isolation isolation = Isolation::automatic;
+  std::uint64_t copy_limit = 2ull << 30;  ///< bytes
+  bool namespaces = true;                 ///< whether the keeper can mount (found by probing)
+  /// Tries an overlay plan for real: mounts it in a throw-away keeper, reads the top levels,
+  /// writes through it. Returns "" or why it does not work.
+  std::function<std::string(const MountPlan&)> probe_overlay;
+};
+
+/// Picks the isolation. @throws Error with ExitCode::environment, reason and remedy, where a mode
+/// asked for by name can't be had, or none can.
+std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options);
+
+}  // namespace sortie

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// What the engine says of an action, and why.
+struct Decision {
+  Effect effect = Effect::deny;
+  RulePlace rule;       ///< line 0: no rule, the approval mode's default
+  std::string part;     ///< the part of the command that it was about
+  std::string reason;   ///< in words, for the operator and the transcript
+  std::string instead;  ///< what is allowed instead, for the model; may be ""
+  bool operator==(const Decision&) const = default;
+};
+
+/// The strictest of them: forbid over deny over allow; the first of equals.
+const Decision& strictest(const std::vector<Decision>& decisions);
+
+Json to_json(const Decision& decision);
+
+}  // namespace sortie

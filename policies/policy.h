@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace sortie {
+
+enum class Approval { deny_by_default, full_auto };
+enum class Effect { allow, deny, forbid };
+enum class SandboxMode { read_only, workspace_write, none };
+enum class NetworkMode { none, full };
+enum class Guarantee { writes, secrets, network, processes, kernel };
+
+/// Where a rule stands.
+struct RulePlace {
+  std::string file;  ///< "policy.yaml", or "strict" for a preset
+  int line = 0;      ///< from 1
+  std::string text;  ///< the rule on one line: "allow: [cargo, test]"
+  bool operator==(const RulePlace&) const = default;
+};
+
+/// One rule of `commands`: an argv prefix, where each place has one or more words, or a class.
+struct CommandRule {
+  Effect effect = Effect::allow;
+  std::vector<std::vector<std::string>> prefix;  ///< prefix[i]: the words place i may be
+  std::string command_class;                     ///< "read-only", or ""
+  std::vector<std::string> but_not_args;         ///< globs over single words
+  std::string why;
+  RulePlace place;
+};
+
+/// One rule of `tools`: globs over tool names.
+struct ToolRule {
+  Effect effect = Effect::allow;
+  std::vector<std::string> names;
+  std::string why;
+  RulePlace place;
+};
+
+struct PolicyLimits {
+  std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
+  std::uint64_t output = 64ull << 20;
+  std::uint64_t memory = 0;  ///< bytes; 0 with memory_percent
+  int memory_percent = 80;   ///< of the machine's or container's
+  int processes = 512;
+  std::uint64_t file_size = 1ull << 30;
+  int open_files = 4096;
+  std::uint64_t disk = 10ull << 30;
+  std::uint64_t diff_file_size = 10ull << 20;
+  std::uint64_t transcript = 200ull << 20;
+};
+
+/// What a policy file says, with what it extends, every default filled in.
+struct Policy {
+  std::filesystem::path file;  ///< absolute; empty for a preset
+  std::string name;
+  std::string digest;                        ///< "sha256:…" of the effective policy
+  std::vector<std::filesystem::path> files;  ///< all files read: protected during the run
+  Approval approval = Approval::deny_by_default;
+  bool approval_override = false;
+  bool abort_on_denied = false;  ///< on_denied: abort
+  int max_denials = 20;          ///< in a row
+  std::vector<CommandRule> commands;
+  std::vector<ToolRule> tools;
+  std::map<std::string, std::vector<std::string>> credentials;  ///< variable → hosts
+  std::vector<std::string> models = {"*"};
+  std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
+  std::vector<std::string> write = {"."};
+  std::vector<std::string> read;
+  std::vector<std::string> hide;
+  std::vector<std::string> protect;
+  NetworkMode network = NetworkMode::none;
+  std::string environment_inherit = "core";  ///< none | core | all
+  std::vector<std::string> environment_include;
+  std::vector<std::string> environment_exclude;
+  std::map<std::string, std::string> environment_set;
+  PolicyLimits limits;
+  SandboxMode sandbox = SandboxMode::workspace_write;
+  std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
+};
+
+/// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends.
+/// @throws InputError  all findings at once
+Policy load_policy(const std::string& name_or_file);
+/// The presets that are shipped, in a stable order.
+std::vector<std::string> preset_names();
+/// A preset's own text, with its comments.
+std::string preset_text(const std::string& name);
+
+/// The effective policy as JSON: what the digest covers and the transcript holds.
+Json policy_json(const Policy& policy);
+/// JSON Schema (draft 2020-12) of the policy file.
+Json policy_schema();
+
+const char* name_of(Approval value) noexcept;
+const char* name_of(Effect value) noexcept;
+const char* name_of(SandboxMode value) noexcept;
+const char* name_of(NetworkMode value) noexcept;
+const char* name_of(Guarantee value) noexcept;
+
+}  // namespace sortie

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/launcher.h"
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// Which layers hold in a run's sandbox.
+struct SandboxLayers {
+  bool namespaces = false;  ///< user or real, mount, network, IPC, UTS and PID
+  int landlock_abi = 0;     ///< 0: none
+  bool seccomp = false;
+  bool cgroup = false;
+  std::vector<std::string> missing;  ///< "namespaces: unshare: Operation not permitted"
+};
+
+/// The process that holds a run's namespaces and view and starts every command (docs/sandbox.md).
+///
+/// Forked while this process has a single thread; it lives as long as this object and dies, with
+/// all it started, when this process does, also by SIGKILL.
+class Keeper {
+ public:
+  /// Forks the keeper and waits until the view stands.
+  /// @throws Error  ExitCode::environment, with the step that failed and a remedy
+  explicit Keeper(const SandboxProfile& profile);
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper();
+
+  /// The workspace's root as commands see it (O_PATH), for sortie's own file work.
+  const Fd& view_root() const;
+  const SandboxLayers& layers() const;
+  /// Starts confined commands; lives as long as the keeper.
+  Launcher& launcher();
+  /// Ends everything and waits. @return whether it is proved that no process is left.
+  bool shut_down();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// The confinement of one command that needs no namespace, prepared before fork so that applying
+/// it neither allocates nor throws (signal-safety(7)).
+///
+/// Order in the child: limits → ids → capabilities → no_new_privs → Landlock → seccomp → exec.
+
+/// Landlock (landlock(7)): files, TCP ports, abstract sockets and signals as far as the kernel's
+/// version has them. Own constants, since Debian 12's headers stop at ABI 2.
+class LandlockRules {
+ public:
+  /// Opens the paths; those that don't exist are passed over. With namespaces the rules only
+  /// repeat what the view says already; without, they are what holds.
+  LandlockRules(const SandboxProfile& profile, const CommandProfile& command);
+  LandlockRules(const LandlockRules&) = delete;
+  LandlockRules& operator=(const LandlockRules&) = delete;
+  ~LandlockRules();
+  /// landlock_restrict_self on the calling thread. 0 or the errno. no_new_privs must be set.
+  int apply() const noexcept;
+  /// 0 where the kernel has none.
+  static int kernel_abi() noexcept;
+
+ private:
+  int ruleset_ = -1;
+};
+
+/// The system call filter (seccomp(2)), compiled once a run by libseccomp into BPF.
+class SeccompFilter {
+ public:
+  explicit SeccompFilter(const SandboxProfile& profile);
+  /// seccomp(SECCOMP_SET_MODE_FILTER). 0 or the errno. no_new_privs must be set.
+  int apply() const noexcept;
+
+ private:
+  std::vector<unsigned char> program_;  ///< struct sock_filter[]
+};
+
+/// Resource limits (setrlimit(2)): file size, open files, no core files; never RLIMIT_AS or
+/// RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly. 0 or the errno.
+int apply_resource_limits(const SandboxProfile& profile) noexcept;
+
+/// Gives up every capability (bounding, ambient, permitted, inheritable) and becomes uid:gid with
+/// no supplementary groups where this process is root. 0 or the errno.
+int drop_privileges(uid_t uid, gid_t gid) noexcept;
+
+}  // namespace sortie

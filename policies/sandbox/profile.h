@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/workspace/mount_plan.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// What the keeper is to build for a run: the view and the confinement of its commands.
+/// All paths are absolute with links resolved, unless said otherwise.
+struct SandboxProfile {
+  SandboxMode mode = SandboxMode::workspace_write;
+  NetworkMode network = NetworkMode::none;
+  MountPlan mount;                                ///< the workspace
+  std::vector<std::filesystem::path> readable;    ///< of the machine, shown read-only
+  std::vector<std::filesystem::path> writable;    ///< beyond the workspace
+  bool workspace_writable = true;                 ///< paths.write has "."
+  std::vector<std::string> workspace_write_only;  ///< paths.write below the workspace, without "."
+  std::vector<std::string> protect;               ///< globs relative to the workspace
+  std::vector<std::string> hide;                  ///< globs and paths, "~" replaced
+  std::filesystem::path home;                     ///< HOME, private and writable in the view
+  uid_t uid = 0;                                  ///< what commands run as
+  gid_t gid = 0;
+  PolicyLimits limits;
+  std::uint64_t memory_bytes = 0;  ///< limits.memory resolved
+  bool use_namespaces = true;      ///< false: Landlock and seccomp alone
+};
+
+/// What one command may, beyond the run's profile.
+struct CommandProfile {
+  bool read_only = false;
+};
+
+}  // namespace sortie

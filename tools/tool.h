@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/launcher.h"
+#include "core/model/item.h"
+#include "policies/action.h"
+
+namespace sortie {
+
+/// What a tool did, before redaction and truncation.
+struct ToolResult {
+  std::string head{};  ///< lines before the output: "Exit code: 0\n…"
+  std::string text{};  ///< the output; this part is truncated
+  bool success = true;
+  std::optional<ExitStatus> exit{};          ///< of a command
+  std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
+  Json details{};                            ///< for the transcript, an object or null
+};
+
+/// Something the model can call.
+class Tool {
+ public:
+  virtual ~Tool() = default;
+  virtual const ToolSpec& spec() const = 0;
+  /// What the call wants to do, for the engine. Arguments fit the schema; a custom tool's text
+  /// stands as {"input": TEXT}. @throws ToolError
+  virtual std::vector<Action> actions(const Json& arguments) const = 0;
+  /// @throws ToolError  worded for the model
+  virtual ToolResult run(const Json& arguments, std::stop_token stop) = 0;
+};
+
+}  // namespace sortie
