@@ -1,0 +1,1 @@
+"""Counts the lines of log files by their level."""
