@@ -1,1 +1,78 @@
 #pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ci/tally.h"
+#include "ci/verification.h"
+#include "core/base/exit_code.h"
+#include "core/base/json.h"
+#include "core/base/redact.h"
+
+namespace sortie {
+
+/// What result.json tells.
+struct RunResult {
+  ExitCode code = ExitCode::success;
+  bool nothing_to_do = false;  ///< code 0, and the status says so
+  std::string reason;          ///< one sentence: the cause
+  std::string next;            ///< what to do about it; may be ""
+  std::optional<std::chrono::milliseconds> retry_after{};
+
+  std::string run_id;
+  std::string run_key;
+  std::string name;  ///< of the task
+  std::string requested_model;
+  std::chrono::system_clock::time_point started{};
+  std::chrono::milliseconds duration{0};
+
+  std::map<std::string, std::string> digests;    ///< "task", "policy", … → "sha256:…"
+  std::map<std::string, std::string> artifacts;  ///< file name in --out → "sha256:…"
+  Json guarantees = Json::object();              ///< "writes" → {"proved","detail"}
+  Json layers = Json::object();                  ///< sandbox layers in force and missing
+  std::string approval;                          ///< mode in force
+  std::string isolation;
+  std::string isolation_reason;
+
+  std::optional<VerificationResult> verification_before{};
+  std::optional<VerificationResult> verification{};  ///< of the last round; nothing: none ran
+  int verification_rounds = 0;
+  std::optional<bool> verified{};  ///< nothing: the task has no verification, or it was not reached
+
+  std::vector<std::string> ignored_changes;
+  std::vector<std::string> applies_to;
+  std::string base;         ///< "start" | "head"
+  std::string head_commit;  ///< "" where there is none
+  int changed_files = 0;
+  bool survivors_excluded = true;  ///< it is proved that no process is left
+  std::vector<std::string> warnings;
+};
+
+/// "success", "nothing-to-do", "task-failed", ….
+std::string status_of(const RunResult& result);
+
+/// The whole of result.json, redacted by the caller's writer (write_result).
+Json result_json(const RunResult& result, const Tally& tally);
+
+/// {"status":"running","run_id","run_key","version",…}: what stands in result.json from the start.
+Json running_json(const std::string& run_id, const std::string& run_key);
+
+/// Writes FOLDER/result.json atomically, redacted, for people (indented).
+void write_result(const std::filesystem::path& folder, const Json& result,
+                  const Redactor& redactor);
+
+/// The last line on stderr, without its newline, redacted, of one line:
+/// "sortie: STATUS (CODE): cause; last: …; next: …; see OUT/result.json".
+/// @param last  Tally::last_action; may be ""
+/// @param out   --out as the user wrote it; "" where nothing is written
+std::string last_line(const RunResult& result, const std::string& last, const std::string& out,
+                      const Redactor& redactor);
+
+/// JSON Schema (draft 2020-12) of result.json.
+Json result_schema();
+
+}  // namespace sortie

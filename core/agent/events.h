@@ -1,17 +1,24 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/exit_code.h"
 #include "core/base/json.h"
+#include "core/base/launcher.h"
 #include "core/base/redact.h"
+#include "core/model/model.h"
 
 namespace sortie {
 
 /// One thing that happened in a run: a transcript record without its envelope.
 ///
 /// `type` and the members of `data` are those of the transcript (docs/formats.md#transcript); the
-/// functions that make events stand with what they tell of, so that a shape is written once.
+/// functions below make all of them, so that each shape is written once.
 struct RunEvent {
   std::string type;  ///< "tool.output"
   int turn = 0;      ///< 0 before the first
@@ -36,5 +43,109 @@ class EventFanout : public EventSink {
   const Redactor& redactor_;
   std::vector<EventSink*> sinks_;
 };
+
+/// What a run begins with. The Json members are objects.
+struct RunStart {
+  std::string run_id;
+  std::string run_key;
+  Json task;       ///< source_json()
+  Json policy;     ///< source_json()
+  Json workspace;  ///< {"path","base_commit","dirty_digest","isolation","reason"}
+  Json model;      ///< {"provider","name",…}
+  Json sandbox;    ///< {"mode","layers":[…],"missing":[…],…}
+  Json budget;     ///< to_json(TaskBudget), budget.h
+  std::string resumed_from{};
+};
+
+/// A file that a run follows: {"digest","path","text"}; `text` is the effective, resolved one.
+Json source_json(const std::string& digest, const std::string& path, const std::string& text);
+
+RunEvent run_started_event(const RunStart& start);
+
+RunEvent turn_started_event(int turn, std::size_t items, std::int64_t estimated_tokens,
+                            Json budget_left);
+/// With the items from request.first_new_item on in full; none of them for attempts after the
+/// first, which send the same.
+RunEvent model_request_event(int turn, const RequestRecord& request, int attempt,
+                             const std::vector<Item>& items);
+RunEvent model_retry_event(int turn, const RetryRecord& retry);
+RunEvent model_response_event(int turn, const Response& response);
+/// @param check  "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
+/// @param sent   what was sent back to the model; "" for nothing
+RunEvent check_hit_event(int turn, const std::string& check, const std::string& saw,
+                         const std::string& sent);
+
+/// @param actions      array: the call taken apart (argv of each simple command, paths)
+/// @param decision     object with at least "effect" and "reason" (policies/decision.h)
+/// @param audit_flags  array
+RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decision,
+                        Json audit_flags = Json::array());
+RunEvent tool_call_event(int turn, const ToolCall& call);
+
+/// What became of a tool call.
+struct ToolOutputRecord {
+  std::string call_id;
+  std::string tool;
+  bool success = true;
+  std::optional<ExitStatus> exit{};  ///< of a command
+  std::chrono::milliseconds duration{0};
+  std::string output;                        ///< whole
+  std::optional<std::string> shown{};        ///< as the model gets it, where it differs
+  std::uint64_t dropped_bytes = 0;           ///< of the output, not shown to the model
+  std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
+  std::string verdict{};                     ///< "denied", "forbidden", "budget", … or ""
+};
+RunEvent tool_output_event(int turn, const ToolOutputRecord& record);
+
+/// @param steps  array of {"step","status"}
+RunEvent plan_updated_event(int turn, const std::string& explanation, Json steps);
+
+struct FileChange {
+  std::string path;
+  std::string kind;           ///< add | delete | update | move
+  std::string moved_from{};   ///< of a move
+  unsigned mode = 0644;       ///< after it; of a delete: before it
+  std::string sha256_before;  ///< hex; "" where there was none
+  std::string sha256_after;
+};
+RunEvent file_changed_event(int turn, const FileChange& change);
+
+/// One command of a verification. `phase` is "before" (on the start state) or "after".
+struct VerificationRecord {
+  std::string phase = "after";
+  int round = 1;        ///< from 1
+  std::string command;  ///< as written in the task
+  std::vector<std::string> argv;
+};
+RunEvent verification_started_event(int turn, const VerificationRecord& record);
+RunEvent verification_completed_event(int turn, const VerificationRecord& record,
+                                      const ExitStatus& exit, const std::string& output,
+                                      std::uint64_t dropped_bytes, bool passed);
+
+/// @param which  "turns", "tool_calls", "tokens" or "time" (milliseconds)
+RunEvent budget_exhausted_event(int turn, const std::string& which, std::int64_t limit,
+                                std::int64_t used);
+
+/// What a run ends with.
+struct RunEnd {
+  ExitCode code = ExitCode::success;
+  std::string status;  ///< "" is status_word(code)
+  std::string reason;
+  Json usage;      ///< ci/tally.h: total and by model
+  Json durations;  ///< milliseconds: model, tools, verification, own, total
+  Json counts;     ///< turns, tool_calls, denials, retries
+  /// File name in --out → "sha256:…", for every artifact but the transcript and result.json.
+  std::map<std::string, std::string> artifacts;
+};
+RunEvent run_completed_event(int turn, const RunEnd& end);
+
+/// {"ending":"exited","code":0,"detail"?,"duration_ms"}.
+Json to_json(const ExitStatus& exit);
+/// "exited", "signalled", "timed_out", …
+const char* name_of(Ending ending) noexcept;
+/// The wire's own JSON where the provider sent the item, else a neutral form: {"type":"message",
+/// "role","text"}, {"type":"tool_output","call_id","text","success","form"}, ….
+Json to_json(const Item& item);
+Json to_json(const Usage& usage);
 
 }  // namespace sortie

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/agent/events.h"
+
+namespace sortie {
+
+/// A tool call that was denied, and why.
+struct Denial {
+  std::string tool;
+  Json actions;        ///< array as in the approval record: argv, paths
+  std::string effect;  ///< deny | forbid
+  Json rule;           ///< {"file","line","text"} or null where no rule matched
+  std::string reason;
+};
+
+/// Adds up what a run's events tell: the numbers of result.json and run.completed.
+class Tally : public EventSink {
+ public:
+  void on(const RunEvent& event) override;
+
+  Usage usage;
+  std::map<std::string, Usage> usage_by_model;  ///< by served model
+  std::string served_model;                     ///< of the last response
+  int turns = 0;
+  int tool_calls = 0;
+  int retries = 0;
+  std::vector<Denial> denials;  ///< the first 200
+  int denial_count = 0;
+  std::chrono::milliseconds model_time{0};
+  std::chrono::milliseconds tools_time{0};
+  std::chrono::milliseconds verification_time{0};
+  std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
+
+  Json usage_json() const;   ///< {"total":{…},"by_model":{…}}
+  Json counts_json() const;  ///< {"turns","tool_calls","denials","retries"}
+  /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
+  Json durations_json(std::chrono::milliseconds total) const;
+};
+
+}  // namespace sortie

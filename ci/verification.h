@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/agent/budget.h"
+#include "core/agent/events.h"
+#include "core/base/launcher.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// How one verification command went.
+struct VerificationOutcome {
+  std::string command;  ///< as written in the task
+  ExitStatus exit;
+  bool passed = false;
+  std::string output;               ///< head and tail, valid UTF-8, redacted by nobody yet
+  std::uint64_t dropped_bytes = 0;  ///< left out between head and tail
+};
+
+/// How a round of verification went.
+struct VerificationResult {
+  std::vector<VerificationOutcome> outcomes;  ///< up to the first failure
+  bool passed = true;
+  bool stopped = false;  ///< by a stop request, or because the time is up
+};
+
+struct VerificationOptions {
+  std::filesystem::path workdir;                   ///< absolute, as commands see it
+  std::map<std::string, std::string> environment;  ///< all of it
+  std::string phase = "after";                     ///< before: on the start state
+  int round = 1;                                   ///< from 1
+  int turn = 0;                                    ///< for the records
+  std::size_t shown_bytes = 10u << 10;             ///< of each output, head and tail
+  std::uint64_t max_output_bytes = 64ull << 20;
+};
+
+/// Runs the commands in order and stops at the first that fails. Each gets its own timeout, or
+/// what the budget has left, if that is less.
+/// @throws Error  when a command could not be confined
+VerificationResult run_verification(const std::vector<VerifyCommand>& commands, Launcher& launcher,
+                                    EventSink& events, const Budget& budget,
+                                    const VerificationOptions& options, std::stop_token stop);
+
+/// What is sent back to the agent when a round failed: the command, how it ended, its output.
+std::string verification_feedback(const VerificationResult& result, int round, int rounds);
+
+/// What the start state's verification means for a task that says how it must end.
+enum class StartCheck { go_on, nothing_to_do, must_pass };
+/// @param before  any | fail | pass
+StartCheck judge_start(const std::string& before, bool passed);
+
+/// Whether the diff is what the task expects.
+/// @param expected  auto | required | forbidden | any
+/// @return "" or the problem in words, for the agent and the operator
+std::string judge_changes(const std::string& expected, bool read_only_sandbox, bool has_changes);
+
+/// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}].
+Json to_json(const VerificationResult& result);
+
+}  // namespace sortie

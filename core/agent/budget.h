@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/launcher.h"
+#include "core/model/item.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// A limit that was reached.
+struct Exhausted {
+  std::string which;       ///< "turns", "tool_calls", "tokens", "time"
+  std::int64_t limit = 0;  ///< time in milliseconds
+  std::int64_t used = 0;
+  std::string text;  ///< "tokens 1990000 of 2000000, and the next request may take 34000"
+  std::string next;  ///< "--max-tokens 4000000"
+  bool operator==(const Exhausted&) const = default;
+};
+
+/// What a run may use, and has used. Time is the wall clock from construction on, all included.
+class Budget {
+ public:
+  Budget(const TaskBudget& limits, const Clock& clock);
+
+  /// @param estimated_input  tokens of the next request, by estimate
+  /// @param max_output       tokens that it may be answered with
+  std::optional<Exhausted> before_request(std::int64_t estimated_input,
+                                          std::int64_t max_output) const;
+  /// A request is about to be sent: a turn begins.
+  void count_turn() noexcept { ++turns_; }
+  void count_tokens(const Usage& usage) noexcept;
+  std::optional<Exhausted> after_response() const;
+  std::optional<Exhausted> before_tool_call() const;
+  void count_tool_call() noexcept { ++tool_calls_; }
+  /// Whether the time is up.
+  std::optional<Exhausted> time_up() const;
+
+  /// Once, when 80 % of turns, tokens or time are used: what is left, worded for the model.
+  std::optional<std::string> take_notice();
+
+  std::chrono::steady_clock::time_point deadline() const noexcept { return deadline_; }
+  /// Never negative.
+  std::chrono::milliseconds time_left() const;
+  std::chrono::milliseconds time_used() const;
+  int turns() const noexcept { return turns_; }
+  int tool_calls() const noexcept { return tool_calls_; }
+  std::int64_t tokens() const noexcept { return tokens_; }
+  const TaskBudget& limits() const noexcept { return limits_; }
+  /// {"turns","tool_calls","tokens","time_ms"}: what is left.
+  Json left_json() const;
+
+ private:
+  TaskBudget limits_;
+  const Clock& clock_;
+  std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point deadline_;
+  int turns_ = 0;
+  int tool_calls_ = 0;
+  std::int64_t tokens_ = 0;
+  bool noticed_ = false;
+};
+
+Json to_json(const TaskBudget& limits);
+
+/// A launcher whose commands get at most the time that the budget has left.
+class BudgetedLauncher : public Launcher {
+ public:
+  BudgetedLauncher(Launcher& launcher, const Budget& budget)
+      : launcher_(launcher), budget_(budget) {}
+  std::unique_ptr<RunningCommand> start(const Command& command) override;
+
+ private:
+  Launcher& launcher_;
+  const Budget& budget_;
+};
+
+}  // namespace sortie

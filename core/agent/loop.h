@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/agent/budget.h"
+#include "core/agent/events.h"
+#include "core/agent/history.h"
+#include "core/agent/tool_host.h"
+#include "core/base/error.h"
+#include "core/model/model.h"
+
+namespace sortie {
+
+/// Why the agent's turn ended.
+struct LoopResult {
+  ExitCode code = ExitCode::success;  ///< success: with a message and no tool call
+  std::string reason{};               ///< one sentence for the operator; "" for success
+  std::string kind{};                 ///< the model's failure ("quota") or the budget ("tokens")
+  std::string next{};                 ///< what the operator may do: "--max-turns 400"; may be ""
+  std::optional<std::chrono::milliseconds> retry_after{};
+};
+
+/// Asks the model, runs the tools it calls, and so on until it ends its turn with a message or
+/// something ends the run. All it does is told to the event sink before its effect.
+///
+/// run() may be called again, with the feedback of a verification: history, budget and the count
+/// of turns go on.
+class Loop {
+ public:
+  struct Parts {
+    Model& model;
+    ToolHost& tools;
+    EventSink& events;
+    Budget& budget;
+  };
+
+  /// @param settings  `tools` is replaced by what the tool host offers
+  Loop(Parts parts, ModelSettings settings);
+
+  /// @param items  put at the end of the history first: the prompt, or feedback
+  /// @throws Error  from the event sink (the transcript can't be written) or the launcher
+  LoopResult run(std::vector<Item> items, std::stop_token stop);
+
+  const History& history() const noexcept { return history_; }
+  /// The last text message of the model, also one that came with tool calls; "" for none.
+  const std::string& last_message() const noexcept { return last_message_; }
+  int turn() const noexcept { return turn_; }
+
+ private:
+  class Recorder;
+
+  std::optional<LoopResult> one_turn(std::stop_token stop);
+  std::optional<LoopResult> begin_turn();
+  Response ask(std::stop_token stop);
+  std::optional<LoopResult> take(Response response, std::stop_token stop);
+  std::optional<LoopResult> correct(const std::vector<std::string>& findings);
+  std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
+  std::optional<LoopResult> run_call(const ToolCall& call, std::stop_token stop);
+  /// Gives the call an output without running it.
+  void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
+  std::optional<LoopResult> go_on(int& times, int most, const std::string& check,
+                                  const std::string& message, const LoopResult& otherwise);
+  LoopResult exhausted(const Exhausted& what);
+  void tell_model(const std::string& text);
+
+  Parts parts_;
+  ModelSettings settings_;
+  std::size_t fixed_bytes_ = 0;  ///< of instructions and tools, for the estimate
+  History history_;
+  std::string last_message_;
+  int turn_ = 0;
+  int corrections_ = 0;     ///< in a row
+  int incomplete_ = 0;      ///< in a row
+  int reasoning_only_ = 0;  ///< in a row
+};
+
+}  // namespace sortie

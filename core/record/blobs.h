@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+
+namespace sortie {
+
+/// Strings too long for a record, one file each, named by digest: blobs/sha256-….
+class Blobs {
+ public:
+  /// @param folder  made with the first blob
+  explicit Blobs(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Writes the text (whole or not at all, synced) unless it is there already.
+  /// @return {"blob":"sha256-…","bytes":N,"head":"…"}
+  /// @throws Error  ExitCode::environment
+  Json put(std::string_view text);
+
+  /// Replaces the longest strings of the value until it is at most `max_bytes` of JSON; where that
+  /// is not enough, the largest members as JSON text, with "json":true.
+  Json shorten(Json value, std::size_t max_bytes);
+
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace sortie {
+
+/// What a check of a transcript, or of a run's folder, found.
+struct VerifyResult {
+  bool ok = false;
+  /// The first thing that does not fit: "transcript.jsonl:18: prev is 9f2c…, but the SHA-256 of
+  /// line 17 is 1a2b…". "" when ok.
+  std::string problem;
+  std::uint64_t records = 0;     ///< whole and fitting
+  std::uint64_t bytes = 0;       ///< of those records: the valid prefix
+  bool finished = false;         ///< the last record is run.completed
+  std::uint64_t torn_bytes = 0;  ///< of a last line without its newline: a record cut off
+  std::string run_id;
+  std::string last_digest;             ///< SHA-256 of the last fitting line
+  std::vector<std::string> artifacts;  ///< compared with run.completed and equal
+  std::uint64_t blobs = 0;             ///< compared and equal
+
+  /// One line for people: "1234 records, 3 blobs, 2 artifacts: all fit", or the problem.
+  std::string text() const;
+};
+
+/// Checks a transcript's chain, numbers, form and blobs; for a run's folder also the artifacts'
+/// digests in its last run.completed, and what result.json says of the transcript.
+/// @param path  the folder or the transcript itself
+/// @throws Error  ExitCode::usage where there is no transcript
+VerifyResult verify_run(const std::filesystem::path& path);
+
+/// The same for a transcript's bytes, without blobs and artifacts.
+VerifyResult verify_transcript(std::string_view text);
+
+/// A record as it stands.
+struct TranscriptRecord {
+  std::uint64_t seq = 0;
+  std::string timestamp;
+  std::string type;
+  int turn = 0;
+  std::string prev;
+  Json data;
+};
+
+/// Parses one line.
+/// @throws Error  ExitCode::integrity with what is wrong
+TranscriptRecord parse_record(std::string_view line);
+
+/// Hands over every whole record in order; a torn last line is left out. Does not check the chain.
+/// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"
+void read_transcript(const std::filesystem::path& path,
+                     const std::function<void(const TranscriptRecord&)>& each);
+
+}  // namespace sortie
