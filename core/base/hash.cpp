@@ -16,6 +16,16 @@ Sha256::Sha256() : state_(std::make_unique<State>()) {
     throw Error("SHA-256 is not available in this OpenSSL");
 }
 
+Sha256::Sha256(const Sha256& other) : state_(std::make_unique<State>()) {
+  if (EVP_MD_CTX_copy_ex(state_->context, other.state_->context) != 1)
+    throw Error("SHA-256 state could not be copied");
+}
+
+Sha256& Sha256::operator=(Sha256 other) noexcept {
+  state_.swap(other.state_);
+  return *this;
+}
+
 Sha256::~Sha256() = default;
 
 void Sha256::update(std::string_view bytes) {

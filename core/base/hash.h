@@ -13,6 +13,8 @@ std::string sha256_hex(std::string_view bytes);
 class Sha256 {
  public:
   Sha256();
+  Sha256(const Sha256& other);  ///< goes on from where the other is
+  Sha256& operator=(Sha256 other) noexcept;
   ~Sha256();
   void update(std::string_view bytes);
   /// The digest as hex; the object is spent afterwards.

@@ -65,7 +65,10 @@ struct Response {
   std::string stop_reason;  ///< "completed", "max_output_tokens"
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
-  std::vector<std::string> findings;  ///< items that could not be used, worded for the model
+  /// What could not be used, worded for the model; such an item is not in `items`, so that nobody
+  /// runs it, and needs no output.
+  std::vector<std::string> findings;
+  std::vector<std::string> output;  ///< all output items in the wire's own JSON, for the record
 };
 
 /// Hears of a request while it is under way.

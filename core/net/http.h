@@ -1,1 +1,82 @@
 #pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/net/url.h"
+
+namespace sortie {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// The first field of that name, in any case of letters, or "".
+std::string_view header_value(const HttpHeaders& headers, std::string_view name);
+
+struct HttpLimits {
+  std::chrono::milliseconds connect{10000};      ///< name, connection and TLS together
+  std::chrono::milliseconds first_byte{120000};  ///< from there to the whole response head
+  std::chrono::milliseconds idle{300000};        ///< between two pieces of the body
+  std::chrono::milliseconds total{900000};       ///< the whole exchange, redirects included
+  std::size_t head_bytes = 256u << 10;
+};
+
+/// `body` is borrowed for the exchange. Host, Content-Length, Connection and Accept-Encoding are
+/// the client's to set.
+struct HttpRequest {
+  std::string method = "POST";
+  Url url{};  ///< path: the whole target, query included
+  HttpHeaders headers{};
+  std::string_view body{};
+};
+
+struct HttpHead {
+  int status = 0;
+  HttpHeaders headers{};
+};
+
+/// Takes a response as it comes.
+class HttpSink {
+ public:
+  enum class Wants { more, enough };
+  virtual ~HttpSink() = default;
+  /// Once, with the head of the final response (no 1xx, no redirect that was followed).
+  virtual void on_head(const HttpHead& head) = 0;
+  /// A piece of the body, as soon as it is there. `enough` ends the exchange as complete.
+  virtual Wants on_body(std::string_view bytes) = 0;
+};
+
+/// How an exchange ended; never an exception.
+struct HttpResult {
+  enum class Ending {
+    complete,       ///< the body's end has come, or the sink had enough
+    no_connection,  ///< name, connection, proxy or TLS; no byte of the request went out
+    cut,            ///< the connection ended before the response did
+    malformed,      ///< what came is no HTTP, or its head is too long
+    connect_timeout,
+    first_byte_timeout,
+    idle_timeout,
+    total_timeout,
+    redirect_refused,  ///< to another host, or one too many; `detail` names the place
+    stopped,           ///< on a stop request
+  };
+  Ending ending = Ending::complete;
+  std::string detail{};  ///< for people
+};
+
+/// Sends requests over HTTP/1.1.
+class Http {
+ public:
+  virtual ~Http() = default;
+  /// Never takes longer than the limits, returns within moments of a stop request, and hands on
+  /// each byte as soon as it has arrived. Exceptions of the sink pass through.
+  virtual HttpResult send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
+                          std::stop_token stop) = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/exit_code.h"
+#include "core/net/http.h"
+
+namespace sortie {
+
+/// Why a try gave no complete response, and what the run ends in where there is no other try.
+struct ModelFailure {
+  int status = 0;            ///< HTTP status; 0: no reply arrived
+  std::string kind = "cut";  ///< as in RetryRecord and ModelError
+  std::string message{};     ///< the provider's words where it had some
+  bool transient = true;     ///< another try may help
+  ExitCode code = ExitCode::unavailable;
+  std::optional<std::chrono::milliseconds> retry_after{};
+};
+
+/// A reply that is no stream: its status, headers and body.
+ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
+                               std::chrono::system_clock::time_point now);
+
+/// An error object of a stream (`response.failed`, `error`) by its code or type:
+/// "server_error", "rate_limit_exceeded", "insufficient_quota", …
+ModelFailure failure_of_code(std::string_view code, std::string_view message);
+
+/// An exchange that broke, with its HTTP status as far as one came.
+ModelFailure failure_of_ending(const HttpResult& result, int status);
+
+}  // namespace sortie

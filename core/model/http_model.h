@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+
+#include "core/base/clock.h"
+#include "core/model/cassette.h"
+#include "core/model/model.h"
+#include "core/model/provider.h"
+#include "core/model/request_body.h"
+#include "core/model/wire.h"
+#include "core/net/http.h"
+#include "core/net/retry.h"
+
+namespace sortie {
+
+struct HttpModelOptions {
+  Endpoint endpoint{};
+  HttpHeaders headers{};  ///< request_headers()
+  HttpLimits limits{};
+  int retries = 5;  ///< of one request
+  int retries_of_run = 20;
+  std::function<double()> random{};  ///< in [0, 1); "" is a seeded generator
+  Recording* recording = nullptr;    ///< gets every complete response
+};
+
+/// A provider reached over HTTP: encodes, sends, decodes, tries again.
+class HttpModel : public Model {
+ public:
+  HttpModel(const Wire& wire, Http& http, Clock& clock, HttpModelOptions options);
+  Response ask(const Request& request, StreamSink& stream,
+               std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
+
+ private:
+  class Exchange;
+
+  const Wire& wire_;
+  Http& http_;
+  Clock& clock_;
+  HttpModelOptions options_;
+  RequestBody body_;
+  int retries_left_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/model/wire.h"
+
+namespace sortie {
+
+/// OpenAI's Responses format.
+///
+/// Of a completed response nothing is passed over in silence: an item that can't be used is in
+/// Response::findings and in Response::output, but not in Response::items. Reasoning and all else
+/// that is kept goes back in the bytes it came in.
+///
+/// Source: the provider's OpenAPI schemas, CreateResponse and ResponseStreamEvent.
+class OpenAiResponses : public Wire {
+ public:
+  std::string_view name() const override { return "responses"; }
+  std::string_view path() const override { return "/responses"; }
+  std::string encode_head(const ModelSettings& settings) const override;
+  void encode_item(const Item& item, std::string& to) const override;
+  std::string_view tail() const override { return "]}"; }
+  std::unique_ptr<WireDecoder> decoder() const override;
+};
+
+}  // namespace sortie

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// One server-sent event; the views are good until the callback returns.
+struct SseEvent {
+  std::string_view name;  ///< "" where the stream names none (the standard's "message")
+  std::string_view data;  ///< lines joined by LF
+};
+
+/// An event that is longer than the parser takes.
+class SseError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Cuts a byte stream into server-sent events: CR, LF and CRLF, comments, several data lines, a
+/// byte order mark, unknown fields; the stream may be split at any byte.
+///
+/// An event that the stream's end cuts off is dropped, as the standard says. Bytes are not decoded:
+/// what is no UTF-8 is for the reader of the data to refuse.
+///
+/// Source: WHATWG HTML, "Server-sent events", parsing an event stream.
+class SseParser {
+ public:
+  static constexpr std::size_t kMaxEventBytes = 32u << 20;
+  using Sink = std::function<void(const SseEvent&)>;
+
+  explicit SseParser(std::size_t max_event_bytes = kMaxEventBytes) : max_bytes_(max_event_bytes) {}
+
+  /// @throws SseError  when an event grows past the limit; the parser is spent then
+  void feed(std::string_view bytes, const Sink& sink);
+
+ private:
+  void line(std::string_view text, const Sink& sink);
+  void dispatch(const Sink& sink);
+  void check(std::size_t more) const;
+
+  std::size_t max_bytes_;
+  std::string partial_;         ///< a line whose end has not come
+  std::string name_;            ///< of the event under way
+  std::string data_;            ///< its data lines, joined
+  std::string_view only_line_;  ///< its data while that is one line of the chunk being fed
+  std::size_t data_lines_ = 0;
+  std::size_t start_ = 0;  ///< bytes of a byte order mark seen so far
+  bool after_cr_ = false;  ///< an LF next belongs to the CR before
+  bool started_ = false;
+};
+
+}  // namespace sortie
