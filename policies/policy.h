@@ -64,30 +64,49 @@ struct Policy {
   std::vector<std::filesystem::path> files;  ///< all files read: protected during the run
   Approval approval = Approval::deny_by_default;
   bool approval_override = false;
-  bool abort_on_denied = false;  ///< on_denied: abort
-  int max_denials = 20;          ///< in a row
+  bool abort_on_denied = false;   ///< on_denied: abort
+  int max_denials = 20;           ///< in a row
+  bool unreadable_allow = false;  ///< full-auto: scripts that the strict reader refuses may run
   std::vector<CommandRule> commands;
   std::vector<ToolRule> tools;
-  std::map<std::string, std::vector<std::string>> credentials;  ///< variable → hosts
+  /// variable → hosts that may get it; nothing else leaves
+  std::map<std::string, std::vector<std::string>> credentials = {
+      {"OPENAI_API_KEY", {"api.openai.com"}}};
   std::vector<std::string> models = {"*"};
   std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
   std::vector<std::string> write = {"."};
   std::vector<std::string> read;
-  std::vector<std::string> hide;
-  std::vector<std::string> protect;
+  /// Not readable. A file's list is added to this one, under every policy.
+  std::vector<std::string> hide = {
+      "**/.env",         "~/.ssh",  "~/.netrc",           "~/.npmrc",
+      "~/.docker",       "~/.kube", "~/.git-credentials", "/etc/shadow",
+      "/etc/ssl/private"};
+  /// Readable, not writable. A file's list is added; `protect: []` leaves none but those that the
+  /// run protects always (task and policy files, --out, .git).
+  std::vector<std::string> protect = {".git",        ".github",     ".gitlab-ci.yml",
+                                      "Jenkinsfile", ".gitmodules", "**/CODEOWNERS",
+                                      "AGENTS.md"};
   NetworkMode network = NetworkMode::none;
   std::string environment_inherit = "core";  ///< none | core | all
   std::vector<std::string> environment_include;
-  std::vector<std::string> environment_exclude;
+  /// Never passed on unless named in include. A file's list is added to this one.
+  std::vector<std::string> environment_exclude = {"*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*",
+                                                  "*CREDENTIAL*"};
   std::map<std::string, std::string> environment_set;
   PolicyLimits limits;
   SandboxMode sandbox = SandboxMode::workspace_write;
   std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
 };
 
-/// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends.
+/// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
+/// value without '/' that does not end in .yaml or .yml is a preset's name.
 /// @throws InputError  all findings at once
 Policy load_policy(const std::string& name_or_file);
+/// The same from a policy's text.
+/// @param name    what findings and rules call it
+/// @param folder  what `extends` is relative to
+Policy parse_policy(const std::string& text, const std::string& name,
+                    const std::filesystem::path& folder);
 /// The presets that are shipped, in a stable order.
 std::vector<std::string> preset_names();
 /// A preset's own text, with its comments.
@@ -95,6 +114,8 @@ std::string preset_text(const std::string& name);
 
 /// The effective policy as JSON: what the digest covers and the transcript holds.
 Json policy_json(const Policy& policy);
+/// "sha256:…" of policy_json: once more after flags changed the policy.
+std::string policy_digest(const Policy& policy);
 /// JSON Schema (draft 2020-12) of the policy file.
 Json policy_schema();
 

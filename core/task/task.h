@@ -22,7 +22,7 @@ struct TaskVariable {
 };
 
 struct TaskWorkspace {
-  std::filesystem::path path = ".";
+  std::filesystem::path path = ".";       ///< absolute where the file names one, else "."
   std::string isolation = "auto";         ///< auto | overlay | copy | none
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   std::vector<std::string> project_docs = {"AGENTS.md"};
@@ -102,6 +102,9 @@ Task load_task(const std::string& path, const std::string& stdin_text = {});
 
 /// The effective task with every default, as JSON: what `task check` prints and the digest covers.
 Json task_json(const Task& task);
+
+/// "sha256:…" of the effective task without its budget: once more after flags changed the task.
+std::string task_digest(const Task& task);
 
 /// JSON Schema (draft 2020-12) of the task file, from the loader's own table.
 Json task_schema();

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace sortie {
+
+/// A text file that was read, or why it was not.
+struct TextFile {
+  std::string text;
+  std::string problem;  ///< "no such file", "is a folder", "is not UTF-8"; "" where it was read
+};
+
+enum class Pipes { refused, accepted };
+
+/// Reads a whole file that has to be UTF-8 text: no folder, no device, nothing that could wait for
+/// ever. With Pipes::accepted a pipe is read too, as shells make one of `<(command)`.
+TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes,
+                        Pipes pipes = Pipes::refused);
+
+}  // namespace sortie
