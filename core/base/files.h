@@ -45,6 +45,7 @@ class Files {
   /// Entries sorted by name in byte order, "." and ".." left out.
   virtual std::vector<FolderEntry> list(const std::filesystem::path& folder) const = 0;
   /// Replaces the file by a temporary file and rename, with this mode; makes its parent folders.
+  /// The last link is not followed but replaced: resolve() first to write through it.
   virtual void write(const std::filesystem::path& path, std::string_view content,
                      unsigned mode) = 0;
   /// Removes a file or link; not a folder.

@@ -1,0 +1,328 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/base/files.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+constexpr int kMostLinks = 40;        // as the kernel's own limit, path_resolution(7)
+constexpr int kMostRaceRetries = 64;  // openat2(2): EAGAIN when something was renamed meanwhile
+
+[[noreturn]] void fail(const fs::path& path, const std::string& cause) {
+  throw ToolError(path_text(path) + ": " + cause);
+}
+
+[[noreturn]] void fail_errno(const fs::path& path, int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      fail(path, "no such file");
+    case EXDEV:
+      fail(path, "leads outside the workspace");
+    case ELOOP:
+      fail(path, "is a loop of links, or a chain too long to follow");
+    case EACCES:
+    case EPERM:
+      fail(path, "no permission");
+    case EROFS:
+      fail(path, "is protected: it can be read, not changed");
+    case EBUSY:
+      fail(path, "is protected: it can't be removed or replaced");
+    case EISDIR:
+      fail(path, "is a folder");
+    case EAGAIN:
+      fail(path, "keeps being renamed by another process");
+    case ENAMETOOLONG:
+      fail(path, "the name is too long");
+    default:
+      fail(path, errno_text(number));
+  }
+}
+
+bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
+
+/// The path as openat2 takes it: "." for the root, no slash at the end, which would follow a link.
+std::string relative_name(const fs::path& path) {
+  std::string name = path.native();
+  if (name.find('\0') != std::string::npos) fail(path, "a path can't hold a zero byte");
+  if (!name.empty() && name.front() == '/') {
+    fail(path, "is absolute; name it relative to the workspace");
+  }
+  while (!name.empty() && name.back() == '/') name.pop_back();
+  return name.empty() ? "." : name;
+}
+
+int open_below(int root, const std::string& name, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int attempt = 0;; ++attempt) {
+    const long number = ::syscall(SYS_openat2, root, name.c_str(), &how, sizeof how);
+    if (number >= 0) return static_cast<int>(number);
+    const bool again = errno == EINTR || (errno == EAGAIN && attempt < kMostRaceRetries);
+    if (!again) return -1;
+  }
+}
+
+FileStatus::Kind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return FileStatus::Kind::file;
+  if (S_ISDIR(mode)) return FileStatus::Kind::folder;
+  if (S_ISLNK(mode)) return FileStatus::Kind::symlink;
+  return FileStatus::Kind::other;
+}
+
+struct stat stat_of(const Fd& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_errno(path, errno);
+  return status;
+}
+
+void check_readable(const struct stat& status, const fs::path& path, std::uint64_t max_bytes) {
+  if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
+  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file (a pipe, socket or device)");
+  if (static_cast<std::uint64_t>(status.st_size) > max_bytes) {
+    fail(path, "is too large: " + std::to_string(status.st_size) + " bytes of at most " +
+                   std::to_string(max_bytes));
+  }
+}
+
+std::string read_all(const Fd& file, const struct stat& status, const fs::path& path,
+                     std::uint64_t max_bytes) {
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t filled = 0;
+  // A file may grow while it is read: only a read of nothing is its end.
+  while (true) {
+    if (filled == content.size()) content.resize(content.size() + 4096);
+    const ssize_t count = ::read(file.get(), content.data() + filled, content.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_errno(path, errno);
+    if (count == 0) break;
+    filled += static_cast<std::size_t>(count);
+    if (filled > max_bytes) fail(path, "is too large: it grows while it is read");
+  }
+  content.resize(filled);
+  return content;
+}
+
+/// The folder that holds the last name of a path, and that name.
+struct Place {
+  Fd folder;
+  std::string name;
+};
+
+std::pair<std::string, std::string> split_name(const fs::path& path) {
+  const std::string whole = relative_name(path);
+  const auto slash = whole.rfind('/');
+  std::string name = slash == std::string::npos ? whole : whole.substr(slash + 1);
+  if (name == "." || name == "..") fail(path, "names no file");
+  std::string folder = slash == std::string::npos ? "." : whole.substr(0, slash);
+  return {folder, name};
+}
+
+Place existing_place(int root, const fs::path& path) {
+  auto [folder, name] = split_name(path);
+  Fd open(open_below(root, folder, O_PATH | O_DIRECTORY));
+  if (!open) fail_errno(path, errno);
+  return {std::move(open), std::move(name)};
+}
+
+/// As root, what sortie makes belongs to whoever owns the folder: commands run as that user.
+void give_to_owner(int file, const struct stat& owner, const fs::path& path) {
+  if (::geteuid() != 0) return;
+  if (::fchown(file, owner.st_uid, owner.st_gid) != 0) fail_errno(path, errno);
+}
+
+/// Opens a folder and makes what is missing on the way; `shown` is for messages.
+Fd make_folders(int root, const fs::path& folder, const fs::path& shown) {
+  Fd open(open_below(root, relative_name(folder), O_PATH | O_DIRECTORY));
+  if (open) return open;
+  if (errno == ENOTDIR) fail(shown, "a part of the path is a file, not a folder");
+  if (errno != ENOENT || !folder.has_relative_path()) fail_errno(shown, errno);
+  const auto [above, name] = split_name(folder);
+  const Fd parent = make_folders(root, above, shown);
+  const struct stat owner = stat_of(parent, shown);
+  const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
+  if (!made && errno != EEXIST) fail_errno(shown, errno);
+  open = Fd(open_below(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (!open) fail_errno(shown, errno == ELOOP || errno == ENOTDIR ? ENOENT : errno);
+  if (made) give_to_owner(open.get(), owner, shown);
+  return open;
+}
+
+/// Whose the written file is to be: the replaced one's owner, else the folder's.
+struct stat owner_of(const Place& place, const fs::path& path) {
+  struct stat status {};
+  if (::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
+    if (S_ISREG(status.st_mode)) return status;
+  }
+  return stat_of(place.folder, path);
+}
+
+void fill(int file, std::string_view content, const struct stat& owner, unsigned mode,
+          const fs::path& path) {
+  if (!write_all(file, content)) fail_errno(path, errno);
+  give_to_owner(file, owner, path);  // before the mode: chown(2) clears set-id bits
+  if (::fchmod(file, mode & 07777) != 0) fail_errno(path, errno);
+  if (::fsync(file) != 0) fail_errno(path, errno);
+}
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= path.size()) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    std::string part = path.substr(begin, end - begin);
+    if (!part.empty() && part != ".") parts.push_back(std::move(part));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+DiskFiles::DiskFiles(Fd root) : root_(std::move(root)) {}
+
+std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t max_bytes) const {
+  const std::string name = relative_name(path);
+  // Looked at before it is opened: opening a device or a pipe can have effects of its own.
+  const Fd looked(open_below(root_.get(), name, O_PATH));
+  if (!looked && is_missing(errno)) return std::nullopt;
+  if (!looked) fail_errno(path, errno);
+  check_readable(stat_of(looked, path), path, max_bytes);
+  const Fd file(open_below(root_.get(), name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!file && is_missing(errno)) return std::nullopt;
+  if (!file) fail_errno(path, errno);
+  const struct stat status = stat_of(file, path);
+  check_readable(status, path, max_bytes);
+  return read_all(file, status, path, max_bytes);
+}
+
+std::optional<FileStatus> DiskFiles::status(const fs::path& path) const {
+  const Fd file(open_below(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW));
+  if (!file && is_missing(errno)) return std::nullopt;
+  if (!file) fail_errno(path, errno);
+  const struct stat status = stat_of(file, path);
+  return FileStatus{.kind = kind_of(status.st_mode),
+                    .mode = status.st_mode & 07777u,
+                    .size = static_cast<std::uint64_t>(status.st_size),
+                    .links = static_cast<std::uint64_t>(status.st_nlink)};
+}
+
+fs::path DiskFiles::resolve(const fs::path& path) const {
+  const auto names = parts_of(path.empty() ? "." : relative_name(path));
+  std::deque<std::string> rest(names.begin(), names.end());
+  std::vector<std::string> done;
+  int links = 0;
+  const auto joined = [&] {
+    fs::path whole;
+    for (const auto& name : done) whole /= name;
+    return whole.empty() ? fs::path(".") : whole;
+  };
+  while (!rest.empty()) {
+    const std::string name = std::move(rest.front());
+    rest.pop_front();
+    if (name == "..") {
+      if (done.empty()) fail(path, "leads outside the workspace");
+      done.pop_back();
+      continue;
+    }
+    done.push_back(name);
+    const auto found = status(joined());
+    if (!found || found->kind != FileStatus::Kind::symlink) continue;
+    if (++links > kMostLinks) fail_errno(path, ELOOP);
+    const std::string target = read_link(joined());
+    if (!target.empty() && target.front() == '/') fail(path, "leads outside the workspace");
+    done.pop_back();
+    const auto more = parts_of(target);
+    rest.insert(rest.begin(), more.begin(), more.end());
+  }
+  return joined();
+}
+
+std::string DiskFiles::read_link(const fs::path& path) const {
+  const Fd link(open_below(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW));
+  if (!link) fail_errno(path, errno);
+  std::string target(4096, '\0');  // PATH_MAX, which bounds a link's text
+  const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
+  // readlinkat(2) with an empty name: ENOENT says that the descriptor is no link.
+  if (length < 0) fail(path, errno == ENOENT || errno == EINVAL ? "is no link" : errno_text(errno));
+  target.resize(static_cast<std::size_t>(length));
+  return target;
+}
+
+std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
+  Fd open(open_below(root_.get(), relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK));
+  if (!open && errno == ENOTDIR) fail(folder, "is no folder");
+  if (!open && errno == ENOENT) fail(folder, "no such folder");
+  if (!open) fail_errno(folder, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(open.get()), ::closedir);
+  if (!stream) fail_errno(folder, errno);
+  const int number = open.release();  // the stream's from here on
+  std::vector<FolderEntry> entries;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    struct stat status {};
+    if (entry->d_type != DT_UNKNOWN) {
+      status.st_mode = DTTOIF(entry->d_type);
+    } else if (::fstatat(number, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      continue;  // gone meanwhile
+    }
+    entries.push_back({name, kind_of(status.st_mode)});
+  }
+  if (errno != 0) fail_errno(folder, errno);
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return entries;
+}
+
+void DiskFiles::write(const fs::path& path, std::string_view content, unsigned mode) {
+  auto [folder, name] = split_name(path);
+  const Place place{make_folders(root_.get(), folder, path), name};
+  const struct stat owner = owner_of(place, path);
+  const std::string temporary = temporary_name();
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const Fd file(::openat(place.folder.get(), temporary.c_str(), flags, 0600));
+  if (!file) fail_errno(path, errno);
+  try {
+    fill(file.get(), content, owner, mode, path);
+    const int at = place.folder.get();
+    if (::renameat(at, temporary.c_str(), at, name.c_str()) != 0) fail_errno(path, errno);
+  } catch (...) {
+    ::unlinkat(place.folder.get(), temporary.c_str(), 0);
+    throw;
+  }
+}
+
+void DiskFiles::remove(const fs::path& path) {
+  const Place place = existing_place(root_.get(), path);
+  if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0) fail_errno(path, errno);
+}
+
+bool DiskFiles::remove_empty_folder(const fs::path& path) {
+  const Place place = existing_place(root_.get(), path);
+  if (::unlinkat(place.folder.get(), place.name.c_str(), AT_REMOVEDIR) == 0) return true;
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == EBUSY) return false;
+  if (errno == ENOTDIR) fail(path, "is no folder");
+  fail_errno(path, errno);
+}
+
+}  // namespace sortie

@@ -1,0 +1,25 @@
+#include "core/base/file_name.h"
+
+#include <sys/random.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace sortie {
+
+std::string path_text(const std::filesystem::path& path) {
+  return one_line(repair_utf8(path.native()), 300);
+}
+
+std::string temporary_name() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) throw system_error("getrandom");
+  char name[40];
+  std::snprintf(name, sizeof name, ".sortie-%016llx.tmp", static_cast<unsigned long long>(number));
+  return name;
+}
+
+}  // namespace sortie
