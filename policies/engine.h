@@ -4,22 +4,32 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
 #include "policies/action.h"
+#include "policies/command_rules.h"
 #include "policies/decision.h"
+#include "policies/path_rules.h"
 #include "policies/policy.h"
+#include "policies/tool_rules.h"
 
 namespace sortie {
 
-/// Policy + action → decision; nothing else decides.
+/// Policy + action → decision; nothing else decides. Pure but for the constructor, which asks the
+/// disk which lookup folders are the same. The policy must outlive it.
 class Engine {
  public:
   /// @param approval   the policy's, or a stricter one from the command line
   /// @param workspace  absolute, links resolved
   /// @param out        --out, absolute; protected where it lies inside the workspace
   /// @param path       absolute folders in which a command's name is looked up
+  /// @param protected_files  absolute: the task's file and what it reads; the policy's own are
+  ///                         known from the policy
+  /// @param home             what "~" in hidden paths means; empty: any folder
   Engine(const Policy& policy, Approval approval, std::filesystem::path workspace,
-         std::filesystem::path out, std::vector<std::filesystem::path> path);
+         std::filesystem::path out, std::vector<std::filesystem::path> path,
+         std::vector<std::filesystem::path> protected_files = {}, std::filesystem::path home = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
 
   Decision decide(const Action& action) const;
   /// Whether the model is to be shown the tool at all.
@@ -31,15 +41,16 @@ class Engine {
 
  private:
   Decision decide_command(const RunCommand& command) const;
-  Decision decide_read(const ReadPath& read) const;
-  Decision decide_write(const WritePath& write) const;
-  Decision decide_tool(const CallTool& call) const;
+  Decision decide_unmatched(const RunCommand& command, const std::string& line) const;
 
   const Policy& policy_;
   Approval approval_;
   std::filesystem::path workspace_;
-  std::filesystem::path out_;
-  std::vector<std::filesystem::path> path_;
+  std::vector<std::filesystem::path> folders_;
+  std::string instead_;  ///< what is allowed in place of a denied command
+  CommandRules commands_;
+  PathRules paths_;
+  ToolRules tools_;
 };
 
 }  // namespace sortie

@@ -1,0 +1,134 @@
+#include "core/base/pattern.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+namespace sortie {
+namespace {
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+/// One character as UTF-8 has it, or any single byte that is none.
+constexpr const char* kCharacter =
+    "(?:[\\x00-\\x7f]|[\\xc2-\\xf4][\\x80-\\xbf]{1,3}|[\\x80-\\xff])";
+constexpr const char* kCharacterInFolder =
+    "(?:[\\x00-\\x2e\\x30-\\x7f]|[\\xc2-\\xf4][\\x80-\\xbf]{1,3}|[\\x80-\\xff])";
+
+/// Reads a glob's set that starts at `at` ("[a-z]"); on success moves `at` behind it.
+std::optional<std::string> set_expression(std::string_view glob, std::size_t& at, bool in_folder) {
+  std::size_t i = at + 1;
+  std::string set = "[";
+  const bool negated = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
+  if (negated) {
+    set += in_folder ? "^/" : "^";
+    ++i;
+  }
+  const std::size_t first = i;
+  for (; i < glob.size() && (glob[i] != ']' || i == first); ++i) {
+    const char letter = glob[i];
+    if (in_folder && letter == '/') return std::nullopt;
+    const bool is_range = letter == '-' && i > first && i + 1 < glob.size() && glob[i + 1] != ']';
+    if (is_range) {
+      if (glob[i - 1] > glob[i + 1]) return std::nullopt;
+      set += '-';
+    } else {
+      set += re2::RE2::QuoteMeta(re2::StringPiece(&letter, 1));
+    }
+  }
+  if (i >= glob.size()) return std::nullopt;
+  at = i + 1;
+  return set + "]";
+}
+
+enum class Span { word, folder };
+
+/// A glob as an RE2 expression; in a path (Span::folder) `**` crosses folders.
+std::string glob_expression(std::string_view glob, Span span) {
+  const bool in_folder = span == Span::folder;
+  std::string expression;
+  for (std::size_t i = 0; i < glob.size();) {
+    const bool at_name = i == 0 || glob[i - 1] == '/';
+    if (in_folder && at_name && glob.substr(i, 3) == "**/") {
+      expression += "(?:.*/)?";
+      i += 3;
+    } else if (in_folder && glob.substr(i, 2) == "**") {
+      expression += ".*";
+      i += 2;
+    } else if (glob[i] == '*') {
+      expression += in_folder ? "[^/]*" : ".*";
+      ++i;
+    } else if (glob[i] == '?') {
+      expression += in_folder ? kCharacterInFolder : kCharacter;
+      ++i;
+    } else if (glob[i] == '[') {
+      if (const auto set = set_expression(glob, i, in_folder)) {
+        expression += *set;
+      } else {
+        expression += "\\[";
+        ++i;
+      }
+    } else {
+      if (glob[i] == '\\' && i + 1 < glob.size()) ++i;
+      expression += re2::RE2::QuoteMeta(re2::StringPiece(&glob[i], 1));
+      ++i;
+    }
+  }
+  return expression;
+}
+
+}  // namespace
+
+Pattern::Pattern(std::string_view expression, LetterCase letters, bool utf8) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_case_sensitive(letters == LetterCase::exact);
+  options.set_dot_nl(!utf8);
+  options.set_encoding(utf8 ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
+  auto compiled = std::make_unique<re2::RE2>(piece(expression), options);
+  if (!compiled->ok()) throw PatternError(compiled->error());
+  compiled_ = std::move(compiled);
+}
+
+Pattern::Pattern(Pattern&&) noexcept = default;
+Pattern& Pattern::operator=(Pattern&&) noexcept = default;
+Pattern::~Pattern() = default;
+
+Pattern Pattern::expression(std::string_view expression, LetterCase letters) {
+  return Pattern(expression, letters, true);
+}
+
+Pattern Pattern::word_glob(std::string_view glob, LetterCase letters) {
+  return Pattern(glob_expression(glob, Span::word), letters, false);
+}
+
+Pattern Pattern::path_glob(std::string_view glob, LetterCase letters) {
+  while (glob.substr(0, 2) == "./") glob.remove_prefix(2);
+  while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
+  return Pattern("(?:" + glob_expression(glob, Span::folder) + ")(?:/.*)?", letters, false);
+}
+
+bool Pattern::matches(std::string_view text) const {
+  return re2::RE2::FullMatch(piece(text), *compiled_);
+}
+
+bool Pattern::found_in(std::string_view text) const {
+  return re2::RE2::PartialMatch(piece(text), *compiled_);
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_view text,
+                                                                 std::size_t from) const {
+  re2::StringPiece found;
+  if (from > text.size() ||
+      !compiled_->Match(piece(text), from, text.size(), re2::RE2::UNANCHORED, &found, 1)) {
+    return std::nullopt;
+  }
+  return std::pair(static_cast<std::size_t>(found.data() - text.data()), found.size());
+}
+
+bool any_matches(const std::vector<Pattern>& patterns, std::string_view text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const Pattern& pattern) { return pattern.matches(text); });
+}
+
+}  // namespace sortie

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace sortie {
+
+/// An expression or glob that can't be read; what() says why.
+class PatternError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class LetterCase { exact, ignored };
+
+/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so
+/// that names which are not UTF-8 are matched too.
+class Pattern {
+ public:
+  /// @param expression  RE2 syntax (no back references, no look-around)
+  /// @throws PatternError
+  static Pattern expression(std::string_view expression, LetterCase letters = LetterCase::exact);
+
+  /// A glob over one word: `*` any run of characters, also of '/', `?` one, `[a-z]` `[!a]` a set;
+  /// a backslash makes the next character literal. What can't be read as a set is literal.
+  static Pattern word_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
+
+  /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` stands
+  /// for any number of folders. Matches the path itself and all that is below it: `.github`
+  /// matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading "./" and
+  /// a trailing "/" mean nothing.
+  static Pattern path_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
+
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(Pattern&&) noexcept;
+  ~Pattern();
+
+  /// Whether the whole text matches.
+  bool matches(std::string_view text) const;
+  /// Whether a part of the text matches.
+  bool found_in(std::string_view text) const;
+  /// Offset and length of the leftmost match at or after `from`.
+  std::optional<std::pair<std::size_t, std::size_t>> find(std::string_view text,
+                                                          std::size_t from = 0) const;
+
+ private:
+  explicit Pattern(std::string_view expression, LetterCase letters, bool utf8);
+  std::unique_ptr<const re2::RE2> compiled_;
+};
+
+/// Whether one of them matches the whole text.
+bool any_matches(const std::vector<Pattern>& patterns, std::string_view text);
+
+}  // namespace sortie

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/pattern.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// Where a command is to run, for the rules that judge paths.
+struct CommandPlace {
+  std::filesystem::path workspace;                 ///< absolute
+  std::filesystem::path workdir;                   ///< absolute
+  std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
+};
+
+/// A rule that a command matches, and how surely.
+struct RuleMatch {
+  const CommandRule* rule = nullptr;
+  std::string part;    ///< the command, or the part of a script, that it matches
+  bool loose = false;  ///< only could be it: a word of a script, an option read both ways
+};
+
+/// The `commands` rules of a policy, their globs compiled. The policy must outlive it.
+class CommandRules {
+ public:
+  /// @throws PatternError
+  explicit CommandRules(const std::vector<CommandRule>& rules);
+
+  /// The first allow rule that the argv itself matches; wrappers are never seen through.
+  RuleMatch find_allow(std::span<const std::string> argv, const CommandPlace& place) const;
+
+  /// The strongest forbid or deny rule that the argv, or anything that it could run, matches:
+  /// wrappers and shell strings are seen through, and names also match by any path.
+  RuleMatch find_deny(std::span<const std::string> argv, const CommandPlace& place) const;
+
+ private:
+  struct Compiled {
+    const CommandRule* rule;
+    std::vector<Pattern> but_not;
+  };
+  bool excepted(const Compiled& compiled, std::span<const std::string> argv) const;
+  std::vector<Compiled> rules_;
+};
+
+/// Whether one rule matches a direct argv, as find_allow judges: for the examples of a rule.
+/// @throws PatternError
+bool rule_matches(const CommandRule& rule, const std::vector<std::string>& argv,
+                  const CommandPlace& place);
+
+}  // namespace sortie

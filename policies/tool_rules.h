@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/pattern.h"
+#include "policies/decision.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// The `tools` rules of a policy, their globs compiled. The policy must outlive it.
+class ToolRules {
+ public:
+  /// @throws PatternError
+  explicit ToolRules(const std::vector<ToolRule>& rules);
+  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
+  Decision decide(const std::string& name, Approval approval) const;
+
+ private:
+  struct Compiled {
+    const ToolRule* rule;
+    std::vector<Pattern> names;
+  };
+  const ToolRule* find(const std::string& name, Effect effect) const;
+  std::vector<Compiled> rules_;
+};
+
+}  // namespace sortie
