@@ -1,0 +1,128 @@
+#include "core/base/json_schema.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/base/error.h"
+
+using namespace sortie;
+
+BOOST_AUTO_TEST_SUITE(json_schema)
+
+namespace {
+
+bool fits(const char* schema, const char* value) {
+  return JsonSchema(parse_json(schema)).check(parse_json(value)).empty();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(values_that_fit_and_values_that_do_not) {
+  const struct {
+    const char* schema;
+    const char* good;
+    const char* bad;
+  } rows[] = {
+      {R"({"type":"string"})", R"("a")", "1"},
+      {R"({"type":["string","null"]})", "null", "1"},
+      {R"({"type":"integer"})", "1.0", "1.5"},
+      {R"({"type":"string","nullable":true})", "null", "1"},
+      {R"({"const":{"a":[1]}})", R"({"a":[1]})", R"({"a":[2]})"},
+      {R"({"enum":["a",1]})", "1", R"("b")"},
+      {R"({"exclusiveMinimum":1})", "2", "1"},
+      {R"({"minimum":1,"exclusiveMinimum":true})", "2", "1"},
+      {R"({"maximum":1})", "1", "2"},
+      {R"({"multipleOf":2})", "4", "3"},
+      {R"({"multipleOf":1})", "4", "4.5"},
+      {R"({"maxLength":2})", R"("éé")", R"("a\u0000b")"},
+      {R"({"pattern":"^\\d+$"})", R"("12")", R"("12x")"},
+      {R"({"items":{"type":"integer"}})", "[1,2]", R"([1,"a"])"},
+      {R"({"prefixItems":[{"type":"string"}],"items":false})", R"(["a"])", R"(["a",1])"},
+      {R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a"])", R"(["a",1])"},
+      {R"({"contains":{"const":1}})", "[0,1]", "[0]"},
+      {R"({"required":["a"]})", R"({"a":1})", "{}"},
+      {R"({"properties":{"a":{}},"additionalProperties":false})", R"({"a":1})", R"({"b":1})"},
+      {R"({"patternProperties":{"^a":{"type":"string"}}})", R"({"a":"","b":1})", R"({"ab":1})"},
+      {R"({"propertyNames":{"pattern":"^[a-z]+$"}})", R"({"ab":1})", R"({"A":1})"},
+      {R"({"dependentRequired":{"a":["b"]}})", R"({"a":1,"b":1})", R"({"a":1})"},
+      {R"({"dependentSchemas":{"a":{"required":["b"]}}})", R"({"a":1,"b":1})", R"({"a":1})"},
+      {R"({"anyOf":[{"type":"string"},{"type":"null"}]})", "null", "1"},
+      {R"({"oneOf":[{"minimum":1},{"minimum":2}]})", "1", "3"},
+      {R"({"not":{"type":"string"}})", "1", R"("a")"},
+      {R"({"if":{"const":1},"then":true,"else":{"type":"string"}})", R"("a")", "2"},
+      {R"({"$ref":"#/$defs/a","maxLength":1,"$defs":{"a":{"type":"string"}}})", R"("a")",
+       R"("ab")"},
+      {R"({"$ref":"#/$defs/a~1b%25","$defs":{"a/b%":{"type":"string"}}})", R"("a")", "1"},
+      {R"({"properties":{"next":{"$ref":"#"}},"additionalProperties":false})",
+       R"({"next":{"next":{}}})", R"({"next":{"other":1}})"},
+      {R"({"dependentSchemas":{"a":{"required":["b"]},"c":{"required":["d"]}}})",
+       R"({"a":1,"b":1})", R"({"c":1})"},
+      {R"({"properties":{"a/properties/b":{"type":"string"},
+                         "a":{"properties":{"b":{"type":"integer"}}}}})",
+       R"({"a":{"b":1}})", R"({"a":{"b":"1"}})"},
+      {"true", "1", nullptr},
+      {"false", nullptr, "1"},
+      {R"({"format":"date","title":"t","x-own":1,"discriminator":{}})", "1", nullptr},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.schema) {
+      if (row.good) BOOST_TEST(fits(row.schema, row.good));
+      if (row.bad) BOOST_TEST(!fits(row.schema, row.bad));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(findings_name_the_place_and_what_is_missing_or_unknown) {
+  const JsonSchema schema(parse_json(R"({"type":"object","required":["plan"],
+      "properties":{"plan":{"type":"array","items":{"type":"object","required":["a/b"],
+      "properties":{"a/b":{"type":"string"}},"additionalProperties":false}}}})"));
+
+  const auto check = [&](const char* value) { return describe(schema.check(parse_json(value))); };
+
+  BOOST_TEST(check("{}") == "missing property 'plan'");
+  BOOST_TEST(check(R"({"plan":[{"a/b":""},{}]})") == "/plan/1: missing property 'a/b'");
+  BOOST_TEST(check(R"({"plan":[{"a/b":1}]})") == "/plan/0/a~1b: wrong type");
+  BOOST_TEST(check(R"({"plan":[{"a/b":"","step":2}]})") == "/plan/0: unknown property 'step'");
+}
+
+BOOST_AUTO_TEST_CASE(schemas_that_can_not_be_checked_are_refused) {
+  const char* const rows[] = {
+      R"({"unevaluatedProperties":false})",
+      R"({"properties":{"a":{"minContains":2}}})",
+      R"({"typ":"string"})",
+      R"({"$ref":"#"})",
+      R"({"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"anyOf":[{"$ref":"#"}]}}})",
+      R"({"$ref":"#/$defs/none"})",
+      R"({"$ref":"other.json"})",
+      R"-({"pattern":"(?=a)"})-",
+      R"-({"patternProperties":{"^(a+)+$":{}}})-",
+      R"({"items":3})",
+      R"({"type":"strin"})",
+      "1",
+  };
+  for (const char* row : rows) {
+    BOOST_TEST_CONTEXT(row) { BOOST_CHECK_THROW(JsonSchema(parse_json(row)), InputError); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_schema_inside_a_document_is_found_by_its_pointer) {
+  const Json document = parse_json(R"({"openapi":"3.1.0","components":{"schemas":{
+      "Node":{"type":"object","properties":{"kids":{"type":"array",
+              "items":{"$ref":"#/components/schemas/Node"}},
+              "name":{"$ref":"#/components/schemas/Name","nullable":true}}},
+      "Name":{"type":"string","maxLength":3},
+      "Unused":{"unevaluatedItems":false}}}})");
+
+  const JsonSchema schema(document, "/components/schemas/Node");
+
+  BOOST_TEST(schema.check(parse_json(R"({"kids":[{"name":null},{"name":"abc"}]})")).empty());
+  BOOST_TEST(!schema.check(parse_json(R"({"kids":[{"name":"abcd"}]})")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_nested_quantifier_costs_no_more_than_its_text) {
+  const JsonSchema schema(parse_json(R"-({"pattern":"^(a+)+$"})-"));
+
+  BOOST_TEST(!schema.check(Json(std::string(100'000, 'a') + "b")).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
