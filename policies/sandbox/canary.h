@@ -1,10 +1,9 @@
 #pragma once
 
-#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/launcher.h"
 #include "policies/policy.h"
 #include "policies/sandbox/profile.h"
@@ -21,13 +20,20 @@ struct GuaranteeProof {
 /// Runs the canary: a command in the run's own sandbox that tries what it must not be able to do
 /// (write outside and on protected paths, see the key, reach a listener of the host, signal or
 /// inspect a process of the host, make the refused system calls) and what it must (read the
-/// workspace's top levels, write inside).
-/// @param secrets  values that must not be found in the command's environment or any /proc
+/// workspace's top levels, write inside). One proof for each of the five guarantees; a canary that
+/// does not report is five failures, not an exception.
+/// @param environment  what the run's commands get
+/// @param secrets      values that must not be found in the command's environment or any /proc;
+///                     the canary itself is given their digests alone
 std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile& profile,
+                                       const std::map<std::string, std::string>& environment,
                                        const std::vector<std::string>& secrets);
 
-/// Body of the canary command itself: the program calls it when started as its own canary.
-/// @return exit code
+/// Body of the canary command itself: what a launcher calls in the confined child, in place of
+/// exec, when `Command::canary` is set. `environ` must be the command's environment by then, and
+/// every descriptor but 0, 1, 2 closed or close-on-exec.
+/// @param argv  the command's argv: "canary" and what to try
+/// @return exit code; 0 when it wrote its report to stdout, whatever stands in it
 int canary_main(int argc, char** argv);
 
 }  // namespace sortie

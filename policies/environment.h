@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/redact.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+using Environment = std::map<std::string, std::string>;
+
+/// Where a command finds its own places, as it sees them.
+struct EnvironmentPlaces {
+  std::filesystem::path home;                ///< HOME
+  std::filesystem::path temporary = "/tmp";  ///< TMPDIR; below HOME where /tmp is the machine's
+  std::vector<std::filesystem::path> path;   ///< command_path
+  /// Keys of git's configuration to be overridden, beyond those that always are: what the
+  /// workspace's own configuration names as programs.
+  std::vector<std::pair<std::string, std::string>> git_config;
+};
+
+/// The whole environment of a run's commands, built from nothing: what the policy lets through of
+/// sortie's own, its `set`, and the settings that keep programs quiet and git from running
+/// anything that a repository names. Variables that make an interpreter, a shell or the loader run
+/// other code (BASH_ENV, LD_PRELOAD, exported functions …) never get in, by `set` neither.
+Environment command_environment(const Policy& policy, const Environment& own,
+                                const EnvironmentPlaces& places);
+
+/// The values that must not be seen: of each variable that `environment.exclude` matches, included
+/// by name or not, and of each credential variable. Sorted by name; empty values left out.
+std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own);
+
+/// The folders in which a command's name is looked up: the absolute entries of sortie's own PATH
+/// that exist and lie outside all writable places, links resolved, since a link's folder could be
+/// writable. /tmp, /var/tmp and /dev/shm are always taken as writable. Never empty.
+/// @param writable  the workspace, the private HOME and the policy's folders
+std::vector<std::filesystem::path> command_path(const std::string& own_path,
+                                                const std::vector<std::filesystem::path>& writable);
+
+/// This process's environment as a map; of names that stand twice, the first.
+Environment own_environment();
+
+}  // namespace sortie

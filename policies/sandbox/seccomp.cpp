@@ -1,0 +1,206 @@
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "policies/sandbox/layers.h"
+
+namespace sortie {
+namespace {
+
+// Calls that are younger than Debian 12's headers; the numbers are the same on all machines.
+constexpr int kFchmodat2 = 452;
+constexpr int kOpenTreeAttr = 467;
+// Only unshare(2) and clone3(2) know it; in clone(2) the bit belongs to the exit signal.
+constexpr scmp_datum_t kCloneNewTime = 0x80;
+// int arguments: the kernel looks at the low half of the register alone.
+constexpr scmp_datum_t kLow = 0xffffffff;
+
+constexpr int kRefused[] = {
+    // mounts and namespaces
+    SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(open_tree),
+    SCMP_SYS(move_mount), SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick),
+    SCMP_SYS(mount_setattr), SCMP_SYS(setns), kOpenTreeAttr,
+    // other processes
+    SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
+    SCMP_SYS(pidfd_getfd),
+    // wide or young parts of the kernel
+    SCMP_SYS(bpf), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+    SCMP_SYS(userfaultfd), SCMP_SYS(perf_event_open), SCMP_SYS(add_key), SCMP_SYS(keyctl),
+    SCMP_SYS(request_key), SCMP_SYS(open_by_handle_at),
+    // the machine
+    SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(init_module), SCMP_SYS(finit_module),
+    SCMP_SYS(delete_module), SCMP_SYS(syslog), SCMP_SYS(quotactl), SCMP_SYS(quotactl_fd),
+    SCMP_SYS(acct), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(reboot), SCMP_SYS(settimeofday),
+    SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex), SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname), SCMP_SYS(vhangup), SCMP_SYS(iopl), SCMP_SYS(ioperm),
+    SCMP_SYS(modify_ldt), SCMP_SYS(lookup_dcookie), SCMP_SYS(nfsservctl)};
+
+constexpr scmp_datum_t kNamespaces[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                        CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
+
+/// A libseccomp filter while it is being made.
+class Rules {
+ public:
+  Rules() : context_(seccomp_init(SCMP_ACT_ALLOW), seccomp_release) {
+    if (!context_) throw Error("seccomp: no memory for the filter", ExitCode::environment);
+    check(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    check(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));  // a tree, not a list
+  }
+
+  template <typename... Compare>
+  void refuse(int error, int call, Compare... compare) {
+    const std::array<scmp_arg_cmp, sizeof...(compare)> comparisons{compare...};
+    check(seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<unsigned>(error)), call,
+                                 sizeof...(compare), comparisons.data()));
+  }
+
+  std::vector<unsigned char> program() const;
+
+ private:
+  static void check(int result) {
+    // A call that this machine's architecture has not (iopl on ARM) can't be made on it either.
+    if (result == 0 || result == -EDOM || result == -EEXIST) return;
+    throw Error("seccomp: " + errno_text(-result), ExitCode::environment);
+  }
+
+  std::unique_ptr<void, void (*)(scmp_filter_ctx)> context_;
+};
+
+std::vector<unsigned char> Rules::program() const {
+  const Fd file(::memfd_create("seccomp", MFD_CLOEXEC));
+  if (!file) throw system_error("memfd_create", ExitCode::environment);
+  check(seccomp_export_bpf(context_.get(), file.get()));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw system_error("seccomp", ExitCode::environment);
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(status.st_size));
+  if (::pread(file.get(), bytes.data(), bytes.size(), 0) != status.st_size)
+    throw system_error("seccomp", ExitCode::environment);
+  return bytes;
+}
+
+scmp_arg_cmp low_equals(unsigned argument, scmp_datum_t value) {
+  return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, kLow, value);
+}
+
+scmp_arg_cmp has_bit(unsigned argument, scmp_datum_t bit) {
+  return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, bit, bit);
+}
+
+scmp_arg_cmp type_equals(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+  return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, mask, value);
+}
+
+void refuse_namespaces(Rules& rules) {
+  for (const scmp_datum_t flag : kNamespaces) {
+    rules.refuse(EPERM, SCMP_SYS(clone), has_bit(0, flag));
+    rules.refuse(EPERM, SCMP_SYS(unshare), has_bit(0, flag));
+  }
+  rules.refuse(EPERM, SCMP_SYS(unshare), has_bit(0, kCloneNewTime));
+  // Its flags stand in memory, where no filter can look; every libc falls back to clone.
+  rules.refuse(ENOSYS, SCMP_SYS(clone3));
+}
+
+void refuse_terminal_input(Rules& rules) {
+  for (const scmp_datum_t request : {TIOCSTI, TIOCLINUX, TIOCSETD})
+    rules.refuse(EPERM, SCMP_SYS(ioctl), low_equals(1, request));
+}
+
+/// A set-id file would outlive the sandbox and give its owner's rights to whoever runs it.
+void refuse_special_modes(Rules& rules) {
+  for (const scmp_datum_t bit : {S_ISUID, S_ISGID}) {
+    rules.refuse(EPERM, SCMP_SYS(chmod), has_bit(1, bit));
+    rules.refuse(EPERM, SCMP_SYS(fchmod), has_bit(1, bit));
+    rules.refuse(EPERM, SCMP_SYS(fchmodat), has_bit(2, bit));
+    rules.refuse(EPERM, kFchmodat2, has_bit(2, bit));
+    rules.refuse(EPERM, SCMP_SYS(creat), has_bit(1, bit));
+    rules.refuse(EPERM, SCMP_SYS(mknod), has_bit(1, bit));
+    rules.refuse(EPERM, SCMP_SYS(mknodat), has_bit(2, bit));
+    // Without one of these flags the mode is whatever stood in the register.
+    for (const scmp_datum_t makes : {O_CREAT, O_TMPFILE & ~O_DIRECTORY}) {
+      rules.refuse(EPERM, SCMP_SYS(open), has_bit(1, makes), has_bit(2, bit));
+      rules.refuse(EPERM, SCMP_SYS(openat), has_bit(2, makes), has_bit(3, bit));
+    }
+  }
+  for (const scmp_datum_t kind : {S_IFCHR, S_IFBLK}) {
+    rules.refuse(EPERM, SCMP_SYS(mknod), type_equals(1, S_IFMT, kind));
+    rules.refuse(EPERM, SCMP_SYS(mknodat), type_equals(2, S_IFMT, kind));
+  }
+  // Its mode stands in memory; programs that try it fall back to openat.
+  rules.refuse(ENOSYS, SCMP_SYS(openat2));
+}
+
+void refuse_family(Rules& rules, scmp_datum_t family, int error) {
+  rules.refuse(error, SCMP_SYS(socket), SCMP_CMP(0, SCMP_CMP_EQ, family));
+}
+
+void refuse_raw(Rules& rules, scmp_datum_t family) {
+  for (scmp_datum_t type = 0; type < 16; ++type) {
+    if (type == SOCK_STREAM || type == SOCK_DGRAM) continue;
+    rules.refuse(EPERM, SCMP_SYS(socket), SCMP_CMP(0, SCMP_CMP_EQ, family),
+                 type_equals(1, 0xf, type));
+  }
+}
+
+/// Families are compared over the whole register: one with bits in its upper half, which the
+/// kernel would cut off, is past the last allowed family and refused.
+void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
+  const bool inet = profile.use_namespaces || profile.network == NetworkMode::full;
+  // Without a mount namespace every socket file of the machine is in reach, and without a network
+  // namespace every abstract one, unless Landlock (ABI 6) keeps them apart.
+  const bool local = profile.use_namespaces &&
+                     (profile.network == NetworkMode::none || LandlockRules::kernel_abi() >= 6);
+  for (scmp_datum_t family = 0; family <= AF_NETLINK; ++family) {
+    if (family == AF_INET || family == AF_INET6) {
+      inet ? refuse_raw(rules, family) : refuse_family(rules, family, EPERM);
+    } else if (family == AF_UNIX) {
+      if (!local) refuse_family(rules, family, EPERM);
+    } else if (family != AF_NETLINK || !inet) {
+      refuse_family(rules, family, EAFNOSUPPORT);
+    }
+  }
+  rules.refuse(EAFNOSUPPORT, SCMP_SYS(socket), SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK));
+  if (inet) {
+    rules.refuse(EAFNOSUPPORT, SCMP_SYS(socket), SCMP_CMP(0, SCMP_CMP_EQ, AF_NETLINK),
+                 SCMP_CMP(2, SCMP_CMP_NE, 0 /* NETLINK_ROUTE */));
+  }
+  rules.refuse(EAFNOSUPPORT, SCMP_SYS(socketpair), SCMP_CMP(0, SCMP_CMP_NE, AF_UNIX));
+}
+
+}  // namespace
+
+SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
+  if (profile.mode == SandboxMode::none) return;
+  Rules rules;
+  for (const int call : kRefused) rules.refuse(EPERM, call);
+  refuse_namespaces(rules);
+  refuse_terminal_input(rules);
+  refuse_special_modes(rules);
+  refuse_sockets(rules, profile);
+  program_ = rules.program();
+}
+
+int SeccompFilter::apply() const noexcept {
+  if (program_.empty()) return 0;
+  // The kernel only reads the program; its structure has no const.
+  auto* const instructions = const_cast<unsigned char*>(program_.data());
+  const sock_fprog program{static_cast<unsigned short>(program_.size() / sizeof(sock_filter)),
+                           reinterpret_cast<sock_filter*>(instructions)};
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
+}
+
+}  // namespace sortie
