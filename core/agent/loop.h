@@ -53,6 +53,15 @@ class Loop {
  private:
   class Recorder;
 
+  /// A response that can't stand as it is.
+  struct Nudge {
+    std::string check;
+    std::string saw;
+    std::string message;  ///< to the model
+    std::string failure;  ///< to the operator, when it was told often enough
+    std::string next{};
+  };
+
   std::optional<LoopResult> one_turn(std::stop_token stop);
   std::optional<LoopResult> begin_turn();
   Response ask(std::stop_token stop);
@@ -62,8 +71,8 @@ class Loop {
   std::optional<LoopResult> run_call(const ToolCall& call, std::stop_token stop);
   /// Gives the call an output without running it.
   void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
-  std::optional<LoopResult> go_on(int& times, int most, const std::string& check,
-                                  const std::string& message, const LoopResult& otherwise);
+  /// Tells the model to go on after a response that is none, unless it was told so often enough.
+  std::optional<LoopResult> go_on(int& times, int most, const Nudge& nudge);
   LoopResult exhausted(const Exhausted& what);
   void tell_model(const std::string& text);
 

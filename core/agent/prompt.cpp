@@ -1,0 +1,142 @@
+#include "core/agent/prompt.h"
+
+#include <algorithm>
+
+#include "core/agent/instructions.h"
+
+namespace sortie {
+namespace {
+
+bool has_tool(const std::vector<ToolSpec>& tools, std::string_view name) {
+  return std::any_of(tools.begin(), tools.end(),
+                     [&](const ToolSpec& tool) { return tool.name == name; });
+}
+
+std::string tools_section(const std::vector<ToolSpec>& tools) {
+  if (tools.empty()) return "\n# Tools\nThere are no tools in this run.\n";
+  std::string names;
+  for (const ToolSpec& tool : tools) names += (names.empty() ? "" : ", ") + tool.name;
+  std::string text = "\n# Tools\nThe tools of this run: " + names + ". There are no others.\n";
+  if (has_tool(tools, "update_plan"))
+    text +=
+        "For work of several steps keep a plan with update_plan: short steps, one in progress at "
+        "a time, brought up to date as you go. Leave it out for simple tasks.\n";
+  return text;
+}
+
+std::string policy_section(const Briefing& briefing) {
+  std::string text;
+  if (briefing.read_only)
+    text += "\n# Read-only\nThe workspace can't be written in this run: read, judge, report.\n";
+  if (!briefing.policy_summary.empty())
+    text +=
+        "\n# What is allowed\nThis run denies what its policy does not allow. Send commands as "
+        "plain argument lists, one program each, where you can: shell strings with variables, "
+        "substitutions, redirections or globs can't be judged and are denied.\n" +
+        briefing.policy_summary + "\n";
+  return text;
+}
+
+std::string verification_section(const std::vector<std::string>& commands) {
+  if (commands.empty()) return {};
+  std::string text =
+      "\n# Verification\nAfter your final message sortie itself runs these commands; if one fails "
+      "you get its output and may go on:\n";
+  for (const auto& command : commands) text += "- " + command + "\n";
+  return text;
+}
+
+constexpr std::string_view kFinalMessage =
+    "\n# Final message\nEnd with a short message for the one who reads the diff: what you changed "
+    "and why, how you checked it, and what is left open. If the task can't be done, say so plainly "
+    "and why.\n";
+
+/// Text as XML character data; control characters that XML 1.0 can't hold are left out.
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\n' && c != '\t') continue;
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string element(const std::string& name, std::string_view value) {
+  return "  <" + name + ">" + xml_text(value) + "</" + name + ">\n";
+}
+
+/// A document must not be able to end the tags that it stands in.
+std::string without_closing_tag(std::string text) {
+  constexpr std::string_view kTag = "</user_instructions";
+  for (std::size_t at = text.find(kTag); at != std::string::npos; at = text.find(kTag, at))
+    text.replace(at, 1, "&lt;");
+  return text;
+}
+
+Item user_message(std::string text) { return {Message{Message::Role::user, std::move(text)}}; }
+
+}  // namespace
+
+std::string system_prompt(const Briefing& briefing) {
+  std::string text(kInstructions);
+  text += tools_section(briefing.tools);
+  if (has_tool(briefing.tools, "apply_patch")) text += kPatchInstructions;
+  text += policy_section(briefing);
+  text += verification_section(briefing.verify);
+  text += kFinalMessage;
+  if (!briefing.instructions.empty())
+    text += "\n# Instructions of this task\n" + briefing.instructions + "\n";
+  return text;
+}
+
+std::string environment_context(const EnvironmentContext& environment) {
+  std::string roots;
+  for (const auto& root : environment.writable_roots) roots += "  " + element("root", root);
+  std::string text = "<environment_context>\n";
+  text += element("cwd", environment.cwd);
+  text += element("approval_mode", environment.approval_mode);
+  text += element("sandbox_mode", environment.sandbox_mode);
+  text += element("network_access", environment.network_access);
+  text += element("shell", environment.shell);
+  text += "  <writable_roots>\n" + roots + "  </writable_roots>\n";
+  text += element("date", environment.date);
+  return text + "</environment_context>";
+}
+
+std::string user_instructions(const ProjectDocs& docs) {
+  if (docs.docs.empty()) return {};
+  std::string text = "<user_instructions>\n";
+  for (const ProjectDoc& doc : docs.docs) {
+    text += "# " + xml_text(doc.path) + "\n\n" + without_closing_tag(doc.text);
+    text += text.ends_with('\n') ? "\n" : "\n\n";
+  }
+  return text + "</user_instructions>";
+}
+
+std::vector<Item> first_items(const ProjectDocs& docs, const EnvironmentContext& environment,
+                              const std::string& prompt, const Redactor& redactor) {
+  std::vector<Item> items;
+  if (const std::string text = user_instructions(docs); !text.empty())
+    items.push_back(user_message(redactor.text(text)));
+  items.push_back(user_message(redactor.text(environment_context(environment))));
+  items.push_back(user_message(redactor.text(prompt)));
+  return items;
+}
+
+}  // namespace sortie

@@ -1,0 +1,100 @@
+#include "core/base/needle_search.h"
+
+namespace sortie {
+namespace {
+
+/// "\r\n" is one line break; more than that is no wrapped text, so nothing goes on behind it. It
+/// also bounds what a stream has to hold back.
+constexpr unsigned kMaxBreakBytes = 2;
+
+constexpr bool is_break(unsigned char byte) { return byte == '\n' || byte == '\r'; }
+
+}  // namespace
+
+void NeedleSearch::clear() {
+  states_.assign(1, State{});
+  lengths_.clear();
+  root_.fill(0);
+}
+
+std::uint32_t NeedleSearch::add(std::string_view needle) {
+  std::uint32_t state = 0;
+  for (const char c : needle) {
+    const auto byte = static_cast<unsigned char>(c);
+    std::uint32_t next = child(state, byte);
+    if (next == kNone) {
+      next = static_cast<std::uint32_t>(states_.size());
+      State added;
+      added.depth = states_[state].depth + 1;
+      states_.push_back(std::move(added));
+      states_[state].edges.push_back({byte, next});
+    }
+    state = next;
+  }
+  if (states_[state].needle == kNone) {
+    states_[state].needle = static_cast<std::uint32_t>(lengths_.size());
+    lengths_.push_back(needle.size());
+  }
+  return states_[state].needle;
+}
+
+void NeedleSearch::build() {
+  root_.fill(0);
+  for (const Edge& edge : states_[0].edges) root_[edge.byte] = edge.to;
+  // Breadth first: a state's fallback is less deep, so it is complete when it is asked.
+  std::vector<std::uint32_t> queue = {0};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const std::uint32_t from = queue[i];
+    for (const Edge& edge : states_[from].edges) {
+      State& to = states_[edge.to];
+      to.fallback = from == 0 ? 0 : step(states_[from].fallback, edge.byte);
+      if (to.needle == kNone) to.needle = states_[to.fallback].needle;
+      queue.push_back(edge.to);
+    }
+  }
+}
+
+std::uint32_t NeedleSearch::child(std::uint32_t state, unsigned char byte) const {
+  for (const Edge& edge : states_[state].edges)
+    if (edge.byte == byte) return edge.to;
+  return kNone;
+}
+
+std::uint32_t NeedleSearch::step(std::uint32_t state, unsigned char byte) const {
+  while (state != 0) {
+    const std::uint32_t next = child(state, byte);
+    if (next != kNone) return next;
+    state = states_[state].fallback;
+  }
+  return root_[byte];
+}
+
+void NeedleSearch::scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const {
+  std::uint32_t state = position.state;
+  unsigned breaks = position.breaks;
+  const std::size_t size = chunk.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    auto byte = static_cast<unsigned char>(chunk[i]);
+    if (state == 0) {
+      while (root_[byte] == 0) {
+        if (++i == size) {
+          position = {};
+          return;
+        }
+        byte = static_cast<unsigned char>(chunk[i]);
+      }
+      state = root_[byte];
+      breaks = 0;
+    } else if (breaks_ == LineBreaks::pass_over && is_break(byte)) {
+      if (++breaks > kMaxBreakBytes) state = 0;
+      continue;
+    } else {
+      state = step(state, byte);
+      breaks = 0;
+    }
+    if (states_[state].needle != kNone) hits.push_back({i + 1, states_[state].needle});
+  }
+  position = {state, state == 0 ? 0 : breaks};
+}
+
+}  // namespace sortie

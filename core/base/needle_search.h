@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sortie {
+
+/// Finds many strings in a stream in one pass (Aho and Corasick, "Efficient string matching",
+/// CACM 18(6), 1975): linear in the stream's length, whatever the strings and the text are.
+class NeedleSearch {
+ public:
+  /// Whether a line break inside an occurrence is passed over, as base64(1) makes them.
+  enum class LineBreaks { count, pass_over };
+
+  /// Where a search stands in its stream; a new stream begins with a new one.
+  struct Position {
+    std::uint32_t state = 0;
+    unsigned breaks = 0;  ///< line break bytes in a row just before
+  };
+
+  struct Hit {
+    std::size_t end = 0;       ///< offset in the chunk, one past the last byte
+    std::uint32_t needle = 0;  ///< index; the longest of those that end here
+  };
+
+  explicit NeedleSearch(LineBreaks breaks = LineBreaks::count) : breaks_(breaks) { clear(); }
+  void clear();
+  /// @param needle  not empty; with LineBreaks::pass_over without line breaks
+  /// @return its index; the same for the same needle
+  std::uint32_t add(std::string_view needle);
+  /// Has to be called after the last add() and before scan().
+  void build();
+
+  /// Appends the hits of the chunk that follows `position`.
+  void scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const;
+  /// How many of the last bytes (line breaks not counted, where they are passed over) may begin a
+  /// needle.
+  std::size_t open_bytes(const Position& position) const { return states_[position.state].depth; }
+  std::size_t length(std::uint32_t needle) const { return lengths_[needle]; }
+  bool empty() const noexcept { return lengths_.empty(); }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  struct Edge {
+    unsigned char byte = 0;
+    std::uint32_t to = 0;
+  };
+  struct State {
+    std::uint32_t depth = 0;
+    std::uint32_t fallback = 0;  ///< the longest proper suffix that is a state too
+    std::uint32_t needle = kNone;
+    std::vector<Edge> edges;  ///< mostly one: needles share little but their beginning
+  };
+
+  std::uint32_t child(std::uint32_t state, unsigned char byte) const;
+  std::uint32_t step(std::uint32_t state, unsigned char byte) const;
+
+  LineBreaks breaks_;
+  std::vector<State> states_;
+  std::array<std::uint32_t, 256> root_{};  ///< state 0's edges, to itself where there is none
+  std::vector<std::size_t> lengths_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,127 @@
+#include "core/base/redact.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <random>
+
+using namespace sortie;
+
+namespace {
+
+constexpr const char* kKey = "sk-Te5t/K+y_0123456789";
+
+const Redactor& redactor() {
+  static const Redactor one(
+      std::vector<Secret>{{"API_KEY", kKey}, {"QUOTED", "pa\"ss word\\1"}, {"TINY", "abc"}});
+  return one;
+}
+
+/// The same text through a stream in chunks of this size.
+std::string streamed(const Redactor& by, std::string_view text, std::size_t chunk) {
+  StreamRedactor stream(by);
+  std::string shown;
+  for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size())))
+    shown += stream.feed(text.substr(0, chunk));
+  return shown + stream.finish();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(redact)
+
+BOOST_AUTO_TEST_CASE(every_coding_of_a_known_secret_is_replaced) {
+  // Made by base64(1), basenc(1), xxd(1), Python's urllib and json; the bytes before and behind
+  // shift the base64 groups, so up to one character on each side belongs to both and stays.
+  const struct {
+    const char* name;
+    std::string text;
+    std::string expected;
+  } rows[] = {
+      {"plain", "key=sk-Te5t/K+y_0123456789.", "key=[REDACTED:API_KEY]."},
+      {"twice", "sk-Te5t/K+y_0123456789sk-Te5t/K+y_0123456789",
+       "[REDACTED:API_KEY][REDACTED:API_KEY]"},
+      {"base64", "c2stVGU1dC9LK3lfMDEyMzQ1Njc4OQ==", "[REDACTED:API_KEY]Q=="},
+      {"base64 behind one byte", "eHNrLVRlNXQvSyt5XzAxMjM0NTY3ODk=", "eH[REDACTED:API_KEY]k="},
+      {"base64 behind two bytes", "eHhzay1UZTV0L0sreV8wMTIzNDU2Nzg5", "eHh[REDACTED:API_KEY]"},
+      {"base64, wrapped", "c2stVGU1dC9LK3\nlfMDEyMzQ1Nj\r\nc4OQ==", "[REDACTED:API_KEY]Q=="},
+      {"hex", "736b2d546535742f4b2b795f30313233343536373839", "[REDACTED:API_KEY]"},
+      {"upper-case hex", "x736B2D546535742F4B2B795F30313233343536373839x", "x[REDACTED:API_KEY]x"},
+      {"URL", "?k=sk-Te5t%2FK%2By_0123456789&", "?k=[REDACTED:API_KEY]&"},
+      {"URL, lower-case digits", "sk-Te5t%2fK%2by_0123456789", "[REDACTED:API_KEY]"},
+      {"URL, slash kept", "sk-Te5t/K%2By_0123456789", "[REDACTED:API_KEY]"},
+      {"form", "pa%22ss+word%5C1", "[REDACTED:QUOTED]"},
+      {"URL with blank", "pa%22ss%20word%5C1", "[REDACTED:QUOTED]"},
+      {"JSON", R"({"a":"pa\"ss word\\1"})", R"({"a":"[REDACTED:QUOTED]"})"},
+      {"too short to be looked for", "abc", "abc"},
+      {"a part only", "sk-Te5t/K+y_012345678", "sk-Te5t/K+y_012345678"},
+      {"begun twice", "sk-Tesk-Te5t/K+y_0123456789", "sk-Te[REDACTED:API_KEY]"},
+      {"nothing", "", ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      BOOST_TEST(redactor().text(row.text) == row.expected);
+      for (const std::size_t chunk : {1u, 2u, 3u, 7u})
+        BOOST_TEST(streamed(redactor(), row.text, chunk) == row.expected);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(url_alphabet_base64_is_found) {
+  const Redactor one(std::vector<Secret>{{"K", "\xfb\xff\xfe\xfb\xff\xfe"}});
+
+  BOOST_TEST(one.text("-__--__-") == "[REDACTED:K]");
+  BOOST_TEST(one.text("+//++//+") == "[REDACTED:K]");
+}
+
+BOOST_AUTO_TEST_CASE(overlapping_secrets_become_one_part_named_after_the_longest) {
+  const Redactor one(std::vector<Secret>{{"A", "abcdefgh"}, {"B", "efghijklmn"}});
+
+  BOOST_TEST(one.text("-abcdefghijklmn-") == "-[REDACTED:B]-");
+  BOOST_TEST(streamed(one, "-abcdefghijklmn-", 1) == "-[REDACTED:B]-");
+}
+
+BOOST_AUTO_TEST_CASE(a_secret_of_several_lines_is_found_as_it_stands) {
+  const Redactor one(std::vector<Secret>{{"PEM", "-----BEGIN\nabc\ndef\n-----END"}});
+
+  BOOST_TEST(one.text("x-----BEGIN\nabc\ndef\n-----ENDx") == "x[REDACTED:PEM]x");
+}
+
+BOOST_AUTO_TEST_CASE(chunk_borders_make_no_difference) {
+  // Texts over three letters hit, overlap and nearly hit all the time.
+  const Redactor one(std::vector<Secret>{{"X", "aababb"}, {"Y", "abbaab"}, {"Z", "bbbbbbb"}});
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    while (text.size() < 200) text += "aab\n"[random() % 4];
+
+    const std::string whole = one.text(text);
+
+    BOOST_TEST(streamed(one, text, 1 + random() % 9) == whole);
+    BOOST_TEST(one.find(whole) == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_is_held_back_no_longer_than_needed) {
+  StreamRedactor stream(redactor());
+
+  BOOST_TEST(stream.feed("some text!") == "some text!");
+  BOOST_TEST(stream.feed("sk-Te5t/") == "");
+  BOOST_TEST(stream.feed("else") == "sk-Te5t/else");
+}
+
+BOOST_AUTO_TEST_CASE(json_is_redacted_in_strings_names_and_numbers) {
+  const Redactor one(std::vector<Secret>{{"PIN", "12345678"}});
+  const Json value = parse_json(R"({"a12345678":["x12345678",12345678,1,null,true]})");
+
+  BOOST_TEST(write_json(one.json(value)) ==
+             R"({"a[REDACTED:PIN]":["x[REDACTED:PIN]","[REDACTED:PIN]",1,null,true]})");
+}
+
+BOOST_AUTO_TEST_CASE(the_secret_found_is_named) {
+  BOOST_TEST(redactor().find("x sk-Te5t/K+y_0123456789") == "API_KEY");
+  BOOST_TEST(redactor().find("x") == "");
+  BOOST_TEST(Redactor().find("anything") == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
