@@ -114,15 +114,9 @@ class Builder {
   std::uint64_t known_;
 };
 
-const std::filesystem::path& workspace_of(const SandboxProfile& profile) {
-  const MountPlan& mount = profile.mount;
-  return mount.kind == MountPlan::Kind::direct && !mount.source.empty() ? mount.source
-                                                                        : mount.workspace;
-}
-
 void allow_workspace(Builder& builder, const SandboxProfile& profile,
                      const CommandProfile& command) {
-  const std::filesystem::path& workspace = workspace_of(profile);
+  const std::filesystem::path& workspace = workspace_root(profile);
   builder.allow(workspace, kRead);
   if (profile.mode == SandboxMode::read_only || command.read_only) return;
   if (profile.workspace_writable) return builder.allow(workspace, kWrite);

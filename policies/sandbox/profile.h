@@ -32,6 +32,13 @@ struct SandboxProfile {
   bool use_namespaces = true;      ///< false: Landlock and seccomp alone
 };
 
+/// The workspace's root where commands see it.
+inline const std::filesystem::path& workspace_root(const SandboxProfile& profile) {
+  const MountPlan& mount = profile.mount;
+  const bool direct = mount.kind == MountPlan::Kind::direct && !mount.source.empty();
+  return direct ? mount.source : mount.workspace;
+}
+
 /// What one command may, beyond the run's profile.
 struct CommandProfile {
   bool read_only = false;

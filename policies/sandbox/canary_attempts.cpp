@@ -1,0 +1,366 @@
+// What the canary tries in the confined child. It may allocate: it is a process of its own with a
+// single thread. Whatever it manages to do is undone at once.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "core/base/fd.h"
+#include "core/base/hash.h"
+#include "core/base/json.h"
+#include "policies/sandbox/canary.h"
+
+namespace sortie {
+namespace {
+
+/// What was tried for one guarantee, and what went otherwise than promised.
+class Findings {
+ public:
+  void holds(const std::string& what, bool does) { (does ? tried_ : failed_).push_back(what); }
+  void fails(const std::string& what) { failed_.push_back(what); }
+  Json json() const { return Json::object({{"tried", tried_}, {"failed", failed_}}); }
+
+ private:
+  Json tried_ = Json::array();
+  Json failed_ = Json::array();
+};
+
+std::vector<std::string> strings(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& item : list.items()) texts.push_back(item.text());
+  return texts;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const entries = ::opendir(folder.c_str());
+  if (entries == nullptr) return names;
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  ::closedir(entries);
+  return names;
+}
+
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Up to a megabyte of a file; "" where it can't be read.
+std::string content_of(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string content;
+  char buffer[4096];
+  ssize_t count = 0;
+  while (file && content.size() < (1u << 20) &&
+         (count = ::read(file.get(), buffer, sizeof buffer)) > 0)
+    content.append(buffer, static_cast<std::size_t>(count));
+  return content;
+}
+
+// ---- writes ----
+
+const char* const kProbeName = ".sortie-canary";
+
+std::string probe_in(const std::string& folder) {
+  return folder + (folder == "/" ? "" : "/") + kProbeName + "-" + std::to_string(::getpid());
+}
+
+bool can_create_in(const std::string& folder) {
+  const std::string path = probe_in(folder);
+  const Fd file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+  if (file) ::unlink(path.c_str());
+  return static_cast<bool>(file);
+}
+
+bool can_rename(const std::string& path) {
+  const std::string other = path + kProbeName;
+  if (::rename(path.c_str(), other.c_str()) != 0) return false;
+  ::rename(other.c_str(), path.c_str());
+  return true;
+}
+
+bool can_open_to_write(const std::string& path) {
+  return static_cast<bool>(Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)));
+}
+
+void try_protected(Findings& findings, const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    const bool made = ::mkdir(path.c_str(), 0700) == 0;
+    if (made) ::rmdir(path.c_str());
+    return findings.holds("make " + path, !made);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    findings.holds("write in " + path, !can_create_in(path));
+  } else if (S_ISREG(status.st_mode)) {
+    findings.holds("write " + path, !can_open_to_write(path));
+  }
+  findings.holds("rename " + path, !can_rename(path));
+}
+
+void try_writes(Findings& findings, const Json& plan) {
+  for (const std::string& folder : strings(plan["outside"]))
+    findings.holds("write in " + folder, !can_create_in(folder));
+  for (const std::string& file : strings(plan["files"]))
+    findings.holds("write " + file, !can_open_to_write(file));
+  for (const std::string& path : strings(plan["protect"])) try_protected(findings, path);
+  for (const Json& place : plan["private"].items()) {
+    struct stat status {};
+    const std::string path = place.string_at("path");
+    const bool same = ::stat(path.c_str(), &status) == 0 &&
+                      std::to_string(status.st_dev) == place.string_at("device") &&
+                      std::to_string(status.st_ino) == place.string_at("inode");
+    findings.holds("reach the machine's " + path, !same);
+  }
+  const std::string workspace = plan.string_at("workspace");
+  const bool writable = plan["writable"].boolean();
+  findings.holds((writable ? "(must work) write in " : "write in ") + workspace,
+                 can_create_in(workspace) == writable);
+  findings.holds("(must work) list " + workspace, ::access(workspace.c_str(), R_OK | X_OK) == 0);
+}
+
+// ---- secrets ----
+
+class SecretSearch {
+ public:
+  explicit SecretSearch(const Json& plan)
+      : names_(strings(plan["names"])), digests_(strings(plan["digests"])) {}
+
+  /// The name of a variable that is a secret or holds one, in a block as in /proc/PID/environ.
+  std::optional<std::string> find(std::string_view block) const {
+    while (!block.empty()) {
+      const std::string_view entry = block.substr(0, block.find('\0'));
+      block.remove_prefix(std::min(entry.size() + 1, block.size()));
+      const std::size_t equals = entry.find('=');
+      if (equals == std::string_view::npos) continue;
+      const std::string name(entry.substr(0, equals));
+      if (contains(names_, name)) return name;
+      if (!digests_.empty() && contains(digests_, sha256_hex(entry.substr(equals + 1))))
+        return name;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool contains(const std::vector<std::string>& list, const std::string& text) {
+    return std::find(list.begin(), list.end(), text) != list.end();
+  }
+  std::vector<std::string> names_;
+  std::vector<std::string> digests_;
+};
+
+void try_processes_memory(Findings& findings, const SecretSearch& search) {
+  const std::string own = std::to_string(::getpid());
+  int others = 0;
+  for (const std::string& pid : names_in("/proc")) {
+    if (!is_number(pid) || pid == own) continue;
+    ++others;
+    if (const auto name = search.find(content_of("/proc/" + pid + "/environ")))
+      findings.fails("read " + *name + " in /proc/" + pid + "/environ");
+    if (Fd(::open(("/proc/" + pid + "/mem").c_str(), O_RDONLY | O_CLOEXEC)))
+      findings.fails("open /proc/" + pid + "/mem");
+  }
+  findings.holds("read environment and memory of " + std::to_string(others) + " other processes",
+                 true);
+}
+
+void try_descriptors(Findings& findings) {
+  for (const std::string& name : names_in("/proc/self/fd")) {
+    const int number = is_number(name) ? std::stoi(name) : 0;
+    const int flags = number > 2 ? ::fcntl(number, F_GETFD) : -1;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) findings.fails("use inherited descriptor " + name);
+  }
+  findings.holds("find inherited descriptors", true);
+}
+
+void try_secrets(Findings& findings, const Json& plan) {
+  const SecretSearch search(plan);
+  bool clean = true;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const auto name = search.find(*entry);
+    if (name) findings.fails("read " + *name + " in the environment");
+    clean = clean && !name;
+  }
+  findings.holds("find a secret in the environment", clean);
+  try_processes_memory(findings, search);
+  for (const std::string& path : strings(plan["hidden"])) {
+    findings.holds("read " + path, content_of(path).empty() && names_in(path).empty());
+  }
+  try_descriptors(findings);
+}
+
+// ---- network ----
+
+sockaddr_in address_of(const char* host, std::int64_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  ::inet_pton(AF_INET, host, &address.sin_addr);
+  return address;
+}
+
+bool can_connect(int type, const char* host, std::int64_t port) {
+  const Fd socket(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
+  const sockaddr_in to = address_of(host, port);
+  if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+    return false;
+  if (type == SOCK_DGRAM) return ::send(socket.get(), "canary", 6, MSG_NOSIGNAL) == 6;
+  return true;
+}
+
+bool can_connect_abstract(const std::string& name) {
+  const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path + 1, name.data(), std::min(name.size(), sizeof to.sun_path - 1));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), length) == 0;
+}
+
+bool loopback_works() {
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = address_of("127.0.0.1", 0);
+  auto* const raw = reinterpret_cast<sockaddr*>(&address);
+  socklen_t length = sizeof address;
+  return listener && ::bind(listener.get(), raw, length) == 0 && ::listen(listener.get(), 1) == 0 &&
+         ::getsockname(listener.get(), raw, &length) == 0 &&
+         can_connect(SOCK_STREAM, "127.0.0.1", ntohs(address.sin_port));
+}
+
+/// Where it can't be told, as without /proc, the namespace counts as shared.
+bool in_namespace(const char* path, const std::string& inode) {
+  struct stat status {};
+  return ::stat(path, &status) != 0 || std::to_string(status.st_ino) == inode;
+}
+
+void try_network(Findings& findings, const Json& plan) {
+  if (plan.string_at("network") != "none") return;
+  findings.holds("connect to the machine's loopback (TCP)",
+                 !can_connect(SOCK_STREAM, "127.0.0.1", plan.integer_at("tcp")));
+  // Whether this datagram arrives is seen at the other end.
+  can_connect(SOCK_DGRAM, "127.0.0.1", plan.integer_at("udp"));
+  findings.holds("send to 192.0.2.1 (UDP)", !can_connect(SOCK_DGRAM, "192.0.2.1", 9));
+  findings.holds("connect to an abstract socket of the machine",
+                 !can_connect_abstract(plan.string_at("abstract")));
+  if (!plan["namespaces"].boolean()) return;
+  findings.holds("stay in the machine's network namespace",
+                 !in_namespace("/proc/self/ns/net", plan.string_at("net_namespace")));
+  findings.holds("(must work) use the loopback inside", loopback_works());
+}
+
+// ---- processes ----
+
+void try_limit(Findings& findings, const char* name, __rlimit_resource resource,
+               std::int64_t most) {
+  rlimit now{};
+  const bool limited =
+      ::getrlimit(resource, &now) == 0 && now.rlim_max <= static_cast<rlim_t>(most);
+  findings.holds(std::string("exceed the limit of ") + name, limited);
+}
+
+void try_processes(Findings& findings, const Json& plan) {
+  const bool shared = in_namespace("/proc/self/ns/pid", plan.string_at("pid_namespace"));
+  if (plan["namespaces"].boolean()) {
+    findings.holds("stay in the machine's process namespace", !shared);
+    findings.holds("signal any other process", ::kill(-1, 0) != 0 && errno == ESRCH);
+    char self[32] = {};
+    const ssize_t length = ::readlink("/proc/self", self, sizeof self - 1);
+    findings.holds("see the machine's /proc", length > 0 && std::to_string(::getpid()) == self);
+  } else {
+    const auto host = static_cast<pid_t>(plan.integer_at("host_pid"));
+    findings.holds("signal sortie itself", ::kill(host, 0) != 0);
+  }
+  try_limit(findings, "file size", RLIMIT_FSIZE, plan.integer_at("file_size"));
+  try_limit(findings, "open files", RLIMIT_NOFILE, plan.integer_at("open_files"));
+  try_limit(findings, "core files", RLIMIT_CORE, 0);
+}
+
+// ---- kernel ----
+
+bool has_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2]{};
+  if (::syscall(SYS_capget, &header, sets) != 0) return true;
+  return std::any_of(std::begin(sets), std::end(sets), [](const auto& set) {
+    return (set.effective | set.permitted | set.inheritable) != 0;
+  });
+}
+
+/// Whether a system call by the 32-bit door is killed, in a child that dies of it.
+bool old_door_is_shut() {
+#ifdef __x86_64__
+  const pid_t child = ::fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    long result = 20;  // getpid of the i386 table
+    __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+    // A kernel without 32-bit support kills by SIGSEGV, or answers ENOSYS.
+    ::_exit(result > 0 ? 1 : 0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) || WEXITSTATUS(status) == 0;
+#else
+  return true;
+#endif
+}
+
+void try_kernel(Findings& findings) {
+  findings.holds("run without no_new_privs", ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
+  findings.holds("run without a system call filter", ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2);
+  findings.holds("have capabilities", !has_capabilities());
+  findings.holds("unshare", ::unshare(CLONE_NEWUSER) != 0);
+  findings.holds("mount", ::mount("none", "/", "tmpfs", 0, nullptr) != 0);
+  findings.holds("ptrace", ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0);
+  findings.holds("bpf", ::syscall(SYS_bpf, 0, nullptr, 0) != 0 && errno == EPERM);
+  findings.holds("keyctl", ::syscall(SYS_keyctl, 0, -3, 0, 0, 0) < 0);
+  findings.holds("io_uring", ::syscall(SYS_io_uring_setup, 1, nullptr) < 0 && errno == EPERM);
+  findings.holds("call by the 32-bit door", old_door_is_shut());
+}
+
+}  // namespace
+
+int canary_main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  try {
+    const Json plan = parse_json(argv[1]);
+    Findings writes, secrets, network, processes, kernel;
+    try_writes(writes, plan);
+    try_secrets(secrets, plan);
+    try_network(network, plan);
+    try_processes(processes, plan);
+    try_kernel(kernel);
+    const Json report = Json::object({{"writes", writes.json()},
+                                      {"secrets", secrets.json()},
+                                      {"network", network.json()},
+                                      {"processes", processes.json()},
+                                      {"kernel", kernel.json()}});
+    return write_all(1, "\n" + write_json(report) + "\n") ? 0 : 1;
+  } catch (const std::exception& failure) {
+    write_all(2, std::string("canary: ") + failure.what() + "\n");
+    return 1;
+  }
+}
+
+}  // namespace sortie
