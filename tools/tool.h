@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/agent/events.h"
 #include "core/base/json.h"
 #include "core/base/launcher.h"
+#include "core/base/output_buffer.h"
 #include "core/model/item.h"
 #include "policies/action.h"
 
@@ -17,9 +19,13 @@ namespace sortie {
 struct ToolResult {
   std::string head{};  ///< lines before the output: "Exit code: 0\n…"
   std::string text{};  ///< the output; this part is truncated
+  /// Output that the tool has redacted and cut itself, in place of `text`: a command's may be too
+  /// long to be held in memory.
+  std::optional<CollectedOutput> collected{};
   bool success = true;
   std::optional<ExitStatus> exit{};          ///< of a command
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
+  std::vector<FileChange> file_changes{};    ///< the same, for the transcript
   Json details{};                            ///< for the transcript, an object or null
 };
 

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// The head and the tail of a text that comes in parts, each at most half of the limit; what lies
+/// between is counted. Memory is bounded by one and a half times the limit.
+class HeadTail {
+ public:
+  explicit HeadTail(std::size_t limit) : half_(limit / 2) {}
+  void feed(std::string_view text);
+
+  std::uint64_t total_bytes() const noexcept { return total_bytes_; }
+  /// A last line without newline counts.
+  std::uint64_t total_lines() const noexcept;
+  bool cut() const noexcept;
+  /// Bytes that render() leaves out.
+  std::uint64_t left_out_bytes() const;
+
+  /// The whole text where it fits; else head and tail, cut at line ends where there are any, with
+  /// "… 4821 lines (312 KiB) left out …" on a line between them.
+  /// @param where  of the whole output: "; the whole output is in WHERE" is said; "" for nowhere
+  std::string render(std::string_view where = {}) const;
+
+ private:
+  std::string_view shown_head() const;
+  std::string_view shown_tail() const;
+
+  std::size_t half_;
+  std::string head_;
+  std::string tail_;
+  std::uint64_t total_bytes_ = 0;
+  std::uint64_t newlines_ = 0;
+  bool ends_in_newline_ = true;
+};
+
+/// An output as the model and the transcript get it.
+struct CollectedOutput {
+  std::string shown;     ///< for the model
+  std::string recorded;  ///< for the transcript: whole, or head and tail of a larger limit
+  std::uint64_t total_bytes = 0;
+  std::uint64_t total_lines = 0;
+  std::uint64_t left_out_bytes = 0;  ///< of `shown`
+};
+
+/// Collects an output of any length in bounded memory, for both of its readers.
+class OutputBuffer {
+ public:
+  /// @param recorded_bytes  what the transcript gets at most: events are copied on their way, so
+  ///                        that a command which prints 50 MB must not stand in memory whole
+  explicit OutputBuffer(std::size_t shown_bytes, std::size_t recorded_bytes = 2u << 20)
+      : shown_(shown_bytes), recorded_(recorded_bytes) {}
+  void feed(std::string_view text) {
+    shown_.feed(text);
+    recorded_.feed(text);
+  }
+  CollectedOutput finish() const;
+
+ private:
+  HeadTail shown_;
+  HeadTail recorded_;
+};
+
+/// "17 bytes", "312 KiB", "1.5 MiB".
+std::string size_in_words(std::uint64_t bytes);
+
+}  // namespace sortie

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// Turns what a program wrote to a terminal into plain text, in a stream: control sequences
+/// (ECMA-48: CSI, OSC, DCS, two-byte escapes) are taken out, a backspace takes a character back,
+/// a carriage return begins its line anew, so that of a progress bar the last state is left; bytes
+/// that are not UTF-8 become U+FFFD. Tab and newline stay, other control characters go.
+class TerminalText {
+ public:
+  /// Whole lines as far as they have come; also the beginning of one longer than 64 KiB.
+  std::string feed(std::string_view bytes);
+  /// The line that has not ended.
+  std::string finish();
+
+ private:
+  enum class State : std::uint8_t { text, escape, intermediate, csi, string, string_escape };
+
+  void control(char byte, std::string& out);
+  void in_sequence(char byte, std::string& out);
+  void plain(std::string_view run, std::string& out);
+  void end_line(std::string& out);
+  void flush_long_line(std::string& out);
+
+  std::string line_;
+  bool returned_ = false;  ///< after a CR: the next character begins the line anew
+  State state_ = State::text;
+  std::size_t sequence_bytes_ = 0;
+};
+
+}  // namespace sortie

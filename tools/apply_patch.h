@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/files.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+/// `apply_patch`. Custom form (free text held to a Lark grammar) for the models that know it,
+/// function form {"input"} for others. Beside "input" the arguments may hold "workdir", relative
+/// to the workspace: patches found in shell calls have one.
+class ApplyPatch : public Tool {
+ public:
+  /// @param workspace  absolute: what absolute paths must lie in
+  /// @param refused    files that must not be written, whatever was decided before
+  ApplyPatch(Files& files, std::filesystem::path workspace, ToolCall::Form form,
+             std::function<bool(const std::filesystem::path&)> refused = {});
+  const ToolSpec& spec() const override { return spec_; }
+  std::vector<Action> actions(const Json& arguments) const override;
+  ToolResult run(const Json& arguments, std::stop_token stop) override;
+
+ private:
+  Files& files_;
+  std::filesystem::path workspace_;
+  std::function<bool(const std::filesystem::path&)> refused_;
+  ToolSpec spec_;
+};
+
+/// A patch that stands in a command.
+struct EmbeddedPatch {
+  std::string patch;
+  std::string folder{};  ///< of `cd FOLDER && apply_patch …`; "" for none
+  bool operator==(const EmbeddedPatch&) const = default;
+};
+
+/// The patch of `apply_patch PATCH`, or of `[cd DIR &&] apply_patch <<'EOF' …` given to a shell;
+/// nothing where the command does anything else besides.
+std::optional<EmbeddedPatch> find_embedded_patch(const std::vector<std::string>& argv);
+
+}  // namespace sortie

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/agent/events.h"
+#include "core/agent/tool_host.h"
+#include "core/base/clock.h"
+#include "core/base/json_schema.h"
+#include "core/base/redact.h"
+#include "policies/engine.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+struct RegistryOptions {
+  std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
+  int max_denials = 20;                  ///< in a row; then the run ends
+  bool abort_on_denied = false;          ///< the first denial ends the run
+  /// Asked after each command where it is set: protected paths that have changed. Any ends the run.
+  std::function<std::vector<std::string>()> protected_changes{};
+};
+
+/// The tools of a run: finds the one that is called, checks its arguments, has the engine decide,
+/// runs it, and cuts its output. What was decided is told to the event sink before its effect.
+class ToolRegistry : public ToolHost {
+ public:
+  /// @param tools  in the order in which the model is shown them; all but `tools` outlive this
+  ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine, EventSink& events,
+               const Redactor& redactor, const Clock& clock, RegistryOptions options = {});
+  ~ToolRegistry() override;
+
+  std::vector<ToolSpec> specs() const override;
+  CallResult dispatch(const ToolCall& call, int turn, std::stop_token stop) override;
+
+ private:
+  struct Entry;
+  struct Judgement;
+
+  Entry* find(const std::string& name);
+  std::string unknown_tool(const std::string& name) const;
+  Judgement judge(const Entry& entry, const ToolCall& call, const Json& arguments) const;
+  CallResult refuse(const ToolCall& call, int turn, const Decision& decision);
+  CallResult perform(Entry& entry, const ToolCall& call, const Json& arguments,
+                     const std::string& note, int turn, std::stop_token stop);
+  CallResult misfit(const ToolCall& call, int turn, const std::string& text);
+
+  std::vector<std::unique_ptr<Entry>> entries_;
+  const Engine& engine_;
+  EventSink& events_;
+  const Redactor& redactor_;
+  const Clock& clock_;
+  RegistryOptions options_;
+  int denials_ = 0;  ///< in a row
+};
+
+}  // namespace sortie

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/base/launcher.h"
+#include "core/base/redact.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+/// What the shell tool works with; all of it outlives the tool.
+struct ShellParts {
+  Launcher& launcher;
+  const Files& files;           ///< the workspace, to tell whether a working folder exists in it
+  const Redactor& redactor;     ///< applied before the output is cut
+  Tool* apply_patch = nullptr;  ///< runs the patches found in calls; nothing: they are commands
+};
+
+struct ShellOptions {
+  std::filesystem::path workspace{};  ///< absolute, as commands see it
+  std::map<std::string, std::string> environment{};
+  std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
+  std::uint64_t max_output_bytes = 64ull << 20;
+  std::size_t shown_output = 10u << 10;
+};
+
+/// `shell`: one command with a time limit.
+class Shell : public Tool {
+ public:
+  Shell(ShellParts parts, ShellOptions options);
+  const ToolSpec& spec() const override { return spec_; }
+  std::vector<Action> actions(const Json& arguments) const override;
+  ToolResult run(const Json& arguments, std::stop_token stop) override;
+
+ private:
+  ToolResult run_command_of(const Json& arguments, std::stop_token stop);
+
+  ShellParts parts_;
+  ShellOptions options_;
+  ToolSpec spec_;
+};
+
+/// The variables that every command gets unless the policy sets them: PAGER=cat, CI=true, ….
+const std::map<std::string, std::string>& quiet_environment();
+
+/// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", or first what ended the command.
+std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
+                        const Command& command);
+
+}  // namespace sortie
