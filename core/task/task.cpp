@@ -1,0 +1,159 @@
+#include "core/task/task.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "core/base/text_file.h"
+#include "core/base/yaml.h"
+#include "core/task/placeholders.h"
+#include "core/task/task_fields.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::uint64_t kMaxPromptBytes = 1u << 20;
+
+/// A name of the allowed letters from the file's.
+std::string default_name(const std::filesystem::path& file) {
+  std::string name;
+  for (const char c : file.stem().string().substr(0, 64)) {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const bool allowed = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    name += allowed ? lower : '-';
+  }
+  return name.empty() ? "task" : name;
+}
+
+/// Byte offset of a place in its text.
+std::size_t offset_of(std::string_view text, const TextPlace& place) {
+  std::size_t at = 0;
+  for (int line = 1; line < place.line && at < text.size(); ++line) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) return text.size();
+    at = end + 1;
+  }
+  return std::min(text.size(), at + static_cast<std::size_t>(std::max(0, place.column - 1)));
+}
+
+bool is_blank(std::string_view text) noexcept {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+std::size_t count_openings(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at + 2))
+    ++count;
+  return count;
+}
+
+/// Where a placeholder of a prompt in the task file stands: the same "{{" counted from where the
+/// prompt begins, since YAML's folding and escapes keep their order.
+TextPlace place_in_task(std::string_view text, const TextPlace& prompt, std::string_view decoded,
+                        const PromptPart& part) {
+  std::size_t skip = count_openings(decoded.substr(0, part.offset));
+  std::size_t at = text.find("{{", offset_of(text, prompt));
+  for (; skip > 0 && at != std::string_view::npos; --skip) at = text.find("{{", at + 2);
+  if (at == std::string_view::npos) return prompt;
+  return place_at(text, prompt.source, at, part.length);
+}
+
+/// Reads one task file; every finding is kept until the end.
+class Loader {
+ public:
+  Loader(std::string shown, std::string text, std::filesystem::path folder)
+      : folder_(std::move(folder)) {
+    source_ = findings_.add_source(std::move(shown), std::move(text));
+  }
+
+  Task load(const std::filesystem::path& file) {
+    const YamlNode root = read_yaml(source_, findings_);
+    if (root.kind == YamlNode::Kind::null)
+      findings_.error({.source = source_},
+                      "the task is empty; it needs at least 'version: 1' and 'prompt'");
+    else if (root.kind != YamlNode::Kind::refused)
+      read(root);
+    findings_.throw_if_any();
+    Task task = std::move(draft_.task);
+    task.file = file;
+    if (task.name.empty()) task.name = default_name(file);
+    task.digest = task_digest(task);
+    return task;
+  }
+
+ private:
+  void read(const YamlNode& root) {
+    task_fields(draft_, folder_).read(root, findings_);
+    if (!root.is_mapping()) return;
+    const bool has_prompt = root.find("prompt") != nullptr;
+    const bool has_file = root.find("prompt_file") != nullptr;
+    if (has_prompt && has_file) {
+      findings_.error(draft_.prompt_file_at.value_or(root.place),
+                      "both 'prompt' and 'prompt_file' are given; leave one of them out");
+    } else if (!has_prompt && !has_file && root.find("stages") == nullptr) {
+      findings_.error(root.place, "key 'prompt' or 'prompt_file' is missing in task");
+    }
+    if (has_prompt && draft_.prompt) check_prompt();
+    if (has_file && !draft_.prompt_file.empty()) read_prompt_file();
+  }
+
+  void check_prompt() {
+    const std::string& prompt = draft_.task.prompt;
+    if (!prompt.empty() && is_blank(prompt))
+      findings_.error(*draft_.prompt, "'prompt' must not be blank");
+    for (auto& problem : check_placeholders(prompt, draft_.task.vars))
+      findings_.error(place_in_task(findings_.text(source_), *draft_.prompt, prompt, problem.part),
+                      std::move(problem.message), std::move(problem.nearest));
+  }
+
+  void read_prompt_file() {
+    const std::filesystem::path path = (folder_ / draft_.prompt_file).lexically_normal();
+    TextFile file = read_text_file(path, kMaxPromptBytes);
+    if (file.problem.empty() && is_blank(file.text)) file.problem = "is blank";
+    if (!file.problem.empty()) {
+      findings_.error(*draft_.prompt_file_at,
+                      "prompt file '" + one_line(path.string()) + "': " + file.problem);
+      return;
+    }
+    const std::size_t source = findings_.add_source(draft_.prompt_file, file.text);
+    for (auto& problem : check_placeholders(file.text, draft_.task.vars))
+      findings_.error(place_at(file.text, source, problem.part.offset, problem.part.length),
+                      std::move(problem.message), std::move(problem.nearest));
+    draft_.task.prompt = std::move(file.text);
+  }
+
+  std::filesystem::path folder_;
+  Diagnostics findings_;
+  std::size_t source_ = 0;
+  TaskDraft draft_;
+};
+
+}  // namespace
+
+Task load_task(const std::string& path, const std::string& stdin_text) {
+  if (path == "-") return Loader("<stdin>", stdin_text, std::filesystem::current_path()).load({});
+  TextFile file = read_text_file(path, kMaxYamlBytes, Pipes::accepted);
+  if (!file.problem.empty()) throw InputError(path + ": error: " + file.problem);
+  const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
+  return Loader(path, std::move(file.text), absolute.parent_path()).load(absolute);
+}
+
+Json task_schema() {
+  TaskDraft draft;
+  Json schema = file_schema(task_fields(draft, {}), "sortie task");
+  schema.set("oneOf", Json::array({Json::object({{"required", Json::array({"prompt"})}}),
+                                   Json::object({{"required", Json::array({"prompt_file"})}})}));
+  return schema;
+}
+
+std::string task_digest(const Task& task) {
+  Json effective = task_json(task);
+  auto& members = effective.members();
+  std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
+  return "sha256:" + sha256_hex(write_json(effective));
+}
+
+}  // namespace sortie

@@ -1,0 +1,287 @@
+#include "core/task/task_fields.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/task/placeholders.h"
+#include "core/task/verify_fields.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongest = 24h;
+constexpr std::uint64_t kAnySize = 1ull << 50;
+
+constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_-]{0,63}",
+                                      .meaning = "a name of letters, digits, '_' and '-'"};
+constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
+                                         .meaning = "the name of an environment variable"};
+
+FieldValue version_value() {
+  return {.schema = Json::object({{"const", 1}}),
+          .read = [](const YamlNode& node, const std::string&, Diagnostics& findings) {
+            if (!node.is_scalar() || !node.plain || node.text != "1")
+              findings.error(node.place,
+                             "'version' has to be 1: this is the only version there is");
+          }};
+}
+
+/// The value, and where it stood.
+FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
+  value.read = [read = std::move(value.read), &place](const YamlNode& node, const std::string& name,
+                                                      Diagnostics& findings) {
+    place = node.place;
+    read(node, name, findings);
+  };
+  return value;
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& folder, const std::string& text) {
+  std::filesystem::path path = (folder / text).lexically_normal();
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "src/"
+  return path;
+}
+
+FieldValue path_value(std::filesystem::path& target, const std::filesystem::path& folder) {
+  Json schema = Json::object({{"type", "string"}, {"minLength", 1}});
+  if (!target.empty()) schema.set("default", target.string());
+  return {.schema = std::move(schema),
+          .read = [&target, folder](const YamlNode& node, const std::string& name,
+                                    Diagnostics& findings) {
+            if (const auto text = read_text(node, name, {}, findings))
+              target = absolute_path(folder, *text);
+          }};
+}
+
+/// A preset's name stays as it is, a file's becomes absolute.
+FieldValue policy_value(std::string& target, const std::filesystem::path& folder) {
+  return {.schema = Json::object({{"type", "string"}, {"minLength", 1}}),
+          .read = [&target, folder](const YamlNode& node, const std::string& name,
+                                    Diagnostics& findings) {
+            const auto text = read_text(node, name, {}, findings);
+            if (!text) return;
+            const bool is_file = text->find('/') != std::string::npos || text->ends_with(".yaml") ||
+                                 text->ends_with(".yml");
+            target = is_file ? absolute_path(folder, *text).string() : *text;
+          }};
+}
+
+Fields variable_fields(TaskVariable& variable) {
+  FieldValue default_value = text_value(variable.default_value, {.may_be_empty = true});
+  default_value.read = [read = std::move(default_value.read), &variable](
+                           const YamlNode& node, const std::string& name, Diagnostics& findings) {
+    variable.has_default = true;
+    read(node, name, findings);
+  };
+  return Fields("variable")
+      .add("default", std::move(default_value), "Its value where no other source has one.")
+      .add("env", text_value(variable.environment, kEnvironmentName),
+           "Environment variable it may come from, as far as the policy's bounds let it.")
+      .add("required", boolean_value(variable.required), "Without a value the run does not start.")
+      .add("trusted", boolean_value(variable.trusted),
+           "Its value is put in bare; otherwise one from the environment is marked as untrusted.");
+}
+
+FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
+  TaskVariable any;
+  return {.schema = Json::object(
+              {{"type", "object"},
+               {"propertyNames", Json::object({{"pattern", "^[A-Za-z_][A-Za-z0-9_-]{0,63}$"}})},
+               {"additionalProperties", variable_fields(any).schema()}}),
+          .read = [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
+            if (!node.is_mapping()) {
+              findings.error(node.place,
+                             "'vars' has to be a mapping of variables, not " + kind_in_words(node));
+              return;
+            }
+            const auto& built_in = built_in_variables();
+            for (const auto& member : node.members) {
+              const std::string& name = member.key.text;
+              if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
+                findings.error(member.key.place, "'" + name + "' is built in; choose another name");
+              } else if (read_text(member.key, "a variable's name", kVariableName, findings)) {
+                TaskVariable& variable = target[name];
+                if (member.value.kind == YamlNode::Kind::null)
+                  findings.error(member.key.place, "'" + name + "' needs a value");
+                else
+                  variable_fields(variable).read(member.value, findings);
+              }
+            }
+          }};
+}
+
+Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& folder) {
+  return Fields("workspace")
+      .add("path", path_value(workspace.path, folder),
+           "The folder to work on, relative to the task file; without it the current folder.")
+      .add("isolation", choice_value(workspace.isolation, {"auto", "overlay", "copy", "none"}),
+           "What keeps the tree from being changed by the run.")
+      .add("copy_limit", size_value(workspace.copy_limit, 0, kAnySize),
+           "A larger tree is not copied.")
+      .add("project_docs", texts_value(workspace.project_docs),
+           "Files read as untrusted context, from the repository's root down to path.")
+      .add("project_docs_max_bytes", size_value(workspace.project_docs_max_bytes, 0, 16u << 20),
+           "Of all of them together.");
+}
+
+Fields timeout_fields(TaskModel& model) {
+  return Fields("timeout")
+      .add("connect", duration_value(model.connect_timeout, 1ms, kLongest),
+           "Until the connection stands.")
+      .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongest),
+           "Until the first event of a response.")
+      .add("idle", duration_value(model.idle_timeout, 1ms, kLongest), "Between two events.")
+      .add("total", duration_value(model.total_timeout, 1ms, kLongest), "Of one request.");
+}
+
+/// Headers sent with each request; those that sortie itself writes can't be set.
+FieldValue headers_value(std::map<std::string, std::string>& target) {
+  static constexpr TextLimits kName = {.pattern = "[A-Za-z0-9!#$%&'*+.^_`|~-]+",
+                                       .meaning = "the name of an HTTP header"};
+  static constexpr TextLimits kValue = {.pattern = R"([\t\x20-\x7e\x{80}-\x{10ffff}]*)",
+                                        .meaning = "one line of text",
+                                        .may_be_empty = true};
+  FieldValue value = text_map_value(target, kName, kValue);
+  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                              Diagnostics& findings) {
+    static const std::vector<std::string> own = {
+        "authorization",     "proxy-authorization", "host",   "content-length", "content-type",
+        "transfer-encoding", "connection",          "accept", "accept-encoding"};
+    read(node, name, findings);
+    for (const auto& member : node.members) {
+      std::string lower = member.key.text;
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (std::find(own.begin(), own.end(), lower) != own.end())
+        findings.error(member.key.place,
+                       "header '" + member.key.text + "' is set by sortie itself");
+    }
+  };
+  return value;
+}
+
+Fields model_fields(TaskModel& model, const std::filesystem::path& folder) {
+  return Fields("model")
+      .add("provider",
+           choice_value(model.provider, {"openai", "replay"},
+                        {"openai-chat", "anthropic", "azure", "local"}),
+           "Who is asked: the OpenAI Responses API, or a recorded cassette.")
+      .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
+           "The model.")
+      .add("effort", choice_value(model.effort, {"minimal", "low", "medium", "high"}),
+           "Reasoning effort, passed on where the provider has it.")
+      .add("base_url",
+           text_value(model.base_url,
+                      {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?)",
+                       .meaning = "an http:// or https:// address without user and query"}),
+           "Any compatible server; which hosts get which key is the policy's word.")
+      .add("api_key_env", text_value(model.api_key_env, kEnvironmentName),
+           "Environment variable with the key; without it the provider's own.")
+      .add("cassette", path_value(model.cassette, folder),
+           "The recorded responses of provider replay, relative to the task file.")
+      .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
+           "Of one response.")
+      .add("temperature", real_value(model.temperature, 0, 2), "Not sent unless given.")
+      .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
+      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
+      .add("headers", headers_value(model.headers), "Sent with each request.")
+      .later({"context_window", "price", "fallback", "pin", "legacy_functions"});
+}
+
+/// `default`, or a list of tools.
+FieldValue enable_value(std::vector<std::string>& target) {
+  static constexpr TextLimits kToolName = {.pattern = "[A-Za-z0-9_.-]{1,128}",
+                                           .meaning = "a tool's name"};
+  FieldValue names = texts_value(target, Lists::replaced, kToolName);
+  Json list = Json::object({{"type", "array"},
+                            {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
+                            {"minItems", 1}});
+  Json schema =
+      Json::object({{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
+                    {"default", "default"}});
+  return {.schema = std::move(schema),
+          .read = [&target, read = std::move(names.read)](
+                      const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (node.is_scalar() && node.text == "default") {
+              target.clear();
+            } else if (!node.is_list() || node.items.empty()) {
+              findings.error(node.place, "'enable' has to be 'default' or a list of tools");
+            } else {
+              read(node, name, findings);
+            }
+          }};
+}
+
+Fields budget_fields(TaskBudget& budget) {
+  return Fields("budget")
+      .add("turns", integer_value(budget.turns, 1, 1'000'000), "Requests to the model.")
+      .add("tool_calls", integer_value(budget.tool_calls, 0, 1'000'000), "Of the whole run.")
+      .add("tokens", integer_value(budget.tokens, 1, 1'000'000'000'000),
+           "Uncached input and output, as the provider counts them.")
+      .add("time", duration_value(budget.time, 1ms, 24h * 30),
+           "Wall clock of the whole run, verification included.")
+      .later({"cost"});
+}
+
+Fields output_fields(TaskOutput& output) {
+  Fields diff("diff");
+  diff.add("context_lines", integer_value(output.context_lines, 0, 1000),
+           "Unchanged lines around a change.")
+      .add("renames", boolean_value(output.renames), "Whether renamed files are found.")
+      .add("base", choice_value(output.base, {"auto", "start", "head"}),
+           "What the diff is made against.")
+      .add("include", texts_value(output.include), "Ignored paths that belong into the diff.");
+  return Fields("output")
+      .add("diff", mapping_value(std::move(diff)), "How changes.diff is made.")
+      .later({"schema", "findings"});
+}
+
+}  // namespace
+
+Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
+  Task& task = draft.task;
+  Fields tools("tools");
+  tools.add("enable", enable_value(task.tools), "`default`, or the list of tools.")
+      .later({"functions", "mcp"});
+  Fields expect("expect");
+  expect
+      .add("changes", choice_value(task.expect.changes, {"auto", "required", "forbidden", "any"}),
+           "Whether the run has to change files; auto: required, forbidden in a read-only sandbox.")
+      .later({"diff", "tool_success"});
+  Fields context("context");
+  context
+      .add("shown_output", size_value(task.shown_output, 256, 16u << 20),
+           "How much of one tool output the model sees.")
+      .later({"compact_at", "keep_last_turns", "carry_over"});
+  return Fields("task")
+      .require("version", version_value(), "The version of the format.")
+      .add("name",
+           text_value(task.name,
+                      {.pattern = "[a-z0-9-]{1,64}", .meaning = "1 to 64 of a-z, 0-9 and '-'"}),
+           "A name for people; without it the file's.")
+      .add("prompt", noted(text_value(task.prompt), draft.prompt),
+           "What is to be done; {{variables}} are replaced.")
+      .add("prompt_file", noted(text_value(draft.prompt_file), draft.prompt_file_at),
+           "A file with the prompt instead, relative to the task file.")
+      .add("instructions", text_value(task.instructions), "Added to the system message.")
+      .add("policy", policy_value(task.policy, folder),
+           "The policy: a preset's name, or a file relative to the task file.")
+      .add("vars", variables_value(task.vars), "Template variables of the prompt.")
+      .add("workspace", mapping_value(workspace_fields(task.workspace, folder)),
+           "The folder tree that is worked on.")
+      .add("model", mapping_value(model_fields(task.model, folder)), "Who is asked, and how.")
+      .add("tools", mapping_value(std::move(tools)), "What the model may call.")
+      .add("verify", verify_value(task.verify), "What must hold when the agent says it is done.")
+      .add("expect", mapping_value(std::move(expect)), "What must be true of the effect.")
+      .add("budget", mapping_value(budget_fields(task.budget)), "What ends the run.")
+      .add("context", mapping_value(std::move(context)), "What the model sees of the run.")
+      .add("output", mapping_value(output_fields(task.output)), "What the run leaves.")
+      .later({"requires", "images", "instructions_replace", "stages", "checks", "best_of"});
+}
+
+}  // namespace sortie

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/base/fields.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// A task while its file is read.
+struct TaskDraft {
+  Task task;
+  std::string prompt_file;          ///< as written
+  std::optional<TextPlace> prompt;  ///< where a prompt was read
+  std::optional<TextPlace> prompt_file_at;
+};
+
+/// The table of the task file's keys, over the draft.
+/// @param folder  absolute; what the paths in the file are relative to
+Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder);
+
+}  // namespace sortie

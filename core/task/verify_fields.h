@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/base/fields.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// The task's `verify`: a mapping, or a list of commands for short.
+FieldValue verify_value(TaskVerify& verify);
+
+}  // namespace sortie
