@@ -26,7 +26,8 @@ struct EnvironmentPlaces {
 /// The whole environment of a run's commands, built from nothing: what the policy lets through of
 /// sortie's own, its `set`, and the settings that keep programs quiet and git from running
 /// anything that a repository names. Variables that make an interpreter, a shell or the loader run
-/// other code (BASH_ENV, LD_PRELOAD, exported functions …) never get in, by `set` neither.
+/// other code (BASH_ENV, LD_PRELOAD, exported functions …) never get in, by `set` neither; PATH and
+/// git's settings are sortie's own in any case.
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places);
 

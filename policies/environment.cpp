@@ -1,0 +1,183 @@
+#include "policies/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/pattern.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Pattern> name_globs(const std::vector<std::string>& globs) {
+  std::vector<Pattern> patterns;
+  for (const std::string& glob : globs)
+    patterns.push_back(Pattern::word_glob(glob, LetterCase::ignored));
+  return patterns;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+/// The names that `inherit: core` lets through (docs/policy.md#environment).
+bool is_core(const std::string& name) {
+  static const std::vector<std::string> core = {"PATH", "HOME",   "USER",  "LANG",
+                                                "TERM", "TMPDIR", "SHELL", "TZ"};
+  return name.starts_with("LC_") || contains(core, name);
+}
+
+/// What makes a shell or the loader run code that no rule was asked about.
+bool runs_code(const std::string& name) {
+  static const std::vector<std::string> exact = {
+      "BASH_ENV", "ENV", "SHELLOPTS",  "BASHOPTS",   "PROMPT_COMMAND",
+      "PS4",      "IFS", "GCONV_PATH", "GLOBIGNORE", "GLIBC_TUNABLES"};
+  for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"})
+    if (name.starts_with(prefix)) return true;
+  return contains(exact, name);
+}
+
+/// Only what says who commits: every other variable of git names a place or a program.
+bool is_foreign_git(const std::string& name) {
+  if (!name.starts_with("GIT_")) return false;
+  return !name.starts_with("GIT_AUTHOR_") && !name.starts_with("GIT_COMMITTER_");
+}
+
+/// A name that a shell can hold; the rest (exported functions of other shells) is left out.
+bool is_name(const std::string& name) {
+  return !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string::npos;
+}
+
+Environment inherited(const Policy& policy, const Environment& own) {
+  const std::vector<Pattern> included = name_globs(policy.environment_include);
+  const std::vector<Pattern> excluded = name_globs(policy.environment_exclude);
+  Environment result;
+  for (const auto& [name, value] : own) {
+    if (!is_name(name) || runs_code(name) || is_foreign_git(name)) continue;
+    const bool wanted = policy.environment_inherit == "all" ||
+                        (policy.environment_inherit == "core" && is_core(name)) ||
+                        any_matches(included, name);
+    // A glob of `include` does not lift an exclusion; the variable's own name does.
+    const bool held_back = (any_matches(excluded, name) || policy.credentials.count(name) != 0) &&
+                           !contains(policy.environment_include, name);
+    if (wanted && !held_back) result.emplace(name, value);
+  }
+  return result;
+}
+
+std::string joined(const std::vector<fs::path>& folders) {
+  std::string text;
+  for (const fs::path& folder : folders) text += (text.empty() ? "" : ":") + folder.string();
+  return text;
+}
+
+/// Settings that the policy's `set` may change, and what is inherited may not.
+void add_quiet_settings(Environment& environment, const EnvironmentPlaces& places) {
+  environment["HOME"] = places.home.string();
+  environment["TMPDIR"] = places.temporary.string();
+  environment["PAGER"] = "cat";
+  environment["TERM"] = "dumb";
+  environment["NO_COLOR"] = "1";
+  environment["CI"] = "true";
+  environment["DEBIAN_FRONTEND"] = "noninteractive";
+  environment.emplace("LANG", "C.UTF-8");
+  // Its search for leaks traces the program, which the sandbox refuses; it would fail each run.
+  environment["LSAN_OPTIONS"] = "detect_leaks=0";
+}
+
+/// git that runs nothing but itself, whatever a configuration file says.
+void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
+  environment["GIT_PAGER"] = "cat";
+  environment["GIT_TERMINAL_PROMPT"] = "0";
+  environment["GIT_CONFIG_NOSYSTEM"] = "1";
+  environment["GIT_CONFIG_GLOBAL"] = "/dev/null";
+  environment["GIT_OPTIONAL_LOCKS"] = "0";
+  std::vector<std::pair<std::string, std::string>> keys = {{"safe.directory", "*"},
+                                                           {"core.hooksPath", "/dev/null"},
+                                                           {"core.fsmonitor", "false"},
+                                                           {"core.pager", "cat"},
+                                                           {"diff.ignoreSubmodules", "all"}};
+  keys.insert(keys.end(), places.git_config.begin(), places.git_config.end());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    environment["GIT_CONFIG_KEY_" + std::to_string(i)] = keys[i].first;
+    environment["GIT_CONFIG_VALUE_" + std::to_string(i)] = keys[i].second;
+  }
+  environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return ends.first == folder.end() || ends.first->empty();
+}
+
+/// Places that commands can write to, as named and with links resolved.
+std::vector<fs::path> resolved_places(const std::vector<fs::path>& writable) {
+  std::vector<fs::path> places = {"/tmp", "/var/tmp", "/dev/shm"};
+  for (const fs::path& place : writable) {
+    std::error_code error;
+    places.push_back(place.lexically_normal());
+    const fs::path resolved = fs::weakly_canonical(place, error);
+    if (!error) places.push_back(resolved);
+  }
+  return places;
+}
+
+}  // namespace
+
+Environment command_environment(const Policy& policy, const Environment& own,
+                                const EnvironmentPlaces& places) {
+  Environment environment = inherited(policy, own);
+  add_quiet_settings(environment, places);
+  for (const auto& [name, value] : policy.environment_set) {
+    if (is_name(name) && !runs_code(name)) environment[name] = value;
+  }
+  // The rules judge a command's name by these folders: it has to be found in the same.
+  environment["PATH"] = joined(places.path);
+  add_safe_git(environment, places);
+  return environment;
+}
+
+std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own) {
+  const std::vector<Pattern> excluded = name_globs(policy.environment_exclude);
+  std::vector<Secret> secrets;
+  for (const auto& [name, value] : own) {
+    const bool is_secret = any_matches(excluded, name) || policy.credentials.count(name) != 0;
+    if (is_secret && !value.empty()) secrets.push_back({name, value});
+  }
+  return secrets;
+}
+
+std::vector<fs::path> command_path(const std::string& own_path,
+                                   const std::vector<fs::path>& writable) {
+  const std::vector<fs::path> places = resolved_places(writable);
+  std::vector<fs::path> folders;
+  for (std::size_t begin = 0; begin <= own_path.size();) {
+    const std::size_t end = std::min(own_path.find(':', begin), own_path.size());
+    const fs::path entry = own_path.substr(begin, end - begin);
+    begin = end + 1;
+    std::error_code error;
+    if (!entry.is_absolute() || !fs::is_directory(entry, error)) continue;
+    const fs::path folder = fs::canonical(entry, error);
+    if (error || std::find(folders.begin(), folders.end(), folder) != folders.end()) continue;
+    const auto covers = [&](const fs::path& place) { return is_below(folder, place); };
+    if (std::none_of(places.begin(), places.end(), covers)) folders.push_back(folder);
+  }
+  if (folders.empty()) return {"/usr/local/bin", "/usr/bin", "/bin"};
+  return folders;
+}
+
+Environment own_environment() {
+  Environment own;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      own.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return own;
+}
+
+}  // namespace sortie

@@ -1,0 +1,174 @@
+#include "policies/environment.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kExclude = {"*KEY*", "*TOKEN*", "*SECRET*"};
+
+Policy policy_with(const std::string& inherit) {
+  Policy policy;
+  policy.environment_inherit = inherit;
+  policy.environment_exclude = kExclude;
+  return policy;
+}
+
+EnvironmentPlaces places() { return {.home = "/home/run", .path = {"/usr/local/bin", "/usr/bin"}}; }
+
+std::string value_of(const Environment& environment, const std::string& name) {
+  const auto it = environment.find(name);
+  return it == environment.end() ? "(none)" : it->second;
+}
+
+BOOST_AUTO_TEST_CASE(each_variable_is_let_in_or_held_back) {
+  const Environment own = {{"USER", "ada"},
+                           {"LC_ALL", "de_DE.UTF-8"},
+                           {"CARGO_HOME", "/cargo"},
+                           {"API_KEY", "k"},
+                           {"my_secret_place", "s"},
+                           {"LD_PRELOAD", "/evil.so"},
+                           {"BASH_ENV", "/evil.sh"},
+                           {"BASH_FUNC_ls%%", "() { id; }"},
+                           {"GIT_DIR", "/elsewhere"},
+                           {"GIT_AUTHOR_NAME", "Ada"},
+                           {"DEPLOY", "d"}};
+  const struct {
+    const char* name;
+    std::string inherit;
+    std::vector<std::string> include;
+    std::string variable;
+    std::string value;
+  } rows[] = {
+      {"core has USER", "core", {}, "USER", "ada"},
+      {"core has LC_*", "core", {}, "LC_ALL", "de_DE.UTF-8"},
+      {"core has nothing else", "core", {}, "CARGO_HOME", "(none)"},
+      {"none has not even core", "none", {}, "USER", "(none)"},
+      {"included by name", "none", {"CARGO_HOME"}, "CARGO_HOME", "/cargo"},
+      {"included by glob in other letters", "none", {"cargo_*"}, "CARGO_HOME", "/cargo"},
+      {"all has it", "all", {}, "CARGO_HOME", "/cargo"},
+      {"all holds keys back", "all", {}, "API_KEY", "(none)"},
+      {"exclusion ignores case", "all", {}, "my_secret_place", "(none)"},
+      {"a glob lifts no exclusion", "all", {"API_*"}, "API_KEY", "(none)"},
+      {"its own name does", "core", {"API_KEY"}, "API_KEY", "k"},
+      {"a credential variable by another name", "all", {}, "DEPLOY", "(none)"},
+      {"never the loader's", "all", {"LD_PRELOAD"}, "LD_PRELOAD", "(none)"},
+      {"never a shell's start file", "all", {"BASH_ENV"}, "BASH_ENV", "(none)"},
+      {"never an exported function", "all", {"*"}, "BASH_FUNC_ls%%", "(none)"},
+      {"never git's places", "all", {"GIT_DIR"}, "GIT_DIR", "(none)"},
+      {"who commits is no place", "all", {}, "GIT_AUTHOR_NAME", "Ada"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Policy policy = policy_with(row.inherit);
+      policy.environment_include = row.include;
+      policy.credentials = {{"DEPLOY", {"deploy.example.com"}}};
+      BOOST_TEST(value_of(command_environment(policy, own, places()), row.variable) == row.value);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_environment_has_the_programs_own_settings_alone) {
+  const Environment expected = {{"HOME", "/home/run"},
+                                {"TMPDIR", "/tmp"},
+                                {"PATH", "/usr/local/bin:/usr/bin"},
+                                {"PAGER", "cat"},
+                                {"TERM", "dumb"},
+                                {"NO_COLOR", "1"},
+                                {"CI", "true"},
+                                {"DEBIAN_FRONTEND", "noninteractive"},
+                                {"LANG", "C.UTF-8"},
+                                {"LSAN_OPTIONS", "detect_leaks=0"},
+                                {"GIT_PAGER", "cat"},
+                                {"GIT_TERMINAL_PROMPT", "0"},
+                                {"GIT_CONFIG_NOSYSTEM", "1"},
+                                {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                                {"GIT_OPTIONAL_LOCKS", "0"},
+                                {"GIT_CONFIG_COUNT", "6"},
+                                {"GIT_CONFIG_KEY_0", "safe.directory"},
+                                {"GIT_CONFIG_VALUE_0", "*"},
+                                {"GIT_CONFIG_KEY_1", "core.hooksPath"},
+                                {"GIT_CONFIG_VALUE_1", "/dev/null"},
+                                {"GIT_CONFIG_KEY_2", "core.fsmonitor"},
+                                {"GIT_CONFIG_VALUE_2", "false"},
+                                {"GIT_CONFIG_KEY_3", "core.pager"},
+                                {"GIT_CONFIG_VALUE_3", "cat"},
+                                {"GIT_CONFIG_KEY_4", "diff.ignoreSubmodules"},
+                                {"GIT_CONFIG_VALUE_4", "all"},
+                                {"GIT_CONFIG_KEY_5", "filter.x.clean"},
+                                {"GIT_CONFIG_VALUE_5", ""}};
+  EnvironmentPlaces given = places();
+  given.git_config = {{"filter.x.clean", ""}};
+
+  const Environment environment = command_environment(policy_with("none"), {}, given);
+
+  BOOST_TEST((environment == expected));
+}
+
+BOOST_AUTO_TEST_CASE(what_the_policy_sets_wins_but_for_the_path_and_git) {
+  Policy policy = policy_with("core");
+  policy.environment_set = {{"CI", "yes"},         {"TERM", "xterm"},
+                            {"BASH_ENV", "/x"},    {"PATH", "/workspace/bin"},
+                            {"GIT_PAGER", "less"}, {"OWN", "1"}};
+
+  const Environment environment =
+      command_environment(policy, {{"TERM", "vt100"}, {"HOME", "/root"}}, places());
+
+  BOOST_TEST(value_of(environment, "CI") == "yes");
+  BOOST_TEST(value_of(environment, "TERM") == "xterm");
+  BOOST_TEST(value_of(environment, "OWN") == "1");
+  BOOST_TEST(value_of(environment, "HOME") == "/home/run");
+  BOOST_TEST(value_of(environment, "BASH_ENV") == "(none)");
+  BOOST_TEST(value_of(environment, "PATH") == "/usr/local/bin:/usr/bin");
+  BOOST_TEST(value_of(environment, "GIT_PAGER") == "cat");
+}
+
+BOOST_AUTO_TEST_CASE(secrets_are_all_that_exclude_matches_and_all_credentials) {
+  Policy policy = policy_with("core");
+  policy.environment_include = {"API_KEY"};
+  policy.credentials = {{"DEPLOY", {"deploy.example.com"}}};
+  const Environment own = {{"API_KEY", "one"},
+                           {"DEPLOY", "two"},
+                           {"EMPTY_TOKEN", ""},
+                           {"USER", "ada"},
+                           {"my_token", "three"}};
+
+  const std::vector<Secret> secrets = environment_secrets(policy, own);
+
+  std::vector<std::string> found;
+  for (const Secret& secret : secrets) found.push_back(secret.name + "=" + secret.value);
+  const std::vector<std::string> expected = {"API_KEY=one", "DEPLOY=two", "my_token=three"};
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_path_has_only_folders_that_no_command_can_change) {
+  const fs::path root = fs::canonical("/usr");
+  const struct {
+    const char* name;
+    std::string own;
+    std::vector<fs::path> writable;
+    std::vector<fs::path> folders;
+  } rows[] = {
+      {"order is kept", "/usr/sbin:/usr/bin", {}, {root / "sbin", root / "bin"}},
+      {"a link is what it leads to, once", "/usr/bin:/bin:/usr/bin", {}, {fs::canonical("/bin")}},
+      {"relative, empty and missing entries", ":bin:.:/no/such:/usr/bin", {}, {root / "bin"}},
+      {"below a writable place", "/usr/sbin:/usr/bin", {"/usr/sbin"}, {root / "bin"}},
+      {"a neighbour with the same beginning", "/usr/sbin", {"/usr/sb"}, {root / "sbin"}},
+      {"a writable place behind dots", "/usr/bin/../../tmp:/usr/bin", {}, {root / "bin"}},
+      {"a writable place with a final slash", "/usr/sbin:/usr/bin", {"/usr/sbin/"}, {root / "bin"}},
+      {"nothing left", "/tmp", {}, {"/usr/local/bin", "/usr/bin", "/bin"}},
+      {"nothing given", "", {}, {"/usr/local/bin", "/usr/bin", "/bin"}},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      BOOST_TEST((command_path(row.own, row.writable) == row.folders));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie
