@@ -15,6 +15,8 @@ struct MountPlan {
     direct,   ///< no mount: commands work in `source` at its own path
   };
   Kind kind = Kind::overlay;
+  bool in_place = false;  ///< bind and direct: `source` is the user's own tree, in which nothing may
+                          ///< be made, no mount point either
   std::filesystem::path workspace;           ///< absolute, links resolved: where commands see it
   std::filesystem::path source;              ///< bind and direct: the copy
   std::filesystem::path upper;               ///< overlay
