@@ -43,13 +43,14 @@ class SseParser {
 
   std::size_t max_bytes_;
   std::string partial_;         ///< a line whose end has not come
+  std::string joined_;          ///< a line that began in an earlier chunk
   std::string name_;            ///< of the event under way
   std::string data_;            ///< its data lines, joined
   std::string_view only_line_;  ///< its data while that is one line of the chunk being fed
   std::size_t data_lines_ = 0;
-  std::size_t start_ = 0;  ///< bytes of a byte order mark seen so far
-  bool after_cr_ = false;  ///< an LF next belongs to the CR before
-  bool started_ = false;
+  std::size_t mark_bytes_ = 0;  ///< of a byte order mark, seen so far
+  bool started_ = false;        ///< past the byte order mark
+  bool after_cr_ = false;       ///< an LF next belongs to the CR before
 };
 
 }  // namespace sortie

@@ -1,0 +1,183 @@
+#include "core/net/connection.h"
+
+#include <Poco/Exception.h>
+#include <Poco/Net/SecureStreamSocket.h>
+#include <Poco/Net/StreamSocketImpl.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/net/http_reader.h"
+#include "core/net/resolver.h"
+#include "core/net/tls_state.h"
+
+namespace sortie {
+
+struct Connection::Socket {
+  Poco::Net::StreamSocket plain;
+  std::unique_ptr<Poco::Net::SecureStreamSocket> secure;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Waits until the socket is connected. False at the time given, when the watchdog has fired, or
+/// when the connection is refused; `problem` says which.
+bool finish_connect(int descriptor, Clock::time_point until, int alarm, std::string& problem) {
+  pollfd waits[] = {{descriptor, POLLOUT, 0}, {alarm, POLLIN, 0}};
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+    const int ready = ::poll(waits, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, 600000)));
+    if (ready < 0 && errno == EINTR) continue;
+    problem = "no answer to the connection";
+    if (ready <= 0 || waits[1].revents != 0) return false;
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
+    problem = errno_text(error);
+    return error == 0;
+  }
+}
+
+/// A connected, blocking socket to the host; tries its addresses in turn, each with its share of
+/// the time.
+Fd connect_to(const std::string& host, std::uint16_t port, Watchdog& watchdog) {
+  std::string problem;
+  const auto addresses = resolve(host, port, watchdog.alarm(), problem);
+  if (addresses.empty())
+    throw ConnectError(problem.empty() ? "the name of host '" + host + "' was not found in time"
+                                       : problem);
+  std::size_t left = addresses.size();
+  for (const NetAddress& address : addresses) {
+    const auto now = Clock::now();
+    const auto until = now + (watchdog.limit() - now) / static_cast<std::int64_t>(left--);
+    Fd socket(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) {
+      problem = errno_text(errno);
+      continue;
+    }
+    const int status =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.bytes), address.size);
+    if (status != 0 && errno != EINPROGRESS) {
+      problem = errno_text(errno);
+      continue;
+    }
+    if (status != 0 && !finish_connect(socket.get(), until, watchdog.alarm(), problem)) {
+      if (watchdog.fired()) break;
+      continue;
+    }
+    const int flags = ::fcntl(socket.get(), F_GETFL);
+    ::fcntl(socket.get(), F_SETFL, flags & ~O_NONBLOCK);
+    const int on = 1;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    return socket;
+  }
+  throw ConnectError("cannot connect to " + host + " port " + std::to_string(port) + ": " +
+                     problem);
+}
+
+/// CONNECT host:port (RFC 9110 §9.3.6). Read byte by byte: what follows the head is the server's.
+void open_tunnel(int descriptor, const Url& url, const Proxy& proxy) {
+  const std::string name =
+      url.host.find(':') == std::string::npos ? url.host : "[" + url.host + "]";
+  const std::string place = name + ":" + std::to_string(url.port);
+  std::string request = "CONNECT " + place + " HTTP/1.1\r\nHost: " + place + "\r\n";
+  if (!proxy.authorization.empty())
+    request += "Proxy-Authorization: " + proxy.authorization + "\r\n";
+  request += "\r\n";
+  for (std::string_view rest = request; !rest.empty();) {
+    const ssize_t sent = ::send(descriptor, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) throw ConnectError("the proxy " + proxy.host + " closed the connection");
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  HttpReader reader(64u << 10);
+  while (reader.state() == HttpReader::State::head) {
+    char byte = 0;
+    const ssize_t size = ::recv(descriptor, &byte, 1, 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) throw ConnectError("the proxy " + proxy.host + " closed the connection");
+    std::string_view bytes(&byte, 1);
+    reader.next(bytes);
+  }
+  const int status = reader.head().status;
+  if (reader.state() == HttpReader::State::broken || status < 200 || status > 299)
+    throw ConnectError("the proxy " + proxy.host + " refused a connection to " + place +
+                       " with status " + std::to_string(status));
+}
+
+}  // namespace
+
+Connection::Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& tls,
+                       Watchdog& watchdog)
+    : origin_(url), socket_(std::make_unique<Socket>()) {
+  origin_.path.clear();
+  Fd socket = connect_to(proxy ? proxy->host : url.host, proxy ? proxy->port : url.port, watchdog);
+  descriptor_ = socket.get();
+  // Poco counts references to the implementation, and closes it with the last.
+  socket_->plain = Poco::Net::StreamSocket(new Poco::Net::StreamSocketImpl(socket.release()));
+  watchdog.watch(descriptor_);
+  try {
+    if (proxy) open_tunnel(descriptor_, url, *proxy);
+    if (!url.secure) return;
+    Tls::State& state = tls.state();
+    state.expect_host(url.host);
+    socket_->secure = std::make_unique<Poco::Net::SecureStreamSocket>(
+        Poco::Net::SecureStreamSocket::attach(socket_->plain, url.host, state.context));
+  } catch (const Poco::Exception& failure) {
+    watchdog.watch(-1);
+    throw ConnectError("TLS with " + url.host + ": " + one_line(failure.displayText()));
+  } catch (...) {
+    watchdog.watch(-1);
+    throw;
+  }
+}
+
+Connection::~Connection() {
+  // First, so that closing never waits for the peer's part of a TLS farewell.
+  if (descriptor_ >= 0) ::shutdown(descriptor_, SHUT_RDWR);
+}
+
+bool Connection::is_stale() const {
+  pollfd wait{descriptor_, POLLIN, 0};
+  return ::poll(&wait, 1, 0) != 0;
+}
+
+bool Connection::send(std::string_view bytes) {
+  try {
+    while (!bytes.empty()) {
+      const int size = static_cast<int>(std::min<std::size_t>(bytes.size(), 1u << 20));
+      const int sent = socket_->secure ? socket_->secure->sendBytes(bytes.data(), size)
+                                       : socket_->plain.sendBytes(bytes.data(), size, MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+  } catch (const Poco::Exception&) {
+    return false;
+  }
+}
+
+std::size_t Connection::receive(char* buffer, std::size_t size) {
+  try {
+    const int wanted = static_cast<int>(size);
+    const int count = socket_->secure ? socket_->secure->receiveBytes(buffer, wanted)
+                                      : socket_->plain.receiveBytes(buffer, wanted);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+  } catch (const Poco::Exception&) {
+    return 0;
+  }
+}
+
+}  // namespace sortie

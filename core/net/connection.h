@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/net/http.h"
+#include "core/net/poco_http.h"
+#include "core/net/proxy.h"
+#include "core/net/watchdog.h"
+
+namespace sortie {
+
+/// A connection that could not be made; `what()` is for people.
+class ConnectError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The TLS settings, made with the first https connection: loading certificates takes time.
+class Tls {
+ public:
+  explicit Tls(TrustedCertificates certificates);
+  ~Tls();
+  struct State;
+  /// @throws Error  environment: the certificates named can't be read
+  State& state();
+
+ private:
+  TrustedCertificates certificates_;
+  std::unique_ptr<State> state_;
+};
+
+/// An open connection to one origin, with TLS where the address is https. Blocking; a watchdog
+/// ends its waits.
+class Connection {
+ public:
+  /// Looks the name up, connects (through the proxy) and shakes hands, all within the watchdog's
+  /// present limit, which it watches from then on.
+  /// @throws ConnectError
+  Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& tls, Watchdog& watchdog);
+  ~Connection();
+
+  const Url& origin() const noexcept { return origin_; }
+  int descriptor() const noexcept { return descriptor_; }
+  /// Whether the server has closed it, or sent what nobody asked for.
+  bool is_stale() const;
+  /// False when the connection broke.
+  bool send(std::string_view bytes);
+  /// Bytes read; 0 at the end or when the connection broke.
+  std::size_t receive(char* buffer, std::size_t size);
+
+ private:
+  struct Socket;
+  Url origin_;
+  int descriptor_ = -1;
+  std::unique_ptr<Socket> socket_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,242 @@
+#include "core/net/poco_http.h"
+
+#include <signal.h>
+
+#include <array>
+
+#include "core/net/connection.h"
+#include "core/net/http_reader.h"
+#include "core/net/watchdog.h"
+
+namespace sortie {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Ending = HttpResult::Ending;
+using std::chrono::milliseconds;
+
+constexpr int kMaxRedirects = 5;
+/// How long an exchange that the sink has enough of may take to reach its end, so that the
+/// connection can be kept: servers end a stream right after its last event.
+constexpr milliseconds kFarewell{100};
+
+/// A time from now that does not overflow, whatever was configured.
+Clock::time_point after(milliseconds wait) {
+  return Clock::now() + std::min<milliseconds>(wait, std::chrono::hours(24 * 365));
+}
+
+/// While it lives, a write to a broken connection is an error and no signal: OpenSSL writes without
+/// MSG_NOSIGNAL, and the process may have a use for SIGPIPE elsewhere.
+class SigpipeBlocked {
+ public:
+  SigpipeBlocked() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  SigpipeBlocked(const SigpipeBlocked&) = delete;
+  ~SigpipeBlocked() {
+    const timespec now{};
+    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+  bool was_pending_ = false;
+};
+
+std::string request_head(const HttpRequest& request, const Url& url) {
+  std::string head = request.method + " " + (url.path.empty() ? "/" : url.path) +
+                     " HTTP/1.1\r\nHost: " + url.authority() + "\r\n";
+  for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
+  // identity: a compressed stream arrives in lumps, its events late.
+  head += "Accept-Encoding: identity\r\nConnection: keep-alive\r\n";
+  if (!request.body.empty() || request.method == "POST")
+    head += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  return head + "\r\n";
+}
+
+/// Where a redirect leads, if it keeps method and body; "" where it is none of these.
+std::string redirect_target(const HttpHead& head) {
+  const bool keeps =
+      head.status == 301 || head.status == 302 || head.status == 307 || head.status == 308;
+  return keeps ? std::string(header_value(head.headers, "Location")) : "";
+}
+
+/// The place a Location header names, seen from the present one. Throws InputError.
+Url follow(const Url& from, const std::string& location) {
+  if (location.starts_with("/") && !location.starts_with("//")) {
+    Url to = from;
+    to.path = location;
+    return to;
+  }
+  const std::size_t query = location.find('?');
+  Url to = parse_url(std::string_view(location).substr(0, query));
+  if (query != std::string::npos) to.path += location.substr(query);
+  return to;
+}
+
+}  // namespace
+
+struct PocoHttp::State {
+  State(TrustedCertificates certificates, ProxySettings proxy_settings)
+      : tls(std::move(certificates)), proxy(std::move(proxy_settings)) {}
+
+  Watchdog watchdog;
+  Tls tls;
+  ProxySettings proxy;
+  std::unique_ptr<Connection> connection;  ///< of the exchange before, if it may be used again
+
+  struct Step {
+    HttpResult result;
+    std::string redirect{};  ///< not followed yet
+    bool received = false;   ///< a byte of the response came
+  };
+
+  HttpResult exchange(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink);
+  Step once(const HttpRequest& request, const Url& url, const HttpLimits& limits, HttpSink& sink);
+  Step talk(const HttpRequest& request, const Url& url, const HttpLimits& limits, HttpSink& sink);
+  HttpResult ended(Ending otherwise, std::string detail) const;
+};
+
+/// What ended an exchange: the watchdog if it has fired, else what was seen.
+HttpResult PocoHttp::State::ended(Ending otherwise, std::string detail) const {
+  const auto fired = watchdog.fired();
+  if (!fired) return {otherwise, std::move(detail)};
+  switch (*fired) {
+    case Ending::connect_timeout:
+      return {*fired, "no connection within the time limit"};
+    case Ending::first_byte_timeout:
+      return {*fired, "no response within the time limit"};
+    case Ending::idle_timeout:
+      return {*fired, "the stream was silent for longer than the time limit"};
+    case Ending::total_timeout:
+      return {*fired, "the request took longer than the time limit"};
+    default:
+      return {*fired, ""};
+  }
+}
+
+HttpResult PocoHttp::State::exchange(const HttpRequest& request, const HttpLimits& limits,
+                                     HttpSink& sink) {
+  Url url = request.url;
+  for (int redirects = 0;; ++redirects) {
+    Step step = once(request, url, limits, sink);
+    if (step.redirect.empty()) return std::move(step.result);
+    const std::string told = "the server redirects to '" + step.redirect + "'";
+    Url next;
+    try {
+      next = follow(url, step.redirect);
+    } catch (const std::exception&) {
+      return {Ending::redirect_refused, told};
+    }
+    if (!next.same_origin(url))
+      return {Ending::redirect_refused, told + ", another host: nothing was sent there"};
+    if (redirects == kMaxRedirects)
+      return {Ending::redirect_refused, told + ", after too many redirects"};
+    url = next;
+  }
+}
+
+/// One request to one place: on the kept connection if there is one, else on a fresh one.
+PocoHttp::State::Step PocoHttp::State::once(const HttpRequest& request, const Url& url,
+                                            const HttpLimits& limits, HttpSink& sink) {
+  if (connection && (!connection->origin().same_origin(url) || connection->is_stale()))
+    connection.reset();
+  if (connection) {
+    watchdog.watch(connection->descriptor());
+    Step step = talk(request, url, limits, sink);
+    // The server may close a kept connection just as we use it: that is no failure of the request.
+    const bool unseen = step.result.ending == Ending::cut && !step.received;
+    if (!unseen) return step;
+  }
+  watchdog.limit(after(limits.connect), Ending::connect_timeout);
+  try {
+    connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
+  } catch (const ConnectError& error) {
+    return {.result = ended(Ending::no_connection, error.what())};
+  }
+  return talk(request, url, limits, sink);
+}
+
+PocoHttp::State::Step PocoHttp::State::talk(const HttpRequest& request, const Url& url,
+                                            const HttpLimits& limits, HttpSink& sink) {
+  // Taken out: an exception of the sink closes it.
+  std::unique_ptr<Connection> used = std::move(connection);
+  struct Unwatch {
+    Watchdog& watchdog;
+    ~Unwatch() { watchdog.watch(-1); }
+  } const unwatch{watchdog};
+
+  watchdog.limit(after(limits.first_byte), Ending::first_byte_timeout);
+  // A server may answer and close before it has read all: the answer counts, not the broken pipe.
+  if (used->send(request_head(request, url))) used->send(request.body);
+
+  Step step;
+  HttpReader reader(limits.head_bytes);
+  bool enough = false;
+  std::array<char, 32768> buffer;
+  while (reader.state() == HttpReader::State::head || reader.state() == HttpReader::State::body) {
+    const std::size_t size = used->receive(buffer.data(), buffer.size());
+    if (size == 0) {
+      if (!watchdog.fired()) reader.at_end();
+      break;
+    }
+    step.received = true;
+    std::string_view bytes(buffer.data(), size);
+    do {
+      const bool in_head = reader.state() == HttpReader::State::head;
+      const std::string_view piece = reader.next(bytes);
+      if (in_head && reader.state() != HttpReader::State::head &&
+          reader.state() != HttpReader::State::broken) {
+        step.redirect = redirect_target(reader.head());
+        if (!step.redirect.empty()) return step;
+        sink.on_head(reader.head());
+      }
+      if (piece.empty() || enough || sink.on_body(piece) == HttpSink::Wants::more) continue;
+      enough = true;
+    } while (!bytes.empty() && (reader.state() == HttpReader::State::head ||
+                                reader.state() == HttpReader::State::body));
+    if (reader.state() != HttpReader::State::body) continue;
+    if (enough)
+      watchdog.limit(after(kFarewell), Ending::complete);
+    else
+      watchdog.limit(after(limits.idle), Ending::idle_timeout);
+  }
+  const bool whole = reader.state() == HttpReader::State::done;
+  if (whole || enough) {
+    step.result = {Ending::complete, ""};
+  } else if (!reader.problem().empty()) {
+    step.result = ended(Ending::malformed, reader.problem());
+  } else {
+    step.result = ended(Ending::cut, step.received ? "the connection ended before the response"
+                                                   : "the server closed the connection");
+  }
+  if (whole && reader.keeps_connection() && !watchdog.fired()) connection = std::move(used);
+  return step;
+}
+
+PocoHttp::PocoHttp(TrustedCertificates certificates, ProxySettings proxy)
+    : state_(std::make_unique<State>(std::move(certificates), std::move(proxy))) {}
+
+PocoHttp::~PocoHttp() = default;
+
+HttpResult PocoHttp::send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
+                          std::stop_token stop) {
+  const SigpipeBlocked no_signal;
+  state_->watchdog.begin(after(limits.total));
+  struct End {
+    Watchdog& watchdog;
+    ~End() { watchdog.end(); }
+  } const end{state_->watchdog};
+  const std::stop_callback on_stop(stop, [this] { state_->watchdog.stop(); });
+  return state_->exchange(request, limits, sink);
+}
+
+}  // namespace sortie

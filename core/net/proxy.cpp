@@ -1,0 +1,125 @@
+#include "core/net/proxy.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace sortie {
+
+namespace {
+
+std::string base64(std::string_view bytes) {  // RFC 4648 §4
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string percent_decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    if (text[i] == '%' && i + 2 < text.size() + 0 &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr ==
+            text.data() + i + 3) {
+      result += static_cast<char>(value);
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+/// The bytes of a numeric address: 4, 16, or none.
+std::string address_bytes(const std::string& host) {
+  char bytes[16];
+  if (::inet_pton(AF_INET, host.c_str(), bytes) == 1) return {bytes, 4};
+  if (::inet_pton(AF_INET6, host.c_str(), bytes) == 1) return {bytes, 16};
+  return {};
+}
+
+bool in_network(const std::string& host, std::string_view network) {
+  const std::size_t slash = network.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string base = address_bytes(std::string(network.substr(0, slash)));
+  const std::string address = address_bytes(host);
+  unsigned bits = 0;
+  const auto digits = network.substr(slash + 1);
+  const auto end = digits.data() + digits.size();
+  if (std::from_chars(digits.data(), end, bits).ptr != end || digits.empty()) return false;
+  if (base.empty() || base.size() != address.size() || bits > base.size() * 8) return false;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    const unsigned mask = 0x80u >> (bit % 8);
+    if ((base[bit / 8] ^ address[bit / 8]) & static_cast<int>(mask)) return false;
+  }
+  return true;
+}
+
+/// Whether one entry of NO_PROXY names the place.
+bool names(std::string entry, const Url& url) {
+  if (entry == "*") return true;
+  if (in_network(url.host, entry)) return true;
+  const std::size_t colon = entry.rfind(':');
+  if (colon != std::string::npos && entry.find(':') == colon) {
+    if (entry.substr(colon + 1) != std::to_string(url.port)) return false;
+    entry.resize(colon);
+  }
+  if (entry.starts_with("*.")) entry.erase(0, 1);
+  const std::string bare = entry.starts_with('.') ? entry.substr(1) : entry;
+  return !bare.empty() && (url.host == bare || url.host.ends_with("." + bare));
+}
+
+bool is_exempt(const std::string& no_proxy, const Url& url) {
+  std::string entry;
+  for (const char c : no_proxy + ",") {
+    if (c != ',' && c != ' ') {
+      entry += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!entry.empty()) {
+      if (names(entry, url)) return true;
+      entry.clear();
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
+  if (settings.https_proxy.empty() || !url.secure || is_loopback_host(url.host) ||
+      is_exempt(settings.no_proxy, url))
+    return std::nullopt;
+  std::string text = settings.https_proxy;
+  if (text.find("://") == std::string::npos) text = "http://" + text;
+  if (!text.starts_with("http://"))
+    throw InputError("HTTPS_PROXY: only proxies with an http:// address are supported");
+  Proxy proxy;
+  const std::size_t authority_end = std::min(text.find('/', 7), text.size());
+  if (const std::size_t at = text.rfind('@', authority_end); at != std::string::npos) {
+    proxy.authorization = "Basic " + base64(percent_decoded(text.substr(7, at - 7)));
+    text.erase(7, at + 1 - 7);
+  }
+  const bool has_port = text.find(':', std::max<std::size_t>(7, text.find(']') + 1)) <
+                        std::min(text.find('/', 7), text.size());
+  try {
+    const Url address = parse_url(text);
+    proxy.host = address.host;
+    proxy.port = has_port ? address.port : 3128;
+  } catch (const InputError& error) {
+    throw InputError(std::string("HTTPS_PROXY: ") + error.what());
+  }
+  return proxy;
+}
+
+}  // namespace sortie

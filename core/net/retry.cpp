@@ -1,0 +1,116 @@
+#include "core/net/retry.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <string>
+
+namespace sortie {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Longer waits are taken as this: nobody means them, and sums with them must not overflow.
+constexpr double kLongestWaitMs = 1000.0 * 3600 * 24 * 366;
+
+std::optional<milliseconds> wait_of(double ms) {
+  if (!std::isfinite(ms) || ms < 0) return std::nullopt;
+  return milliseconds(static_cast<std::int64_t>(std::ceil(std::min(ms, kLongestWaitMs))));
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<double> whole_number(std::string_view text) {
+  text = trimmed(text);
+  double value = 0;
+  const auto end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
+/// The three forms of RFC 9110 §5.6.7; all are UTC.
+std::optional<std::time_t> http_date(std::string_view text) {
+  const std::string copy(trimmed(text));
+  for (const char* form :
+       {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"}) {
+    std::tm parts{};
+    const char* end = ::strptime(copy.c_str(), form, &parts);
+    if (end && *end == '\0') return ::timegm(&parts);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> unit_ms(std::string_view unit) {
+  if (unit == "ms" || unit.starts_with("millisecond")) return 1.0;
+  if (unit == "s" || unit.starts_with("sec")) return 1000.0;
+  if (unit == "m" || unit.starts_with("min")) return 60000.0;
+  if (unit == "h" || unit.starts_with("hour")) return 3600000.0;
+  if (unit == "d" || unit.starts_with("day")) return 86400000.0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<milliseconds> retry_delay(const Failure& failure, int attempt,
+                                        const RetryLimits& limits, double random) {
+  if (!failure.transient || attempt > limits.retries || limits.retries_left_in_run <= 0)
+    return std::nullopt;
+  milliseconds backoff = limits.first;
+  for (int i = 1; i < attempt && backoff < limits.longest; ++i) backoff *= 2;
+  backoff = std::min(backoff, limits.longest);
+  const auto jittered =
+      milliseconds(static_cast<std::int64_t>(static_cast<double>(backoff.count()) * random));
+  // A server that names a time has counted its own load: never come back earlier.
+  return std::max(jittered, failure.retry_after.value_or(milliseconds(0)));
+}
+
+std::optional<milliseconds> parse_retry_after(std::string_view value,
+                                              std::chrono::system_clock::time_point now) {
+  if (const auto seconds = whole_number(value)) return wait_of(*seconds * 1000);
+  const auto date = http_date(value);
+  if (!date) return std::nullopt;
+  const auto until = std::chrono::system_clock::from_time_t(*date) - now;
+  const auto ms = std::chrono::duration_cast<milliseconds>(until).count();
+  return wait_of(std::max(0.0, static_cast<double>(ms)));
+}
+
+std::optional<milliseconds> parse_retry_after_ms(std::string_view value) {
+  const auto ms = whole_number(value);
+  return ms ? wait_of(*ms) : std::nullopt;
+}
+
+std::optional<milliseconds> find_retry_after(std::string_view message) {
+  std::string text(message);
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::string_view kMark = "try again in ";
+  const std::size_t found = text.find(kMark);
+  if (found == std::string::npos) return std::nullopt;
+  const char* at = text.data() + found + kMark.size();
+  const char* const end = text.data() + text.size();
+  double total = 0;
+  bool any = false;
+  while (at < end) {
+    double number = 0;
+    const auto result = std::from_chars(at, end, number, std::chars_format::fixed);
+    if (result.ec != std::errc()) break;
+    at = result.ptr;
+    while (at < end && *at == ' ') ++at;
+    const char* unit = at;
+    while (at < end && std::isalpha(static_cast<unsigned char>(*at))) ++at;
+    const auto factor = unit_ms({unit, static_cast<std::size_t>(at - unit)});
+    if (!factor) break;
+    total += number * *factor;
+    any = true;
+  }
+  return any ? wait_of(total) : std::nullopt;
+}
+
+}  // namespace sortie
