@@ -33,6 +33,12 @@ class HttpModel : public Model {
  private:
   class Exchange;
 
+  static ModelError out_of_time();
+  void record_stream(const HttpHead& head, std::string text);
+  void wait(const ModelFailure& failure, int attempt,
+            std::chrono::steady_clock::time_point deadline, StreamSink& stream,
+            const std::stop_token& stop);
+
   const Wire& wire_;
   Http& http_;
   Clock& clock_;

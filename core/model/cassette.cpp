@@ -1,0 +1,135 @@
+#include "core/model/cassette.h"
+
+#include <fcntl.h>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+
+namespace sortie {
+
+namespace {
+
+/// What read_cassette has made of the lines so far.
+struct Reader {
+  std::filesystem::path file;
+  std::size_t number = 0;
+  bool transcript = false;
+  std::vector<RecordedStream> streams{};
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw InputError(file.string() + ":" + std::to_string(number) + ": error: " + why);
+  }
+  void read(const Json& line);
+  void read_stream(const Json& line);
+  void read_response(const Json& data);
+  Json resolved(const Json& value) const;
+};
+
+void Reader::read(const Json& line) {
+  if (!line.is_object()) refuse("not a JSON object");
+  if (line.find("sse")) return read_stream(line);
+  const std::string type = line.string_at("type");
+  if (!type.empty() && line.find("data")) {
+    transcript = true;
+    if (type == "model.response") read_response(line["data"]);
+    return;
+  }
+  if (number == 1 && line.find("cassette")) return;  // a head for people
+  refuse("neither a recorded response (member 'sse') nor a transcript record ('type', 'data')");
+}
+
+void Reader::read_stream(const Json& line) {
+  RecordedStream stream;
+  if (!line["sse"].is_string()) refuse("'sse' is no string");
+  stream.sse = line["sse"].text();
+  stream.wire = line.string_at("wire", "responses");
+  const Json* status = line.find("status");
+  if (status) {
+    const auto code = status->integer();
+    if (!code || *code < 100 || *code > 599) refuse("'status' is no HTTP status");
+    stream.status = static_cast<int>(*code);
+  }
+  for (const auto& [name, value] : line["headers"].members()) {
+    if (!value.is_string()) refuse("the value of header '" + one_line(name, 80) + "' is no string");
+    stream.headers.emplace_back(name, value.text());
+  }
+  streams.push_back(std::move(stream));
+}
+
+/// A transcript holds a response's items: they become the one event that brings them all.
+void Reader::read_response(const Json& data) {
+  const Json whole = resolved(data);
+  if (!whole["output"].is_array()) refuse("a model.response without 'output'");
+  const std::string reason = whole.string_at("stop_reason", "completed");
+  const bool completed = reason == "completed";
+  Json response =
+      Json::object({{"id", whole.string_at("response_id", whole.string_at("id"))},
+                    {"model", whole.string_at("served_model", whole.string_at("model"))},
+                    {"output", whole["output"]},
+                    {"usage", whole["usage"]}});
+  if (!completed) response.set("incomplete_details", Json::object({{"reason", reason}}));
+  const Json event = Json::object(
+      {{"type", completed ? "response.completed" : "response.incomplete"}, {"response", response}});
+  RecordedStream stream;
+  stream.headers.emplace_back("Content-Type", "text/event-stream");
+  stream.sse = "data: " + write_json(event) + "\n\n";
+  streams.push_back(std::move(stream));
+}
+
+/// The value with long strings taken from blobs/ beside the transcript.
+Json Reader::resolved(const Json& value) const {
+  const std::string blob = value.string_at("blob");
+  if (blob.starts_with("sha256-") && value["bytes"].is_number()) {
+    if (blob.find_first_not_of("sha256-0123456789abcdef") != std::string::npos)
+      refuse("'" + one_line(blob, 80) + "' names no blob");
+    return Json(read_file(file.parent_path() / "blobs" / blob));
+  }
+  Json copy = value;
+  for (Json& item : copy.items()) item = resolved(item);
+  for (auto& member : copy.members()) member.second = resolved(member.second);
+  return copy;
+}
+
+}  // namespace
+
+std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
+  const std::string text = read_file(file, 1ull << 30);
+  Reader reader{.file = file};
+  for (const std::string_view line : split_lines(text)) {
+    ++reader.number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    try {
+      reader.read(parse_json(line));
+    } catch (const JsonError& error) {
+      reader.refuse(std::string(error.what()) + " at byte " + std::to_string(error.offset()));
+    }
+  }
+  if (reader.streams.empty() && !reader.transcript)
+    throw InputError(file.string() + ": error: no recorded response in it");
+  return std::move(reader.streams);
+}
+
+Recording::Recording(const std::filesystem::path& file,
+                     std::function<std::string(std::string_view)> redact)
+    : path_(file), redact_(std::move(redact)) {
+  file_ = Fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (!file_) throw system_error("cannot write the recording " + path_.string(), ExitCode::usage);
+}
+
+void Recording::add(const RecordedStream& stream) {
+  const auto shown = [this](std::string_view text) {
+    return redact_ ? redact_(text) : std::string(text);
+  };
+  Json headers = Json::object();
+  for (const auto& [name, value] : stream.headers) headers.set(name, shown(value));
+  std::string line = write_json(Json::object({{"wire", stream.wire},
+                                              {"status", stream.status},
+                                              {"headers", std::move(headers)},
+                                              {"sse", shown(stream.sse)}}));
+  line += '\n';
+  if (!write_all(file_.get(), line))
+    throw system_error("cannot write the recording " + path_.string());
+}
+
+}  // namespace sortie

@@ -1,0 +1,123 @@
+#include "core/model/credentials.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/files.h"
+
+namespace sortie {
+
+namespace {
+
+constexpr std::size_t kMaxKeyBytes = 16u << 10;
+
+/// Overwrites what the compiler would see no use for overwriting.
+void wipe(char* bytes, std::size_t size) { ::explicit_bzero(bytes, size); }
+
+std::string checked_key(std::string key, const std::string& source) {
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  if (key.empty()) throw Error("the API key from " + source + " is empty", ExitCode::auth);
+  const bool plain =
+      std::all_of(key.begin(), key.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  if (!plain)
+    throw Error("the API key from " + source + " has blanks, control or non-ASCII characters",
+                ExitCode::auth);
+  return key;
+}
+
+std::string read_descriptor(int number) {
+  const Fd descriptor(number);
+  const std::string source = "--api-key-fd " + std::to_string(number);
+  std::string key;
+  char buffer[1024];
+  for (;;) {
+    pollfd wait{descriptor.get(), POLLIN, 0};
+    const int ready = ::poll(&wait, 1, 10000);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) throw Error(source + ": nothing came within 10 s", ExitCode::auth);
+    const ssize_t size = ::read(descriptor.get(), buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw Error(source + ": " + errno_text(errno), ExitCode::usage);
+    if (size == 0) break;
+    key.append(buffer, static_cast<std::size_t>(size));
+    if (key.size() > kMaxKeyBytes) throw Error(source + ": too long for a key", ExitCode::auth);
+  }
+  wipe(buffer, sizeof buffer);
+  return checked_key(std::move(key), source);
+}
+
+/// "host", "*.suffix", each with or without ":port".
+bool matches(std::string pattern, const Url& url) {
+  const std::size_t colon = pattern.rfind(':');
+  const bool has_port = colon != std::string::npos && pattern.find(':') == colon;
+  if (has_port) {
+    if (pattern.substr(colon + 1) != std::to_string(url.port)) return false;
+    pattern.resize(colon);
+  } else if (url.port != 443) {
+    return false;  // a host is trusted at its usual port, not at any that someone opens there
+  }
+  std::transform(pattern.begin(), pattern.end(), pattern.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (pattern.starts_with("*.")) {
+    const std::string_view suffix = std::string_view(pattern).substr(1);
+    return url.host.size() > suffix.size() && url.host.ends_with(suffix);
+  }
+  return url.host == pattern;
+}
+
+void check_host(const KeySources& sources, const Endpoint& endpoint,
+                const CredentialBounds& bounds) {
+  if (endpoint.operator_host) return;
+  const auto found = bounds.find(sources.variable);
+  if (found != bounds.end() &&
+      std::any_of(found->second.begin(), found->second.end(),
+                  [&](const std::string& pattern) { return matches(pattern, endpoint.base); }))
+    return;
+  throw Error("the policy does not let " + sources.variable + " go to " +
+                  endpoint.base.authority() + "; add the host to bounds.credentials." +
+                  sources.variable + ", or name the address with --base-url",
+              ExitCode::usage);
+}
+
+}  // namespace
+
+std::optional<std::string> take_environment_key(const std::string& name) {
+  char* value = std::getenv(name.c_str());
+  if (!value) return std::nullopt;
+  std::string key = value;
+  wipe(value, std::strlen(value));
+  ::unsetenv(name.c_str());
+  if (key.empty()) return std::nullopt;
+  return key;
+}
+
+std::optional<std::string> find_api_key(const KeySources& sources, const Endpoint& endpoint,
+                                        const CredentialBounds& bounds) {
+  auto from_environment = take_environment_key(sources.variable);
+  std::optional<std::string> key;
+  if (sources.descriptor) {
+    key = read_descriptor(*sources.descriptor);
+  } else if (!sources.file.empty()) {
+    key = checked_key(read_file(sources.file, kMaxKeyBytes),
+                      "--api-key-file " + sources.file.string());
+  } else if (from_environment) {
+    key = checked_key(std::move(*from_environment), "the variable " + sources.variable);
+  }
+  if (key) {
+    check_host(sources, endpoint, bounds);
+    return key;
+  }
+  if (is_loopback_host(endpoint.base.host)) return std::nullopt;
+  throw Error("no API key for " + endpoint.base.authority() + ": set the variable " +
+                  sources.variable + ", or give --api-key-file FILE or --api-key-fd N",
+              ExitCode::auth);
+}
+
+}  // namespace sortie

@@ -1,0 +1,106 @@
+#include "core/model/responses_decoder.h"
+
+#include "core/base/text.h"
+#include "core/model/response_items.h"
+
+namespace sortie {
+
+namespace {
+
+/// The event's type without parsing it: the `event:` line, else the first member of its data where
+/// that is the type, as OpenAI writes it. "" where neither says it.
+std::string_view quick_type(const SseEvent& event) {
+  if (!event.name.empty()) return event.name;
+  constexpr std::string_view kBegin = "{\"type\":\"";
+  if (!event.data.starts_with(kBegin)) return {};
+  const auto rest = event.data.substr(kBegin.size());
+  const auto end = rest.find_first_of("\"\\");
+  return end == std::string_view::npos || rest[end] != '"' ? std::string_view()
+                                                           : rest.substr(0, end);
+}
+
+std::optional<Usage> read_usage(const Json& usage) {
+  if (!usage.is_object()) return std::nullopt;
+  return Usage{usage.integer_at("input_tokens"),
+               usage["input_tokens_details"].integer_at("cached_tokens"),
+               usage.integer_at("output_tokens"),
+               usage["output_tokens_details"].integer_at("reasoning_tokens")};
+}
+
+}  // namespace
+
+WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
+  if (state_ != State::going_on || event.data == "[DONE]") return state_;
+  if (quick_type(event).ends_with(".delta")) return state_;
+  try {
+    Json json = parse_json(event.data);
+    std::string type = json.string_at("type");
+    if (type.empty()) type = event.name;
+    read_event(type, json);
+  } catch (const JsonError& error) {
+    ModelFailure failure;
+    failure.status = 200;
+    failure.kind = "cut";
+    failure.message = "an event of the stream is no JSON: " + std::string(error.what()) +
+                      " at byte " + std::to_string(error.offset());
+    fail(std::move(failure));
+  }
+  return state_;
+}
+
+void ResponsesDecoder::read_event(std::string_view type, Json& event) {
+  if (type == "response.created" || type == "response.in_progress") {
+    response_.id = event["response"].string_at("id", response_.id);
+    response_.served_model = event["response"].string_at("model", response_.served_model);
+  } else if (type == "response.output_item.done") {
+    const auto next = items_.empty() ? 0 : items_.rbegin()->first + 1;
+    if (Json* item = event.find("item"))
+      items_[event["output_index"].integer().value_or(next)] = std::move(*item);
+  } else if (type == "response.completed") {
+    complete(event["response"], false);
+  } else if (type == "response.incomplete") {
+    complete(event["response"], true);
+  } else if (type == "response.failed") {
+    fail_with(event["response"]["error"]);
+  } else if (type == "response.cancelled") {
+    fail(failure_of_code("server_error", "the provider cancelled the response"));
+  } else if (type == "error") {
+    fail_with(event["error"].is_object() ? event["error"] : event);
+  }
+  // Other types tell of parts that the events above bring whole.
+}
+
+void ResponsesDecoder::complete(const Json& response, bool incomplete) {
+  response_.id = response.string_at("id", response_.id);
+  response_.served_model = response.string_at("model", response_.served_model);
+  response_.raw_usage = response["usage"];
+  response_.usage = read_usage(response["usage"]);
+  response_.incomplete = incomplete;
+  response_.stop_reason = "completed";
+  if (incomplete)
+    response_.stop_reason = response["incomplete_details"].string_at("reason", "incomplete");
+  if (response_.stop_reason == "content_filter")
+    return fail(
+        failure_of_code("content_filter", "the provider's content filter ended the response"));
+
+  std::vector<Json> output;
+  for (auto& [index, item] : items_) output.push_back(std::move(item));
+  if (output.empty()) output = response["output"].items();
+  std::string refusal;
+  read_output_items(output, response_, refusal);
+  if (!refusal.empty()) return fail(failure_of_code("content_filter", refusal));
+  state_ = State::complete;
+}
+
+void ResponsesDecoder::fail(ModelFailure failure) {
+  failure_ = std::move(failure);
+  state_ = State::failed;
+}
+
+void ResponsesDecoder::fail_with(const Json& error) {
+  std::string code = error.string_at("code");
+  if (code.empty() && error.string_at("type") != "error") code = error.string_at("type");
+  fail(failure_of_code(code, error.string_at("message")));
+}
+
+}  // namespace sortie

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/model/wire.h"
+
+namespace sortie {
+
+/// Reads the events of one Responses stream.
+///
+/// Deltas are not parsed: their text stands whole in the item's `done` event, and they are nearly
+/// all of a stream.
+class ResponsesDecoder : public WireDecoder {
+ public:
+  State read(const SseEvent& event) override;
+  const ModelFailure& failure() const override { return failure_; }
+  Response take() override { return std::move(response_); }
+
+ private:
+  void read_event(std::string_view type, Json& event);
+  void complete(const Json& response, bool incomplete);
+  void fail(ModelFailure failure);
+  void fail_with(const Json& error);
+
+  State state_ = State::going_on;
+  ModelFailure failure_;
+  Response response_;
+  std::map<std::int64_t, Json> items_;  ///< by output_index
+};
+
+}  // namespace sortie
