@@ -155,6 +155,16 @@ FieldValue boolean_value(bool& target) {
           }};
 }
 
+FieldValue version_value(int version) {
+  const std::string wanted = std::to_string(version);
+  return {.schema = Json::object({{"const", version}}),
+          .read = [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (!node.is_scalar() || !node.plain || node.text != wanted)
+              findings.error(node.place, quoted(name) + " has to be " + wanted +
+                                             ": this is the only version there is");
+          }};
+}
+
 FieldValue choice_value(std::string current, std::vector<std::string> names,
                         std::vector<std::string> later,
                         std::function<void(const std::string&)> set) {

@@ -74,6 +74,8 @@ struct TextLimits {
 FieldValue text_value(std::string& target, TextLimits limits = {});
 /// true or false; YAML 1.1's other spellings (yes, no, on, off) are refused.
 FieldValue boolean_value(bool& target);
+/// The version of the format, which has to be this one.
+FieldValue version_value(int version);
 /// One of some names; `later` are known names that are not supported yet.
 FieldValue choice_value(std::string current, std::vector<std::string> names,
                         std::vector<std::string> later,

@@ -22,15 +22,6 @@ constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_-]{0,63}",
 constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                          .meaning = "the name of an environment variable"};
 
-FieldValue version_value() {
-  return {.schema = Json::object({{"const", 1}}),
-          .read = [](const YamlNode& node, const std::string&, Diagnostics& findings) {
-            if (!node.is_scalar() || !node.plain || node.text != "1")
-              findings.error(node.place,
-                             "'version' has to be 1: this is the only version there is");
-          }};
-}
-
 /// The value, and where it stood.
 FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   value.read = [read = std::move(value.read), &place](const YamlNode& node, const std::string& name,
@@ -259,7 +250,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "How much of one tool output the model sees.")
       .later({"compact_at", "keep_last_turns", "carry_over"});
   return Fields("task")
-      .require("version", version_value(), "The version of the format.")
+      .require("version", version_value(1), "The version of the format.")
       .add("name",
            text_value(task.name,
                       {.pattern = "[a-z0-9-]{1,64}", .meaning = "1 to 64 of a-z, 0-9 and '-'"}),

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "core/base/fields.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// A policy while its files are read, the extended ones first.
+struct PolicyDraft {
+  Policy policy;
+  /// Lists that a file has named: the first takes the place of the default, later ones add to it.
+  std::set<std::string> given;
+};
+
+/// The table of the policy file's keys, over the draft: what is there already is replaced where it
+/// is a scalar, and added to where it is a list.
+/// @param file  what the rules' places call it
+Fields policy_fields(PolicyDraft& draft, const std::string& file);
+
+}  // namespace sortie

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "policies/policy.h"
+#include "policies/presets.h"
+
+namespace sortie {
+
+const Preset* find_preset(const std::string& name) noexcept {
+  const auto all = presets();
+  const auto it = std::find_if(all.begin(), all.end(),
+                               [&](const Preset& preset) { return preset.name == name; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+const std::vector<std::string>& later_presets() {
+  static const std::vector<std::string> names = {"auto-net", "unsandboxed", "python", "node",
+                                                 "rust",     "go",          "jvm",    "cpp"};
+  return names;
+}
+
+std::string preset_problem(const std::string& name) {
+  const std::string shown = "preset '" + one_line(name, 60) + "'";
+  const auto& later = later_presets();
+  const bool known = std::find(later.begin(), later.end(), name) != later.end();
+  return known ? shown + " is not supported yet" : "unknown " + shown;
+}
+
+bool names_a_file(const std::string& policy) noexcept {
+  return policy.find('/') != std::string::npos || policy.ends_with(".yaml") ||
+         policy.ends_with(".yml");
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const auto& preset : presets()) names.emplace_back(preset.name);
+  return names;
+}
+
+std::string preset_text(const std::string& name) {
+  if (const Preset* preset = find_preset(name)) return preset->text;
+  const std::string nearest = nearest_name(name, preset_names());
+  throw InputError("error: " + preset_problem(name) +
+                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
+}  // namespace sortie
