@@ -17,6 +17,7 @@ struct Denial {
   std::string effect;  ///< deny | forbid
   Json rule;           ///< {"file","line","text"} or null where no rule matched
   std::string reason;
+  std::string part{};  ///< of the command that it was about; may be ""
 };
 
 /// Adds up what a run's events tell: the numbers of result.json and run.completed.
@@ -41,6 +42,11 @@ class Tally : public EventSink {
   Json counts_json() const;  ///< {"turns","tool_calls","denials","retries"}
   /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
   Json durations_json(std::chrono::milliseconds total) const;
+
+ private:
+  void on_approval(const Json& data);
+
+  std::string command_;  ///< that the last approval was about
 };
 
 }  // namespace sortie

@@ -11,6 +11,7 @@
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
 #include "core/base/launcher.h"
+#include "core/base/redact.h"
 #include "core/task/task.h"
 
 namespace sortie {
@@ -20,7 +21,7 @@ struct VerificationOutcome {
   std::string command;  ///< as written in the task
   ExitStatus exit;
   bool passed = false;
-  std::string output;               ///< head and tail, valid UTF-8, redacted by nobody yet
+  std::string output;               ///< head and tail, valid UTF-8
   std::uint64_t dropped_bytes = 0;  ///< left out between head and tail
 };
 
@@ -39,6 +40,8 @@ struct VerificationOptions {
   int turn = 0;                                    ///< for the records
   std::size_t shown_bytes = 10u << 10;             ///< of each output, head and tail
   std::uint64_t max_output_bytes = 64ull << 20;
+  /// Replaces known secrets before the output is cut, so that no half of one is left; may be null.
+  const Redactor* redactor = nullptr;
 };
 
 /// Runs the commands in order and stops at the first that fails. Each gets its own timeout, or

@@ -146,12 +146,11 @@ RunEvent check_hit_event(int turn, const std::string& check, const std::string& 
 
 RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decision,
                         Json audit_flags) {
-  return {"approval", turn,
-          Json::object({{"call_id", call.call_id},
-                        {"tool", call.name},
-                        {"actions", std::move(actions)},
-                        {"decision", std::move(decision)},
-                        {"audit_flags", std::move(audit_flags)}})};
+  Json data = Json::object(
+      {{"call_id", call.call_id}, {"tool", call.name}, {"actions", std::move(actions)}});
+  for (auto& [name, value] : decision.members()) data.set(name, std::move(value));
+  data.set("audit_flags", std::move(audit_flags));
+  return {"approval", turn, std::move(data)};
 }
 
 RunEvent tool_call_event(int turn, const ToolCall& call) {

@@ -76,7 +76,9 @@ RunEvent check_hit_event(int turn, const std::string& check, const std::string& 
                          const std::string& sent);
 
 /// @param actions      array: the call taken apart (argv of each simple command, paths)
-/// @param decision     object with at least "effect" and "reason" (policies/decision.h)
+/// @param decision     object {"decision","rule"?,"part"?,"reason"?,"instead"?}
+/// (policies/decision.h),
+///                     whose members become members of the record
 /// @param audit_flags  array
 RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decision,
                         Json audit_flags = Json::array());

@@ -1,0 +1,151 @@
+#include "ci/result.h"
+
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t kReasonBytes = 400;
+constexpr std::size_t kNextBytes = 200;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json strings(const std::vector<std::string>& texts) {
+  Json array = Json::array();
+  for (const auto& text : texts) array.push_back(text);
+  return array;
+}
+
+Json by_name(const std::map<std::string, std::string>& texts) {
+  Json object = Json::object();
+  for (const auto& [name, text] : texts) object.set(name, text);
+  return object;
+}
+
+Json to_json(const Denial& denial) {
+  Json json = Json::object({{"tool", denial.tool},
+                            {"decision", denial.effect},
+                            {"actions", denial.actions},
+                            {"rule", denial.rule},
+                            {"reason", denial.reason}});
+  if (!denial.part.empty()) json.set("part", denial.part);
+  return json;
+}
+
+Json denials_json(const Tally& tally) {
+  Json array = Json::array();
+  for (const Denial& denial : tally.denials) array.push_back(to_json(denial));
+  return array;
+}
+
+Json round_json(const std::optional<VerificationResult>& result) {
+  if (!result) return {};
+  return Json::object({{"passed", result->passed}, {"commands", to_json(*result)}});
+}
+
+/// Seconds, rounded up: a retry must not come too early.
+Json retry_json(const std::optional<std::chrono::milliseconds>& after) {
+  if (!after) return {};
+  return Json(static_cast<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(*after).count()));
+}
+
+void add_outcome(Json& json, const RunResult& result) {
+  json.set("status", status_of(result));
+  json.set("exit_code", static_cast<int>(result.code));
+  json.set("reason", result.reason);
+  json.set("next", text_or_null(result.next));
+  json.set("retryable", is_retryable(result.code));
+  json.set("retry_after_s", retry_json(result.retry_after));
+}
+
+void add_identity(Json& json, const RunResult& result, const Tally& tally) {
+  json.set("version", 1);
+  json.set("sortie", SORTIE_VERSION);
+  json.set("run_id", result.run_id);
+  json.set("run_key", result.run_key);
+  json.set("name", result.name);
+  json.set("started", utc_timestamp(result.started));
+  json.set("model", Json::object({{"requested", result.requested_model},
+                                  {"served", text_or_null(tally.served_model)}}));
+}
+
+void add_sandbox(Json& json, const RunResult& result) {
+  json.set("approval", result.approval);
+  json.set("guarantees", result.guarantees);
+  json.set("layers", result.layers);
+  json.set("isolation",
+           Json::object({{"mode", result.isolation}, {"reason", result.isolation_reason}}));
+  json.set("survivors_excluded", result.survivors_excluded);
+}
+
+void add_changes(Json& json, const RunResult& result) {
+  json.set("changed_files", result.changed_files);
+  json.set("ignored_changes", strings(result.ignored_changes));
+  json.set("applies_to", strings(result.applies_to));
+  json.set("base", text_or_null(result.base));
+  json.set("head_commit", text_or_null(result.head_commit));
+}
+
+}  // namespace
+
+std::string status_of(const RunResult& result) {
+  if (result.code == ExitCode::success && result.nothing_to_do) return "nothing-to-do";
+  return status_word(result.code);
+}
+
+Json result_json(const RunResult& result, const Tally& tally) {
+  Json json = Json::object();
+  add_outcome(json, result);
+  add_identity(json, result, tally);
+  json.set("usage", tally.usage_json());
+  json.set("durations", tally.durations_json(result.duration));
+  json.set("counts", tally.counts_json());
+  json.set("verified", result.verified ? Json(*result.verified) : Json());
+  json.set("verification", Json::object({{"before", round_json(result.verification_before)},
+                                         {"after", round_json(result.verification)},
+                                         {"rounds", result.verification_rounds}}));
+  add_changes(json, result);
+  json.set("denials", denials_json(tally));
+  add_sandbox(json, result);
+  json.set("digests", by_name(result.digests));
+  json.set("artifacts", by_name(result.artifacts));
+  json.set("warnings", strings(result.warnings));
+  return json;
+}
+
+Json running_json(const std::string& run_id, const std::string& run_key) {
+  return Json::object({{"status", "running"},
+                       {"version", 1},
+                       {"sortie", SORTIE_VERSION},
+                       {"run_id", run_id},
+                       {"run_key", run_key}});
+}
+
+void write_result(const std::filesystem::path& folder, const Json& result,
+                  const Redactor& redactor) {
+  std::string text = write_json_pretty(redactor.json(result));
+  if (!text.ends_with('\n')) text += '\n';
+  write_file(folder / "result.json", text);
+}
+
+std::string last_line(const RunResult& result, const std::string& last, const std::string& out,
+                      const Redactor& redactor) {
+  // Redacted before it is cut: half a secret would not be known any more.
+  const auto clean = [&](const std::string& text, std::size_t max_bytes) {
+    return one_line(redactor.text(text), max_bytes);
+  };
+  std::string line = "sortie: " + status_of(result) + " (" +
+                     std::to_string(static_cast<int>(result.code)) +
+                     "): " + clean(result.reason, kReasonBytes);
+  if (!last.empty()) line += "; last: " + clean(last, kNextBytes);
+  if (!result.next.empty()) line += "; next: " + clean(result.next, kNextBytes);
+  if (!out.empty())
+    line += "; see " + clean((std::filesystem::path(out) / "result.json").string(), kReasonBytes);
+  return line;
+}
+
+}  // namespace sortie

@@ -1,0 +1,152 @@
+#include "ci/result.h"
+
+namespace sortie {
+namespace {
+
+constexpr const char* kSchema = R"({
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "title": "result.json of a sortie run",
+  "type": "object",
+  "required": ["status", "version", "sortie", "run_id", "run_key"],
+  "properties": {
+    "status": {
+      "enum": ["running", "success", "nothing-to-do", "task-failed", "usage", "denied", "budget",
+               "refused", "auth", "environment", "integrity", "leak", "unavailable", "limited",
+               "busy", "conflict", "internal", "interrupted"]
+    },
+    "version": {"const": 1},
+    "sortie": {"type": "string"},
+    "run_id": {"type": "string"},
+    "run_key": {"type": "string"}
+  },
+  "anyOf": [
+    {"properties": {"status": {"const": "running"}}},
+    {"$ref": "#/$defs/finished"}
+  ],
+  "$defs": {
+    "finished": {
+      "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
+                   "model", "usage", "durations", "counts", "verified", "verification",
+                   "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
+                   "denials", "approval", "guarantees", "layers", "isolation",
+                   "survivors_excluded", "digests", "artifacts", "warnings"],
+      "properties": {
+        "exit_code": {"enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 70, 130, 143]},
+        "reason": {"type": "string"},
+        "next": {"type": ["string", "null"]},
+        "retryable": {"type": "boolean"},
+        "retry_after_s": {"type": ["integer", "null"], "minimum": 0},
+        "name": {"type": "string"},
+        "started": {"type": "string"},
+        "model": {
+          "type": "object",
+          "required": ["requested", "served"],
+          "properties": {
+            "requested": {"type": "string"},
+            "served": {"type": ["string", "null"]}
+          }
+        },
+        "usage": {
+          "type": "object",
+          "required": ["total", "by_model"],
+          "properties": {
+            "total": {"$ref": "#/$defs/tokens"},
+            "by_model": {
+              "type": "object",
+              "additionalProperties": {"$ref": "#/$defs/tokens"}
+            }
+          }
+        },
+        "durations": {
+          "type": "object",
+          "required": ["total_ms", "model_ms", "tools_ms", "verification_ms", "own_ms"],
+          "additionalProperties": {"$ref": "#/$defs/count"}
+        },
+        "counts": {
+          "type": "object",
+          "required": ["turns", "tool_calls", "denials", "retries"],
+          "additionalProperties": {"$ref": "#/$defs/count"}
+        },
+        "verified": {"type": ["boolean", "null"]},
+        "verification": {
+          "type": "object",
+          "required": ["before", "after", "rounds"],
+          "properties": {
+            "before": {"$ref": "#/$defs/round"},
+            "after": {"$ref": "#/$defs/round"},
+            "rounds": {"$ref": "#/$defs/count"}
+          }
+        },
+        "changed_files": {"$ref": "#/$defs/count"},
+        "ignored_changes": {"$ref": "#/$defs/strings"},
+        "applies_to": {"$ref": "#/$defs/strings"},
+        "base": {"type": ["string", "null"]},
+        "head_commit": {"type": ["string", "null"]},
+        "denials": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["tool", "decision", "actions", "rule", "reason"],
+            "properties": {
+              "tool": {"type": "string"},
+              "decision": {"enum": ["deny", "forbid"]},
+              "actions": {"type": "array"},
+              "rule": {"type": ["object", "null"]},
+              "reason": {"type": "string"},
+              "part": {"type": "string"}
+            }
+          }
+        },
+        "approval": {"type": "string"},
+        "guarantees": {"type": "object"},
+        "layers": {"type": "object"},
+        "isolation": {
+          "type": "object",
+          "required": ["mode", "reason"],
+          "properties": {"mode": {"type": "string"}, "reason": {"type": "string"}}
+        },
+        "survivors_excluded": {"type": "boolean"},
+        "digests": {"$ref": "#/$defs/digests"},
+        "artifacts": {"$ref": "#/$defs/digests"},
+        "warnings": {"$ref": "#/$defs/strings"}
+      }
+    },
+    "count": {"type": "integer", "minimum": 0},
+    "strings": {"type": "array", "items": {"type": "string"}},
+    "digests": {"type": "object", "additionalProperties": {"type": "string"}},
+    "tokens": {
+      "type": "object",
+      "required": ["input_tokens", "cached_input_tokens", "output_tokens",
+                   "reasoning_output_tokens"],
+      "additionalProperties": {"type": "integer"}
+    },
+    "round": {
+      "type": ["object", "null"],
+      "required": ["passed", "commands"],
+      "properties": {
+        "passed": {"type": "boolean"},
+        "commands": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["command", "ending", "exit_code", "passed", "duration_ms", "output"],
+            "properties": {
+              "command": {"type": "string"},
+              "ending": {"type": "string"},
+              "exit_code": {"type": "integer"},
+              "passed": {"type": "boolean"},
+              "duration_ms": {"$ref": "#/$defs/count"},
+              "output": {"type": "string"}
+            }
+          }
+        }
+      }
+    }
+  }
+})";
+
+}  // namespace
+
+Json result_schema() { return parse_json(kSchema); }
+
+}  // namespace sortie

@@ -1,0 +1,109 @@
+#include "ci/tally.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostDenials = 200;
+constexpr std::size_t kActionBytes = 60;
+
+milliseconds duration_of(const Json& object) {
+  return milliseconds(object.integer_at("duration_ms"));
+}
+
+Usage usage_of(const Json& tokens) {
+  return {tokens.integer_at("input_tokens"), tokens.integer_at("cached_input_tokens"),
+          tokens.integer_at("output_tokens"), tokens.integer_at("reasoning_output_tokens")};
+}
+
+std::string joined(const Json& argv) {
+  std::string line;
+  for (const Json& word : argv.items()) line += (line.empty() ? "" : " ") + word.text();
+  return line;
+}
+
+/// The command that an approval is about, or "".
+std::string command_of(const Json& actions) {
+  for (const Json& action : actions.items()) {
+    if (action["argv"].is_array()) return joined(action["argv"]);
+    for (const auto& member : action.members())
+      if (member.second["argv"].is_array()) return joined(member.second["argv"]);
+  }
+  return {};
+}
+
+std::string action_text(const std::string& command, const Json& exit) {
+  const std::string ending = exit.string_at("ending");
+  return "'" + one_line(command, kActionBytes) + "' " +
+         (ending == "exited"      ? "exit " + exit["code"].text()
+          : ending == "signalled" ? "signal " + exit["code"].text()
+                                  : ending);
+}
+
+}  // namespace
+
+void Tally::on(const RunEvent& event) {
+  const Json& data = event.data;
+  if (event.type == "turn.started") {
+    ++turns;
+  } else if (event.type == "model.retry") {
+    ++retries;
+  } else if (event.type == "model.response") {
+    served_model = data.string_at("served_model");
+    const Usage one = usage_of(data["tokens"]);
+    usage += one;
+    usage_by_model[served_model] += one;
+    model_time += duration_of(data);
+  } else if (event.type == "approval") {
+    on_approval(data);
+  } else if (event.type == "tool.call") {
+    ++tool_calls;
+  } else if (event.type == "tool.output") {
+    tools_time += duration_of(data);
+    if (data["exit"].is_object())
+      last_action = action_text(command_.empty() ? data.string_at("tool") : command_, data["exit"]);
+  } else if (event.type == "verification.completed") {
+    verification_time += duration_of(data["exit"]);
+    last_action = action_text(data.string_at("command"), data["exit"]);
+  }
+}
+
+void Tally::on_approval(const Json& data) {
+  command_ = command_of(data["actions"]);
+  const std::string effect = data.string_at("decision");
+  if (effect == "allow") return;
+  ++denial_count;
+  if (denials.size() < kMostDenials)
+    denials.push_back({data.string_at("tool"), data["actions"], effect, data["rule"],
+                       data.string_at("reason"), data.string_at("part")});
+}
+
+Json Tally::usage_json() const {
+  Json by_model = Json::object();
+  for (const auto& [model, one] : usage_by_model) by_model.set(model, to_json(one));
+  return Json::object({{"total", to_json(usage)}, {"by_model", std::move(by_model)}});
+}
+
+Json Tally::counts_json() const {
+  return Json::object({{"turns", turns},
+                       {"tool_calls", tool_calls},
+                       {"denials", denial_count},
+                       {"retries", retries}});
+}
+
+Json Tally::durations_json(milliseconds total) const {
+  const auto ms = [](milliseconds duration) { return static_cast<std::int64_t>(duration.count()); };
+  const milliseconds own = total - model_time - tools_time - verification_time;
+  return Json::object({{"total_ms", ms(total)},
+                       {"model_ms", ms(model_time)},
+                       {"tools_ms", ms(tools_time)},
+                       {"verification_ms", ms(verification_time)},
+                       {"own_ms", ms(std::max(own, milliseconds(0)))}});
+}
+
+}  // namespace sortie

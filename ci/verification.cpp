@@ -1,0 +1,151 @@
+#include "ci/verification.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/output_buffer.h"
+#include "core/base/process.h"
+#include "core/base/terminal_text.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The output of a command on its way: plain text, without secrets, head and tail of it.
+class Collector {
+ public:
+  Collector(const VerificationOptions& options)
+      : redactor_(options.redactor ? *options.redactor : nothing_), kept_(options.shown_bytes) {}
+  void feed(std::string_view bytes) { kept_.feed(redactor_.feed(text_.feed(bytes))); }
+  void finish(VerificationOutcome& outcome) {
+    kept_.feed(redactor_.feed(text_.finish()));
+    kept_.feed(redactor_.finish());
+    outcome.output = kept_.render();
+    outcome.dropped_bytes = kept_.left_out_bytes();
+  }
+
+ private:
+  Redactor nothing_;
+  TerminalText text_;
+  StreamRedactor redactor_;
+  HeadTail kept_;
+};
+
+Command command_for(const VerifyCommand& verify, const Budget& budget,
+                    const VerificationOptions& options) {
+  Command command;
+  command.argv = verify.argv;
+  command.workdir = options.workdir;
+  command.environment = options.environment;
+  command.timeout = std::min(verify.timeout, budget.time_left());
+  command.max_output_bytes = options.max_output_bytes;
+  return command;
+}
+
+VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, EventSink& events,
+                            const Budget& budget, const VerificationOptions& options,
+                            std::stop_token stop) {
+  const VerificationRecord record{options.phase, options.round, verify.text, verify.argv};
+  events.on(verification_started_event(options.turn, record));
+  VerificationOutcome outcome;
+  outcome.command = verify.text;
+  Collector output(options);
+  outcome.exit = run_command(
+      launcher, command_for(verify, budget, options),
+      [&](std::string_view bytes) { output.feed(bytes); }, stop);
+  output.finish(outcome);
+  outcome.passed = outcome.exit.success();
+  events.on(verification_completed_event(options.turn, record, outcome.exit, outcome.output,
+                                         outcome.dropped_bytes, outcome.passed));
+  return outcome;
+}
+
+std::string seconds_text(milliseconds duration) {
+  const auto tenths = duration.count() / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+/// "ended with exit code 1", worded for the agent.
+std::string how_it_ended(const ExitStatus& exit) {
+  const std::string detail = exit.detail.empty() ? "" : " (" + exit.detail + ")";
+  switch (exit.ending) {
+    case Ending::exited:
+      return "ended with exit code " + std::to_string(exit.code);
+    case Ending::signalled:
+      return "was ended by signal " + std::to_string(exit.code) + detail;
+    case Ending::timed_out:
+      return "was killed at its time limit, after " + seconds_text(exit.duration) + detail;
+    case Ending::not_started:
+      return "could not be started" + detail;
+    case Ending::cancelled:
+      return "was stopped" + detail;
+    default:
+      return std::string("was killed: ") + name_of(exit.ending) + detail;
+  }
+}
+
+}  // namespace
+
+VerificationResult run_verification(const std::vector<VerifyCommand>& commands, Launcher& launcher,
+                                    EventSink& events, const Budget& budget,
+                                    const VerificationOptions& options, std::stop_token stop) {
+  VerificationResult result;
+  for (const VerifyCommand& command : commands) {
+    if (stop.stop_requested() || budget.time_up()) {
+      result.passed = false;
+      result.stopped = true;
+      return result;
+    }
+    result.outcomes.push_back(run_one(command, launcher, events, budget, options, stop));
+    if (result.outcomes.back().passed) continue;
+    result.passed = false;
+    // Killed because the run had no more time, or at a stop: that says nothing of the work.
+    result.stopped = stop.stop_requested() || budget.time_up().has_value();
+    return result;
+  }
+  return result;
+}
+
+std::string verification_feedback(const VerificationResult& result, int round, int rounds) {
+  const auto failed = std::find_if(result.outcomes.begin(), result.outcomes.end(),
+                                   [](const VerificationOutcome& one) { return !one.passed; });
+  if (failed == result.outcomes.end()) return {};
+  std::string text = "Verification failed (round " + std::to_string(round) + " of " +
+                     std::to_string(rounds) + "): `" + failed->command + "` " +
+                     how_it_ended(failed->exit) + ".\n";
+  text += failed->output.empty() ? "It printed nothing.\n" : "Output:\n" + failed->output;
+  if (!text.ends_with('\n')) text += "\n";
+  return text + "Mend the cause, then end with your final message.";
+}
+
+StartCheck judge_start(const std::string& before, bool passed) {
+  if (before == "fail" && passed) return StartCheck::nothing_to_do;
+  if (before == "pass" && !passed) return StartCheck::must_pass;
+  return StartCheck::go_on;
+}
+
+std::string judge_changes(const std::string& expected, bool read_only_sandbox, bool has_changes) {
+  const bool forbidden = expected == "forbidden" || (expected == "auto" && read_only_sandbox);
+  const bool required = expected == "required" || (expected == "auto" && !read_only_sandbox);
+  if (forbidden && has_changes)
+    return "The task expects that no file is changed (expect.changes), but files were changed.";
+  if (required && !has_changes)
+    return "The task expects that files are changed (expect.changes), but no file was changed.";
+  return {};
+}
+
+Json to_json(const VerificationResult& result) {
+  Json outcomes = Json::array();
+  for (const VerificationOutcome& one : result.outcomes)
+    outcomes.push_back(
+        Json::object({{"command", one.command},
+                      {"ending", name_of(one.exit.ending)},
+                      {"exit_code", one.exit.code},
+                      {"passed", one.passed},
+                      {"duration_ms", static_cast<std::int64_t>(one.exit.duration.count())},
+                      {"output", one.output}}));
+  return outcomes;
+}
+
+}  // namespace sortie

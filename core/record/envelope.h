@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// A record's line taken apart, without looking into its data.
+struct Envelope {
+  std::uint64_t seq = 0;
+  std::string_view timestamp;
+  std::string_view type;
+  int turn = 0;
+  std::string_view prev;
+  std::string_view data;  ///< an object's text
+};
+
+/// Takes a line (without its newline) apart. It has to be written as sortie writes it:
+///
+///     {"seq":N,"ts":"YYYY-MM-DDTHH:MM:SS.mmmZ","type":"…","turn":N,"prev":"64 hex","data":{…}}
+///
+/// @return "" or what is wrong with it
+std::string take_apart(std::string_view line, Envelope& envelope);
+
+/// Whether the text is one JSON value in UTF-8, without building it.
+bool is_json(std::string_view text);
+
+}  // namespace sortie

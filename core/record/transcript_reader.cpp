@@ -1,0 +1,295 @@
+#include "core/record/transcript_reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "core/record/envelope.h"
+#include "core/record/transcript.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// No record of ours is longer than 1 MiB; what has no newline for this long is no transcript.
+constexpr std::size_t kMaxLineBytes = 8u << 20;
+constexpr int kVersion = 1;
+
+/// Hands over each whole line without its newline. @return bytes of a last line without one
+template <class Each>
+std::uint64_t each_line(const fs::path& path, const Each& each) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) throw system_error("open " + path.string(), ExitCode::usage);
+  std::string part(1 << 20, '\0');
+  std::string held;
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw system_error("read " + path.string(), ExitCode::usage);
+    if (count == 0) return held.size();
+    std::string_view text(part.data(), static_cast<std::size_t>(count));
+    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+      const std::string_view line =
+          held.empty() ? text.substr(0, end) : held.append(text.substr(0, end));
+      if (!each(line)) return 0;
+      held.clear();
+      text.remove_prefix(end + 1);
+    }
+    held.append(text);
+    if (held.size() > kMaxLineBytes) {
+      each(held);
+      return 0;
+    }
+  }
+}
+
+std::string short_digest(std::string_view digest) {
+  return std::string(digest.substr(0, 12)) + "…";
+}
+
+/// Checks records in their order.
+class ChainCheck {
+ public:
+  explicit ChainCheck(fs::path blobs) : blobs_(std::move(blobs)) {}
+
+  /// False once something does not fit; `result().problem` says what.
+  bool take(std::string_view line) {
+    const std::string problem = check(line);
+    if (!problem.empty()) {
+      result_.problem =
+          std::string(kTranscriptName) + ":" + std::to_string(result_.records + 1) + ": " + problem;
+      return false;
+    }
+    result_.last_digest = sha256_hex(line);
+    result_.bytes += line.size() + 1;
+    ++result_.records;
+    return true;
+  }
+
+  VerifyResult finish(std::uint64_t torn_bytes) {
+    result_.torn_bytes = torn_bytes;
+    if (result_.problem.empty() && result_.records == 0)
+      result_.problem = std::string(kTranscriptName) + ": holds no whole record";
+    result_.ok = result_.problem.empty();
+    return std::move(result_);
+  }
+  /// `data` of the last record, where that is run.completed.
+  const Json& completed() const { return completed_; }
+
+ private:
+  std::string check(std::string_view line) {
+    Envelope envelope;
+    if (line.size() > kMaxLineBytes) return "is longer than any record";
+    if (const std::string wrong = take_apart(line, envelope); !wrong.empty())
+      return "is no record: " + wrong;
+    if (!is_json(envelope.data)) return "is no record: data is not valid JSON";
+    const std::string expected =
+        result_.records == 0 ? std::string(kNoRecordBefore) : result_.last_digest;
+    if (envelope.seq != result_.records)
+      return "seq is " + std::to_string(envelope.seq) + " instead of " +
+             std::to_string(result_.records) + ": records are missing, added or reordered";
+    if (envelope.prev != expected)
+      return "prev is " + short_digest(envelope.prev) +
+             (result_.records == 0
+                  ? " instead of 64 zeros"
+                  : ", but the SHA-256 of line " + std::to_string(result_.records) + " is " +
+                        short_digest(expected) + ": that line was changed");
+    return check_data(envelope);
+  }
+
+  std::string check_data(const Envelope& envelope) {
+    result_.finished = envelope.type == "run.completed";
+    const bool has_blob = envelope.data.find("\"blob\":\"sha256-") != std::string_view::npos;
+    if (result_.records == 0 && envelope.type != "run.started") return "is not run.started";
+    if (!result_.finished && !has_blob && envelope.type != "run.started") return {};
+    Json data;
+    try {
+      data = parse_json(envelope.data);
+    } catch (const JsonError& error) {
+      return std::string("data can't be read: ") + error.what();
+    }
+    if (envelope.type == "run.started") {
+      result_.run_id = data.string_at("run_id");
+      if (data.integer_at("version", kVersion) > kVersion)
+        return "the transcript has version " + data["version"].text() +
+               ", this sortie reads up to 1";
+    }
+    if (result_.finished) completed_ = data;
+    return blobs_.empty() ? std::string() : check_blobs(data);
+  }
+
+  std::string check_blobs(const Json& value) {
+    const std::string name = value.string_at("blob");
+    if (name.starts_with("sha256-") && value["bytes"].is_number()) return check_blob(name, value);
+    for (const Json& item : value.items())
+      if (std::string wrong = check_blobs(item); !wrong.empty()) return wrong;
+    for (const auto& member : value.members())
+      if (std::string wrong = check_blobs(member.second); !wrong.empty()) return wrong;
+    return {};
+  }
+
+  std::string check_blob(const std::string& name, const Json& reference);
+
+  fs::path blobs_;  ///< empty: not to be checked
+  VerifyResult result_;
+  Json completed_;
+};
+
+/// SHA-256 of a file and its size; nothing where it can't be read.
+struct FileDigest {
+  std::string sha256;
+  std::uint64_t bytes = 0;
+};
+std::optional<FileDigest> digest_of(const fs::path& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) return {};
+  Sha256 hash;
+  FileDigest digest;
+  std::string part(1 << 16, '\0');
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return {};
+    if (count == 0) break;
+    digest.bytes += static_cast<std::uint64_t>(count);
+    hash.update(std::string_view(part.data(), static_cast<std::size_t>(count)));
+  }
+  digest.sha256 = hash.finish();
+  return digest;
+}
+
+std::string ChainCheck::check_blob(const std::string& name, const Json& reference) {
+  if (name.find('/') != std::string::npos) return "blob '" + one_line(name) + "' is no file name";
+  const auto found = digest_of(blobs_ / name);
+  if (!found) return "blobs/" + name + " is missing";
+  if (found->bytes != static_cast<std::uint64_t>(reference.integer_at("bytes")))
+    return "blobs/" + name + " has " + std::to_string(found->bytes) + " bytes instead of " +
+           reference["bytes"].text();
+  if ("sha256-" + found->sha256 != name) return "blobs/" + name + " was changed";
+  ++result_.blobs;
+  return {};
+}
+
+/// Compares the files that run.completed names. @return "" or the first that differs
+std::string check_artifacts(const fs::path& folder, const Json& completed,
+                            std::vector<std::string>& equal) {
+  for (const auto& [name, digest] : completed["artifacts"].members()) {
+    if (name.empty() || name.find('/') != std::string::npos || name == "..")
+      return "run.completed names '" + one_line(name) + "', which is no file name";
+    const auto found = digest_of(folder / name);
+    if (!found) return name + " is missing";
+    if ("sha256:" + found->sha256 != digest.text())
+      return name + " was changed: its SHA-256 is " + short_digest(found->sha256) +
+             ", the transcript says " + one_line(digest.text(), 19);
+    equal.push_back(name);
+  }
+  for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json"})
+    if (completed["artifacts"].find(name) == nullptr && fs::exists(folder / name))
+      return std::string(name) + " was added: the transcript does not know it";
+  return {};
+}
+
+/// result.json against the transcript. One that says "running" was left by a run that was killed
+/// just before its end.
+std::string check_result(const fs::path& folder, const VerifyResult& chain, const Json& completed) {
+  const fs::path path = folder / "result.json";
+  if (!fs::exists(path)) return {};
+  Json result;
+  try {
+    result = parse_json(read_file(path));
+  } catch (const std::exception& error) {
+    return std::string("result.json can't be read: ") + error.what();
+  }
+  if (result.string_at("status") == "running") return {};
+  if (result.string_at("run_id") != chain.run_id)
+    return "result.json is of run '" + one_line(result.string_at("run_id")) +
+           "', the transcript of run '" + one_line(chain.run_id) + "'";
+  const std::string digest = result["digests"].string_at("transcript");
+  if (!digest.empty() && digest != "sha256:" + chain.last_digest)
+    return "the transcript's last record has not the SHA-256 that result.json names";
+  for (const char* member : {"status", "exit_code"})
+    if (result[member].text() != completed[member].text())
+      return std::string("result.json has ") + member + " " + one_line(result[member].text()) +
+             ", the transcript " + one_line(completed[member].text());
+  return {};
+}
+
+}  // namespace
+
+std::string VerifyResult::text() const {
+  if (!problem.empty()) return problem;
+  std::string line = std::to_string(records) + " records, " + std::to_string(blobs) + " blobs, " +
+                     std::to_string(artifacts.size()) + " artifacts: all fit";
+  if (torn_bytes > 0)
+    line += "; valid prefix, torn last record (" + std::to_string(torn_bytes) + " bytes) cut off";
+  if (!finished) line += "; the run is not finished";
+  return line;
+}
+
+VerifyResult verify_run(const fs::path& path) {
+  const bool is_folder = fs::is_directory(path);
+  const fs::path file = is_folder ? path / kTranscriptName : path;
+  const fs::path folder = is_folder ? path : path.parent_path();
+  ChainCheck check(folder / "blobs");
+  const std::uint64_t torn =
+      each_line(file, [&](std::string_view line) { return check.take(line); });
+  VerifyResult result = check.finish(torn);
+  if (!result.ok || !is_folder || !result.finished) return result;
+  if (torn > 0)
+    result.problem = std::string(kTranscriptName) + ":" + std::to_string(result.records + 1) +
+                     ": is cut off, behind the run's end";
+  if (result.problem.empty())
+    result.problem = check_artifacts(folder, check.completed(), result.artifacts);
+  if (result.problem.empty()) result.problem = check_result(folder, result, check.completed());
+  result.ok = result.problem.empty();
+  return result;
+}
+
+VerifyResult verify_transcript(std::string_view text) {
+  ChainCheck check{fs::path()};
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    if (!check.take(text.substr(0, end))) return check.finish(0);
+    text.remove_prefix(end + 1);
+  }
+  return check.finish(text.size());
+}
+
+TranscriptRecord parse_record(std::string_view line) {
+  Envelope envelope;
+  if (const std::string wrong = take_apart(line, envelope); !wrong.empty())
+    throw Error("is no record: " + wrong, ExitCode::integrity);
+  try {
+    return {envelope.seq,  std::string(envelope.timestamp), std::string(envelope.type),
+            envelope.turn, std::string(envelope.prev),      parse_json(envelope.data)};
+  } catch (const JsonError& error) {
+    throw Error(std::string("is no record: ") + error.what(), ExitCode::integrity);
+  }
+}
+
+void read_transcript(const fs::path& path,
+                     const std::function<void(const TranscriptRecord&)>& each) {
+  std::uint64_t number = 0;
+  each_line(path, [&](std::string_view line) {
+    ++number;
+    TranscriptRecord record;
+    try {
+      record = parse_record(line);
+    } catch (const Error& error) {
+      throw Error(path.filename().string() + ":" + std::to_string(number) + ": " + error.what(),
+                  ExitCode::integrity);
+    }
+    each(record);
+    return true;
+  });
+}
+
+}  // namespace sortie
