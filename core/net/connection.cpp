@@ -37,7 +37,8 @@ bool finish_connect(int descriptor, Clock::time_point until, int alarm, std::str
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-    const int ready = ::poll(waits, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, 600000)));
+    const int wait = static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
+    const int ready = ::poll(waits, 2, until == Clock::time_point::max() ? -1 : wait);
     if (ready < 0 && errno == EINTR) continue;
     problem = "no answer to the connection";
     if (ready <= 0 || waits[1].revents != 0) return false;
@@ -60,7 +61,9 @@ Fd connect_to(const std::string& host, std::uint16_t port, Watchdog& watchdog) {
   std::size_t left = addresses.size();
   for (const NetAddress& address : addresses) {
     const auto now = Clock::now();
-    const auto until = now + (watchdog.limit() - now) / static_cast<std::int64_t>(left--);
+    // The last address has all the time there is: the watchdog ends it.
+    const auto share = (watchdog.limit() - now) / static_cast<std::int64_t>(left);
+    const auto until = left-- == 1 ? Clock::time_point::max() : now + share;
     Fd socket(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) {
       problem = errno_text(errno);
