@@ -1,0 +1,145 @@
+#include "tools/patch/applier.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "tests/fakes/memory_files.h"
+#include "tools/patch/parser.h"
+
+using namespace sortie;
+using namespace sortie::patch;
+
+BOOST_AUTO_TEST_SUITE(patch_applier)
+
+namespace {
+
+std::string enclosed(const std::string& sections) {
+  return "*** Begin Patch\n" + sections + "*** End Patch\n";
+}
+
+const std::string kUpdate = "*** Update File: a\n@@\n-x\n+y\n";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(modes_are_kept_also_by_a_move_and_a_replacement) {
+  MemoryFiles files;
+  files.content["a"] = {"x\n", 0755};
+  files.content["b"] = {"old\n", 0600};
+  files.content["c"] = {"x\n", 0640};
+
+  apply_patch(enclosed("*** Update File: a\n*** Move to: d/e\n@@\n-x\n+y\n*** Add File: b\n+new\n"
+                       "*** Update File: c\n@@\n-x\n+y\n"),
+              files, {});
+
+  BOOST_TEST(
+      (files.content == std::map<std::filesystem::path, MemoryFiles::File>{
+                            {"b", {"new\n", 0600}}, {"c", {"y\n", 0640}}, {"d/e", {"y\n", 0755}}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_link_is_followed_inside_and_refused_outside) {
+  MemoryFiles files;
+  files.content["real/f"] = {"x\n"};
+  files.links["a"] = "real/f";
+  files.links["folder"] = "real";
+  files.links["out"] = "../elsewhere";
+  files.links["etc"] = "/etc";
+
+  const auto applied = apply_patch(enclosed(kUpdate), files, {});
+  apply_patch(enclosed("*** Add File: folder/g\n+1\n"), files, {});
+
+  BOOST_TEST(files.content.at("real/f").content == "y\n");
+  BOOST_TEST(files.content.at("real/g").content == "1\n");
+  BOOST_TEST(files.links.contains("a"));
+  BOOST_TEST((applied.effects.at(0).path == "real/f"));
+  for (const char* path : {"out", "out/x", "etc/passwd"}) {
+    BOOST_TEST_CONTEXT(path) {
+      const std::string patch = enclosed(std::string("*** Add File: ") + path + "\n+x\n");
+      BOOST_CHECK_THROW(apply_patch(patch, files, {}), ToolError);
+      BOOST_CHECK_THROW(touched_paths(parse_patch(patch), files, {}), ToolError);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(deleting_a_link_leaves_its_target_and_a_dangling_one_is_refused) {
+  MemoryFiles files;
+  files.content["f"] = {"x\n"};
+  files.links["good"] = "f";
+  files.links["bad"] = "none";
+
+  apply_patch(enclosed("*** Delete File: good\n"), files, {});
+
+  BOOST_TEST(files.content.contains("f"));
+  BOOST_TEST(!files.links.contains("good"));
+  BOOST_CHECK_THROW(apply_patch(enclosed("*** Delete File: bad\n"), files, {}), ToolError);
+}
+
+BOOST_AUTO_TEST_CASE(a_failing_write_leaves_files_folders_and_modes_as_they_were) {
+  MemoryFiles start;
+  start.content = {{"a", {"x\n", 0755}}, {"b", {"1\n", 0600}}, {"gone", {"2\n"}}};
+  const std::string patch =
+      enclosed(kUpdate + "*** Add File: new/deep/f\n+1\n*** Delete File: gone\n" +
+               "*** Update File: b\n*** Move to: moved/b\n@@\n-1\n+2\n");
+  MemoryFiles whole = start;
+  apply_patch(patch, whole, {});
+  BOOST_TEST(whole.changes == 5);
+
+  for (int step = 1; step <= whole.changes; ++step) {
+    BOOST_TEST_CONTEXT("failing at change " << step) {
+      MemoryFiles files = start;
+      files.fail_at = step;
+      BOOST_CHECK_THROW(apply_patch(patch, files, {}), ToolError);
+      BOOST_TEST(files.same_tree(start));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(effects_tell_path_mode_and_digests) {
+  MemoryFiles files;
+  files.content["a"] = {"x\n", 0755};
+
+  const auto applied = apply_patch(enclosed("*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n"),
+                                   files, {.folder = "."});
+
+  const FileEffect& effect = applied.effects.at(0);
+  BOOST_TEST(effect.letter == 'M');
+  BOOST_TEST((effect.path == "b"));
+  BOOST_TEST((effect.moved_from == "a"));
+  BOOST_TEST(effect.mode == 0755u);
+  BOOST_TEST(effect.sha256_before == sha256_hex("x\n"));
+  BOOST_TEST(effect.sha256_after == sha256_hex("y\n"));
+}
+
+BOOST_AUTO_TEST_CASE(refused_paths_stop_the_whole_patch) {
+  MemoryFiles files;
+  files.content["a"] = {"x\n"};
+  files.links["alias"] = "locked/f";
+  files.content["locked/f"] = {"x\n"};
+  const Place place{.refused = [](const auto& path) { return *path.begin() == "locked"; }};
+  const MemoryFiles start = files;
+
+  for (const char* section : {"*** Add File: locked/g\n+1\n", "*** Delete File: locked/f\n",
+                              "*** Update File: alias\n@@\n-x\n+y\n",
+                              "*** Update File: a\n*** Move to: locked/a\n@@\n-x\n+y\n",
+                              "*** Update File: locked/f\n*** Move to: b\n@@\n-x\n+y\n"}) {
+    BOOST_TEST_CONTEXT(section) {
+      BOOST_CHECK_THROW(apply_patch(enclosed(kUpdate + section), files, place), ToolError);
+      BOOST_TEST(files.same_tree(start));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(paths_begin_at_the_folder_and_touched_paths_name_them_all) {
+  MemoryFiles files;
+  files.links["d/link"] = "../real";
+  const Place place{.root = "/w", .folder = "d"};
+  const auto hunks =
+      parse_patch(enclosed("*** Add File: f\n+1\n*** Delete File: link\n*** Update File: link\n"
+                           "*** Move to: ../g\n@@\n+x\n*** Add File: /w/h\n"));
+
+  const auto paths = touched_paths(hunks, files, place);
+
+  BOOST_TEST((paths == std::vector<std::filesystem::path>{"d/f", "d/link", "real", "g", "h"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,184 @@
+#include "tools/patch/applier.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "tools/patch/changes.h"
+#include "tools/patch/parser.h"
+#include "tools/patch/update.h"
+
+namespace sortie::patch {
+namespace fs = std::filesystem;
+namespace {
+
+/// The path relative to the root. Judges the words alone; links are the Files' part.
+fs::path place_of(const std::string& written, const Place& place) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (written.empty()) throw ToolError("Invalid patch: a path is empty");
+  if (std::any_of(written.begin(), written.end(), is_control))
+    throw ToolError("Invalid patch: a path has control characters in it");
+  const fs::path path(written);
+  fs::path inside = (place.folder / path).lexically_normal();
+  if (path.is_absolute()) {
+    inside = path.lexically_normal().lexically_relative(place.root);
+    if (place.root.empty() || inside.empty())
+      throw ToolError("The path " + written + " leads out of the workspace");
+  }
+  if (*inside.begin() == "..")
+    throw ToolError("The path " + written + " leads out of the workspace");
+  if (!inside.has_filename() || inside == ".")
+    throw ToolError("The path " + written + " names a folder, not a file");
+  return inside;
+}
+
+class Application {
+ public:
+  Application(Files& files, const Place& place) : files_(files), place_(place), changes_(files) {}
+
+  void apply(const Hunk& hunk) {
+    switch (hunk.kind) {
+      case Hunk::Kind::add:
+        return add(hunk);
+      case Hunk::Kind::remove:
+        return remove(hunk);
+      case Hunk::Kind::update:
+        return update(hunk);
+    }
+  }
+
+  Applied finish() {
+    changes_.commit(files_);
+    Applied applied;
+    applied.text = "Success. Updated the following files:\n";
+    for (const char letter : {'A', 'M', 'D'})
+      for (std::size_t i = 0; i < effects_.size(); ++i)
+        if (effects_[i].letter == letter) applied.text += letter + (" " + written_[i]) + "\n";
+    applied.effects = std::move(effects_);
+    return applied;
+  }
+
+ private:
+  void add(const Hunk& hunk) {
+    const fs::path target = changes_.target(place_of(hunk.path, place_));
+    const auto before = read_to_replace(target, hunk.path);
+    write({.letter = 'A', .path = target}, hunk.path, before,
+          {hunk.content, before ? before->mode : 0644u});
+  }
+
+  void remove(const Hunk& hunk) {
+    const auto fail = [&](const std::string& why) {
+      throw ToolError("Failed to delete file " + hunk.path + ": " + why);
+    };
+    const fs::path path = place_of(hunk.path, place_);
+    const fs::path entry = changes_.entry(path);
+    const auto kind = changes_.kind(entry);
+    if (!kind) fail("no such file");
+    if (*kind == FileStatus::Kind::folder) fail("it is a folder");
+    const fs::path target = changes_.target(path);
+    const auto before = read_target(target, "Failed to delete file " + hunk.path + ": ");
+    if (!before) fail("it is a link that leads nowhere");
+    refuse_protected(entry, hunk.path);
+    changes_.remove(entry);
+    note({.letter = 'D', .path = entry, .mode = before->mode}, hunk.path, before, std::nullopt);
+  }
+
+  void update(const Hunk& hunk) {
+    const fs::path source = place_of(hunk.path, place_);
+    const std::string failure = "Failed to read file to update " + hunk.path + ": ";
+    const fs::path target = changes_.target(source);
+    const auto before = read_target(target, failure);
+    if (!before) throw ToolError(failure + "no such file");
+    Changes::File after{update_content(before->content, hunk), before->mode};
+    if (!hunk.move_to)
+      return write({.letter = 'M', .path = target}, hunk.path, before, std::move(after));
+
+    const fs::path destination = changes_.target(place_of(*hunk.move_to, place_));
+    if (destination == target)  // onto itself: an update
+      return write({.letter = 'M', .path = target}, *hunk.move_to, before, std::move(after));
+    read_to_replace(destination, *hunk.move_to);
+    const fs::path entry = changes_.entry(source);
+    refuse_protected(entry, hunk.path);
+    write({.letter = 'M', .path = destination, .moved_from = entry}, *hunk.move_to, before,
+          std::move(after));
+    changes_.remove(entry);
+  }
+
+  std::optional<Changes::File> read_target(const fs::path& target, const std::string& failure) {
+    try {
+      return changes_.read(target);
+    } catch (const ToolError& error) {
+      throw ToolError(failure + error.what());
+    }
+  }
+
+  std::optional<Changes::File> read_to_replace(const fs::path& target, const std::string& written) {
+    return read_target(target, "Failed to write file " + written + ": ");
+  }
+
+  void refuse_protected(const fs::path& path, const std::string& written) const {
+    if (place_.refused && place_.refused(path))
+      throw ToolError("The file " + written + " is protected and must not be changed");
+  }
+
+  void write(FileEffect effect, const std::string& written,
+             const std::optional<Changes::File>& before, Changes::File after) {
+    refuse_protected(effect.path, written);
+    effect.mode = after.mode;
+    note(std::move(effect), written, before, after);
+    changes_.write(effects_.back().path, std::move(after));
+  }
+
+  void note(FileEffect effect, const std::string& written,
+            const std::optional<Changes::File>& before, const std::optional<Changes::File>& after) {
+    if (before) effect.sha256_before = sha256_hex(before->content);
+    if (after) effect.sha256_after = sha256_hex(after->content);
+    effects_.push_back(std::move(effect));
+    written_.push_back(written);
+  }
+
+  Files& files_;
+  const Place& place_;
+  Changes changes_;
+  std::vector<FileEffect> effects_;
+  std::vector<std::string> written_;  ///< the path of each effect, as the patch has it
+};
+
+}  // namespace
+
+Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place) {
+  Application application(files, place);
+  for (const auto& hunk : hunks) application.apply(hunk);
+  return application.finish();
+}
+
+std::vector<fs::path> touched_paths(const std::vector<Hunk>& hunks, const Files& files,
+                                    const Place& place) {
+  Changes changes(files);  // asked where links lead, never committed
+  std::vector<fs::path> paths;
+  std::set<fs::path> known;
+  const auto add = [&](const fs::path& path) {
+    if (known.insert(path).second) paths.push_back(path);
+  };
+  const auto add_written = [&](const std::string& written) {
+    const fs::path path = place_of(written, place);
+    add(changes.entry(path));
+    add(changes.target(path));
+  };
+  for (const auto& hunk : hunks) {
+    if (hunk.kind == Hunk::Kind::remove)
+      add(changes.entry(place_of(hunk.path, place)));
+    else
+      add_written(hunk.path);
+    if (hunk.move_to) add_written(*hunk.move_to);
+  }
+  return paths;
+}
+
+Applied apply_patch(std::string_view text, Files& files, const Place& place) {
+  return apply_hunks(parse_patch(text), files, place);
+}
+
+}  // namespace sortie::patch

@@ -1,0 +1,121 @@
+#include "tools/patch/matcher.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "tools/patch/blanks.h"
+
+namespace sortie::patch {
+namespace {
+
+constexpr Leniency kOrder[kLeniencies] = {Leniency::exact, Leniency::right_blanks,
+                                          Leniency::outer_blanks, Leniency::signs};
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+/// Calls `use` with the comparable form, which is copied only where signs are folded.
+template <typename Use>
+auto with_comparable(std::string_view line, Leniency leniency, Use use) {
+  switch (leniency) {
+    case Leniency::exact:
+      return use(line);
+    case Leniency::right_blanks:
+      return use(trim_right(line));
+    case Leniency::outer_blanks:
+      return use(trim(line));
+    case Leniency::signs:
+      break;
+  }
+  const std::string_view trimmed = trim(line);
+  if (is_ascii(trimmed)) return use(trimmed);
+  const std::string folded = fold_signs(trimmed);
+  return use(std::string_view(folded));
+}
+
+std::uint64_t hash(std::string_view line, Leniency leniency) {
+  return with_comparable(line, leniency,
+                         [](std::string_view text) { return std::hash<std::string_view>{}(text); });
+}
+
+bool equal(std::string_view a, std::string_view b, Leniency leniency) {
+  return with_comparable(a, leniency, [&](std::string_view left) {
+    return with_comparable(b, leniency, [&](std::string_view right) { return left == right; });
+  });
+}
+
+}  // namespace
+
+std::string comparable(std::string_view line, Leniency leniency) {
+  return with_comparable(line, leniency, [](std::string_view text) { return std::string(text); });
+}
+
+FileLines::FileLines(std::string_view content) : content_(content) {
+  bool first = true;
+  std::size_t begin = 0;
+  while (begin < content.size()) {
+    std::size_t end = content.find_first_of("\r\n", begin);
+    if (end == std::string_view::npos) {
+      lines_.push_back(content.substr(begin));
+      ended_ = false;
+      return;
+    }
+    lines_.push_back(content.substr(begin, end - begin));
+    const std::size_t length = content.substr(end).starts_with("\r\n") ? 2 : 1;
+    if (first) line_end_ = content.substr(end, length);
+    first = false;
+    begin = end + length;
+  }
+}
+
+std::size_t FileLines::begin(std::size_t index) const {
+  if (index >= lines_.size()) return content_.size();
+  return static_cast<std::size_t>(lines_[index].data() - content_.data());
+}
+
+const std::vector<std::uint64_t>& FileLines::hashes(Leniency leniency) {
+  auto& known = hashes_[static_cast<std::size_t>(leniency)];
+  if (known.empty() && !lines_.empty()) {
+    known.reserve(lines_.size());
+    for (const std::string_view line : lines_) known.push_back(hash(line, leniency));
+  }
+  return known;
+}
+
+std::optional<std::size_t> FileLines::find(const std::vector<std::string_view>& pattern,
+                                           std::size_t from) {
+  if (pattern.empty()) return from;
+  if (from + pattern.size() > size()) return std::nullopt;
+  std::vector<std::uint64_t> wanted(pattern.size());
+  for (const Leniency leniency : kOrder) {
+    for (std::size_t i = 0; i < pattern.size(); ++i) wanted[i] = hash(pattern[i], leniency);
+    const auto& all = hashes(leniency);
+    const auto last = all.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
+    for (auto at = all.begin() + static_cast<std::ptrdiff_t>(from);
+         (at = std::find(at, last, wanted[0])) != last; ++at) {
+      if (!std::equal(wanted.begin(), wanted.end(), at)) continue;
+      const auto index = static_cast<std::size_t>(at - all.begin());
+      bool same = true;
+      for (std::size_t i = 0; same && i < pattern.size(); ++i)
+        same = equal(pattern[i], lines_[index + i], leniency);
+      if (same) return index;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> FileLines::find_at_end(const std::vector<std::string_view>& pattern,
+                                                  std::size_t from) const {
+  if (from + pattern.size() > size()) return std::nullopt;
+  const std::size_t start = size() - pattern.size();
+  for (const Leniency leniency : kOrder) {
+    bool same = true;
+    for (std::size_t i = 0; same && i < pattern.size(); ++i)
+      same = equal(pattern[i], lines_[start + i], leniency);
+    if (same) return start;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sortie::patch
