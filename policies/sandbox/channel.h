@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+
+/// A message over a SOCK_SEQPACKET socket, with the descriptors that came along.
+struct ChannelMessage {
+  std::string bytes;
+  std::vector<Fd> descriptors;
+  bool closed = false;  ///< the other end is gone
+};
+
+/// Both ends of a SEQPACKET socket pair, opened O_CLOEXEC.
+struct Channel {
+  Fd ours;
+  Fd theirs;
+};
+
+/// @throws Error  when the system has no descriptors left
+Channel make_channel();
+
+/// Sends one message with up to 8 descriptors. False with errno set when it can't.
+bool send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors = {});
+
+enum class Wait { yes, no };
+/// One message of up to 64 KiB; with Wait::no nothing there is an empty, unclosed message.
+ChannelMessage receive_message(int socket, Wait wait);
+
+}  // namespace sortie

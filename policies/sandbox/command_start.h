@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/launcher.h"
+#include "policies/sandbox/layers.h"
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// The layers of a run, made once by the keeper and applied by every command.
+struct CommandLayers {
+  const SandboxProfile& profile;
+  const LandlockRules& rules;
+  const LandlockRules& read_only_rules;
+  const SeccompFilter& filter;
+};
+
+enum class StartStep : std::int32_t {
+  none,
+  proc,
+  read_only,
+  fork,
+  limits,
+  ids,
+  no_new_privs,
+  landlock,
+  seccomp,
+  descriptors,
+  workdir,
+  exec,
+};
+
+/// What a command's first process tells the keeper through its pipe, whole or not at all.
+struct StartReport {
+  StartStep failed = StartStep::none;
+  std::int32_t error = 0;        ///< errno of the step
+  std::int32_t wait_status = 0;  ///< as by wait(2); holds where no step failed
+  std::int32_t left_behind = 0;  ///< processes that were alive when the command ended
+};
+
+/// Starts a command: a first process that reaps (process 1 of a new PID namespace, where there are
+/// namespaces, else a subreaper), and the command below it, behind every layer of the profile.
+/// @param report  the write end of a pipe for StartReports
+/// @return the first process' id; -1 with errno set where it can't be forked
+pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& output,
+                    const Fd& report);
+
+/// "chdir to the working folder", for messages.
+const char* name_of(StartStep step) noexcept;
+
+}  // namespace sortie

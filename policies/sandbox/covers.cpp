@@ -1,0 +1,241 @@
+#include "policies/sandbox/covers.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+#include "policies/sandbox/mounts.h"
+#include "policies/sandbox/workspace_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Found { nothing, folder, file, link };
+
+Found look(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return Found::nothing;
+  if (S_ISLNK(status.st_mode)) return Found::link;
+  return S_ISDIR(status.st_mode) ? Found::folder : Found::file;
+}
+
+/// "./a/b/" → "a/b"; "" for what leaves the workspace.
+fs::path tidy(const std::string& path) {
+  fs::path clean = fs::path(path).lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  if (clean.is_absolute() || clean == "." || *clean.begin() == "..") return {};
+  return clean;
+}
+
+/// Everything that is laid over the workspace, the empty things it is laid with included.
+class Covers {
+ public:
+  Covers(const SandboxProfile& profile, const fs::path& scratch, View& view)
+      : profile_(profile),
+        root_(profile.mount.workspace.relative_path()),
+        scratch_(scratch),
+        view_(view) {
+    make_empty("empty", 0555);
+    make_empty("hidden", 0);
+    const fs::path file = scratch_ / "hidden-file";
+    const Fd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0));
+    if (!made) throw system_error("make " + file.string(), ExitCode::environment);
+  }
+
+  void limit_writing() {
+    const bool read_only = profile_.mode == SandboxMode::read_only;
+    if (profile_.workspace_writable && !read_only) return;
+    for (const auto& entry : profile_.workspace_write_only) {
+      const fs::path path = tidy(entry);
+      if (read_only || path.empty()) continue;
+      if (look(root_ / path) == Found::nothing) make_folders(root_ / path);
+      if (look(root_ / path) != Found::link) bind_onto_itself(root_ / path, Access::read_write);
+    }
+    if (read_only) {
+      if (const int error = make_tree_read_only(root_.c_str())) {
+        errno = error;
+        throw system_error("make the workspace read-only", ExitCode::environment);
+      }
+    } else {
+      make_mount_read_only(root_);
+    }
+  }
+
+  void protect() {
+    if (profile_.mode == SandboxMode::read_only) return;
+    std::set<fs::path> paths;
+    std::vector<std::string> globs;
+    for (const auto& entry : profile_.protect) {
+      const fs::path path = tidy(entry);
+      if (has_wildcard(entry)) {
+        globs.push_back(entry);
+      } else if (!path.empty()) {
+        paths.insert(path);
+      }
+    }
+    for (const auto& path : search(globs, "protect")) paths.insert(path);
+    // Sorted: folders before what is in them.
+    for (const auto& path : paths) protect_one(path);
+  }
+
+  void hide() {
+    std::vector<std::string> globs;
+    for (const auto& entry : profile_.hide) {
+      if (entry.starts_with('/')) {
+        hide_absolute(entry);
+      } else if (has_wildcard(entry)) {
+        globs.push_back(entry);
+      } else if (const fs::path path = tidy(entry); !path.empty()) {
+        hide_in_workspace(path);
+      }
+    }
+    for (const auto& path : search(globs, "hide")) hide_in_workspace(path);
+  }
+
+  void cover() {
+    for (const auto& entry : profile_.mount.cover) {
+      const fs::path path = tidy(entry.string());
+      if (path.empty()) continue;
+      if (look(root_ / path) == Found::nothing) make_placeholder(path);
+      lay("empty", root_ / path);
+    }
+  }
+
+ private:
+  void make_empty(const char* name, mode_t mode) {
+    const fs::path path = scratch_ / name;
+    if (::mkdir(path.c_str(), mode) != 0)
+      throw system_error("mkdir " + path.string(), ExitCode::environment);
+  }
+
+  void lay(const char* what, const fs::path& over) {
+    attach_tree(copy_tree(scratch_ / what, Access::read_only), over);
+  }
+
+  std::vector<fs::path> search(const std::vector<std::string>& globs, const char* why) {
+    bool complete = true;
+    auto found = search_globs(root_, globs, &complete);
+    if (!complete) {
+      view_.notes.push_back(std::string(why) +
+                            ": the tree has too many entries to look for every match of a glob "
+                            "before the run; changes are checked after it");
+    }
+    return found;
+  }
+
+  /// False where the workspace is read-only there, so that nobody can make it either.
+  bool make_placeholder(const fs::path& path) {
+    fs::path made;
+    for (const auto& part : path) {
+      made /= part;
+      const fs::path folder = root_ / made;
+      if (::mkdir(folder.c_str(), 0755) == 0) {
+        view_.placeholders.push_back('/' + folder.string());
+      } else if (errno == EROFS) {
+        return false;
+      } else if (errno != EEXIST) {
+        throw system_error("mkdir " + folder.string(), ExitCode::environment);
+      }
+    }
+    return true;
+  }
+
+  void protect_one(const fs::path& path) {
+    const fs::path place = root_ / path;
+    switch (look(place)) {
+      case Found::nothing:
+        if (!pin_parents(path) || !make_placeholder(path)) return;
+        return lay("empty", place);
+      case Found::link:
+        return protect_target(path);
+      case Found::folder:
+      case Found::file:
+        if (pin_parents(path)) bind_onto_itself(place, Access::read_only);
+        return;
+    }
+  }
+
+  /// A link can't be mounted on: what it leads to inside the workspace is protected, the link
+  /// itself by the check of the diff.
+  void protect_target(const fs::path& path) {
+    view_.notes.push_back("protect: " + path.string() +
+                          " is a link: its target is protected, the link itself is checked after "
+                          "the run");
+    std::error_code error;
+    fs::path target = fs::read_symlink(root_ / path, error);
+    if (error || target.is_absolute()) return;
+    target = tidy((path.parent_path() / target).string());
+    const Found found = target.empty() ? Found::nothing : look(root_ / target);
+    if (found == Found::file || found == Found::folder) protect_one(target);
+  }
+
+  /// Makes the folders above a mount, which could be renamed with it, mounts themselves.
+  /// False where one of them is protected as a whole already.
+  bool pin_parents(const fs::path& path) {
+    fs::path folder;
+    for (const auto& part : path.parent_path()) {
+      folder /= part;
+      const fs::path place = root_ / folder;
+      if (::access(place.c_str(), W_OK) != 0 && errno == EROFS) return false;
+      if (look(place) != Found::folder || !pinned_.insert(folder).second) continue;
+      bind_onto_itself(place, Access::read_write);
+    }
+    return true;
+  }
+
+  void hide_place(const fs::path& place) {
+    const Found found = look(place);
+    if (found == Found::folder) lay("hidden", place);
+    if (found == Found::file) lay("hidden-file", place);
+    if (found != Found::link) return;
+    std::error_code error;
+    const fs::path target = fs::read_symlink(place, error);
+    // Absolute links lead through the view's own root once that stands.
+    const fs::path real =
+        (target.is_absolute() ? target.relative_path() : place.parent_path() / target)
+            .lexically_normal();
+    if (!error && *real.begin() != ".." && look(real) != Found::link) hide_place(real);
+  }
+
+  void hide_absolute(const std::string& entry) {
+    if (!has_wildcard(entry)) return hide_place(fs::path(entry).relative_path());
+    glob_t matches{};
+    if (::glob(entry.substr(1).c_str(), GLOB_NOSORT, nullptr, &matches) == 0) {
+      for (std::size_t i = 0; i < matches.gl_pathc; ++i) hide_place(matches.gl_pathv[i]);
+    }
+    ::globfree(&matches);
+  }
+
+  void hide_in_workspace(const fs::path& path) {
+    if (!git_tracks(root_, path)) hide_place(root_ / path);
+  }
+
+  const SandboxProfile& profile_;
+  fs::path root_;
+  fs::path scratch_;
+  View& view_;
+  std::set<fs::path> pinned_;
+};
+
+}  // namespace
+
+void cover_paths(const SandboxProfile& profile, const fs::path& scratch, View& view) {
+  Covers covers(profile, scratch, view);
+  if (!profile.mount.workspace.empty()) {
+    covers.cover();
+    covers.limit_writing();
+    covers.protect();
+  }
+  covers.hide();
+}
+
+}  // namespace sortie

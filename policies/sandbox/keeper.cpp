@@ -1,0 +1,153 @@
+#include "policies/sandbox/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+
+#include "core/base/error.h"
+#include "policies/sandbox/channel.h"
+#include "policies/sandbox/keeper_process.h"
+#include "policies/sandbox/launcher.h"
+#include "policies/sandbox/layers.h"
+#include "policies/sandbox/namespaces.h"
+#include "policies/sandbox/wire.h"
+
+namespace sortie {
+namespace {
+
+constexpr int kEndWithinMilliseconds = 10'000;
+
+const char* const kRemedy =
+    "allow it (as an ordinary user: sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
+    "user.max_user_namespaces above 0; in a container: --security-opt seccomp=unconfined and "
+    "--cap-add SYS_ADMIN), or use --isolation copy";
+
+/// A keeper's process as sortie holds it.
+struct Kept {
+  pid_t pid = -1;
+  Fd socket;
+  Fd view_root;
+  std::vector<std::string> notes;
+};
+
+/// Reaps the keeper, killing it when it does not end by itself. @return its wait status
+std::optional<int> wait_for(pid_t pid) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd wait{process.get(), POLLIN, 0};
+  int ready = 0;
+  do ready = process ? ::poll(&wait, 1, kEndWithinMilliseconds) : 1;
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0) ::kill(pid, SIGKILL);
+  int status = 0;
+  pid_t reaped = 0;
+  do reaped = ::waitpid(pid, &status, 0);
+  while (reaped < 0 && errno == EINTR);
+  return reaped == pid ? std::optional(status) : std::nullopt;
+}
+
+/// Forks a keeper and waits for its answer.
+/// @param failure  set to the step that failed, when nothing is returned
+std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& failure) {
+  Channel channel = make_channel();
+  const char* path = std::getenv("PATH");
+  KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
+  if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile.network);
+  const pid_t pid = clone_process(start.new_namespaces);
+  if (pid == 0) {
+    start.socket = std::move(channel.theirs);
+    keeper_main(std::move(start));
+  }
+  if (pid < 0) {
+    failure = "clone: " + errno_text(errno);
+    return std::nullopt;
+  }
+  channel.theirs.reset();
+  Kept kept{pid, std::move(channel.ours), {}, {}};
+  ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
+  if (answer.closed) {
+    failure = "the keeper died";
+  } else {
+    WireReader reader(answer.bytes);
+    if (static_cast<KeeperWord>(reader.number()) == KeeperWord::ready &&
+        answer.descriptors.size() == 1) {
+      kept.notes = reader.texts();
+      kept.view_root = std::move(answer.descriptors.front());
+      return kept;
+    }
+    failure = reader.text();
+  }
+  kept.socket.reset();
+  wait_for(pid);
+  return std::nullopt;
+}
+
+/// Namespaces where they are wanted and to be had; `layers.missing` says why not.
+Kept open_keeper(SandboxProfile& profile, SandboxLayers& layers) {
+  const bool direct = profile.mount.kind == MountPlan::Kind::direct;
+  std::string failure;
+  if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
+  if (profile.use_namespaces) {
+    if (auto kept = fork_keeper(profile, failure)) return std::move(*kept);
+    layers.missing.push_back("namespaces: " + failure);
+    if (!direct)
+      throw Error("the sandbox's namespaces can't be had here (" + failure + "): " + kRemedy,
+                  ExitCode::environment);
+    profile.use_namespaces = false;
+  } else if (!direct) {
+    throw Error("without namespaces the workspace can't be mounted: use --isolation copy or none",
+                ExitCode::environment);
+  }
+  auto kept = fork_keeper(profile, failure);
+  if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
+  return std::move(*kept);
+}
+
+}  // namespace
+
+struct Keeper::State {
+  explicit State(SandboxProfile wanted)
+      : profile(std::move(wanted)), kept(open_keeper(profile, layers)), launcher(kept.socket) {}
+
+  SandboxProfile profile;
+  SandboxLayers layers;
+  Kept kept;
+  KeeperLauncher launcher;
+  std::optional<bool> clean;  ///< after the end
+};
+
+Keeper::Keeper(const SandboxProfile& profile) : state_(std::make_unique<State>(profile)) {
+  SandboxLayers& layers = state_->layers;
+  layers.namespaces = state_->profile.use_namespaces;
+  if (profile.mode != SandboxMode::none) {
+    layers.landlock_abi = LandlockRules::kernel_abi();
+    layers.seccomp = true;
+    if (layers.landlock_abi == 0) layers.missing.push_back("landlock: not in this kernel");
+  }
+  for (auto& note : state_->kept.notes) layers.missing.push_back(std::move(note));
+}
+
+Keeper::~Keeper() { shut_down(); }
+
+const Fd& Keeper::view_root() const { return state_->kept.view_root; }
+const SandboxLayers& Keeper::layers() const { return state_->layers; }
+Launcher& Keeper::launcher() { return state_->launcher; }
+
+bool Keeper::shut_down() {
+  if (state_->clean) return *state_->clean;
+  state_->kept.socket.reset();
+  const auto status = wait_for(state_->kept.pid);
+  // Process 1 of a PID namespace is reaped after all others in it; without one, the keeper itself
+  // says whether it found anything left.
+  const bool clean = status && (state_->profile.use_namespaces || *status == 0);
+  state_->clean = clean;
+  return clean;
+}
+
+}  // namespace sortie

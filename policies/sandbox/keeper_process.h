@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/fd.h"
+#include "core/base/launcher.h"
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// A command as a keeper gets it, in a memory file. @throws Error  cut short
+std::string encode_command(const Command& command);
+Command decode_command(std::string_view bytes);
+
+/// First word of a message to the keeper, and of its first answer.
+enum class KeeperWord : std::int64_t { start, quit, ready, failed };
+
+/// How a command ended, as the keeper says it over the command's own socket.
+struct CommandEnd {
+  ExitStatus status;
+  std::string failure;  ///< a layer that could not be set up; "" when none
+};
+std::string encode_end(const CommandEnd& end);
+CommandEnd decode_end(std::string_view bytes);
+
+/// What the keeper's process is given by the one that forks it.
+struct KeeperStart {
+  SandboxProfile profile;
+  Fd socket;
+  std::string path_variable;         ///< sortie's own PATH
+  unsigned long new_namespaces = 0;  ///< the flags it was cloned with
+  uid_t uid = 0;                     ///< its ids before that
+  gid_t gid = 0;
+};
+
+/// The body of the keeper's process: closes and wipes what it was not given, makes the view, says
+/// so over the socket, serves until the socket closes, ends everything and exits.
+///
+/// Over the socket: one answer ("ready" with the view's notes and root; or "failed" with the
+/// reason), then requests ("start" with the memory file, the output's write end and the command's
+/// socket; "quit"). A byte on a command's socket is an Ending: kill it.
+/// Exit code 0: it is proved that no process is left.
+[[noreturn]] void keeper_main(KeeperStart start);
+
+}  // namespace sortie

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+
+enum class Access { read_only, read_write };
+
+/// A detached copy of the mounts at a path, those below it included (open_tree(2)): never with
+/// devices or setuid, and read-only as a whole if asked for.
+/// @throws Error  with the path
+Fd copy_tree(const std::filesystem::path& path, Access access);
+/// The same of a device node, which keeps working as a device.
+Fd copy_device(const std::filesystem::path& path);
+/// Mounts the copy at a path (move_mount(2)). @throws Error
+void attach_tree(const Fd& tree, const std::filesystem::path& path);
+/// Binds a path onto itself, so that it can be neither renamed nor removed. @throws Error
+void bind_onto_itself(const std::filesystem::path& path, Access access);
+/// Makes the mount at a path read-only, not those below it. @throws Error
+void make_mount_read_only(const std::filesystem::path& path);
+/// mount(2) of a file system by name, nosuid and nodev. @throws Error
+void mount_new(const char* type, const std::filesystem::path& path, const char* options);
+/// Makes a folder and its parents; what is there stays. @throws Error
+void make_folders(const std::filesystem::path& path);
+
+}  // namespace sortie

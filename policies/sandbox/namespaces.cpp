@@ -1,0 +1,65 @@
+#include "policies/sandbox/namespaces.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+
+namespace sortie {
+namespace {
+
+void write_proc(const char* path, const std::string& text) {
+  const Fd file(::open(path, O_WRONLY | O_CLOEXEC));
+  if (!file || !write_all(file.get(), text))
+    throw system_error(std::string("write ") + path, ExitCode::environment);
+}
+
+}  // namespace
+
+bool is_admin() noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2]{};
+  if (::geteuid() != 0 || ::syscall(SYS_capget, &header, data) != 0) return false;
+  return (data[0].effective & (1u << CAP_SYS_ADMIN)) != 0;
+}
+
+pid_t clone_process(unsigned long flags) noexcept {
+  return static_cast<pid_t>(::syscall(SYS_clone, flags | static_cast<unsigned long>(SIGCHLD),
+                                      nullptr, nullptr, nullptr, 0));
+}
+
+unsigned long run_namespaces(NetworkMode network) noexcept {
+  unsigned long flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (network == NetworkMode::none) flags |= CLONE_NEWNET;
+  if (!is_admin()) flags |= CLONE_NEWUSER;
+  return flags;
+}
+
+void map_own_ids(uid_t uid, gid_t gid) {
+  // Order and content: user_namespaces(7), "Defining user and group ID mappings".
+  write_proc("/proc/self/setgroups", "deny");
+  write_proc("/proc/self/uid_map", std::to_string(uid) + ' ' + std::to_string(uid) + " 1\n");
+  write_proc("/proc/self/gid_map", std::to_string(gid) + ' ' + std::to_string(gid) + " 1\n");
+}
+
+void raise_loopback() {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (!socket || ::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
+    throw system_error("raise the loopback interface", ExitCode::environment);
+}
+
+}  // namespace sortie

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sortie {
+
+/// What a tree of processes uses right now.
+struct TreeUse {
+  int processes = 0;
+  std::uint64_t memory_bytes = 0;   ///< resident, shared pages counted for each
+  std::uint64_t written_bytes = 0;  ///< to disks, by what is alive (/proc/PID/io)
+};
+
+/// Direct children of a process, those of all its threads.
+std::vector<pid_t> children_of(pid_t process);
+
+/// Measures all descendants of a process, itself left out.
+TreeUse measure_descendants(pid_t process);
+
+/// Proportional resident memory of the descendants, pages shared by several counted once: dearer,
+/// for the moment before a limit is enforced. Falls back to the resident size.
+std::uint64_t proportional_memory(pid_t process);
+
+/// Kills all children of the calling process, and what becomes its child by that (it must be a
+/// subreaper), and reaps them. Those in `spared`, and what is below them, stay.
+/// @return the number of processes that were killed
+int kill_strays(const std::vector<pid_t>& spared);
+
+}  // namespace sortie

@@ -1,0 +1,383 @@
+#include "policies/sandbox/view.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+
+#include "core/base/error.h"
+#include "policies/sandbox/covers.h"
+#include "policies/sandbox/mounts.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What comes to stand at one path of the view.
+struct Place {
+  enum class Kind { machine, own, private_folder, workspace };
+  Kind kind = Kind::machine;
+  fs::path source;          ///< machine and own: the real path
+  std::string folder = {};  ///< private_folder: its name in the private file system
+  Access access = Access::read_only;
+  Fd tree{};
+  bool is_folder = true;
+};
+
+/// Sorted by path, so that a folder comes before what is mounted below it.
+using Places = std::map<fs::path, Place>;
+
+/// Holds the private folders while the view is built; nothing of it is in the view by this name.
+const char* const kPrivate = ".private";
+
+fs::path below_root(const fs::path& path) { return path.relative_path(); }
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+/// Where a path of the machine is shown: its folder without links, so that no target of a mount
+/// goes through one.
+std::optional<std::pair<fs::path, fs::path>> target_and_source(const fs::path& path) {
+  std::error_code error;
+  const fs::path source = fs::canonical(path, error);
+  if (error || source == "/") return std::nullopt;
+  const fs::path clean = path.lexically_normal();
+  const fs::path named = clean.has_filename() ? clean : clean.parent_path();
+  const fs::path parent = fs::canonical(named.parent_path(), error);
+  if (error || parent == "/") return std::pair(source, source);
+  return std::pair(parent / named.filename(), source);
+}
+
+void add(Places& places, const fs::path& path, Place::Kind kind, Access access) {
+  if (!path.is_absolute()) return;
+  const auto place = target_and_source(path);
+  if (!place) return;
+  std::error_code error;
+  const bool is_folder = fs::is_directory(place->second, error);
+  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), is_folder});
+}
+
+void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {
+  const auto readable = [&](const fs::path& path) {
+    add(places, path, Place::Kind::machine, Access::read_only);
+  };
+  for (std::size_t start = 0; start <= path_variable.size();) {
+    const std::size_t end = std::min(path_variable.find(':', start), path_variable.size());
+    readable(path_variable.substr(start, end - start));
+    start = end + 1;
+  }
+  for (const auto& path : profile.readable) readable(path);
+  if (profile.network == NetworkMode::full) {
+    // Often a link into /run, which is empty in the view.
+    std::error_code error;
+    const fs::path resolver = fs::canonical("/etc/resolv.conf", error);
+    if (!error && !is_below(resolver, "/etc")) readable(resolver);
+  }
+  for (const char* folder : {"/usr", "/etc", "/opt"}) readable(folder);
+}
+
+/// /bin, /lib64 …: links on most systems, folders on some.
+void add_top_level(Places& places, std::map<fs::path, fs::path>& links) {
+  for (const char* name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    std::error_code error;
+    const fs::path target = fs::read_symlink(name, error);
+    if (error) {
+      add(places, name, Place::Kind::machine, Access::read_only);
+    } else {
+      links.emplace(name, target);
+    }
+  }
+}
+
+Places gather(const SandboxProfile& profile, const std::string& path_variable,
+              std::map<fs::path, fs::path>& links) {
+  Places places;
+  add_machine(places, profile, path_variable);
+  add_top_level(places, links);
+  const auto keep_private = [&](const fs::path& path, const char* folder) {
+    Place place;
+    place.kind = Place::Kind::private_folder;
+    place.folder = folder;
+    if (path.is_absolute() && path != "/") places.insert_or_assign(path, std::move(place));
+  };
+  keep_private("/tmp", "tmp");
+  keep_private("/var/tmp", "var-tmp");
+  keep_private(profile.home.lexically_normal(), "home");
+  for (const auto& path : profile.writable) add(places, path, Place::Kind::own, Access::read_write);
+
+  const fs::path& workspace = profile.mount.workspace;
+  std::erase_if(places, [&](const auto& entry) {
+    const bool of_machine = entry.second.kind == Place::Kind::machine;
+    return !workspace.empty() && of_machine && is_below(entry.first, workspace);
+  });
+  if (!workspace.empty()) {
+    if (!workspace.is_absolute() || workspace == "/")
+      throw Error("the workspace can't be '" + workspace.string() + "'", ExitCode::environment);
+    Place place;
+    place.kind = Place::Kind::workspace;
+    places.insert_or_assign(workspace, std::move(place));
+  }
+  return places;
+}
+
+/// The nearest place that holds a path.
+const Place* holder(const Places& places, const fs::path& path) {
+  for (fs::path folder = path.parent_path(); folder != "/"; folder = folder.parent_path()) {
+    const auto found = places.find(folder);
+    if (found != places.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+/// Opens what is shown of the machine, before any mount of ours hides it; what its folder shows
+/// already falls away.
+void open_sources(Places& places) {
+  for (auto it = places.begin(); it != places.end();) {
+    Place& place = it->second;
+    const Place* above = holder(places, it->first);
+    const bool shown = place.kind == Place::Kind::machine && above != nullptr &&
+                       above->kind == Place::Kind::machine && place.source == it->first;
+    if (shown) {
+      it = places.erase(it);
+      continue;
+    }
+    if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own)
+      place.tree = copy_tree(place.source, place.access);
+    ++it;
+  }
+}
+
+Fd open_folder(const fs::path& path) {
+  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw system_error("open " + path.string(), ExitCode::environment);
+  return folder;
+}
+
+/// The sources of the workspace, opened before any mount of ours hides them.
+struct WorkspaceSource {
+  Fd lower;
+  Fd upper;
+  Fd work;
+  Fd tree;
+};
+
+/// The merged root has the owner and mode of the upper one.
+void adopt_attributes(const Fd& from, const fs::path& path) {
+  struct stat lower {};
+  struct stat upper {};
+  if (::fstat(from.get(), &lower) != 0 || ::stat(path.c_str(), &upper) != 0) return;
+  // As an ordinary user the owners are equal, or can't be made so.
+  if (lower.st_uid != upper.st_uid || lower.st_gid != upper.st_gid)
+    static_cast<void>(::chown(path.c_str(), lower.st_uid, lower.st_gid) == 0);
+  if ((lower.st_mode & 07777) != (upper.st_mode & 07777))
+    ::chmod(path.c_str(), lower.st_mode & 07777);
+}
+
+WorkspaceSource open_workspace_source(const MountPlan& plan) {
+  WorkspaceSource source;
+  if (plan.workspace.empty()) return source;
+  if (plan.kind == MountPlan::Kind::overlay) {
+    source.lower = open_folder(plan.workspace);
+    source.upper = open_folder(plan.upper);
+    source.work = open_folder(plan.work);
+    adopt_attributes(source.lower, plan.upper);
+  } else {
+    source.tree = copy_tree(plan.source.empty() ? plan.workspace : plan.source, Access::read_write);
+  }
+  return source;
+}
+
+void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool user) {
+  const auto name = [](const Fd& folder) {
+    return "/proc/self/fd/" + std::to_string(folder.get());
+  };
+  // By descriptor: no path needs escaping, none is too long, none shows in /proc/mounts. Renames
+  // of folders are refused (EXDEV), so that the upper folder holds whole files alone.
+  std::string options = "lowerdir=" + name(source.lower) + ",upperdir=" + name(source.upper) +
+                        ",workdir=" + name(source.work) +
+                        ",redirect_dir=nofollow,metacopy=off,index=off";
+  if (user) options += ",userxattr";
+  mount_new("overlay", target, options.c_str());
+}
+
+std::uint64_t private_size(const SandboxProfile& profile) {
+  std::uint64_t size = profile.limits.disk > 0 ? profile.limits.disk : 10ull << 30;
+  // It is memory: never more than the run may have.
+  if (profile.memory_bytes > 0) size = std::min(size, profile.memory_bytes);
+  return size;
+}
+
+void make_private(const SandboxProfile& profile) {
+  make_folders(kPrivate);
+  const std::string options = "mode=755,size=" + std::to_string(private_size(profile));
+  mount_new("tmpfs", kPrivate, options.c_str());
+  const fs::path base = kPrivate;
+  const struct {
+    const char* name;
+    mode_t mode;
+  } folders[] = {{"tmp", 01777}, {"var-tmp", 01777}, {"shm", 01777}, {"home", 0755}};
+  for (const auto& folder : folders) {
+    const fs::path path = base / folder.name;
+    make_folders(path);
+    ::chmod(path.c_str(), folder.mode);
+  }
+  const fs::path home = base / "home";
+  if (::chown(home.c_str(), profile.uid, profile.gid) != 0)
+    throw system_error("chown of HOME", ExitCode::environment);
+}
+
+void make_devices(const std::map<std::string, Fd>& devices) {
+  make_folders("dev");
+  if (::mount("tmpfs", "dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k") != 0)
+    throw system_error("mount tmpfs at /dev", ExitCode::environment);
+  for (const auto& [name, tree] : devices) {
+    const fs::path path = fs::path("dev") / name;
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    attach_tree(tree, path);
+  }
+  const std::pair<const char*, const char*> links[] = {{"/proc/self/fd", "dev/fd"},
+                                                       {"/proc/self/fd/0", "dev/stdin"},
+                                                       {"/proc/self/fd/1", "dev/stdout"},
+                                                       {"/proc/self/fd/2", "dev/stderr"}};
+  for (const auto& [target, link] : links) {
+    if (::symlink(target, link) != 0) throw system_error("symlink", ExitCode::environment);
+  }
+  make_folders("dev/shm");
+  attach_tree(copy_tree(fs::path(kPrivate) / "shm", Access::read_write), "dev/shm");
+  make_mount_read_only("dev");
+}
+
+std::map<std::string, Fd> open_devices() {
+  std::map<std::string, Fd> devices;
+  for (const char* name : {"null", "zero", "full", "random", "urandom"})
+    devices.emplace(name, copy_device(fs::path("/dev") / name));
+  return devices;
+}
+
+void make_target(const fs::path& target, bool is_folder) {
+  if (is_folder) return make_folders(target);
+  make_folders(target.parent_path());
+  const Fd file(::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file && ::access(target.c_str(), F_OK) != 0)
+    throw system_error("make " + target.string(), ExitCode::environment);
+}
+
+void mount_places(const Places& places, const WorkspaceSource& source,
+                  const SandboxProfile& profile, bool user) {
+  for (const auto& [path, place] : places) {
+    const fs::path target = below_root(path);
+    make_target(target, place.is_folder);
+    switch (place.kind) {
+      case Place::Kind::machine:
+      case Place::Kind::own:
+        attach_tree(place.tree, target);
+        break;
+      case Place::Kind::private_folder:
+        attach_tree(copy_tree(fs::path(kPrivate) / place.folder, Access::read_write), target);
+        break;
+      case Place::Kind::workspace:
+        if (profile.mount.kind == MountPlan::Kind::overlay) {
+          mount_overlay(source, target, user);
+        } else {
+          attach_tree(source.tree, target);
+        }
+        break;
+    }
+  }
+}
+
+/// Leaves the machine's own tree (pivot_root(2), "pivot_root(".", ".")").
+void leave_machine() {
+  if (::syscall(SYS_pivot_root, ".", ".") != 0)
+    throw system_error("pivot_root", ExitCode::environment);
+  if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0)
+    throw system_error("umount of the machine's root", ExitCode::environment);
+}
+
+/// An existing folder to build on; what lies in it has been opened before.
+const char* building_ground() {
+  for (const char* folder : {"/tmp", "/mnt", "/usr"})
+    if (::access(folder, F_OK) == 0) return folder;
+  return "/";
+}
+
+}  // namespace
+
+View build_view(const SandboxProfile& profile, const std::string& path_variable,
+                UserNamespace user) {
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    throw system_error("make mounts private", ExitCode::environment);
+  std::map<fs::path, fs::path> links;
+  Places places = gather(profile, path_variable, links);
+  open_sources(places);
+  const WorkspaceSource source = open_workspace_source(profile.mount);
+  const auto devices = open_devices();
+
+  const char* ground = building_ground();
+  mount_new("tmpfs", ground, "mode=755,size=1m");
+  if (::chdir(ground) != 0) throw system_error("chdir", ExitCode::environment);
+  for (const char* folder : {"proc", "sys", "run", "home", "root", "srv", "mnt", "var"})
+    make_folders(folder);
+  for (const auto& [link, target] : links) {
+    if (::symlink(target.c_str(), below_root(link).c_str()) != 0)
+      throw system_error("symlink " + link.string(), ExitCode::environment);
+  }
+  make_private(profile);
+  // Before the machine's own /proc is out of sight: an ordinary user may mount one only while a
+  // fully visible one is there.
+  if (::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+    throw system_error("mount proc", ExitCode::environment);
+  make_devices(devices);
+  mount_places(places, source, profile, user == UserNamespace::own);
+
+  View view;
+  cover_paths(profile, kPrivate, view);
+  if (::umount2(kPrivate, MNT_DETACH) != 0 || ::rmdir(kPrivate) != 0)
+    throw system_error("umount of the private folders", ExitCode::environment);
+  make_mount_read_only(".");
+  leave_machine();
+  view.workspace = open_folder(profile.mount.workspace.empty() ? "/" : profile.mount.workspace);
+  return view;
+}
+
+void remove_placeholders(const View& view) noexcept {
+  for (auto path = view.placeholders.rbegin(); path != view.placeholders.rend(); ++path) {
+    ::umount2(path->c_str(), MNT_DETACH);
+    ::rmdir(path->c_str());
+  }
+}
+
+int mount_command_proc(bool read_only) noexcept {
+  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (read_only ? MS_RDONLY : 0);
+  if (::mount("proc", "/proc", "proc", flags, nullptr) != 0) return errno;
+  if (read_only) return 0;
+  const int tree =
+      ::open_tree(AT_FDCWD, "/proc/sys", OPEN_TREE_CLONE | static_cast<unsigned>(O_CLOEXEC));
+  if (tree < 0) return errno;
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  int error = 0;
+  if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0 ||
+      ::move_mount(tree, "", AT_FDCWD, "/proc/sys", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    error = errno;
+  ::close(tree);
+  return error;
+}
+
+int make_tree_read_only(const char* path) noexcept {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  return ::mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0 ? 0
+                                                                                            : errno;
+}
+
+}  // namespace sortie
