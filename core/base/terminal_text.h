@@ -20,10 +20,9 @@ class TerminalText {
  private:
   enum class State : std::uint8_t { text, escape, intermediate, csi, string, string_escape };
 
-  void control(char byte, std::string& out);
+  void control(char byte);
   void in_sequence(char byte, std::string& out);
   void plain(std::string_view run, std::string& out);
-  void end_line(std::string& out);
   void flush_long_line(std::string& out);
 
   std::string line_;

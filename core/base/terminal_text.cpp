@@ -1,0 +1,150 @@
+#include "core/base/terminal_text.h"
+
+#include <array>
+
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t kLongestLine = 64u << 10;
+/// A sequence that does not end is given up, so that it can't hide the rest of an output.
+constexpr std::size_t kLongestSequence = 4096;
+
+constexpr char kBackspace = '\b';
+constexpr char kEscape = '\x1b';
+constexpr char kBell = '\a';
+
+/// Bytes that go on as they are: all but the control characters, newline and tab aside.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    plain[i] = (i >= 0x20 && i != 0x7f) || i == '\n' || i == '\t';
+  return plain;
+}();
+
+/// UTF-8 without bad sequences and without the control characters U+0080 to U+009F.
+std::string repaired(std::string_view text) {
+  std::string out = repair_utf8(text);
+  for (std::size_t at = 0; (at = out.find('\xc2', at)) != std::string::npos;) {
+    const auto next = static_cast<unsigned char>(out[at + 1]);
+    if (next < 0xa0)
+      out.erase(at, 2);
+    else
+      at += 2;
+  }
+  return out;
+}
+
+bool is_ascii(std::string_view text) {
+  unsigned char seen = 0;
+  for (const char c : text) seen = static_cast<unsigned char>(seen | c);
+  return seen < 0x80;
+}
+
+void append_repaired(std::string_view text, std::string& out) {
+  if (is_ascii(text))
+    out += text;
+  else
+    out += repaired(text);
+}
+
+}  // namespace
+
+std::string TerminalText::feed(std::string_view bytes) {
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size();) {
+    if (state_ != State::text) {
+      in_sequence(bytes[i++], out);
+      continue;
+    }
+    std::size_t end = i;
+    while (end < bytes.size() && kPlain[static_cast<unsigned char>(bytes[end])]) ++end;
+    if (end > i) plain(bytes.substr(i, end - i), out);
+    if (end < bytes.size()) control(bytes[end++]);
+    i = end;
+  }
+  return out;
+}
+
+std::string TerminalText::finish() {
+  std::string out;
+  append_repaired(line_, out);
+  line_.clear();
+  return out;
+}
+
+void TerminalText::plain(std::string_view run, std::string& out) {
+  if (returned_ && run.front() != '\n') line_.clear();
+  returned_ = false;
+  const std::size_t last = run.rfind('\n');
+  if (last != std::string_view::npos) {
+    const std::size_t first = run.find('\n');
+    line_ += run.substr(0, first + 1);
+    append_repaired(line_, out);
+    line_.clear();
+    if (last > first) append_repaired(run.substr(first + 1, last - first), out);
+    run.remove_prefix(last + 1);
+  }
+  line_ += run;
+  if (line_.size() > kLongestLine) flush_long_line(out);
+}
+
+void TerminalText::flush_long_line(std::string& out) {
+  // The last bytes may be the beginning of a character.
+  const std::string_view whole = utf8_prefix(line_, line_.size() - 4);
+  append_repaired(whole, out);
+  line_.erase(0, whole.size());
+}
+
+void TerminalText::control(char byte) {
+  if (byte == '\r') {
+    returned_ = true;
+  } else if (byte == kBackspace) {
+    while (!line_.empty() && (line_.back() & 0xc0) == 0x80) line_.pop_back();
+    if (!line_.empty()) line_.pop_back();
+  } else if (byte == kEscape) {
+    state_ = State::escape;
+    sequence_bytes_ = 0;
+  }
+}
+
+void TerminalText::in_sequence(char byte, std::string& out) {
+  const auto code = static_cast<unsigned char>(byte);
+  const bool in_string = state_ == State::string || state_ == State::string_escape;
+  if (++sequence_bytes_ > kLongestSequence || byte == '\n' || (code == 0x18 || code == 0x1a)) {
+    state_ = State::text;  // CAN and SUB end a sequence, and a new line ends it here
+    if (byte == '\n') plain("\n", out);
+    return;
+  }
+  if (byte == kEscape) {
+    state_ = in_string ? State::string_escape : State::escape;
+    return;
+  }
+  switch (state_) {
+    case State::escape:
+      if (byte == '[')
+        state_ = State::csi;
+      else if (byte == ']' || byte == 'P' || byte == 'X' || byte == '^' || byte == '_')
+        state_ = State::string;  // OSC, DCS, SOS, PM, APC
+      else
+        state_ = code >= 0x20 && code <= 0x2f ? State::intermediate : State::text;
+      return;
+    case State::intermediate:
+      if (code < 0x20 || code > 0x2f) state_ = State::text;
+      return;
+    case State::csi:
+      if (code >= 0x40 && code <= 0x7e) state_ = State::text;
+      return;
+    case State::string:
+      if (byte == kBell) state_ = State::text;
+      return;
+    case State::string_escape:
+      state_ = byte == '\\' ? State::text : State::string;
+      return;
+    case State::text:
+      return;
+  }
+}
+
+}  // namespace sortie
