@@ -1,0 +1,65 @@
+#include "core/agent/events.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/fakes/event_list.h"
+#include "tests/fakes/scripted_model.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+BOOST_AUTO_TEST_SUITE(events)
+
+BOOST_AUTO_TEST_CASE(sinks_hear_of_an_event_in_their_order_without_secrets) {
+  class Order : public EventSink {
+   public:
+    Order(std::string& log, char name) : log_(log), name_(name) {}
+    void on(const RunEvent& event) override { log_ += name_ + event.data.string_at("output"); }
+
+   private:
+    std::string& log_;
+    char name_;
+  };
+  const Redactor redactor(std::vector<Secret>{{"K", "s3cret-value"}});
+  std::string log;
+  Order first(log, '1');
+  Order second(log, '2');
+  EventFanout fanout(redactor);
+  fanout.add(first);
+  fanout.add(second);
+
+  fanout.on(tool_output_event(1, {.call_id = "c", .tool = "shell", .output = "s3cret-value"}));
+
+  BOOST_TEST(log == "1[REDACTED:K]2[REDACTED:K]");
+}
+
+BOOST_AUTO_TEST_CASE(a_decision_becomes_part_of_its_approval_record) {
+  const RunEvent event =
+      approval_event(3, {.call_id = "c1", .name = "shell"}, Json::array(),
+                     Json::object({{"decision", "deny"}, {"reason", "no rule allows it"}}));
+
+  BOOST_TEST(event.type == "approval");
+  BOOST_TEST(event.turn == 3);
+  BOOST_TEST(write_json(event.data) ==
+             R"({"call_id":"c1","tool":"shell","actions":[],"decision":"deny",)"
+             R"("reason":"no rule allows it","audit_flags":[]})");
+}
+
+BOOST_AUTO_TEST_CASE(a_received_item_is_recorded_as_it_came) {
+  Item item = assistant("hi");
+  BOOST_TEST(write_json(to_json(item)) == R"({"type":"message","role":"assistant","text":"hi"})");
+
+  item.received = R"({"type":"message","id":"m1","n":1.0})";
+  BOOST_TEST(write_json(to_json(item)) == item.received);
+}
+
+BOOST_AUTO_TEST_CASE(modes_are_four_octal_digits) {
+  const RunEvent event =
+      file_changed_event(1, {.path = "a", .kind = "move", .moved_from = "b", .mode = 0100755});
+
+  BOOST_TEST(event.data.string_at("mode") == "0755");
+  BOOST_TEST(event.data.string_at("moved_from") == "b");
+  BOOST_TEST(event.data["sha256_before"].is_null());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,43 @@
+#include "core/agent/history.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/fakes/scripted_model.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+BOOST_AUTO_TEST_SUITE(history)
+
+BOOST_AUTO_TEST_CASE(a_call_is_open_until_its_output_came) {
+  History history;
+  history.add(call("c1"));
+  history.add(call("c2"));
+  history.add({ToolOutput{"c1", "ok"}});
+
+  const auto open = history.open_calls();
+
+  BOOST_REQUIRE(open.size() == 1u);
+  BOOST_TEST(open[0].call_id == "c2");
+}
+
+BOOST_AUTO_TEST_CASE(the_estimate_follows_what_was_measured) {
+  History history;
+  Item item = user("x");
+  item.received = std::string(4000, 'x');
+  history.add(item);
+
+  BOOST_TEST(history.estimated_tokens() == 1000);
+  BOOST_TEST(history.estimated_tokens(400) == 1100);
+  history.measured(2200, 1100);
+  BOOST_TEST(history.estimated_tokens(400) == 2200);
+  history.measured(1100, 2200);
+  BOOST_TEST(history.estimated_tokens(400) == 1100);
+  history.measured(0, 1100);
+  history.measured(100, 0);
+  BOOST_TEST(history.estimated_tokens(400) == 1100);
+  history.measured(1'000'000, 1);
+  BOOST_TEST(history.estimated_tokens(400) == 4400);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

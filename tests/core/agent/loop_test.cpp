@@ -1,0 +1,325 @@
+#include "core/agent/loop.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+
+#include "tests/fakes/event_list.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_tool_host.h"
+#include "tests/fakes/scripted_model.h"
+
+using namespace sortie;
+using namespace sortie::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A loop with everything around it in the open.
+struct Flight {
+  explicit Flight(TaskBudget limits = {}) : budget(limits, clock) {}
+
+  LoopResult run(const std::string& prompt = "Do it.") {
+    return loop.run({user(prompt)}, stop.get_token());
+  }
+  /// Whether each call in the history has exactly one output.
+  bool calls_are_paired() const {
+    std::map<std::string, int> open;
+    for (const Item& item : loop.history().items()) {
+      if (const auto* one = std::get_if<ToolCall>(&item.content)) ++open[one->call_id];
+      if (const auto* one = std::get_if<ToolOutput>(&item.content)) --open[one->call_id];
+    }
+    for (const auto& [id, count] : open)
+      if (count != 0) return false;
+    return true;
+  }
+  std::string output_of(std::size_t index) const {
+    std::vector<std::string> texts;
+    for (const Item& item : loop.history().items())
+      if (const auto* one = std::get_if<ToolOutput>(&item.content)) texts.push_back(one->text);
+    return index < texts.size() ? texts[index] : "";
+  }
+
+  FakeClock clock;
+  Budget budget;
+  ScriptedModel model;
+  FakeToolHost tools;
+  EventList events;
+  std::stop_source stop;
+  Loop loop{{model, tools, events, budget}, ModelSettings{.model = "m", .max_output_tokens = 100}};
+};
+
+Response incomplete(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.incomplete = true;
+  one.stop_reason = "max_output_tokens";
+  return one;
+}
+
+Response unusable() {
+  Response one = response({});
+  one.findings = {"a function call without a call id"};
+  return one;
+}
+
+Item reasoning() { return {Reasoning{"hm"}}; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(loop)
+
+BOOST_AUTO_TEST_CASE(a_turn_is_recorded_in_the_order_in_which_it_happens) {
+  Flight flight;
+  flight.model.add(response({reasoning(), call("c1")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success));
+  BOOST_TEST(flight.loop.last_message() == "Done.");
+  BOOST_TEST(flight.loop.turn() == 2);
+  const std::vector<std::string> expected = {"turn.started", "model.request", "model.response",
+                                             "turn.started", "model.request", "model.response"};
+  BOOST_TEST(flight.events.types() == expected, boost::test_tools::per_element());
+  BOOST_TEST(flight.events.data_of("model.request")[1]["items"].items().size() == 3u);
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_extends_the_one_before) {
+  Flight flight;
+  flight.model.add(response({call("c1"), call("c2")}));
+  flight.model.add(response({call("c3")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  flight.run();
+
+  const auto& requests = flight.model.requests;
+  for (std::size_t i = 1; i < requests.size(); ++i)
+    for (std::size_t j = 0; j < requests[i - 1].size(); ++j)
+      BOOST_TEST(write_json(to_json(requests[i][j])) == write_json(to_json(requests[i - 1][j])));
+  const std::vector<std::string> order = {"c1", "c2", "c3"};
+  BOOST_TEST(flight.tools.dispatched == order, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_end_has_its_code_and_reason) {
+  using Setup = std::function<void(Flight&)>;
+  const auto fails = [](ExitCode code, std::string kind) {
+    return [=](Flight& flight) {
+      flight.model.answers.push_back(
+          [=]() -> Response { throw ModelError("the provider said no", code, kind, 7s); });
+    };
+  };
+  const auto verdict = [](CallVerdict what) {
+    return [=](Flight& flight) {
+      flight.tools.results["c1"] = {ToolOutput{"c1", "no"}, what, true, "rule x"};
+      flight.model.add(response({call("c1"), call("c2")}));
+    };
+  };
+  const auto times = [](int count, Response one) {
+    return [=](Flight& flight) {
+      for (int i = 0; i < count; ++i) flight.model.add(one);
+    };
+  };
+  const struct {
+    const char* name;
+    Setup setup;
+    ExitCode code;
+    std::string kind;
+  } rows[] = {
+      {"unavailable", fails(ExitCode::unavailable, "cut"), ExitCode::unavailable, "cut"},
+      {"limited", fails(ExitCode::limited, "quota"), ExitCode::limited, "quota"},
+      {"refused", fails(ExitCode::refused, "invalid_request"), ExitCode::refused,
+       "invalid_request"},
+      {"auth", fails(ExitCode::auth, "auth"), ExitCode::auth, "auth"},
+      {"forbidden", verdict(CallVerdict::forbidden), ExitCode::denied, "forbidden"},
+      {"denials", verdict(CallVerdict::too_many_denials), ExitCode::denied, "too_many_denials"},
+      {"protected", verdict(CallVerdict::protected_path_changed), ExitCode::integrity,
+       "protected_path_changed"},
+      {"cut off thrice", times(3, incomplete({assistant("a")})), ExitCode::refused, "incomplete"},
+      {"reasoning twice", times(2, response({reasoning()})), ExitCode::refused, "reasoning_only"},
+      {"nothing twice", times(2, response({})), ExitCode::refused, "reasoning_only"},
+      {"unusable four times", times(4, unusable()), ExitCode::refused, "unusable_item"},
+      {"stopped in a request",
+       [](Flight& flight) {
+         flight.model.answers.push_back([]() -> Response { throw Stopped(); });
+       },
+       ExitCode::interrupted, "stopped"},
+      {"stopped before it began", [](Flight& flight) { flight.stop.request_stop(); },
+       ExitCode::interrupted, "stopped"},
+      {"stopped in a call",
+       [](Flight& flight) {
+         flight.tools.on_call = [&flight](const ToolCall&) { flight.stop.request_stop(); };
+         flight.model.add(response({call("c1"), call("c2")}));
+       },
+       ExitCode::interrupted, "stopped"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Flight flight;
+      row.setup(flight);
+
+      const LoopResult result = flight.run();
+
+      BOOST_TEST((result.code == row.code));
+      BOOST_TEST(result.kind == row.kind);
+      BOOST_TEST(!result.reason.empty());
+      BOOST_TEST(flight.calls_are_paired());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_time_after_which_a_retry_may_help_is_handed_on) {
+  Flight flight;
+  flight.model.answers.push_back(
+      []() -> Response { throw ModelError("later", ExitCode::limited, "rate_limit", 90s); });
+
+  BOOST_TEST((flight.run().retry_after == std::optional<std::chrono::milliseconds>(90s)));
+}
+
+BOOST_AUTO_TEST_CASE(a_response_that_is_none_is_told_and_the_run_goes_on) {
+  const struct {
+    const char* check;
+    Response bad;
+    int times;
+  } rows[] = {
+      {"incomplete", incomplete({assistant("half")}), 2},
+      {"reasoning_only", response({reasoning()}), 1},
+      {"unusable_item", unusable(), 3},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.check) {
+      Flight flight;
+      for (int i = 0; i < row.times; ++i) flight.model.add(row.bad);
+      flight.model.add(response({assistant("Done.")}));
+
+      BOOST_TEST((flight.run().code == ExitCode::success));
+
+      const auto hits = flight.events.data_of("check.hit");
+      BOOST_TEST(hits.size() == static_cast<std::size_t>(row.times));
+      for (const Json& hit : hits) {
+        BOOST_TEST(hit.string_at("check") == row.check);
+        BOOST_TEST(hit["sent"].is_string());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
+  Flight flight;
+  flight.model.add(response({call("c1"), call("c1")}));
+  flight.model.add(response({call("c1"), call("c2")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const std::vector<std::string> run = {"c1", "c2"};
+  BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
+  BOOST_TEST(flight.calls_are_paired());
+  BOOST_TEST(flight.output_of(1).find("was used before") != std::string::npos);
+  BOOST_TEST(flight.events.data_of("tool.output").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_beyond_the_budget_are_answered_not_run) {
+  Flight flight(TaskBudget{.tool_calls = 2});
+  flight.model.add(response({call("c1"), call("c2"), call("c3"), call("c4")}));
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.reason == "tool calls 2 of 2");
+  BOOST_TEST(flight.tools.dispatched.size() == 2u);
+  BOOST_TEST(flight.calls_are_paired());
+  const auto exhausted = flight.events.data_of("budget.exhausted");
+  BOOST_REQUIRE(exhausted.size() == 1u);
+  BOOST_TEST(write_json(exhausted[0]) == R"({"which":"tool_calls","limit":2,"used":2})");
+}
+
+BOOST_AUTO_TEST_CASE(turns_tokens_and_time_end_the_run) {
+  const struct {
+    const char* name;
+    TaskBudget limits;
+    std::string which;
+  } rows[] = {
+      {"turns", {.turns = 3}, "turns"},
+      {"tokens", {.tokens = 1000}, "tokens"},
+      {"time", {.time = 25s}, "time"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Flight flight(row.limits);
+      flight.tools.on_call = [&](const ToolCall&) { flight.clock.monotonic += 10s; };
+      for (int i = 0; i < 9; ++i)
+        flight.model.add(
+            response({call("c" + std::to_string(i))},
+                     Usage{.input_tokens = 300, .cached_input_tokens = 100, .output_tokens = 50}));
+
+      const LoopResult result = flight.run();
+
+      BOOST_TEST((result.code == ExitCode::budget));
+      BOOST_TEST(result.kind == row.which);
+      BOOST_TEST(!result.next.empty());
+      BOOST_TEST(flight.loop.turn() == 3);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_request_cut_by_the_end_of_time_is_the_budgets_end) {
+  Flight flight(TaskBudget{.time = 30s});
+  flight.model.answers.push_back([&]() -> Response {
+    flight.clock.monotonic += 30s;
+    throw ModelError("cut", ExitCode::unavailable, "idle");
+  });
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.kind == "time");
+  BOOST_TEST((flight.model.deadlines[0] == flight.budget.deadline()));
+}
+
+BOOST_AUTO_TEST_CASE(the_model_is_told_once_when_most_of_the_budget_is_used) {
+  Flight flight(TaskBudget{.turns = 10});
+  for (int i = 0; i < 9; ++i) flight.model.add(response({call("c" + std::to_string(i))}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  int notices = 0;
+  for (const Item& item : flight.loop.history().items()) {
+    const auto* message = std::get_if<Message>(&item.content);
+    if (message && message->text.starts_with("Budget notice")) ++notices;
+  }
+  BOOST_TEST(notices == 1);
+  BOOST_TEST(flight.model.requests[8].size() == flight.model.requests[7].size() + 3);
+}
+
+BOOST_AUTO_TEST_CASE(feedback_goes_on_with_history_and_budget) {
+  Flight flight(TaskBudget{.turns = 2});
+  flight.model.add(response({assistant("Done.")}));
+  flight.model.add(response({assistant("Now it is.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  BOOST_TEST((flight.run("The tests fail.").code == ExitCode::success));
+  BOOST_TEST((flight.run("Again.").code == ExitCode::budget));
+
+  BOOST_TEST(flight.model.requests[1].size() == 3u);
+  BOOST_TEST(flight.loop.last_message() == "Now it is.");
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_not_done) {
+  class FullDisk : public EventSink {
+   public:
+    void on(const RunEvent& event) override {
+      if (event.type == "model.response") throw Error("disk full", ExitCode::environment);
+    }
+  };
+  Flight flight;
+  FullDisk disk;
+  flight.model.add(response({call("c1")}));
+  Loop unrecorded({flight.model, flight.tools, disk, flight.budget}, ModelSettings{});
+
+  BOOST_CHECK_THROW(unrecorded.run({user("Do it.")}, {}), Error);
+  BOOST_TEST(flight.tools.dispatched.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

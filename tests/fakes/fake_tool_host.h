@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/agent/tool_host.h"
+
+namespace sortie::test {
+
+/// Tools that answer from a map by call id; a call without an entry is answered "ok".
+class FakeToolHost : public ToolHost {
+ public:
+  std::map<std::string, CallResult> results;
+  std::vector<std::string> dispatched;             ///< call ids in order
+  std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
+
+  std::vector<ToolSpec> specs() const override {
+    return {{.name = "shell", .description = "Runs a command.", .parameters = Json::object()}};
+  }
+  CallResult dispatch(const ToolCall& call, int, std::stop_token) override {
+    dispatched.push_back(call.call_id);
+    if (on_call) on_call(call);
+    const auto it = results.find(call.call_id);
+    return it != results.end() ? it->second : CallResult{ToolOutput{call.call_id, "ok"}};
+  }
+};
+
+}  // namespace sortie::test
