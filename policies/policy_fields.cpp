@@ -120,10 +120,7 @@ FieldValue guarantee_value(PolicyDraft& draft) {
                               {"items", Json::object({{"enum", std::move(names)}})},
                               {"default", std::move(defaults)}}),
       .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-        if (!node.is_list()) {
-          findings.error(node.place, "'" + name + "' has to be a list, not " + kind_in_words(node));
-          return;
-        }
+        if (!check_list(node, name, "a list", findings)) return;
         const auto add = [&target](const std::string& text) {
           for (const Guarantee each : all)
             if (text == name_of(each) &&

@@ -164,11 +164,7 @@ FieldValue rules_value(std::vector<Rule>& target, const std::string& file, Json 
   return {.schema = Json::object({{"type", "array"}, {"items", std::move(item_schema)}}),
           .read = [&target, file, read](const YamlNode& node, const std::string& name,
                                         Diagnostics& findings) {
-            if (!node.is_list()) {
-              findings.error(node.place, "'" + name + "' has to be a list of rules, not " +
-                                             kind_in_words(node));
-              return;
-            }
+            if (!check_list(node, name, "a list of rules", findings)) return;
             for (const auto& item : node.items) read(target, item, file, findings);
           }};
 }

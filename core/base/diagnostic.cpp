@@ -10,9 +10,10 @@
 namespace sortie {
 namespace {
 
-constexpr int kGutter = 5;          // width of the line number
-constexpr int kShownBefore = 60;    // characters of an overlong line shown before the place
-constexpr int kShownColumns = 120;  // and altogether
+constexpr std::size_t kMaxShown = 200;  // findings; a file of them would otherwise be a flood
+constexpr int kGutter = 5;              // width of the line number
+constexpr int kShownBefore = 60;        // characters of an overlong line shown before the place
+constexpr int kShownColumns = 120;      // and altogether
 
 bool starts_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
@@ -102,7 +103,11 @@ void Diagnostics::render(const Finding& finding, std::string& to) const {
 
 std::string Diagnostics::render() const {
   std::string text;
-  for (const auto& finding : findings()) render(finding, text);
+  const std::vector<Finding> sorted = findings();
+  const std::size_t shown = std::min(sorted.size(), kMaxShown);
+  for (std::size_t i = 0; i < shown; ++i) render(sorted[i], text);
+  if (shown < sorted.size())
+    text += "\nand " + std::to_string(sorted.size() - shown) + " more findings";
   return text;
 }
 

@@ -47,7 +47,7 @@ class Diagnostics {
   bool empty() const noexcept { return findings_.empty(); }
   /// In the order of sources, lines and columns; notes behind their error.
   std::vector<Finding> findings() const;
-  /// All findings, without a newline at the end.
+  /// All findings (of more than 200 the first ones and a count), without a newline at the end.
   std::string render() const;
   /// @throws InputError  with render(), when there is any finding
   void throw_if_any() const;

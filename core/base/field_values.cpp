@@ -64,7 +64,6 @@ struct Unit {
 };
 
 constexpr Unit kDurations[] = {{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}};
-// Binary units first, so that a default of 2 GiB is not said in bytes.
 constexpr Unit kSizes[] = {{"TiB", 1ull << 40},
                            {"GiB", 1ull << 30},
                            {"MiB", 1ull << 20},
@@ -90,12 +89,14 @@ std::optional<std::uint64_t> parse_units(std::string_view text, const Unit (&uni
   return std::nullopt;
 }
 
+/// The shortest exact spelling: the unit that leaves the smallest number.
 template <std::size_t n>
 std::string in_units(std::uint64_t value, const Unit (&units)[n]) {
+  const Unit* best = &units[n - 1];
   for (const auto& unit : units)
-    if (value >= unit.factor && value % unit.factor == 0)
-      return std::to_string(value / unit.factor) + std::string(unit.name);
-  return std::to_string(value) + std::string(units[n - 1].name);
+    if (value >= unit.factor && value % unit.factor == 0 && unit.factor > best->factor)
+      best = &unit;
+  return std::to_string(value / best->factor) + std::string(best->name);
 }
 
 void refuse_kind(const YamlNode& node, const std::string& name, const std::string& wanted,
@@ -131,6 +132,18 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
     return std::nullopt;
   }
   return node.text;
+}
+
+bool check_list(const YamlNode& node, const std::string& name, const std::string& wanted,
+                Diagnostics& findings) {
+  if (!node.is_list()) {
+    refuse_kind(node, name, wanted, findings);
+    return false;
+  }
+  if (node.items.size() <= kMaxListItems) return true;
+  findings.error(node.place,
+                 quoted(name) + " has more than " + std::to_string(kMaxListItems) + " entries");
+  return false;
 }
 
 FieldValue text_value(std::string& target, TextLimits limits) {
@@ -307,10 +320,7 @@ FieldValue texts_value(std::vector<std::string>& target, Lists lists, TextLimits
   return {.schema = std::move(schema),
           .read = [&target, lists, limits](const YamlNode& node, const std::string& name,
                                            Diagnostics& findings) {
-            if (!node.is_list()) {
-              refuse_kind(node, name, "a list", findings);
-              return;
-            }
+            if (!check_list(node, name, "a list", findings)) return;
             if (lists == Lists::replaced) target.clear();
             for (const auto& item : node.items) {
               const auto text = read_text(item, name, limits, findings);

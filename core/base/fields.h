@@ -114,6 +114,12 @@ FieldValue mapping_value(Fields fields);
 /// a finding and nothing.
 std::optional<std::string> read_text(const YamlNode& node, const std::string& name,
                                      const TextLimits& limits, Diagnostics& findings);
+/// Whether the node is a list of at most kMaxListItems; else a finding.
+/// @param wanted  "a list of rules"
+bool check_list(const YamlNode& node, const std::string& name, const std::string& wanted,
+                Diagnostics& findings);
+inline constexpr std::size_t kMaxListItems = 5000;
+
 /// "a list", "a mapping", "nothing", "text"
 std::string kind_in_words(const YamlNode& node);
 

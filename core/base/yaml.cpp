@@ -93,6 +93,17 @@ class TreeBuilder : public YAML::EventHandler {
                          length);
   }
 
+  /// Whether the line has a tab in its indentation; then the finding is made.
+  bool finds_tab(const YAML::Mark& mark) {
+    if (mark.is_null()) return false;
+    const std::size_t offset = std::min(static_cast<std::size_t>(mark.pos), text_.size());
+    const std::size_t newline =
+        offset == 0 ? std::string_view::npos : text_.rfind('\n', offset - 1);
+    const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+    const std::size_t end = text_.find_first_not_of(" \t", start);
+    return check_blanks(start, std::min(end, text_.size()));
+  }
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
     findings_.error(place(mark, 3), "a second document: the file has to be one document");
@@ -168,9 +179,17 @@ class TreeBuilder : public YAML::EventHandler {
     const std::string_view before = text_.substr(start, offset - start);
     if (before.find_first_not_of(" \t") != std::string_view::npos) return;
     last_indentation_ = place.line;
-    const std::size_t tab = before.find('\t');
-    if (tab != std::string_view::npos)
-      findings_.error(cursor_.place(start + tab, 1), "a tab as indentation; write blanks");
+    check_blanks(start, offset);
+  }
+
+  /// Whether there is a tab among the blanks; then the finding is made.
+  bool check_blanks(std::size_t start, std::size_t end) {
+    const std::size_t tab = text_.substr(start, end - start).find('\t');
+    if (tab == std::string_view::npos) return false;
+    const TextPlace place = cursor_.place(start + tab, 1);
+    if (place.line != last_tab_) findings_.error(place, "a tab as indentation; write blanks");
+    last_tab_ = place.line;
+    return true;
   }
 
   /// Sets how much of the scalar is underlined, and checks what the parser lets pass.
@@ -264,6 +283,7 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
   int events_ = 0;
   int last_indentation_ = 0;
+  int last_tab_ = 0;
 };
 
 /// False, with a finding, where the text can't be given to the parser.
@@ -317,7 +337,9 @@ YamlNode read_yaml(std::size_t source, Diagnostics& findings) {
   } catch (const Ended&) {
     return refused;
   } catch (const YAML::Exception& error) {
-    findings.error(builder.place(error.mark), "can't be read as YAML: " + error.msg);
+    // A tab as indentation leads the parser astray in several ways, none of which names the tab.
+    if (!builder.finds_tab(error.mark))
+      findings.error(builder.place(error.mark), "can't be read as YAML: " + error.msg);
     return refused;
   }
   YamlNode root = builder.take_root();

@@ -54,11 +54,7 @@ FieldValue commands_value(std::vector<VerifyCommand>& target) {
                                            command_fields(any).schema()})}});
   return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}}),
           .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (!node.is_list()) {
-              findings.error(node.place, "'" + name + "' has to be a list of commands, not " +
-                                             kind_in_words(node));
-              return;
-            }
+            if (!check_list(node, name, "a list of commands", findings)) return;
             target.clear();
             for (const auto& each : node.items) {
               VerifyCommand command;
