@@ -19,8 +19,9 @@ struct CommandPlace {
 
 /// A rule that a command matches, and how surely.
 struct RuleMatch {
-  const CommandRule* rule = nullptr;
-  std::string part;    ///< the command, or the part of a script, that it matches
+  const CommandRule* rule = nullptr;      ///< nothing: none matches
+  const CommandRule* excepted = nullptr;  ///< would have matched but for its but_not on `part`
+  std::string part;                       ///< the command, or the part of a script, that it matches
   bool loose = false;  ///< only could be it: a word of a script, an option read both ways
 };
 
@@ -42,7 +43,7 @@ class CommandRules {
     const CommandRule* rule;
     std::vector<Pattern> but_not;
   };
-  bool excepted(const Compiled& compiled, std::span<const std::string> argv) const;
+  class DenySearch;
   std::vector<Compiled> rules_;
 };
 

@@ -13,6 +13,7 @@ namespace sortie {
 struct NotReadOnly {
   std::string part;    ///< the word that it is about
   std::string reason;  ///< in words
+  bool known = false;  ///< the command is of the class, but not when called like this
 };
 
 /// Judges a direct argv against the class `read-only`: commands that only read, whatever their

@@ -1,0 +1,262 @@
+#include "policies/command_rules.h"
+
+#include <algorithm>
+
+#include "policies/read_only_commands.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/loose_script.h"
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+using Words = std::span<const std::string>;
+
+/// Wrappers in wrappers beyond it are read loosely.
+constexpr int kMaxDepth = 16;
+/// Options before a subcommand beyond it count as a match.
+constexpr std::size_t kMaxSkipped = 64;
+
+std::string joined(Words words) {
+  std::string text;
+  for (const std::string& word : words) (text += text.empty() ? "" : " ") += word;
+  return text;
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_read_only(std::string_view name, Words argv, const CommandPlace& place) {
+  std::vector<std::string> named(argv.begin(), argv.end());
+  named[0] = name;
+  return !why_not_read_only(named, place.workspace, place.workdir);
+}
+
+bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto normal = path.lexically_normal();
+  return std::mismatch(folder.begin(), folder.end(), normal.begin(), normal.end()).first ==
+         folder.end();
+}
+
+/// Whether a rule's word names the program that argv[0] stands for. A rule may name a program
+/// outside the lookup folders by its absolute path, but none of the workspace.
+bool names_program(const std::string& rule_word, const std::string& word,
+                   const CommandPlace& place) {
+  const std::string_view name = command_name(word, place.folders);
+  if (!name.empty()) return command_name(rule_word, place.folders) == name;
+  return rule_word == word && word.front() == '/' && word.find("/..") == std::string::npos &&
+         !is_below(word, place.workspace);
+}
+
+/// Whole words against whole words, the wrapper itself and not what it wraps: for allow rules.
+bool allows_prefix(const CommandRule& rule, Words argv, const CommandPlace& place) {
+  if (argv.empty() || argv[0].empty()) return false;
+  if (!rule.command_class.empty()) {
+    const std::string_view name = command_name(argv[0], place.folders);
+    return rule.command_class == "read-only" && !name.empty() && is_read_only(name, argv, place);
+  }
+  if (rule.prefix.empty() || argv.size() < rule.prefix.size()) return false;
+  const bool named =
+      std::any_of(rule.prefix[0].begin(), rule.prefix[0].end(),
+                  [&](const std::string& word) { return names_program(word, argv[0], place); });
+  if (!named) return false;
+  for (std::size_t i = 1; i < rule.prefix.size(); ++i) {
+    if (!contains(rule.prefix[i], argv[i])) return false;
+  }
+  return true;
+}
+
+const std::string* excepted_word(const std::vector<Pattern>& but_not, Words argv) {
+  if (but_not.empty() || argv.empty()) return nullptr;
+  for (const std::string& word : argv.subspan(1)) {
+    if (any_matches(but_not, word)) return &word;
+  }
+  return nullptr;
+}
+
+bool could_be_any(std::string_view word, const std::vector<std::string>& expected) {
+  return std::any_of(expected.begin(), expected.end(),
+                     [&](const std::string& each) { return could_be(word, each); });
+}
+
+bool could_name(std::string_view word, const std::vector<std::string>& expected) {
+  const std::string_view name = base_name(word);
+  return std::any_of(expected.begin(), expected.end(),
+                     [&](const std::string& each) { return could_be(name, base_name(each)); });
+}
+
+/// The rest of a deny rule's prefix behind the command's name. Options before a subcommand are
+/// passed over with what may be their value (`git -C . push`, `cargo +nightly publish`).
+/// @param word_at  (i) → the i-th word behind the name, or nullptr behind the last
+template <typename WordAt>
+bool rest_matches(const CommandRule& rule, WordAt word_at) {
+  std::size_t at = 0;
+  std::size_t skipped = 0;
+  for (std::size_t place = 1; place < rule.prefix.size(); ++place) {
+    bool may_be_value = false;
+    for (;; ++at) {
+      const std::string* word = word_at(at);
+      if (word == nullptr) return false;
+      if (could_be_any(*word, rule.prefix[place])) break;
+      const bool option = !word->empty() && (word->front() == '-' || word->front() == '+');
+      if (!option && !may_be_value) return false;
+      if (++skipped > kMaxSkipped) return true;
+      may_be_value = option && word->find('=') == std::string::npos;
+    }
+    ++at;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Looks for the strongest rule among all that a command could run.
+class CommandRules::DenySearch {
+ public:
+  DenySearch(const CommandRules& rules, const CommandPlace& place) : rules_(rules), place_(place) {}
+
+  RuleMatch run(Words argv) {
+    search(argv, 0);
+    return best_;
+  }
+
+ private:
+  static int rank(const RuleMatch& match) {
+    if (match.rule == nullptr) return 0;
+    if (match.loose) return 1;
+    return match.rule->effect == Effect::forbid ? 3 : 2;
+  }
+  void consider(RuleMatch match) {
+    if (rank(match) > rank(best_)) best_ = std::move(match);
+  }
+
+  void search(Words argv, int depth) {
+    if (argv.empty()) return;
+    if (depth > kMaxDepth) return search_script(joined(argv), true);
+    for (const Compiled& compiled : rules_.rules_) {
+      if (compiled.rule->effect != Effect::allow && matches(compiled, argv)) {
+        consider({.rule = compiled.rule, .part = joined(argv)});
+      }
+    }
+    for (const Wrapped& wrapped : unwrap(argv)) {
+      if (wrapped.argv.empty()) {
+        search_script(wrapped.script, wrapped.loose);
+      } else {
+        search(wrapped.argv, depth + 1);
+      }
+    }
+  }
+
+  bool matches(const Compiled& compiled, Words argv) const {
+    const CommandRule& rule = *compiled.rule;
+    if (excepted_word(compiled.but_not, argv) != nullptr) return false;
+    if (!rule.command_class.empty()) return allows_prefix(rule, argv, place_);
+    if (rule.prefix.empty() || !could_name(argv[0], rule.prefix[0])) return false;
+    return rest_matches(
+        rule, [&](std::size_t i) { return i + 1 < argv.size() ? &argv[i + 1] : nullptr; });
+  }
+
+  void search_script(const std::string& script, bool loose) {
+    const std::vector<LooseWord> words = loose_words(script);
+    bool name_open = false;  // behind a wrapper, the name of what it runs may still come
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const LooseWord& word = words[i];
+      const bool names_command = word.starts_command || name_open;
+      for (const Compiled& compiled : rules_.rules_) {
+        if (compiled.rule->effect == Effect::allow) continue;
+        if (!script_matches(*compiled.rule, words, i, names_command)) continue;
+        const bool sure = word.starts_command && !word.quoted && !loose && !is_computed(word) &&
+                          !is_fed_shell(words, i);
+        consider({.rule = compiled.rule, .part = printable(word.text), .loose = !sure});
+      }
+      if (word.starts_command) {
+        name_open = is_wrapper(base_name(word.text));
+      } else if (name_open) {
+        name_open = is_wrapper(base_name(word.text)) || is_passed_over(word.text);
+      }
+      if (word.ends_command) name_open = false;
+    }
+  }
+
+  /// Options, numbers, assignments and computed words between a wrapper and its command.
+  static bool is_passed_over(const std::string& word) {
+    return word.empty() || word.front() == '-' || (word.front() >= '0' && word.front() <= '9') ||
+           word.find('=') != std::string::npos || word.find(kLooseAnything) != std::string::npos;
+  }
+
+  static bool is_computed(const LooseWord& word) {
+    return word.text.find(kLooseAnything) != std::string::npos;
+  }
+
+  static std::string printable(std::string text) {
+    std::replace(text.begin(), text.end(), kLooseAnything, '*');
+    return text;
+  }
+
+  static bool script_matches(const CommandRule& rule, const std::vector<LooseWord>& words,
+                             std::size_t at, bool names_command) {
+    const LooseWord& word = words[at];
+    if (!rule.command_class.empty()) return names_command;  // can't be judged word by word
+    const bool computed = is_computed(word);
+    if (rule.prefix.empty() || (computed && !names_command)) return false;
+    if (is_fed_shell(words, at)) return true;
+    if (!could_name(word.text, rule.prefix[0])) return false;
+    // `$command` unquoted can hold the name and all that follows.
+    if (word.text.size() == 1 && computed && !word.quoted) return true;
+    bool ended = word.ends_command;
+    std::size_t last = at;
+    while (!ended && last + 1 < words.size()) ended = words[++last].ends_command;
+    return rest_matches(rule, [&](std::size_t i) {
+      return at + 1 + i <= last ? &words[at + 1 + i].text : nullptr;
+    });
+  }
+
+  /// `… | sh`: a shell behind a pipe, with nothing to read but what comes through it.
+  static bool is_fed_shell(const std::vector<LooseWord>& words, std::size_t at) {
+    if (at == 0 || !words[at].starts_command || !is_shell(words[at].text)) return false;
+    for (std::size_t i = at; i < words.size() && !words[i].ends_command; ++i) {
+      if (i + 1 < words.size() && words[i + 1].text.substr(0, 1) != "-") return false;
+    }
+    return true;
+  }
+
+  const CommandRules& rules_;
+  const CommandPlace& place_;
+  RuleMatch best_;
+};
+
+CommandRules::CommandRules(const std::vector<CommandRule>& rules) {
+  for (const CommandRule& rule : rules) {
+    Compiled compiled{.rule = &rule, .but_not = {}};
+    for (const std::string& glob : rule.but_not_args) {
+      compiled.but_not.push_back(Pattern::word_glob(glob));
+    }
+    rules_.push_back(std::move(compiled));
+  }
+}
+
+RuleMatch CommandRules::find_allow(Words argv, const CommandPlace& place) const {
+  RuleMatch nearly;
+  for (const Compiled& compiled : rules_) {
+    if (compiled.rule->effect != Effect::allow) continue;
+    if (!allows_prefix(*compiled.rule, argv, place)) continue;
+    const std::string* exception = excepted_word(compiled.but_not, argv);
+    if (exception == nullptr) return {.rule = compiled.rule, .part = joined(argv)};
+    if (nearly.excepted == nullptr) nearly = {.excepted = compiled.rule, .part = *exception};
+  }
+  return nearly;
+}
+
+RuleMatch CommandRules::find_deny(Words argv, const CommandPlace& place) const {
+  return DenySearch(*this, place).run(argv);
+}
+
+bool rule_matches(const CommandRule& rule, const std::vector<std::string>& argv,
+                  const CommandPlace& place) {
+  std::vector<CommandRule> rules{rule};
+  rules[0].effect = Effect::allow;
+  return CommandRules(rules).find_allow(argv, place).rule != nullptr;
+}
+
+}  // namespace sortie

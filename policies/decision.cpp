@@ -1,0 +1,36 @@
+#include "policies/decision.h"
+
+#include <algorithm>
+
+namespace sortie {
+namespace {
+
+const char* effect_text(Effect effect) {
+  if (effect == Effect::allow) return "allow";
+  return effect == Effect::forbid ? "forbid" : "deny";
+}
+
+}  // namespace
+
+const Decision& strictest(const std::vector<Decision>& decisions) {
+  static const Decision kNothingAsked{.effect = Effect::deny, .reason = "nothing was asked"};
+  const auto it =
+      std::max_element(decisions.begin(), decisions.end(),
+                       [](const Decision& a, const Decision& b) { return a.effect < b.effect; });
+  return it == decisions.end() ? kNothingAsked : *it;
+}
+
+Json to_json(const Decision& decision) {
+  Json json = Json::object({{"decision", effect_text(decision.effect)}});
+  if (decision.rule.line > 0) {
+    json.set("rule", Json::object({{"file", decision.rule.file},
+                                   {"line", decision.rule.line},
+                                   {"text", decision.rule.text}}));
+  }
+  if (!decision.part.empty()) json.set("part", decision.part);
+  if (!decision.reason.empty()) json.set("reason", decision.reason);
+  if (!decision.instead.empty()) json.set("instead", decision.instead);
+  return json;
+}
+
+}  // namespace sortie

@@ -1,0 +1,171 @@
+#include "policies/explain.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "core/base/text.h"
+#include "policies/engine.h"
+#include "policies/read_only_commands.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t kMaxInstead = 300;
+constexpr std::size_t kMaxSummary = 1024;
+
+/// "cargo build|test": a rule's prefix as people write it.
+std::string prefix_text(const CommandRule& rule) {
+  std::string text;
+  for (const auto& words : rule.prefix) {
+    if (!text.empty()) text += ' ';
+    for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : "|") + words[i];
+  }
+  return text;
+}
+
+bool allows_read_only(const Policy& policy) {
+  return std::any_of(policy.commands.begin(), policy.commands.end(), [](const CommandRule& rule) {
+    return rule.effect == Effect::allow && rule.command_class == "read-only";
+  });
+}
+
+/// Appends as many of the parts as fit, and says how many were left out.
+void append_list(std::string& text, const std::vector<std::string>& parts, std::size_t max_bytes) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string next = (i == 0 ? "" : ", ") + parts[i];
+    const std::string rest = " and " + std::to_string(parts.size() - i) + " more";
+    const std::size_t reserved = i + 1 < parts.size() ? rest.size() : 0;
+    if (text.size() + next.size() + reserved > max_bytes) {
+      text += rest;
+      return;
+    }
+    text += next;
+  }
+}
+
+std::vector<std::string> prefixes(const Policy& policy, Effect effect) {
+  std::vector<std::string> texts;
+  for (const CommandRule& rule : policy.commands) {
+    if (rule.effect == effect && !rule.prefix.empty()) texts.push_back(prefix_text(rule));
+  }
+  return texts;
+}
+
+std::vector<std::string> tool_names(const Policy& policy, Effect effect) {
+  std::vector<std::string> names;
+  for (const ToolRule& rule : policy.tools) {
+    if (rule.effect == effect) names.insert(names.end(), rule.names.begin(), rule.names.end());
+  }
+  return names;
+}
+
+Json suggested_command(const RunCommand& command) {
+  if (command.argv.empty() || is_shell(command.argv[0])) return {};
+  const std::string& name = command.argv[0];
+  if (command_name(name, {}) != name || is_wrapper(name)) return {};
+  Json words = Json::array({name});
+  // A subcommand belongs to the rule; options, paths and files do not.
+  if (command.argv.size() > 1) {
+    const std::string& next = command.argv[1];
+    const bool subcommand = !next.empty() && std::all_of(next.begin(), next.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || c == '-' || c == ':' || (c >= '0' && c <= '9');
+    });
+    if (subcommand && next.front() >= 'a' && next.front() <= 'z') words.push_back(next);
+  }
+  return Json::object({{"commands", Json::array({Json::object({{"allow", std::move(words)}})})}});
+}
+
+Json suggested_path(const char* list, const std::filesystem::path& path) {
+  return Json::object({{"paths", Json::object({{list, Json::array({path.string()})}})}});
+}
+
+}  // namespace
+
+std::string allowed_instead(const Policy& policy) {
+  std::string text = "allowed here: ";
+  std::vector<std::string> parts;
+  if (allows_read_only(policy)) {
+    parts.push_back(
+        "the read-only commands (ls, cat, head, grep, rg, find, sed -n 1,9p, git "
+        "status|diff|log|show …)");
+  }
+  const std::vector<std::string> own = prefixes(policy, Effect::allow);
+  parts.insert(parts.end(), own.begin(), own.end());
+  if (parts.empty()) return "no command is allowed here";
+  const std::string end = ", each as a direct argv without a shell";
+  append_list(text, parts, kMaxInstead - end.size());
+  return std::string(utf8_prefix(text + end, kMaxInstead));
+}
+
+std::string policy_summary(const Policy& policy, Approval approval) {
+  if (approval == Approval::full_auto) {
+    return policy.sandbox == SandboxMode::none
+               ? "Commands run without asking and without a sandbox."
+               : "Commands run without asking, inside a sandbox that limits where they write and "
+                 "what network they reach.";
+  }
+  std::string text =
+      "Nobody can be asked. What the rules below do not allow is denied.\n"
+      "Commands: send a direct argv such as [\"git\",\"status\"]; no shell strings (sh -c), pipes, "
+      "redirections or wrappers (env, timeout, xargs).\nAllowed: ";
+  if (allows_read_only(policy)) {
+    text += "reading commands (";
+    append_list(text, read_only_command_names(), 600);
+    text += "; git: status, diff, log, show, ls-files, rev-parse, blame, grep)";
+  }
+  const std::vector<std::string> own = prefixes(policy, Effect::allow);
+  if (!own.empty()) {
+    if (allows_read_only(policy)) text += "; ";
+    append_list(text, own, 800);
+  } else if (!allows_read_only(policy)) {
+    text += "no command";
+  }
+  if (const auto denied = prefixes(policy, Effect::deny); !denied.empty()) {
+    text += "\nNever: ";
+    append_list(text, denied, 880);
+  }
+  if (const auto tools = tool_names(policy, Effect::allow); !tools.empty()) {
+    text += "\nTools: ";
+    append_list(text, tools, 960);
+  }
+  text += policy.sandbox == SandboxMode::read_only ? "\nNothing may be written." : "";
+  return std::string(utf8_prefix(text, kMaxSummary));
+}
+
+Json suggested_rule(const Action& action) {
+  if (const auto* command = std::get_if<RunCommand>(&action)) return suggested_command(*command);
+  if (const auto* read = std::get_if<ReadPath>(&action)) return suggested_path("read", read->path);
+  if (const auto* write = std::get_if<WritePath>(&action)) {
+    return suggested_path("write", write->path);
+  }
+  return Json::object(
+      {{"tools",
+        Json::array({Json::object({{"allow", Json::array({std::get<CallTool>(action).name})}})})}});
+}
+
+Decision check_command(const Policy& policy, Approval approval,
+                       const std::vector<std::string>& argv, const std::filesystem::path& workdir) {
+  // By words alone: the usual folders of a system, whatever this machine's PATH is.
+  const Engine engine(
+      policy, approval, workdir, {},
+      {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"});
+  return engine.decide(RunCommand{.argv = argv, .workdir = workdir});
+}
+
+std::string decision_text(const Decision& decision) {
+  std::string text = to_json(decision).string_at("decision") + ": " + decision.part + '\n';
+  if (decision.rule.line > 0) {
+    text += "  rule: " + decision.rule.file + ':' + std::to_string(decision.rule.line) + ": " +
+            decision.rule.text + '\n';
+  } else {
+    text += "  rule: none matched, the default of the approval mode holds\n";
+  }
+  if (!decision.reason.empty()) text += "  why: " + decision.reason + '\n';
+  if (!decision.instead.empty()) text += "  instead: " + decision.instead + '\n';
+  return text;
+}
+
+}  // namespace sortie

@@ -1,0 +1,190 @@
+#include "policies/shell/loose_script.h"
+
+#include <algorithm>
+#include <array>
+
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::array<std::string_view, 16> kBeforeCommand = {
+    "if",   "then", "else",     "elif",   "while", "until", "do",      "!",
+    "time", "{",    "function", "coproc", "exec",  "eval",  "command", "builtin"};
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
+
+bool is_operator(char c) {
+  return c == ';' || c == '&' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '`';
+}
+
+bool is_assignment(std::string_view word) {
+  const auto equals = word.find('=');
+  if (equals == 0 || equals == std::string_view::npos) return false;
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '+';
+  });
+}
+
+/// Splits a script; holds the word that is being read.
+class LooseSplitter {
+ public:
+  explicit LooseSplitter(std::string_view script) : script_(script) {}
+
+  std::vector<LooseWord> split() {
+    for (; at_ < script_.size(); ++at_) read(script_[at_]);
+    finish_word();
+    return std::move(words_);
+  }
+
+ private:
+  void read(char c) {
+    if (c == '\\') return read_escape();
+    if (c == '\'' || c == '"') return read_quote(c);
+    if (is_blank(c)) return finish_word();
+    if (is_operator(c) || c == '<' || c == '>') return read_operator(c);
+    begin_word();
+    if (c == '$') return read_expansion();
+    const bool group =
+        c == '{' && word_.text.empty() &&
+        (at_ + 1 == script_.size() || is_blank(script_[at_ + 1]) || script_[at_ + 1] == '\n');
+    if (group) {
+      word_.text = "{";
+      return;
+    }
+    const bool is_glob = c == '*' || c == '?' || c == '[' || c == '{' || c == '~';
+    if (is_glob) {
+      word_.text += c == '[' && word_.text.empty() ? '[' : kLooseAnything;
+      // A set or a brace list stands for anything up to its end.
+      const char end = c == '[' ? ']' : c == '{' ? '}' : '\0';
+      const auto close = end == '\0' ? std::string_view::npos : script_.find(end, at_);
+      if (close != std::string_view::npos &&
+          script_.substr(at_, close - at_).find_first_of(" \t\n") == std::string_view::npos) {
+        if (word_.text.back() != kLooseAnything) word_.text.back() = kLooseAnything;
+        at_ = close;
+      }
+      return;
+    }
+    word_.text += c;
+  }
+
+  void read_escape() {
+    if (at_ + 1 >= script_.size()) return;
+    ++at_;
+    if (script_[at_] == '\n') return;  // a continued line joins
+    begin_word();
+    // An escaped blank ends nothing for the shell; splitting here errs towards denying.
+    if (is_blank(script_[at_])) return finish_word();
+    word_.text += script_[at_];
+  }
+
+  void read_quote(char c) {
+    if (quote_ == c) {
+      quote_ = '\0';
+    } else if (quote_ == '\0') {
+      quote_ = c;
+      begin_word();  // `""` is a word, `su""do` stays one
+    } else {
+      begin_word();
+    }
+  }
+
+  /// `$x`, `${…}`, `$'…'`; of `$(…)` the inside is read on as commands.
+  void read_expansion() {
+    if (word_.text.empty() || word_.text.back() != kLooseAnything) word_.text += kLooseAnything;
+    const char next = at_ + 1 < script_.size() ? script_[at_ + 1] : '\0';
+    if (next == '{') {
+      const auto close = script_.find('}', at_);
+      if (close != std::string_view::npos) at_ = close;
+    } else if (next == '\'') {
+      // ANSI-C quoting: \x73 and its like are not decoded, the word could be anything.
+      std::size_t close = at_ + 2;
+      while (close < script_.size() && script_[close] != '\'')
+        close += script_[close] == '\\' ? 2 : 1;
+      at_ = std::min(close, script_.size() - 1);
+    } else if (next != '(' && next != '"') {
+      while (at_ + 1 < script_.size() && is_name(script_[at_ + 1])) ++at_;
+    }
+  }
+
+  static bool is_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_@#?!$*-").find(c) != std::string_view::npos;
+  }
+
+  void read_operator(char c) {
+    if (c == '`' && in_word_) word_.text += kLooseAnything;
+    finish_word();
+    if (c == '<' || c == '>') {
+      after_redirection_ = true;
+      return;
+    }
+    if (!words_.empty()) words_.back().ends_command = true;
+    at_command_ = true;
+    after_redirection_ = false;
+  }
+
+  void begin_word() {
+    if (in_word_) return;
+    in_word_ = true;
+    word_ = {.quoted = quote_ != '\0'};
+  }
+
+  void finish_word() {
+    if (!in_word_) return;
+    in_word_ = false;
+    word_.starts_command = at_command_ && !after_redirection_;
+    // Behind an assignment, a reserved word or a redirection's file the name is still to come.
+    const bool name_follows =
+        after_redirection_ || is_assignment(word_.text) ||
+        std::find(kBeforeCommand.begin(), kBeforeCommand.end(), word_.text) != kBeforeCommand.end();
+    if (!name_follows) at_command_ = false;
+    after_redirection_ = false;
+    words_.push_back(word_);
+    if (is_assignment(word_.text)) {
+      words_.push_back({.text = word_.text.substr(word_.text.find('=') + 1), .quoted = true});
+    }
+  }
+
+  std::string_view script_;
+  std::size_t at_ = 0;
+  char quote_ = '\0';
+  bool in_word_ = false;
+  bool at_command_ = true;
+  bool after_redirection_ = false;
+  LooseWord word_;
+  std::vector<LooseWord> words_;
+};
+
+}  // namespace
+
+std::vector<LooseWord> loose_words(std::string_view script) {
+  return LooseSplitter(script).split();
+}
+
+bool could_be(std::string_view word, std::string_view expected) {
+  // Two pointers: on a mismatch the last kLooseAnything takes one more byte.
+  std::size_t w = 0;
+  std::size_t e = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  while (e < expected.size()) {
+    if (w < word.size() && word[w] == kLooseAnything) {
+      star = w++;
+      taken = e;
+    } else if (w < word.size() && word[w] == expected[e]) {
+      ++w;
+      ++e;
+    } else if (star != std::string_view::npos) {
+      w = star + 1;
+      e = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (w < word.size() && word[w] == kLooseAnything) ++w;
+  return w == word.size();
+}
+
+}  // namespace sortie

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sortie {
+
+/// A word of a script, read loosely.
+struct LooseWord {
+  /// Quotes and backslashes removed, parts joined; what an expansion or a glob stands for is
+  /// kLooseAnything, since it is not known before the shell runs.
+  std::string text;
+  bool starts_command = false;  ///< it stands where a command's name does
+  bool quoted = false;          ///< it stands inside quotes: perhaps only an argument
+  bool ends_command = false;    ///< an operator or a newline follows
+};
+
+inline constexpr char kLooseAnything = '\x01';
+
+/// The words of a shell script for rules that must err towards denying: split at blanks,
+/// operators, quotes' insides included, so that every word that a shell could run as a command
+/// is among them. Never used to allow.
+std::vector<LooseWord> loose_words(std::string_view script);
+
+/// Whether the word could be exactly `expected` once the shell has expanded it.
+bool could_be(std::string_view word, std::string_view expected);
+
+}  // namespace sortie

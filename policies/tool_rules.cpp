@@ -1,0 +1,41 @@
+#include "policies/tool_rules.h"
+
+namespace sortie {
+
+ToolRules::ToolRules(const std::vector<ToolRule>& rules) {
+  for (const ToolRule& rule : rules) {
+    Compiled compiled{.rule = &rule, .names = {}};
+    for (const std::string& glob : rule.names) {
+      compiled.names.push_back(Pattern::word_glob(glob));
+    }
+    rules_.push_back(std::move(compiled));
+  }
+}
+
+const ToolRule* ToolRules::find(const std::string& name, Effect effect) const {
+  for (const Compiled& compiled : rules_) {
+    if (compiled.rule->effect == effect && any_matches(compiled.names, name)) return compiled.rule;
+  }
+  return nullptr;
+}
+
+Decision ToolRules::decide(const std::string& name, Approval approval) const {
+  for (const Effect effect : {Effect::forbid, Effect::deny, Effect::allow}) {
+    const ToolRule* rule = find(name, effect);
+    if (rule == nullptr) continue;
+    const std::string verb = effect == Effect::allow ? "allows" : "refuses";
+    return {.effect = effect,
+            .rule = rule->place,
+            .part = name,
+            .reason = rule->why.empty() ? "a rule " + verb + " the tool " + name : rule->why};
+  }
+  if (name == "run_tests") {
+    return {.effect = Effect::allow, .part = name, .reason = "verification is always allowed"};
+  }
+  if (approval == Approval::full_auto) {
+    return {.effect = Effect::allow, .part = name, .reason = "full-auto: no rule denies it"};
+  }
+  return {.effect = Effect::deny, .part = name, .reason = "no rule allows the tool " + name};
+}
+
+}  // namespace sortie

@@ -1,0 +1,246 @@
+#include "policies/engine.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/policies/policies.h"
+
+using namespace sortie;
+using tests::command_rule;
+
+namespace {
+
+const std::filesystem::path kWorkspace = "/home/user/project";
+
+Decision decide(const Policy& policy, const Action& action) {
+  return Engine(policy, policy.approval, kWorkspace, kWorkspace / "sortie-out",
+                {"/usr/bin", "/bin"})
+      .decide(action);
+}
+
+Decision run(const Policy& policy, std::vector<std::string> argv) {
+  return decide(policy, RunCommand{std::move(argv), kWorkspace});
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(engine)
+
+BOOST_AUTO_TEST_CASE(deny_by_default_allows_what_a_rule_names_and_says_why_else) {
+  const Policy policy = tests::strict_policy(
+      {command_rule(Effect::allow, {{"cargo"}, {"build", "test"}}, {"--config*"}),
+       command_rule(Effect::allow, {{"timeout"}, {"5"}, {"make"}}),
+       command_rule(Effect::allow, {{"bash"}, {"check.sh"}}),
+       command_rule(Effect::allow, {{"/opt/tool/bin/lint"}})});
+  const struct {
+    std::vector<std::string> argv;
+    Effect effect;
+    const char* reason;
+  } rows[] = {
+      {{"git", "status"}, Effect::allow, ""},
+      {{"ls"}, Effect::allow, ""},
+      {{"cargo", "test"}, Effect::allow, ""},
+      {{"cargo", "test", "-q"}, Effect::allow, ""},
+      {{"/usr/bin/cargo", "build"}, Effect::allow, ""},
+      {{"timeout", "5", "make", "x"}, Effect::allow, ""},
+      {{"bash", "check.sh"}, Effect::allow, ""},
+      {{"/opt/tool/bin/lint", "x"}, Effect::allow, ""},
+      {{"/opt/tool/bin/other", "x"}, Effect::deny, "is a path, not the bare name"},
+      {{"rm", "x"}, Effect::deny, "no rule allows rm"},
+      {{"cargo", "install", "x"}, Effect::deny, "no rule allows cargo"},
+      {{"cargo"}, Effect::deny, "no rule allows cargo"},
+      {{"cargo", "+nightly", "test"}, Effect::deny, "no rule allows cargo"},
+      {{"cargo", "test", "--config=a"}, Effect::deny, "but_not of policy.yaml:7"},
+      {{"env", "rm", "x"}, Effect::deny, "env runs another command"},
+      {{"env", "cargo", "test"}, Effect::deny, "env runs another command"},
+      {{"timeout", "5", "rm", "x"}, Effect::deny, "timeout runs another command"},
+      {{"git", "-c", "core.pager=x", "log"}, Effect::deny, "not read-only: git takes no global"},
+      {{"bash", "-c", "ls; rm x"}, Effect::deny, "send the command as a direct argv"},
+      {{"bash", "check.sh2"}, Effect::deny, "send the command as a direct argv"},
+      {{"bash", "-c", "check.sh"}, Effect::deny, "send the command as a direct argv"},
+      {{"./ls"}, Effect::deny, "./ls is a path, not the bare name"},
+      {{"./cargo", "test"}, Effect::deny, "is a path, not the bare name"},
+      {{"/tmp/cargo", "test"}, Effect::deny, "is a path, not the bare name"},
+      {{}, Effect::deny, "the command is empty"},
+      {{""}, Effect::deny, "the command has no name"},
+      {{"ls", std::string("a\0b", 3)}, Effect::deny, "NUL"},
+  };
+  for (const auto& row : rows) {
+    const Decision decision = run(policy, row.argv);
+    BOOST_TEST_CONTEXT(decision.part << ": " << decision.reason) {
+      BOOST_TEST((decision.effect == row.effect));
+      BOOST_TEST(contains(decision.reason, row.reason));
+      BOOST_TEST((row.effect == Effect::deny || decision.rule.line > 0));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_denied_command_hears_what_is_allowed_instead) {
+  const Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"cargo"}, {"test"}})});
+  const Decision decision = run(policy, {"rm", "x"});
+  BOOST_TEST(contains(decision.instead, "read-only commands"));
+  BOOST_TEST(contains(decision.instead, "cargo test"));
+  BOOST_TEST(contains(decision.instead, "direct argv"));
+  BOOST_TEST(decision.instead.size() <= 300u);
+}
+
+BOOST_AUTO_TEST_CASE(a_working_folder_outside_the_workspace_is_denied) {
+  const Policy policy = tests::strict_policy();
+  BOOST_TEST((decide(policy, RunCommand{{"ls"}, "/"}).effect == Effect::deny));
+  BOOST_TEST((decide(policy, RunCommand{{"ls"}, kWorkspace / ".."}).effect == Effect::deny));
+  BOOST_TEST((decide(policy, RunCommand{{"ls"}, kWorkspace / "src"}).effect == Effect::allow));
+}
+
+BOOST_AUTO_TEST_CASE(forbid_is_stronger_than_deny_and_deny_than_allow) {
+  const Policy policy = tests::strict_policy({
+      command_rule(Effect::allow, {{"git"}}),
+      command_rule(Effect::deny, {{"git"}, {"push"}}),
+      command_rule(Effect::forbid, {{"git"}, {"push"}, {"--force"}}),
+  });
+  BOOST_TEST((run(policy, {"git", "fetch"}).effect == Effect::allow));
+  BOOST_TEST((run(policy, {"git", "push"}).effect == Effect::deny));
+  BOOST_TEST((run(policy, {"git", "push", "--force"}).effect == Effect::forbid));
+}
+
+BOOST_AUTO_TEST_CASE(deny_rules_hold_in_full_auto_however_the_command_is_spelled) {
+  const Policy policy =
+      tests::auto_policy({command_rule(Effect::deny, {{"git"}, {"push"}}, {"--dry-run"}),
+                          command_rule(Effect::forbid, {{"sudo"}})});
+  const struct {
+    std::vector<std::string> argv;
+    Effect effect;
+  } rows[] = {
+      {{"rm", "-rf", "x"}, Effect::allow},
+      {{"./build.sh"}, Effect::allow},
+      {{"git", "status"}, Effect::allow},
+      {{"git", "log", "push"}, Effect::allow},
+      {{"git", "push", "--dry-run"}, Effect::allow},
+      {{"grep", "sudo", "x"}, Effect::allow},
+      {{"git", "push"}, Effect::deny},
+      {{"git", "-C", ".", "push"}, Effect::deny},
+      {{"git", "-c", "a=b", "--no-pager", "push"}, Effect::deny},
+      {{"/usr/bin/git", "push"}, Effect::deny},
+      {{"./git", "push"}, Effect::deny},
+      {{"../../x/git", "push"}, Effect::deny},
+      {{"env", "A=1", "-i", "git", "push"}, Effect::deny},
+      {{"env", "-u", "HOME", "git", "push"}, Effect::deny},
+      {{"/usr/bin/env", "git", "push"}, Effect::deny},
+      {{"env", "-S", "git push"}, Effect::deny},
+      {{"env", "-S git push"}, Effect::deny},
+      {{"env", "--split=git push"}, Effect::deny},
+      {{"timeout", "-k", "5", "10", "git", "push"}, Effect::deny},
+      {{"nice", "-n", "5", "nohup", "git", "push"}, Effect::deny},
+      {{"nice", "-5", "git", "push"}, Effect::deny},
+      {{"xargs", "-n", "1", "git", "push"}, Effect::deny},
+      {{"xargs", "--unknown", "x", "git", "push"}, Effect::deny},
+      {{"stdbuf", "-oL", "setsid", "-w", "git", "push"}, Effect::deny},
+      {{"busybox", "sudo"}, Effect::forbid},
+      {{"find", ".", "-exec", "sudo", "{}", ";"}, Effect::forbid},
+      {{"find", ".", "-name", "a", "-okdir", "git", "push", "+"}, Effect::deny},
+      {{"timeout", "5", "grep", "sudo", "x"}, Effect::allow},
+      {{"sudo", "ls"}, Effect::forbid},
+      {{"bash", "-c", "ls && make"}, Effect::allow},
+      {{"bash", "-c", "git status | head"}, Effect::allow},
+      {{"bash", "-c", "for f in *.c; do echo $f; done"}, Effect::allow},
+      {{"bash", "-c", "git commit -m \"$(date)\""}, Effect::allow},
+      {{"bash", "-c", "git add *"}, Effect::allow},
+      {{"bash", "-c", "git push"}, Effect::deny},
+      {{"bash", "-c", "ls; git push --dry-run"}, Effect::deny},
+      {{"bash", "-lc", "cd x && git -C . push"}, Effect::deny},
+      {{"bash", "-euo", "pipefail", "-c", "git push"}, Effect::deny},
+      {{"/bin/bash", "-c", "git push"}, Effect::deny},
+      {{"sh", "-c", "'git' \"push\""}, Effect::deny},
+      {{"sh", "-c", "g''it pu\\sh"}, Effect::deny},
+      {{"sh", "-c", "git pu\\\nsh"}, Effect::deny},
+      {{"sh", "-c", "git $x"}, Effect::deny},
+      {{"sh", "-c", "$x push"}, Effect::deny},
+      {{"sh", "-c", "$x"}, Effect::deny},
+      {{"sh", "-c", "/usr/bin/g?t push"}, Effect::deny},
+      {{"sh", "-c", "{git,push}"}, Effect::deny},
+      {{"sh", "-c", "g[i]t push"}, Effect::deny},
+      {{"sh", "-c", "$'\\x67it' push"}, Effect::deny},
+      {{"sh", "-c", "eval \"git push\""}, Effect::deny},
+      {{"sh", "-c", "eval $x"}, Effect::deny},
+      {{"sh", "-c", "echo Z2l0IHB1c2g= | base64 -d | sh"}, Effect::deny},
+      {{"sh", "-c", "bash -c 'git push'"}, Effect::deny},
+      {{"sh", "-c", "A=1 git push"}, Effect::deny},
+      {{"sh", "-c", "echo `git push`"}, Effect::deny},
+      {{"sh", "-c", "echo $(git push)"}, Effect::deny},
+      {{"sh", "-c", "echo \"$(git push)\""}, Effect::deny},
+      {{"sh", "-c", "if true; then git push; fi"}, Effect::deny},
+      {{"sh", "-c", "x=sudo; $x ls"}, Effect::deny},
+      {{"sh", "-c", "sudo ls"}, Effect::forbid},
+      {{"sh", "-c", "ls\n/usr/bin/sudo ls"}, Effect::forbid},
+      {{"sh", "-c", "echo 'sudo'"}, Effect::deny},
+      {{"env", "bash", "-c", "sudo ls"}, Effect::forbid},
+      {{"su", "root", "-c", "sudo ls"}, Effect::deny},
+      {{}, Effect::deny},
+      {{"ls", std::string("\0", 1)}, Effect::deny},
+  };
+  for (const auto& row : rows) {
+    const Decision decision = run(policy, row.argv);
+    std::string shown;
+    for (const std::string& word : row.argv) shown += word + ' ';
+    BOOST_TEST((decision.effect == row.effect), shown << ": " << decision.reason);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(full_auto_without_rules_allows_scripts) {
+  const Policy policy = tests::auto_policy();
+  BOOST_TEST((run(policy, {"bash", "-c", "$x | sh"}).effect == Effect::allow));
+  BOOST_TEST((run(policy, {"./x"}).effect == Effect::allow));
+}
+
+BOOST_AUTO_TEST_CASE(a_stricter_approval_wins_over_the_policys) {
+  const Policy policy = tests::auto_policy();
+  const Engine engine(policy, Approval::deny_by_default, kWorkspace, {}, {"/usr/bin"});
+  const Decision decision = engine.decide(RunCommand{{"ls"}, kWorkspace});
+  BOOST_TEST((decision.effect == Effect::deny));
+  BOOST_TEST(decision.instead == "no command is allowed here");
+}
+
+BOOST_AUTO_TEST_CASE(hostile_argv_are_decided_in_linear_time) {
+  const Policy policy = tests::strict_policy({command_rule(Effect::deny, {{"git"}, {"push"}})});
+  std::vector<std::string> wrappers;
+  for (int i = 0; i < 3000; ++i) wrappers.insert(wrappers.end(), {"env", "--unknown"});
+  std::string script;
+  for (int i = 0; i < 20000; ++i) script += "git -a ";
+
+  BOOST_TEST((run(policy, wrappers).effect == Effect::deny));
+  BOOST_TEST((run(policy, {"bash", "-c", script}).effect == Effect::deny));
+  BOOST_TEST((run(policy, {"bash", "-c", std::string(200000, '$')}).effect == Effect::deny));
+}
+
+BOOST_AUTO_TEST_CASE(tools_are_shown_when_a_rule_allows_them) {
+  Policy policy = tests::strict_policy();
+  policy.tools = {
+      {.effect = Effect::allow, .names = {"shell", "mcp__issues__*"}, .why = {}, .place = {}},
+      {.effect = Effect::deny, .names = {"mcp__issues__delete_*"}, .why = "no", .place = {}}};
+  const Engine strict(policy, Approval::deny_by_default, kWorkspace, {}, {});
+  const Engine loose(policy, Approval::full_auto, kWorkspace, {}, {});
+
+  BOOST_TEST(strict.shows_tool("shell"));
+  BOOST_TEST(!strict.shows_tool("apply_patch"));
+  BOOST_TEST(strict.shows_tool("run_tests"));
+  BOOST_TEST(strict.shows_tool("mcp__issues__list"));
+  BOOST_TEST(!strict.shows_tool("mcp__issues__delete_all"));
+  BOOST_TEST(loose.shows_tool("apply_patch"));
+  BOOST_TEST(!loose.shows_tool("mcp__issues__delete_all"));
+  const Decision denied = strict.decide(CallTool{"apply_patch"});
+  BOOST_TEST((denied.effect == Effect::deny));
+  BOOST_TEST(denied.reason == "no rule allows the tool apply_patch");
+}
+
+BOOST_AUTO_TEST_CASE(the_strictest_decision_is_the_first_of_equals) {
+  const Decision allow{.effect = Effect::allow, .part = "a"};
+  const Decision deny{.effect = Effect::deny, .part = "b"};
+  const Decision other{.effect = Effect::deny, .part = "c"};
+  BOOST_TEST((strictest({allow, deny, other}) == deny));
+  BOOST_TEST((strictest({}).effect == Effect::deny));
+  BOOST_TEST(write_json(to_json(deny)) == R"({"decision":"deny","part":"b"})");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,166 @@
+#include "policies/path_rules.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/policies/policies.h"
+
+using namespace sortie;
+
+namespace {
+
+Policy path_policy() {
+  Policy policy;
+  policy.file = "/w/ci/policy.yaml";
+  policy.files = {"/w/ci/policy.yaml", "/w/ci/[base].yaml"};
+  policy.protect = {".github", "**/CODEOWNERS", "AGENTS.md"};
+  policy.hide = {"**/.env", "~/.ssh", "/etc/shadow", "secret/*.pem"};
+  policy.read = {"/data", "~/shared"};
+  return policy;
+}
+
+PathPlaces places() {
+  return {.workspace = "/w/",
+          .out = "/w/sortie-out",
+          .protected_files = {"/w/task.yaml", "/elsewhere/prompt.md"},
+          .home = "/home/u"};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(path_rules)
+
+BOOST_AUTO_TEST_CASE(writing_stays_in_the_workspace_and_off_protected_names) {
+  const Policy policy = path_policy();
+  const PathRules rules(policy, places());
+  const struct {
+    const char* path;
+    bool allowed;
+  } rows[] = {
+      {"a.c", true},
+      {"src/x/y.c", true},
+      {"/w/src/a.c", true},
+      {"./a", true},
+      {"a/../b", true},
+      {".gitignore", true},
+      {"sub/.git/x", true},
+      {".github2/x", true},
+      {"agents.md", true},
+      {"", false},
+      {".", false},
+      {"../x", false},
+      {"a/../../x", false},
+      {"/etc/x", false},
+      {"/w2/x", false},
+      {"/tmp/x", false},
+      {".git", false},
+      {".git/config", false},
+      {"./.git/x", false},
+      {"a/../.git/x", false},
+      {".GIT/config", false},
+      {".Git", false},
+      {"/w/.git/hooks/x", false},
+      {".github", false},
+      {".github/w/x", false},
+      {"CODEOWNERS", false},
+      {"docs/CODEOWNERS", false},
+      {"AGENTS.md", false},
+      {"sortie-out", false},
+      {"sortie-out/x", false},
+      {"task.yaml", false},
+      {"ci/policy.yaml", false},
+      {"ci/[base].yaml", false},
+      {"ci/b.yaml", true},
+      {".env", false},
+      {"a/.env", false},
+      {"secret/a.pem", false},
+      {"/data/x", false},
+  };
+  for (const auto& row : rows) {
+    const Decision decision = rules.decide_write(row.path);
+    BOOST_TEST((decision.effect == Effect::allow) == row.allowed,
+               row.path << ": " << decision.reason);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(reading_reaches_the_workspace_system_folders_and_listed_paths) {
+  const Policy policy = path_policy();
+  const PathRules rules(policy, places());
+  const struct {
+    const char* path;
+    bool allowed;
+  } rows[] = {
+      {"a.c", true},
+      {".", true},
+      {".git/config", true},
+      {"AGENTS.md", true},
+      {"/usr/include/x.h", true},
+      {"/etc/passwd", true},
+      {"/opt/x", true},
+      {"/data/a/b", true},
+      {"/home/u/shared/x", true},
+      {"/etc/shadow", false},
+      {"/home/u/.ssh/id", false},
+      {"/home/u/x", false},
+      {"/usr/../root/x", false},
+      {"../x", false},
+      {"/proc/self/environ", false},
+      {".env", false},
+      {"a/b/.env", false},
+      {"/data/.env", false},
+      {"secret/a.pem", false},
+      {"secret/sub/a.pem", true},
+      {"/", false},
+      {"/usrlocal/x", false},
+      {"", false},
+      {"/w/../etc2/x", false},
+  };
+  for (const auto& row : rows) {
+    const Decision decision = rules.decide_read(row.path);
+    BOOST_TEST((decision.effect == Effect::allow) == row.allowed,
+               row.path << ": " << decision.reason);
+  }
+  BOOST_TEST((rules.decide_read(std::string("a\0b", 3)).effect == Effect::deny));
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_folders_limits_writing) {
+  Policy policy;
+  policy.write = {"src", "docs/*.md", "/cache"};
+  const PathRules rules(policy, places());
+  for (const char* path : {"src/a", "src", "docs/a.md", "/cache/x"}) {
+    BOOST_TEST((rules.decide_write(path).effect == Effect::allow), path);
+  }
+  for (const char* path : {"a", "docs/a.txt", "docs/sub/a.md", "/cache2", "srcs/a"}) {
+    BOOST_TEST((rules.decide_write(path).effect == Effect::deny), path);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_read_only_sandbox_lets_nothing_be_written) {
+  Policy policy;
+  policy.sandbox = SandboxMode::read_only;
+  const PathRules rules(policy, places());
+  BOOST_TEST((rules.decide_write("a.c").effect == Effect::deny));
+  BOOST_TEST((rules.decide_read("a.c").effect == Effect::allow));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_home_its_names_are_hidden_in_any_folder) {
+  PathPlaces nowhere = places();
+  nowhere.home.clear();
+  const Policy policy = path_policy();
+  const PathRules rules(policy, nowhere);
+  BOOST_TEST(rules.is_hidden("/root/.ssh/id"));
+  BOOST_TEST(rules.is_hidden("/home/x/.ssh"));
+  BOOST_TEST(rules.is_hidden(".ssh/id"));
+  BOOST_TEST(!rules.is_hidden("/home/x/.sshd"));
+}
+
+BOOST_AUTO_TEST_CASE(protected_names_need_not_exist) {
+  const Policy policy = path_policy();
+  const PathRules rules(policy, places());
+  BOOST_TEST(rules.is_protected(".github/workflows/x.yml"));
+  BOOST_TEST(rules.is_protected("not/there/CODEOWNERS"));
+  BOOST_TEST(!rules.is_protected("not/there"));
+  const Policy empty;
+  BOOST_TEST(PathRules(empty, places()).is_protected(".git/config"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
