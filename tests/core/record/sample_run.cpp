@@ -1,0 +1,101 @@
+#include "tests/core/record/sample_run.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/agent/budget.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/json_schema.h"
+#include "core/base/text.h"
+#include "core/record/schema.h"
+#include "core/record/transcript.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/scripted_model.h"
+
+namespace sortie::test {
+namespace {
+
+constexpr const char* kDiff = "--- a/x\n+++ b/x\n";
+
+RunEvent start_event() {
+  return run_started_event({.run_id = "run-1",
+                            .run_key = "key",
+                            .task = source_json("sha256:1", "task.yaml", "version: 1\n"),
+                            .policy = source_json("sha256:2", "", "version: 1\n"),
+                            .workspace = Json::object({{"path", "/w"}}),
+                            .model = Json::object({{"name", "m"}}),
+                            .sandbox = Json::object(),
+                            .budget = to_json(TaskBudget{})});
+}
+
+RunEvent end_event() {
+  RunEnd end;
+  end.reason = "done";
+  end.usage = end.durations = end.counts = Json::object();
+  end.artifacts = {{"changes.diff", "sha256:" + sha256_hex(kDiff)}};
+  return run_completed_event(1, end);
+}
+
+}  // namespace
+
+std::vector<RunEvent> sample_events() {
+  const ToolCall one{"c1", "shell", R"({"command":["ls"]})"};
+  const VerificationRecord verify{"after", 1, "make test", {"sh", "-c", "make test"}};
+  ExitStatus failed;
+  failed.code = 2;
+  Response answer = response({assistant("hé"), Item{one}}, Usage{.input_tokens = 10});
+  answer.raw_usage = Json::object({{"input_tokens", 10}});
+  return {
+      start_event(),
+      turn_started_event(1, 3, 500, Json::object({{"turns", 200}})),
+      model_request_event(1, {.provider = "p", .wire = "w", .body_sha256 = "x"}, 1,
+                          {user("Do it."), Item{ToolOutput{"c0", "ok"}}}),
+      model_retry_event(1, {.status = 503, .kind = "status", .message = "later"}),
+      model_retry_event(1, {.kind = "cut", .retry_after = std::chrono::seconds(3)}),
+      model_response_event(1, answer),
+      check_hit_event(1, "unusable_item", "a call without an id", "mend it"),
+      approval_event(
+          1, one, Json::array({Json::object({{"argv", Json::array({"ls"})}})}),
+          Json::object(
+              {{"decision", "allow"},
+               {"rule",
+                Json::object({{"file", "p.yaml"}, {"line", 3}, {"text", "allow: [ls]"}})}})),
+      tool_call_event(1, one),
+      tool_output_event(1, {.call_id = "c1",
+                            .tool = "shell",
+                            .exit = ExitStatus{},
+                            .output = "a\nb\n",
+                            .shown = "a",
+                            .dropped_bytes = 2,
+                            .changed_files = {"M x"}}),
+      plan_updated_event(1, "why", Json::array()),
+      file_changed_event(
+          1, {.path = "x", .kind = "update", .sha256_before = "1", .sha256_after = "2"}),
+      verification_started_event(1, verify),
+      verification_completed_event(1, verify, failed, "no", 0, false),
+      budget_exhausted_event(1, "turns", 1, 1),
+      end_event(),
+  };
+}
+
+void record_run(const std::filesystem::path& folder, const std::vector<RunEvent>& events) {
+  FakeClock clock;
+  Transcript transcript(folder, clock);
+  for (const RunEvent& event : events) transcript.on(event);
+  write_file(folder / "changes.diff", kDiff);
+  write_file(
+      folder / "result.json",
+      R"({"status":"success","exit_code":0,"run_id":"run-1","digests":{"transcript":"sha256:)" +
+          transcript.last_digest() + "\"}}");
+}
+
+void check_schema(const std::filesystem::path& folder) {
+  const JsonSchema schema(transcript_schema());
+  const std::string text = read_file(folder / kTranscriptName);
+  for (const auto line : split_lines(text)) {
+    const auto findings = schema.check(parse_json(line));
+    BOOST_TEST(findings.empty(), describe(findings) << " in " << line.substr(0, 300));
+  }
+}
+
+}  // namespace sortie::test

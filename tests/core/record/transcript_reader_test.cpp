@@ -1,0 +1,250 @@
+#include "core/record/transcript_reader.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/json_schema.h"
+#include "core/base/text.h"
+#include "core/record/schema.h"
+#include "core/record/transcript.h"
+#include "tests/core/record/sample_run.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+using Lines = std::vector<std::string>;
+
+Lines sample_lines() {
+  TemporaryFolder folder;
+  record_sample_run(folder.path());
+  const std::string text = read_file(folder / kTranscriptName);
+  Lines lines;
+  for (const auto line : split_lines(text)) lines.emplace_back(line);
+  return lines;
+}
+
+std::string joined(const Lines& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(transcript_reader)
+
+BOOST_AUTO_TEST_CASE(the_first_record_that_does_not_fit_is_named) {
+  const struct {
+    const char* name;
+    std::function<void(Lines&)> change;
+    std::string problem;
+  } rows[] = {
+      {"edited", [](Lines& lines) { lines[4].replace(lines[4].find("cut"), 3, "CUT"); },
+       "transcript.jsonl:6: prev is "},
+      {"swapped", [](Lines& lines) { std::swap(lines[3], lines[4]); },
+       "transcript.jsonl:4: seq is 4 instead of 3"},
+      {"left out", [](Lines& lines) { lines.erase(lines.begin() + 7); },
+       "transcript.jsonl:8: seq is 8 instead of 7"},
+      {"doubled", [](Lines& lines) { lines.insert(lines.begin() + 2, lines[1]); },
+       "transcript.jsonl:3: seq is 1 instead of 2"},
+      {"beginning cut off", [](Lines& lines) { lines.erase(lines.begin()); },
+       "transcript.jsonl:1: seq is 1 instead of 0"},
+      {"not a record", [](Lines& lines) { lines[2] = "{}"; },
+       "transcript.jsonl:3: is no record: no sequence number"},
+      {"empty line", [](Lines& lines) { lines[2] = ""; }, "transcript.jsonl:3: is no record"},
+      {"data no JSON", [](Lines& lines) { lines[5].insert(lines[5].size() - 2, ","); },
+       "transcript.jsonl:6: is no record: data is not valid JSON"},
+      {"another first prev", [](Lines& lines) { lines[0].replace(lines[0].find("0000"), 1, "1"); },
+       "transcript.jsonl:1: prev is 100000000000… instead of 64 zeros"},
+      {"all gone", [](Lines& lines) { lines.clear(); }, "transcript.jsonl: holds no whole record"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Lines lines = sample_lines();
+      row.change(lines);
+
+      const VerifyResult result = verify_transcript(joined(lines));
+
+      BOOST_TEST(!result.ok);
+      BOOST_TEST(has(result.problem, row.problem), result.problem);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transcript_cut_anywhere_is_a_valid_prefix) {
+  const Lines lines = sample_lines();
+  const std::string text = joined(lines);
+  for (std::size_t size = lines[0].size() + 1; size < text.size(); ++size) {
+    const VerifyResult result = verify_transcript(std::string_view(text).substr(0, size));
+
+    BOOST_REQUIRE(result.ok);
+    BOOST_REQUIRE(!result.finished);
+    BOOST_REQUIRE(result.bytes + result.torn_bytes == size);
+  }
+  const VerifyResult torn = verify_transcript(std::string_view(text).substr(0, text.size() - 5));
+  BOOST_TEST(has(torn.text(), "valid prefix, torn last record"));
+}
+
+BOOST_AUTO_TEST_CASE(every_flipped_bit_of_a_run_is_found) {
+  TemporaryFolder folder;
+  const auto events = sample_events();
+  record_run(folder.path(), {events.front(), events[7], events.back()});
+  BOOST_TEST(verify_run(folder.path()).text() == "3 records, 0 blobs, 1 artifacts: all fit");
+  // The bytes alone: all but the last record, which nothing follows. A flip in a newline joins or
+  // parts lines; in the very last one it is a torn record.
+  const std::string text = read_file(folder / kTranscriptName);
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+  for (std::size_t bit = 0; bit < last * 8; ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    BOOST_REQUIRE_MESSAGE(!verify_transcript(flipped).ok, "bit " << bit);
+  }
+  // With result.json the last record is bound too.
+  const auto path = folder / kTranscriptName;
+  for (std::size_t bit = last * 8; bit < text.size() * 8; ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    if (bit / 8 == text.size() - 1) {
+      const VerifyResult torn = verify_transcript(flipped);
+      BOOST_REQUIRE_MESSAGE(!torn.finished && torn.torn_bytes > 0, "bit " << bit);
+      continue;
+    }
+    FILE* file = std::fopen(path.c_str(), "wb");
+    std::fwrite(flipped.data(), 1, flipped.size(), file);
+    std::fclose(file);
+    const VerifyResult result = verify_run(folder.path());
+    BOOST_REQUIRE_MESSAGE(!result.ok || !result.finished, "bit " << bit);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(artifacts_are_compared_with_what_the_run_recorded) {
+  const struct {
+    const char* name;
+    std::function<void(const std::filesystem::path&)> change;
+    std::string problem;
+  } rows[] = {
+      {"as it was", [](const auto&) {}, ""},
+      {"changed", [](const auto& out) { write_file(out / "changes.diff", "else"); },
+       "changes.diff was changed"},
+      {"gone", [](const auto& out) { std::filesystem::remove(out / "changes.diff"); },
+       "changes.diff is missing"},
+      {"a link in its place",
+       [](const auto& out) {
+         std::filesystem::rename(out / "changes.diff", out / "real");
+         std::filesystem::create_symlink("real", out / "changes.diff");
+       },
+       "changes.diff is missing"},
+      {"one more", [](const auto& out) { write_file(out / "last-message.txt", "hi"); },
+       "last-message.txt was added"},
+      {"result of another run",
+       [](const auto& out) { write_file(out / "result.json", R"({"run_id":"x"})"); },
+       "result.json is of run 'x'"},
+      {"result with another code",
+       [](const auto& out) {
+         write_file(out / "result.json", R"({"run_id":"run-1","status":"success","exit_code":1})");
+       },
+       "result.json has exit_code 1, the transcript 0"},
+      {"no result", [](const auto& out) { std::filesystem::remove(out / "result.json"); }, ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      TemporaryFolder folder;
+      record_sample_run(folder.path());
+      row.change(folder.path());
+
+      const VerifyResult result = verify_run(folder.path());
+
+      BOOST_TEST(result.ok == row.problem.empty());
+      BOOST_TEST(has(result.problem, row.problem), result.problem);
+      BOOST_TEST(verify_run(folder / kTranscriptName).ok);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_blob_that_differs_is_found) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+  transcript.on(sample_events().front());
+  transcript.on(tool_output_event(1, {.call_id = "c", .output = std::string(2 << 20, 'x')}));
+  const auto blob = std::filesystem::directory_iterator(folder / "blobs")->path();
+  BOOST_TEST(verify_run(folder.path()).ok);
+
+  std::string other(2 << 20, 'x');
+  other[1000] = 'y';
+  write_file(blob, other);
+  BOOST_TEST(has(verify_run(folder.path()).problem, "was changed"));
+  write_file(blob, "x");
+  BOOST_TEST(has(verify_run(folder.path()).problem, "has 1 bytes instead of 2097152"));
+  std::filesystem::remove(blob);
+  BOOST_TEST(has(verify_run(folder.path()).problem, "is missing"));
+}
+
+BOOST_AUTO_TEST_CASE(hostile_lines_are_refused_without_harm) {
+  const std::string before =
+      R"({"seq":0,"ts":"2026-11-21T03:14:15.926Z","type":"run.started","turn":0,"prev":")" +
+      std::string(64, '0') + R"(","data":)";
+  const struct {
+    const char* name;
+    std::string line;
+  } rows[] = {
+      {"deep", before + R"({"a":)" + std::string(1 << 20, '[') + std::string(1 << 20, ']') + "}}"},
+      {"NUL", before + std::string("{\"a\":\"\0\"}}", 10)},
+      {"bad UTF-8", before + "{\"a\":\"\xff\"}}"},
+      {"bytes after the data", before + "{}{}}"},
+      {"huge seq", R"({"seq":99999999999999999999,"ts":")"},
+      {"later version", before + R"({"version":2}})"},
+      {"no newline for long", std::string(9 << 20, 'a')},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) { BOOST_TEST(!verify_transcript(row.line + "\n").ok); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(records_are_read_back_as_they_were_written) {
+  TemporaryFolder folder;
+  record_sample_run(folder.path());
+  const auto events = sample_events();
+  std::size_t at = 0;
+
+  read_transcript(folder / kTranscriptName, [&](const TranscriptRecord& record) {
+    BOOST_TEST(record.seq == at);
+    BOOST_TEST(record.type == events[at].type);
+    BOOST_TEST(record.turn == events[at].turn);
+    BOOST_TEST(write_json(record.data) == write_json(events[at].data));
+    ++at;
+  });
+
+  BOOST_TEST(at == events.size());
+  BOOST_CHECK_THROW(read_transcript(folder / "missing", [](const auto&) {}), Error);
+  BOOST_CHECK_THROW(parse_record("{}"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_finds_a_record_that_lacks_a_member) {
+  const JsonSchema schema(transcript_schema());
+  for (const std::string& line : sample_lines()) {
+    Json record = parse_json(line);
+    Json& data = *record.find("data");
+    BOOST_TEST(schema.check(record).empty());
+    data.members().erase(data.members().begin());
+    BOOST_TEST(!schema.check(record).empty(), line.substr(0, 200));
+  }
+  Json unknown = parse_json(sample_lines()[0]);
+  unknown.set("type", "later.kind");
+  unknown.set("data", Json::object());
+  BOOST_TEST(schema.check(unknown).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,209 @@
+#include "core/record/transcript.h"
+
+#include <sys/resource.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "core/record/transcript_reader.h"
+#include "tests/core/record/sample_run.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+std::vector<TranscriptRecord> records_of(const std::filesystem::path& folder) {
+  std::vector<TranscriptRecord> records;
+  read_transcript(folder / kTranscriptName,
+                  [&](const TranscriptRecord& record) { records.push_back(record); });
+  return records;
+}
+
+/// Files of this process may not grow beyond a size, as on a full disk; until it is destroyed.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+RunEvent output_event(const std::string& text) {
+  return tool_output_event(1, {.call_id = "c", .tool = "shell", .output = text});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(transcript)
+
+BOOST_AUTO_TEST_CASE(a_record_has_the_envelope_and_the_digest_of_the_line_before) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+
+  transcript.on({"plan.updated", 1, Json::object({{"a", 1}})});
+  transcript.on({"plan.updated", 2, Json::object({{"b", "\xff"}})});
+
+  const std::string first =
+      R"({"seq":0,"ts":"2027-01-15T08:00:00.000Z","type":"plan.updated","turn":1,"prev":")" +
+      std::string(64, '0') + R"(","data":{"a":1}})";
+  const std::string second =
+      R"({"seq":1,"ts":"2027-01-15T08:00:00.000Z","type":"plan.updated","turn":2,"prev":")" +
+      sha256_hex(first) + R"(","data":{"b":"�"}})";
+  BOOST_TEST(read_file(folder / kTranscriptName) == first + "\n" + second + "\n");
+  BOOST_TEST(transcript.records() == 2u);
+  BOOST_TEST(transcript.last_digest() == sha256_hex(second));
+}
+
+BOOST_AUTO_TEST_CASE(every_record_type_fits_the_schema_and_the_chain) {
+  TemporaryFolder folder;
+
+  record_sample_run(folder.path());
+
+  const VerifyResult result = verify_run(folder.path());
+  BOOST_TEST(result.problem == "");
+  BOOST_TEST(result.ok);
+  BOOST_TEST(result.finished);
+  BOOST_TEST(result.records == sample_events().size());
+  BOOST_TEST(result.run_id == "run-1");
+  check_schema(folder.path());
+}
+
+BOOST_AUTO_TEST_CASE(a_long_string_becomes_a_blob) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+  std::string whole;
+  while (whole.size() < (3u << 20)) whole += "line " + std::to_string(whole.size()) + "\n";
+
+  transcript.on(sample_events().front());
+  transcript.on(output_event(whole));
+
+  const Json data = records_of(folder.path())[1].data;
+  BOOST_TEST(data["output"].string_at("blob") == "sha256-" + sha256_hex(whole));
+  BOOST_TEST(data["output"].integer_at("bytes") == static_cast<std::int64_t>(whole.size()));
+  BOOST_TEST(whole.starts_with(data["output"].string_at("head")));
+  BOOST_TEST(data.string_at("call_id") == "c");
+  BOOST_TEST(read_file(folder / "blobs" / data["output"].string_at("blob")) == whole);
+  BOOST_TEST(verify_run(folder.path()).blobs == 1u);
+  check_schema(folder.path());
+}
+
+BOOST_AUTO_TEST_CASE(no_record_is_longer_than_a_mebibyte) {
+  const std::string quotes(700'000, '"');
+  Json words = Json::array();
+  for (int i = 0; i < 300'000; ++i) words.push_back("word");
+  const struct {
+    const char* name;
+    Json data;
+  } rows[] = {
+      {"escapes double it", Json::object({{"output", quotes}, {"success", true}})},
+      {"two that fit alone",
+       Json::object({{"output", std::string(600'000, 'a')}, {"shown", std::string(600'001, 'b')}})},
+      {"many short strings", Json::object({{"items", words}, {"id", "x"}})},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      TemporaryFolder folder;
+      FakeClock clock;
+      Transcript transcript(folder.path(), clock);
+
+      transcript.on({"model.response", 1, row.data});
+
+      BOOST_TEST(read_file(folder / kTranscriptName).size() <= 1u << 20);
+      BOOST_TEST(records_of(folder.path()).size() == 1u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(past_the_limit_outputs_are_cut_and_a_record_says_so_once) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock, 10'000);
+  transcript.on(sample_events().front());
+
+  for (int i = 0; i < 20; ++i) transcript.on(output_event(std::string(4000, 'x')));
+
+  int told = 0;
+  int cut = 0;
+  for (const auto& record : records_of(folder.path())) {
+    told += record.data.string_at("check") == "transcript_limit" ? 1 : 0;
+    cut += record.data["cut"].boolean() ? 1 : 0;
+  }
+  BOOST_TEST(told == 1);
+  BOOST_TEST(cut >= 17);
+  BOOST_TEST(verify_run(folder.path()).ok);
+  check_schema(folder.path());
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_ends_the_record_whole_and_for_good) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+  transcript.on(sample_events().front());
+  int written = 0;
+  {
+    const FileSizeLimit limit(8192);
+    for (; written < 100; ++written) {
+      try {
+        transcript.on(output_event(std::string(1000, 'x')));
+      } catch (const Error& error) {
+        BOOST_TEST((error.code() == ExitCode::environment));
+        BOOST_TEST(std::string(error.what()).find("can't be written") != std::string::npos);
+        break;
+      }
+    }
+  }
+
+  BOOST_TEST(written > 1);
+  BOOST_TEST(written < 8);
+  // There is room again, but a record is missing: nothing may follow it.
+  BOOST_CHECK_THROW(transcript.on(output_event("small")), Error);
+  const VerifyResult result = verify_run(folder.path());
+  BOOST_TEST(result.problem == "");
+  BOOST_TEST(result.torn_bytes == 0u);
+  BOOST_TEST(result.records == static_cast<std::uint64_t>(written) + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_blob_that_cannot_be_written_ends_the_record_too) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+  write_file(folder / "blobs", "in the way");
+
+  BOOST_CHECK_THROW(transcript.on(output_event(std::string(2 << 20, 'x'))), Error);
+  BOOST_CHECK_THROW(transcript.on(output_event("small")), Error);
+  BOOST_TEST(read_file(folder / kTranscriptName) == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_existing_transcript_is_never_written_over) {
+  TemporaryFolder folder;
+  FakeClock clock;
+  write_file(folder / kTranscriptName, "precious");
+
+  BOOST_CHECK_THROW(Transcript(folder.path(), clock), Error);
+  BOOST_CHECK_THROW(Transcript(folder / "missing", clock), Error);
+  BOOST_TEST(read_file(folder / kTranscriptName) == "precious");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
