@@ -1,0 +1,168 @@
+#include "core/workspace/copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/workspace/tree.h"
+#include "core/workspace/tree_copy.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+using Kind = FileStatus::Kind;
+
+/// ctime comes from a clock that moves by ticks (1 to 10 ms): a file written in the tick in which
+/// the copy was finished could keep its stamp (git calls such entries racily clean).
+constexpr std::int64_t kTick = 20'000'000;
+
+MountPlan make_plan(const WorkspaceOptions& options) {
+  MountPlan plan{.kind = options.namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct,
+                 .workspace = options.root,
+                 .source = options.state / "tree",
+                 .upper = {},
+                 .work = {},
+                 .cover = {}};
+  const auto out = options.out.lexically_relative(options.root);
+  if (!options.out.empty() && !out.empty() && *out.begin() != ".." && out != ".") {
+    plan.cover.push_back(out);
+  }
+  return plan;
+}
+
+std::optional<Manifest> earlier_manifest(const fs::path& file) {
+  if (!fs::exists(file)) return std::nullopt;
+  return parse_manifest(read_file(file, 4ull << 30));
+}
+
+/// A copy is whole once its manifest is on disk; half of one is made again.
+Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
+  const fs::path file = options.state / "manifest";
+  if (auto earlier = earlier_manifest(file); earlier && fs::is_directory(plan.source)) {
+    return std::move(*earlier);
+  }
+  std::error_code error;
+  fs::create_directories(options.state, error);
+  fs::remove_all(plan.source, error);
+  if (error) throw Error(path_text(plan.source) + ": " + error.message(), ExitCode::environment);
+  const bool clones = can_clone(options.root, options.state);
+  const TreeSize size = measure_tree(options.root, plan.cover);
+  if (!clones && size.bytes > options.copy_limit) {
+    throw Error("the workspace holds " + std::to_string(size.bytes) +
+                    " bytes, a copy may have at most " + std::to_string(options.copy_limit) +
+                    "; raise the limit, or see --isolation",
+                ExitCode::environment);
+  }
+  Manifest manifest = copy_tree(options.root, plan.source, plan.cover);
+  write_file(file, manifest_text(manifest), 0600);
+  return manifest;
+}
+
+/// Goes through the copy beside its manifest.
+class CopyWalk {
+ public:
+  CopyWalk(const MountPlan& plan, const Manifest& manifest, const Files& start, const Files& copy)
+      : plan_(plan), manifest_(manifest), start_(start), copy_(copy) {}
+
+  std::vector<ChangedPath> run() {
+    folder(open_folder(AT_FDCWD, plan_.source.native(), plan_.source), "", 0);
+    auto next = seen_.begin();
+    for (const auto& [path, file] : manifest_.files) {  // both sorted by their bytes
+      while (next != seen_.end() && *next < path) ++next;
+      const bool still_there = next != seen_.end() && *next == path;
+      if (!still_there) changes_.push_back({path, ChangedPath::Kind::deleted});
+    }
+    std::sort(changes_.begin(), changes_.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    check_sources();
+    return std::move(changes_);
+  }
+
+ private:
+  void folder(const Fd& open, const std::string& path, int depth) {
+    if (depth > kDeepestFolder) {
+      throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
+    }
+    for (const NamedStatus& entry : list_folder(open, plan_.source / path)) {
+      const std::string name = joined(path, entry.name);
+      if (is_within(name, plan_.cover)) continue;
+      if (S_ISDIR(entry.status.st_mode)) {
+        folder(open_folder(open.get(), entry.name, plan_.source / name), name, depth + 1);
+      } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
+        file(name, entry.status);
+      }
+    }
+    if (depth == 0) std::sort(seen_.begin(), seen_.end());
+  }
+
+  void file(const std::string& path, const struct stat& status) {
+    const auto found = manifest_.files.find(path);
+    if (found == manifest_.files.end()) {
+      changes_.push_back({path, ChangedPath::Kind::added});
+      return;
+    }
+    seen_.push_back(path);
+    const FileStamp& copied = found->second.copy;
+    const bool untouched = stamp_of(status) == copied && copied.ctime + kTick < manifest_.finished;
+    if (!untouched && !same(path)) changes_.push_back({path, ChangedPath::Kind::modified});
+  }
+
+  bool same(const std::string& path) const {
+    constexpr std::uint64_t kMostCompared = 256ull << 20;
+    const auto was = start_.status(path);
+    const auto now = copy_.status(path);
+    if (!was || !now || was->kind != now->kind || was->size != now->size) return false;
+    if (now->kind == Kind::symlink) return start_.read_link(path) == copy_.read_link(path);
+    if ((was->mode & 0100) != (now->mode & 0100) || now->size > kMostCompared) return false;
+    try {
+      return start_.read(path) == copy_.read(path);
+    } catch (const ToolError&) {
+      return false;  // unreadable: the diff says so
+    }
+  }
+
+  /// The user's own files are the start, as long as nobody wrote to them.
+  void check_sources() const {
+    for (const ChangedPath& change : changes_) {
+      if (change.kind == ChangedPath::Kind::added) continue;
+      struct stat status {};
+      const fs::path source = plan_.workspace / change.path;
+      const bool there = ::lstat(source.c_str(), &status) == 0;
+      if (there && stamp_of(status) == manifest_.files.at(change.path).source) continue;
+      throw Error(path_text(change.path) + ": was changed in the workspace during the run",
+                  ExitCode::conflict);
+    }
+  }
+
+  const MountPlan& plan_;
+  const Manifest& manifest_;
+  const Files& start_;
+  const Files& copy_;
+  std::vector<std::string> seen_;
+  std::vector<ChangedPath> changes_;
+};
+
+}  // namespace
+
+CopyWorkspace::CopyWorkspace(const WorkspaceOptions& options, std::string reason)
+    : plan_(make_plan(options)),
+      reason_(std::move(reason)),
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
+      manifest_(copy_or_take(options, plan_)) {}
+
+std::vector<ChangedPath> CopyWorkspace::changed_paths(const Files&) const {
+  // The copy itself, not the view of it: with its inode numbers and times.
+  const DiskFiles copy(open_folder(AT_FDCWD, plan_.source.native(), plan_.source));
+  try {
+    return CopyWalk(plan_, manifest_, start_, copy).run();
+  } catch (const ToolError& error) {
+    throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
+  }
+}
+
+}  // namespace sortie

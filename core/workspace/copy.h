@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/workspace/manifest.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// A workspace that is a copy of the user's tree in the state folder, bound over the tree's path
+/// where the keeper can mount. Permissions, links, holes and times are kept, hard links are not;
+/// pipes, sockets and devices are left out. What changed is found by a manifest of the copy.
+class CopyWorkspace : public Workspace {
+ public:
+  /// Copies the tree, or takes the whole copy that a run before left in options.state.
+  /// @param reason  completed by how the copy was made
+  /// @throws Error  ExitCode::environment: too large, a file that can't be read, a full disk
+  CopyWorkspace(const WorkspaceOptions& options, std::string reason);
+  Isolation isolation() const override { return Isolation::copy; }
+  const std::string& reason() const override { return reason_; }
+  MountPlan mount_plan() const override { return plan_; }
+  /// @throws Error  ExitCode::conflict when the user's own file under a changed path is no longer
+  ///                what was copied: there is no start to compare with
+  std::vector<ChangedPath> changed_paths(const Files& view) const override;
+  const Files& start() const override { return start_; }
+
+ private:
+  MountPlan plan_;
+  std::string reason_;
+  DiskFiles start_;
+  Manifest manifest_;
+};
+
+}  // namespace sortie

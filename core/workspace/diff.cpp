@@ -1,0 +1,218 @@
+#include "core/workspace/diff.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/base/hash.h"
+#include "core/workspace/patch_text.h"
+#include "core/workspace/start_state.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+/// More than this is not even read for its digest.
+constexpr std::uint64_t kMostBytes = 2ull << 30;
+
+/// A changed path with both of its sides; a side that git would not keep is none.
+struct Change {
+  std::string path;
+  std::optional<TreeEntry> before;
+  std::optional<TreeEntry> after;
+};
+
+/// `.git` anywhere in a path: a repository's own files, never part of a tree (git: verify_path).
+bool in_git_folder(const std::string& path) {
+  return std::any_of(fs::path(path).begin(), fs::path(path).end(), [](const fs::path& part) {
+    std::string name = part.native();
+    std::transform(name.begin(), name.end(), name.begin(), [](char letter) {
+      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
+    return name == ".git";
+  });
+}
+
+std::optional<TreeEntry> read_entry(const Files& files, const std::string& path) {
+  try {
+    const auto status = files.status(path);
+    if (!status) return std::nullopt;
+    if (status->kind == FileStatus::Kind::symlink) {
+      return TreeEntry{0120000, files.read_link(path)};
+    }
+    if (status->kind != FileStatus::Kind::file) return std::nullopt;
+    auto content = files.read(path, kMostBytes);
+    if (!content) return std::nullopt;
+    return TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, std::move(*content)};
+  } catch (const ToolError& error) {
+    throw Error(std::string("diff: ") + error.what(), ExitCode::task_failed);
+  }
+}
+
+Change read_change(const ChangedPath& changed, const Files& start, const Files& view) {
+  Change change{changed.path, std::nullopt, std::nullopt};
+  // Not looked up where the kind says that it isn't there: a link in its place above could
+  // lead to a file all the same.
+  if (changed.kind != ChangedPath::Kind::added) change.before = read_entry(start, changed.path);
+  if (changed.kind != ChangedPath::Kind::deleted) change.after = read_entry(view, changed.path);
+  return change;
+}
+
+/// Which ignored paths belong into the diff all the same.
+class Included {
+ public:
+  explicit Included(const std::vector<std::string>& globs) {
+    if (globs.empty()) return;
+    start_libgit2();
+    std::vector<char*> texts;
+    for (const auto& glob : globs) texts.push_back(const_cast<char*>(glob.c_str()));
+    const git_strarray list{texts.data(), texts.size()};
+    check_git(git_pathspec_new(GitOut(globs_), &list), "output.diff.include", ExitCode::usage);
+  }
+  bool operator()(const std::string& path) const {
+    return globs_ && git_pathspec_matches_path(globs_.get(), GIT_PATHSPEC_USE_CASE, path.c_str());
+  }
+
+ private:
+  GitPathspec globs_;
+};
+
+std::string list_of(const std::vector<std::string>& paths) {
+  constexpr std::size_t kShown = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paths.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + path_text(paths[i]);
+  }
+  if (paths.size() > kShown) text += " and " + std::to_string(paths.size() - kShown) + " more";
+  return text;
+}
+
+/// Changes that a diff can't hold end the run: their loss in silence would be worse.
+void refuse(const std::vector<Change>& changes, const StartState& start) {
+  std::vector<std::string> lfs;
+  std::vector<std::string> submodules;
+  for (const Change& change : changes) {
+    if (const auto name = start.submodule(change.path); !name.empty()) {
+      if (submodules.empty() || submodules.back() != name) submodules.push_back(name);
+    } else if (start.lfs(change.path)) {
+      lfs.push_back(change.path);
+    }
+  }
+  if (!submodules.empty()) {
+    throw Error("the diff can't hold changes inside a submodule: " + list_of(submodules),
+                ExitCode::task_failed);
+  }
+  if (!lfs.empty()) {
+    throw Error("the diff can't hold files that git keeps by filter=lfs: " + list_of(lfs),
+                ExitCode::task_failed);
+  }
+}
+
+/// "PATH sha256:… BYTES" of a file that is larger than a diff may hold, else "".
+std::string too_large(const Change& change, std::uint64_t max_bytes) {
+  const auto exceeds = [&](const auto& side) { return side && side->content.size() > max_bytes; };
+  if (!exceeds(change.before) && !exceeds(change.after)) return "";
+  if (!change.after) return change.path + " deleted";
+  return change.path + " sha256:" + sha256_hex(change.after->content) + " " +
+         std::to_string(change.after->content.size());
+}
+
+/// The changes that belong into the diff; ignored and too large ones are listed in `diff`.
+std::vector<Change> select(const Workspace& workspace, const Files& view, const StartState& start,
+                           const DiffOptions& options, Diff& diff) {
+  const Included included(options.include);
+  std::vector<Change> changes;
+  for (const ChangedPath& changed : workspace.changed_paths(view)) {
+    if (in_git_folder(changed.path)) continue;
+    if (!start.tracked(changed.path) && start.ignored(changed.path) && !included(changed.path)) {
+      diff.ignored_changes.push_back(changed.path);
+      continue;
+    }
+    Change change = read_change(changed, workspace.start(), view);
+    if (std::string line = too_large(change, options.max_file_size); !line.empty()) {
+      diff.too_large.push_back(std::move(line));
+      continue;
+    }
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+bool clean(const std::vector<Change>& changes, const StartState& start) {
+  return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return start.head_has(change.path, change.before);
+  });
+}
+
+DiffBase choose_base(DiffBase asked, const std::vector<Change>& changes, const StartState& start) {
+  const bool has_head = !start.head_commit().empty();
+  if (asked == DiffBase::head && !has_head) {
+    throw Error("output.diff.base: head: the workspace has no commit; use start", ExitCode::usage);
+  }
+  if (asked != DiffBase::automatic) return asked;
+  return has_head && clean(changes, start) ? DiffBase::head : DiffBase::start;
+}
+
+std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
+                                          const TouchedFiles& before, const StartState& start) {
+  const auto side = [&](const std::string& path) -> std::optional<TreeEntry> {
+    const auto found = before.find(path);
+    return found == before.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto all = [&](const auto& holds) {
+    return std::all_of(changes.begin(), changes.end(), holds);
+  };
+  std::vector<std::string> names;
+  if (all([&](const Change& c) { return c.before == side(c.path); })) names.push_back("start");
+  if (!start.head_commit().empty() &&
+      all([&](const Change& c) { return start.head_has(c.path, side(c.path)); })) {
+    names.push_back("head");
+  }
+  if (start.has_index() &&
+      all([&](const Change& c) { return start.index_has(c.path, side(c.path)); })) {
+    names.push_back("index");
+  }
+  return names;
+}
+
+/// Renames are a nicety: where one can't be proved to apply, the same change is told without them.
+PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
+                       const DiffOptions& options) {
+  std::string flaw;
+  for (const bool renames : {true, false}) {
+    if (renames && !options.renames) continue;
+    PatchText patch = make_patch(before, after, options.context_lines, renames);
+    flaw = check_patch(patch.text, before, after);
+    if (flaw.empty()) return patch;
+  }
+  throw Error("the diff does not pass its own check: " + flaw, ExitCode::internal);
+}
+
+}  // namespace
+
+Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
+               const DiffOptions& options) {
+  const StartState start(root);
+  Diff diff;
+  diff.head_commit = start.head_commit();
+  const std::vector<Change> changes = select(workspace, view, start, options, diff);
+  refuse(changes, start);
+  const DiffBase base = choose_base(options.base, changes, start);
+  diff.base = base == DiffBase::head ? "head" : "start";
+
+  TouchedFiles before;
+  TouchedFiles after;
+  for (const Change& change : changes) {
+    const auto old = base == DiffBase::head ? start.head_entry(change.path) : change.before;
+    if (old) before.emplace(change.path, *old);
+    if (change.after) after.emplace(change.path, *change.after);
+  }
+  PatchText patch = proved_patch(before, after, options);
+  diff.text = std::move(patch.text);
+  diff.files = std::move(patch.files);
+  diff.applies_to = judge_applies_to(changes, before, start);
+  return diff;
+}
+
+}  // namespace sortie

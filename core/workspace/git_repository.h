@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/workspace/git_handle.h"
+
+namespace sortie {
+
+/// A repository found on disk, opened for reading.
+struct FoundRepository {
+  GitRepository handle;            ///< empty where there is none
+  std::filesystem::path toplevel;  ///< the folder that holds `.git`
+};
+
+/// Looks for `.git` in the folder and its parents, as git does, but by our own walk: the
+/// repository's `core.worktree` can't move the working tree elsewhere.
+/// @throws Error  ExitCode::environment for a repository that can't be read
+FoundRepository find_repository(const std::filesystem::path& folder);
+
+/// HEAD's commit id; "" before the first commit.
+std::string head_commit(git_repository& repository);
+
+}  // namespace sortie

@@ -1,0 +1,59 @@
+#include "core/workspace/manifest.h"
+
+#include <sstream>
+
+namespace sortie {
+namespace {
+
+constexpr const char* kFirstLine = "sortie-manifest 1";
+
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::ostream& operator<<(std::ostream& out, const FileStamp& stamp) {
+  return out << stamp.mode << ' ' << stamp.size << ' ' << stamp.inode << ' ' << stamp.mtime << ' '
+             << stamp.ctime << ' ';
+}
+
+std::istream& operator>>(std::istream& in, FileStamp& stamp) {
+  return in >> stamp.mode >> stamp.size >> stamp.inode >> stamp.mtime >> stamp.ctime;
+}
+
+}  // namespace
+
+FileStamp stamp_of(const struct stat& status) {
+  return {.mode = status.st_mode,
+          .size = static_cast<std::uint64_t>(status.st_size),
+          .inode = static_cast<std::uint64_t>(status.st_ino),
+          .mtime = nanoseconds(status.st_mtim),
+          .ctime = nanoseconds(status.st_ctim)};
+}
+
+std::string manifest_text(const Manifest& manifest) {
+  std::ostringstream out;
+  out << kFirstLine << ' ' << manifest.files.size() << ' ' << manifest.finished << '\n';
+  for (const auto& [path, file] : manifest.files) out << file.source << file.copy << path << '\0';
+  return out.str();
+}
+
+std::optional<Manifest> parse_manifest(const std::string& text) {
+  std::istringstream in(text);
+  std::string name;
+  std::string version;
+  std::size_t count = 0;
+  Manifest manifest;
+  in >> name >> version >> count >> manifest.finished;
+  if (!in || name + " " + version != kFirstLine || in.get() != '\n') return std::nullopt;
+  for (std::size_t i = 0; i < count; ++i) {
+    CopiedFile file;
+    std::string path;
+    in >> file.source >> file.copy;
+    if (!in || in.get() != ' ') return std::nullopt;
+    if (!std::getline(in, path, '\0') || in.eof()) return std::nullopt;
+    manifest.files.emplace(std::move(path), file);
+  }
+  return manifest;
+}
+
+}  // namespace sortie

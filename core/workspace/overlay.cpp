@@ -1,0 +1,239 @@
+#include "core/workspace/overlay.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/workspace/tree.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+using Kind = FileStatus::Kind;
+
+/// An attribute that the kernel set. The other namespace's are the commands' own to set, and say
+/// nothing: as root the overlay hides `trusted.overlay.*`, elsewhere `user.overlay.*`.
+std::string overlay_attribute(const Fd& folder, const std::string& name) {
+  const std::string full = (::geteuid() == 0 ? "trusted.overlay." : "user.overlay.") + name;
+  char value[256];
+  const ssize_t size = ::fgetxattr(folder.get(), full.c_str(), value, sizeof value);
+  if (size >= 0) return std::string(value, static_cast<std::size_t>(size));
+  return errno == ERANGE ? "?" : "";
+}
+
+/// Goes through the upper folder beside the lower one.
+class UpperWalk {
+ public:
+  UpperWalk(const Files& start, const Files& view, const MountPlan& plan)
+      : start_(start), view_(view), plan_(plan) {}
+
+  std::vector<ChangedPath> run() {
+    folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "", {true, true}, 0);
+    std::sort(changes_.begin(), changes_.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    return std::move(changes_);
+  }
+
+ private:
+  /// What lies under an upper folder.
+  struct Under {
+    bool folder;  ///< a folder stands at the same path in the lower tree, links not followed
+    bool shows;   ///< and no folder above hides it: those in a hiding one are not marked themselves
+  };
+
+  void folder(const Fd& upper, const std::string& path, Under under, int depth) {
+    if (depth > kDeepestFolder) {
+      throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
+    }
+    // The kernel could then show files below this folder that are in no upper folder.
+    if (!overlay_attribute(upper, "redirect").empty()) {
+      throw Error(path_text(path) + ": the overlay was mounted with redirect_dir");
+    }
+    const auto entries = list_folder(upper, plan_.upper / path);
+    under.shows = under.shows && overlay_attribute(upper, "opaque") != "y";
+    if (under.folder && !under.shows) hidden(path, entries);
+    for (const NamedStatus& entry : entries) {
+      const std::string name = joined(path, entry.name);
+      if (!is_within(name, plan_.cover)) one(upper, entry, name, under, depth);
+    }
+  }
+
+  void one(const Fd& parent, const NamedStatus& entry, const std::string& path, Under above,
+           int depth) {
+    const auto lower = above.folder ? start_.status(path) : std::nullopt;
+    const bool lower_folder = lower && lower->kind == Kind::folder;
+    if (S_ISDIR(entry.status.st_mode)) {
+      if (lower && !lower_folder) gone(path, lower->kind);
+      folder(open_folder(parent.get(), entry.name, plan_.upper / path), path,
+             {lower_folder, above.shows}, depth + 1);
+    } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
+      if (lower_folder) gone(path, Kind::folder);
+      file(path, lower);
+    } else if (lower) {
+      gone(path, lower->kind);  // a whiteout; or a pipe or socket, which are no part of a tree
+    }
+  }
+
+  void file(const std::string& path, const std::optional<FileStatus>& lower) {
+    const bool was = lower && (lower->kind == Kind::file || lower->kind == Kind::symlink);
+    if (!was) {
+      changes_.push_back({path, ChangedPath::Kind::added});
+    } else if (!same(path, *lower)) {
+      changes_.push_back({path, ChangedPath::Kind::modified});
+    }
+  }
+
+  bool same(const std::string& path, const FileStatus& lower) const {
+    constexpr std::uint64_t kMostCompared = 256ull << 20;
+    const auto now = view_.status(path);
+    if (!now) throw Error(path_text(path) + ": is in the upper folder, but not in the view");
+    if (now->kind != lower.kind || now->size != lower.size) return false;
+    if (now->kind == Kind::symlink) return view_.read_link(path) == start_.read_link(path);
+    if ((now->mode & 0100) != (lower.mode & 0100)) return false;
+    if (now->size > kMostCompared) return false;
+    try {
+      return view_.read(path) == start_.read(path);
+    } catch (const ToolError&) {
+      return false;  // unreadable: the diff says so
+    }
+  }
+
+  /// All that a hiding folder covers and does not hold anew.
+  void hidden(const std::string& path, const std::vector<NamedStatus>& entries) {
+    for (const FolderEntry& below : start_.list(path)) {
+      const auto found = std::lower_bound(
+          entries.begin(), entries.end(), below.name,
+          [](const NamedStatus& entry, const std::string& name) { return entry.name < name; });
+      if (found != entries.end() && found->name == below.name) continue;
+      gone(joined(path, below.name), below.kind);
+    }
+  }
+
+  /// A path of the lower tree that is no more, with all below it.
+  void gone(const std::string& path, Kind kind) {
+    if (is_within(path, plan_.cover)) return;
+    if (kind == Kind::file || kind == Kind::symlink) {
+      changes_.push_back({path, ChangedPath::Kind::deleted});
+    }
+    if (kind != Kind::folder) return;
+    for (const FolderEntry& below : start_.list(path)) gone(joined(path, below.name), below.kind);
+  }
+
+  const Files& start_;
+  const Files& view_;
+  const MountPlan& plan_;
+  std::vector<ChangedPath> changes_;
+};
+
+void make_like(const fs::path& folder, const struct stat& model) {
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!made && errno == EEXIST) return;
+  const auto step = path_text(folder);
+  if (!made) throw system_error(step, ExitCode::environment);
+  // The view's root shows the upper folder's owner and mode.
+  if (::geteuid() == 0 && ::chown(folder.c_str(), model.st_uid, model.st_gid) != 0) {
+    throw system_error(step, ExitCode::environment);
+  }
+  if (::chmod(folder.c_str(), model.st_mode & 07777) != 0) {
+    throw system_error(step, ExitCode::environment);
+  }
+}
+
+struct stat stat_folder(const fs::path& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) {
+    throw system_error(path_text(folder), ExitCode::environment);
+  }
+  return status;
+}
+
+/// A file in the top levels whose owner a user's overlay can't copy up, or "".
+std::string foreign_file(const fs::path& root) {
+  constexpr int kMostLooked = 2000;
+  int looked = 0;
+  std::error_code ignored;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(root, options, ignored), end; it != end;
+       it.increment(ignored)) {
+    if (++looked > kMostLooked) break;
+    if (it.depth() >= 1) it.disable_recursion_pending();
+    struct stat status {};
+    if (::lstat(it->path().c_str(), &status) != 0) continue;
+    if (status.st_uid != ::geteuid() || status.st_gid != ::getegid()) {
+      return path_text(it->path().lexically_relative(root));
+    }
+  }
+  return "";
+}
+
+/// Removes the folders of a probe, however it ends.
+struct ProbeFolder {
+  fs::path path;
+  ~ProbeFolder() { remove_tree(path); }
+};
+
+}  // namespace
+
+MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& state) {
+  MountPlan plan{.kind = MountPlan::Kind::overlay,
+                 .workspace = options.root,
+                 .source = {},
+                 .upper = state / "upper",
+                 .work = state / "work",
+                 .cover = {}};
+  const auto out = options.out.lexically_relative(options.root);
+  if (!options.out.empty() && !out.empty() && *out.begin() != ".." && out != ".") {
+    plan.cover.push_back(out);
+  }
+  std::error_code error;
+  fs::create_directories(state, error);
+  if (error) throw Error(path_text(state) + ": " + error.message(), ExitCode::environment);
+  make_like(plan.upper, stat_folder(options.root));
+  make_like(plan.work, stat_folder(state));
+  return plan;
+}
+
+std::string overlay_obstacle(const WorkspaceOptions& options) {
+  if (!options.namespaces) return "namespaces are not to be had here";
+  if (!options.probe_overlay) return "nothing here can try it";
+  std::error_code error;
+  fs::create_directories(options.state, error);
+  if (error) return path_text(options.state) + ": " + error.message();
+  struct statfs system {};
+  if (::statfs(options.state.c_str(), &system) != 0) return errno_text(errno);
+  if (system.f_type == OVERLAYFS_SUPER_MAGIC) {
+    return path_text(options.state) + " lies on an overlayfs itself";
+  }
+  if (::geteuid() != 0) {
+    const std::string foreign = foreign_file(options.root);
+    if (!foreign.empty()) return foreign + " belongs to another user or group";
+  }
+  const ProbeFolder probe{options.state / "probe"};
+  remove_tree(probe.path);
+  return options.probe_overlay(make_overlay_plan(options, probe.path));
+}
+
+OverlayWorkspace::OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
+    : plan_(make_overlay_plan(options, options.state)),
+      reason_(std::move(reason)),
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
+
+std::vector<ChangedPath> OverlayWorkspace::changed_paths(const Files& view) const {
+  try {
+    return UpperWalk(start_, view, plan_).run();
+  } catch (const ToolError& error) {
+    throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
+  }
+}
+
+}  // namespace sortie

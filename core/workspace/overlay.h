@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// A workspace under an overlayfs whose lower layer is the user's own tree. What changed is read
+/// from the upper folder alone, so that its cost grows with what changed.
+///
+/// On disk a change is a whole copy; a deletion a character device 0:0; a folder that hides the
+/// lower one has the attribute `overlay.opaque` = "y", in `trusted.` where root mounted it, in
+/// `user.` elsewhere (kernel: Documentation/filesystems/overlayfs.rst).
+class OverlayWorkspace : public Workspace {
+ public:
+  /// Makes the upper and work folders in options.state, or takes those that a run before left.
+  OverlayWorkspace(const WorkspaceOptions& options, std::string reason);
+  Isolation isolation() const override { return Isolation::overlay; }
+  const std::string& reason() const override { return reason_; }
+  MountPlan mount_plan() const override { return plan_; }
+  std::vector<ChangedPath> changed_paths(const Files& view) const override;
+  const Files& start() const override { return start_; }
+
+ private:
+  MountPlan plan_;
+  std::string reason_;
+  DiskFiles start_;
+};
+
+/// The plan of an overlay with its folders in `state`, which are made.
+/// @throws Error  ExitCode::environment when they can't be
+MountPlan make_overlay_plan(const WorkspaceOptions& options, const std::filesystem::path& state);
+
+/// Why an overlay can't work here, or "" when a probe of it went well.
+std::string overlay_obstacle(const WorkspaceOptions& options);
+
+}  // namespace sortie

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/workspace/git_repository.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// What git knows about a workspace as it was at the start: HEAD, index, ignore rules. Paths are
+/// relative to the workspace, which may be a folder below the repository's toplevel or lie in no
+/// repository at all; then only its `.gitignore` files speak.
+class StartState {
+ public:
+  /// @param root  the user's own tree, absolute, links resolved; only read
+  explicit StartState(const std::filesystem::path& root);
+
+  bool has_repository() const { return has_repository_; }
+  const std::string& head_commit() const { return head_commit_; }
+  /// In the index; in HEAD, where the index is of a kind that libgit2 can't read.
+  bool tracked(const std::string& path) const;
+  bool ignored(const std::string& path) const;
+  /// Whether `filter=lfs` holds for it: then git keeps other bytes than the working tree.
+  bool lfs(const std::string& path) const;
+  /// The submodule that the path is or lies in, or "".
+  std::string submodule(const std::string& path) const;
+  /// HEAD's file, read from the object database. @throws Error  where its object is missing
+  std::optional<TreeEntry> head_entry(const std::string& path) const;
+  bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
+  bool index_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
+  bool has_index() const { return index_ != nullptr; }
+
+ private:
+  struct Listed {
+    git_oid id;
+    unsigned mode;
+  };
+  std::string in_repository(const std::string& path) const { return prefix_ + path; }
+  std::optional<Listed> in_head(const std::string& repository_path) const;
+  std::optional<Listed> in_index(const std::string& repository_path) const;
+  static bool same(const std::optional<Listed>& listed, const std::optional<TreeEntry>& entry);
+
+  GitRepository repository_;
+  bool has_repository_ = false;
+  std::string prefix_;  ///< the workspace within the repository: "" or "sub/folder/"
+  std::string head_commit_;
+  GitTree head_;
+  GitIndex index_;
+};
+
+}  // namespace sortie

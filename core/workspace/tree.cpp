@@ -1,0 +1,75 @@
+#include "core/workspace/tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+Error walk_error(const fs::path& shown) {
+  return system_error(path_text(shown), ExitCode::environment);
+}
+
+}  // namespace
+
+Fd open_folder(int parent, const std::string& name, const fs::path& shown) {
+  const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Fd folder(::openat(parent, name.c_str(), flags));
+  if (!folder) throw walk_error(shown);
+  return folder;
+}
+
+std::vector<NamedStatus> list_folder(const Fd& folder, const fs::path& shown) {
+  // A second description: a stream moves the offset and closes what it was given.
+  Fd own(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own) throw walk_error(shown);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
+  if (!stream) throw walk_error(shown);
+  own.release();
+  std::vector<NamedStatus> entries;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    NamedStatus named{entry->d_name, {}};
+    if (named.name == "." || named.name == "..") continue;
+    const int flags = AT_SYMLINK_NOFOLLOW;
+    if (::fstatat(folder.get(), entry->d_name, &named.status, flags) == 0) {
+      entries.push_back(std::move(named));
+    } else if (errno != ENOENT) {
+      throw walk_error(shown / named.name);
+    }
+    errno = 0;
+  }
+  if (errno != 0) throw walk_error(shown);
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return entries;
+}
+
+std::string joined(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : folder + "/" + name;
+}
+
+bool is_within(const std::string& path, const std::vector<fs::path>& folders) {
+  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    const std::string& name = folder.native();
+    return path.compare(0, name.size(), name) == 0 &&
+           (path.size() == name.size() || path[name.size()] == '/');
+  });
+}
+
+void remove_tree(const fs::path& folder) noexcept {
+  std::error_code ignored;
+  fs::permissions(folder / "work", fs::perms::owner_all, ignored);
+  fs::remove_all(folder, ignored);
+}
+
+}  // namespace sortie

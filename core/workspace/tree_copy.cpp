@@ -1,0 +1,227 @@
+#include "core/workspace/tree_copy.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/workspace/tree.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+Error copy_error(const std::string& path) {
+  return system_error("copy of the workspace: " + path_text(path.empty() ? "." : path),
+                      ExitCode::environment);
+}
+
+bool is_leaf(mode_t mode) { return S_ISREG(mode) || S_ISLNK(mode); }
+
+/// Calls `each(folder, entry, path)` for what stands in a folder; it is told whether to go deeper.
+template <class Each>
+void walk(const Fd& folder, const std::string& path, const std::vector<fs::path>& leave_out,
+          int depth, const Each& each) {
+  if (depth > kDeepestFolder) {
+    throw Error("copy of the workspace: " + path_text(path) + ": folders nested too deeply",
+                ExitCode::environment);
+  }
+  for (const NamedStatus& entry : list_folder(folder, path)) {
+    const std::string name = joined(path, entry.name);
+    if (is_within(name, leave_out)) continue;
+    each(folder, entry, name);
+    if (!S_ISDIR(entry.status.st_mode)) continue;
+    walk(open_folder(folder.get(), entry.name, name), name, leave_out, depth + 1, each);
+  }
+}
+
+Fd open_tree(const fs::path& tree) { return open_folder(AT_FDCWD, tree.native(), tree); }
+
+void copy_range(int from, int to, off_t begin, off_t end, const std::string& path) {
+  off_t in = begin;
+  off_t out = begin;
+  while (in < end) {
+    const ssize_t count =
+        ::copy_file_range(from, &in, to, &out, static_cast<std::size_t>(end - in), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw copy_error(path);
+    if (count == 0) return;  // it was cut short meanwhile; its stamp will tell
+  }
+}
+
+/// The data between the holes; the holes are left by the size alone.
+void copy_bytes(int from, int to, off_t size, const std::string& path) {
+  if (::ftruncate(to, size) != 0) throw copy_error(path);
+  off_t at = 0;
+  while (at < size) {
+    const off_t data = ::lseek(from, at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return;  // a hole up to the end
+    if (data < 0) return copy_range(from, to, at, size, path);
+    const off_t hole = ::lseek(from, data, SEEK_HOLE);
+    if (hole < 0) throw copy_error(path);
+    copy_range(from, to, data, std::min(hole, size), path);
+    at = hole;
+  }
+}
+
+/// Makes one tree like another, folder by folder, and notes both sides of each file.
+class TreeCopy {
+ public:
+  explicit TreeCopy(const std::vector<fs::path>& leave_out) : leave_out_(leave_out) {}
+
+  void folder(const Fd& from, const Fd& to, const std::string& path, int depth) {
+    if (depth > kDeepestFolder) {
+      throw Error("copy of the workspace: " + path_text(path) + ": folders nested too deeply",
+                  ExitCode::environment);
+    }
+    for (const NamedStatus& entry : list_folder(from, path)) {
+      const std::string name = joined(path, entry.name);
+      if (S_ISDIR(entry.status.st_mode)) {
+        subfolder(from, to, entry, name, depth);
+      } else if (is_leaf(entry.status.st_mode) && !is_within(name, leave_out_)) {
+        leaf(from, to, entry, name);
+      }
+    }
+  }
+
+  /// Owner, mode and times, in this order: chown(2) clears set-id bits, and times are last.
+  void finish(int file, const struct stat& status, const std::string& path) {
+    if (::geteuid() == 0 && ::fchown(file, status.st_uid, status.st_gid) != 0) {
+      throw copy_error(path);
+    }
+    if (::fchmod(file, status.st_mode & 07777) != 0) throw copy_error(path);
+    const timespec times[2] = {status.st_atim, status.st_mtim};
+    if (::futimens(file, times) != 0) throw copy_error(path);
+  }
+
+  Manifest take() { return std::move(manifest_); }
+
+ private:
+  void subfolder(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path,
+                 int depth) {
+    if (::mkdirat(to.get(), entry.name.c_str(), 0700) != 0) throw copy_error(path);
+    const Fd copy = open_folder(to.get(), entry.name, path);
+    if (!is_within(path, leave_out_)) {
+      folder(open_folder(from.get(), entry.name, path), copy, path, depth + 1);
+    }
+    finish(copy.get(), entry.status, path);
+  }
+
+  void leaf(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
+    CopiedFile record;
+    if (S_ISLNK(entry.status.st_mode)) {
+      record.source = stamp_of(entry.status);
+      link(from, to, entry, path);
+    } else {
+      record.source = file(from, to, entry, path);
+    }
+    struct stat copy {};
+    if (::fstatat(to.get(), entry.name.c_str(), &copy, AT_SYMLINK_NOFOLLOW) != 0) {
+      throw copy_error(path);
+    }
+    record.copy = stamp_of(copy);
+    manifest_.files.emplace(path, record);
+  }
+
+  void link(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
+    std::string target(4096, '\0');
+    const char* name = entry.name.c_str();
+    const ssize_t size = ::readlinkat(from.get(), name, target.data(), target.size());
+    if (size < 0) throw copy_error(path);
+    target.resize(static_cast<std::size_t>(size));
+    if (::symlinkat(target.c_str(), to.get(), name) != 0) throw copy_error(path);
+    const int flags = AT_SYMLINK_NOFOLLOW;
+    if (::geteuid() == 0) {
+      if (::fchownat(to.get(), name, entry.status.st_uid, entry.status.st_gid, flags) != 0) {
+        throw copy_error(path);
+      }
+    }
+    const timespec times[2] = {entry.status.st_atim, entry.status.st_mtim};
+    if (::utimensat(to.get(), name, times, flags) != 0) throw copy_error(path);
+  }
+
+  FileStamp file(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const Fd source(::openat(from.get(), entry.name.c_str(), flags));
+    struct stat status {};
+    if (!source || ::fstat(source.get(), &status) != 0) throw copy_error(path);
+    if (!S_ISREG(status.st_mode)) {
+      throw Error(path_text(path) + ": changed while it was copied", ExitCode::environment);
+    }
+    const int made = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const Fd copy(::openat(to.get(), entry.name.c_str(), made, 0600));
+    if (!copy) throw copy_error(path);
+    if (::ioctl(copy.get(), FICLONE, source.get()) != 0) {
+      copy_bytes(source.get(), copy.get(), status.st_size, path);
+    }
+    finish(copy.get(), status, path);
+    return stamp_of(status);  // as before the reading: a later change shows
+  }
+
+  const std::vector<fs::path>& leave_out_;
+  Manifest manifest_;
+};
+
+}  // namespace
+
+TreeSize measure_tree(const fs::path& tree, const std::vector<fs::path>& leave_out) {
+  TreeSize size;
+  walk(open_tree(tree), "", leave_out, 0,
+       [&](const Fd&, const NamedStatus& entry, const std::string&) {
+         if (!is_leaf(entry.status.st_mode)) return;
+         ++size.files;
+         const auto stored = static_cast<std::uint64_t>(entry.status.st_blocks) * 512;
+         size.bytes += std::min(stored, static_cast<std::uint64_t>(entry.status.st_size));
+       });
+  return size;
+}
+
+bool can_clone(const fs::path& tree, const fs::path& folder) {
+  bool tried = false;
+  bool works = false;
+  const auto attempt = [&](const Fd& parent, const NamedStatus& entry, const std::string&) {
+    if (tried || !S_ISREG(entry.status.st_mode) || entry.status.st_size == 0) return;
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const Fd source(::openat(parent.get(), entry.name.c_str(), flags));
+    const Fd copy(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (!source || !copy) return;
+    tried = true;
+    works = ::ioctl(copy.get(), FICLONE, source.get()) == 0;
+  };
+  // The top levels suffice; a file below them would be of the same file system.
+  const Fd top = open_tree(tree);
+  for (const NamedStatus& entry : list_folder(top, tree)) {
+    attempt(top, entry, "");
+    if (tried || !S_ISDIR(entry.status.st_mode)) continue;
+    const Fd below = open_folder(top.get(), entry.name, tree / entry.name);
+    for (const NamedStatus& inner : list_folder(below, tree / entry.name)) {
+      attempt(below, inner, "");
+    }
+  }
+  return works;
+}
+
+Manifest copy_tree(const fs::path& tree, const fs::path& to,
+                   const std::vector<fs::path>& leave_out) {
+  const Fd from = open_tree(tree);
+  struct stat status {};
+  if (::fstat(from.get(), &status) != 0 || ::mkdir(to.c_str(), 0700) != 0) throw copy_error("");
+  const Fd copy = open_tree(to);
+  TreeCopy work(leave_out);
+  work.folder(from, copy, "", 0);
+  work.finish(copy.get(), status, "");
+  Manifest manifest = work.take();
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  manifest.finished = static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  return manifest;
+}
+
+}  // namespace sortie
