@@ -171,6 +171,7 @@ Json plan_for(const SandboxProfile& profile, const std::vector<std::string>& sec
   const bool writable = profile.mode != SandboxMode::read_only && profile.workspace_writable;
   return Json::object({{"workspace", workspace_root(profile).string()},
                        {"writable", writable},
+                       {"in_place", profile.mount.in_place},
                        {"namespaces", profile.use_namespaces},
                        {"network", name_of(profile.network)},
                        {"outside", outside_folders(profile)},

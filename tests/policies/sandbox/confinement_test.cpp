@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,8 +8,9 @@
 #include <sstream>
 
 #include "policies/environment.h"
-#include "policies/sandbox/layers.h"
+#include "tests/policies/sandbox/confinement.h"
 #include "tests/policies/sandbox/scene.h"
+#include "tests/policies/sandbox/work.h"
 
 namespace sortie::test {
 namespace {
@@ -32,26 +32,6 @@ std::vector<Way> ways() {
           {"root without capabilities", 0, 0},
           {"an ordinary user", 1000, 1000}};
 }
-
-/// Everything that holds without a namespace, in the order of layers.h.
-class Confinement {
- public:
-  explicit Confinement(const SandboxProfile& profile, const CommandProfile& command = {})
-      : profile_(profile), landlock_(profile, command), seccomp_(profile) {}
-
-  int apply() const {
-    if (const int error = apply_resource_limits(profile_)) return error;
-    if (const int error = drop_privileges(profile_.uid, profile_.gid)) return error;
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    if (const int error = landlock_.apply()) return error;
-    return seccomp_.apply();
-  }
-
- private:
-  SandboxProfile profile_;
-  LandlockRules landlock_;
-  SeccompFilter seccomp_;
-};
 
 Ended confined(const Scene& scene, uid_t start, const SandboxProfile& profile,
                const std::function<int()>& body) {
@@ -141,49 +121,12 @@ BOOST_AUTO_TEST_CASE(calls_that_programs_probe_answer_what_they_can_live_with) {
 }
 
 BOOST_AUTO_TEST_CASE(what_must_work_works_without_namespaces) {
-  const struct {
-    const char* name;
-    const char* script;
-  } rows[] = {
-      {"files", "echo a > n && mkdir -p d/e && mv n d/e/n && ln -s d l && cat l/e/n && rm -r d l"},
-      {"hard links inside", "echo a > n && mkdir d && ln n d/m && mv d/m k && rm -r n k d"},
-      {"truncation", "echo aaaa > n && truncate -s 2 n && test $(stat -c %s n) = 2 && rm n"},
-      {"temporary files and the home", "touch $(mktemp) $HOME/x && rm $HOME/x"},
-      {"devices", "echo x > /dev/null && head -c 4 /dev/urandom | wc -c"},
-      {"git",
-       "rm -rf g && git init -q g && cd g && echo a > a && git add a && "
-       "git -c user.name=a -c user.email=a@b commit -qm x && git status --short && "
-       "git log --oneline && cd .. && rm -rf g"},
-      {"a compiler",
-       "echo '#include <vector>\n#include <cstdio>\nint main() { std::vector<int> v(3); "
-       "std::puts(\"hi\"); return v[0]; }' > a.cpp && g++ a.cpp -o a.out && ./a.out && "
-       "rm a.cpp a.out"},
-      {"the address sanitizer",
-       "echo 'int main(int n, char**) { int* p = new int(n); return *p - n; "
-       "}' > s.cpp && g++ -fsanitize=address s.cpp -o s.out && ./s.out && "
-       "rm s.cpp s.out"},
-      {"Python with threads and a socket pair",
-       "/usr/bin/python3 -c 'import threading, socket, subprocess\n"
-       "a, b = socket.socketpair()\n"
-       "t = threading.Thread(target=lambda: a.send(b\"x\")); t.start(); t.join()\n"
-       "assert b.recv(1) == b\"x\"\n"
-       "assert subprocess.run([\"true\"]).returncode == 0'"},
-      {"code made at run time",
-       "/usr/bin/python3 -c 'import mmap, ctypes\n"
-       "m = mmap.mmap(-1, 4096, prot=7); m.write(bytes([0xb8, 42, 0, 0, 0, 0xc3]))\n"
-       "f = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
-       "assert f() == 42'"},
-      {"a program in memory",
-       "/usr/bin/python3 -c 'import os, subprocess\n"
-       "f = os.memfd_create(\"p\", 0); os.write(f, open(\"/bin/true\", \"rb\").read())\n"
-       "assert subprocess.run([\"/proc/self/fd/%d\" % f], pass_fds=[f]).returncode == 0'"},
-      {"a set of randomness off", "setarch -R true"},
-  };
   for (const Way& way : ways()) {
     const Scene scene(way.run);
-    for (const auto& row : rows) {
-      BOOST_TEST_CONTEXT(way.name << ": " << row.name) {
-        const ScriptResult result = run_script(scene, way, scene.profile(), row.script);
+    for (const Work& work : what_must_work()) {
+      if (work.needs_namespaces) continue;
+      BOOST_TEST_CONTEXT(way.name << ": " << work.name) {
+        const ScriptResult result = run_script(scene, way, scene.profile(), work.script);
         BOOST_TEST(got_through(result.ended), result.output);
       }
     }

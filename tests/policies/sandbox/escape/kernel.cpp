@@ -132,6 +132,7 @@ int host_name(const Ground&) {
 }
 
 int push_input(long request) {
+  ::signal(SIGHUP, SIG_IGN);  // comes when the terminal is closed below
   ::setsid();
   const Fd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal || ::grantpt(terminal.get()) != 0 || ::unlockpt(terminal.get()) != 0) return errno;
