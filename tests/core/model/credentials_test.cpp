@@ -1,0 +1,142 @@
+#include "core/model/credentials.h"
+
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/files.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+
+namespace {
+
+constexpr const char* kVariable = "SORTIE_TEST_KEY";
+
+Endpoint endpoint(const std::string& address, bool operator_host = false) {
+  return {.base = parse_url(address), .operator_host = operator_host};
+}
+
+std::optional<ExitCode> refusal(const Endpoint& to, const CredentialBounds& bounds) {
+  try {
+    find_api_key({.variable = kVariable}, to, bounds);
+    return std::nullopt;
+  } catch (const Error& error) {
+    BOOST_TEST(std::string(error.what()).find(kVariable) != std::string::npos);
+    BOOST_TEST(std::string(error.what()).find("sk-secret") == std::string::npos);
+    return error.code();
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(credentials)
+
+BOOST_AUTO_TEST_CASE(a_taken_variable_is_gone_from_the_environments_memory) {
+  ::setenv(kVariable, "sk-secret-123", 1);
+  const char* const memory = std::getenv(kVariable);
+
+  const auto key = take_environment_key(kVariable);
+
+  BOOST_TEST(key.value() == "sk-secret-123");
+  BOOST_TEST(std::getenv(kVariable) == nullptr);
+  BOOST_TEST(std::string(memory, 13) == std::string(13, '\0'));
+  BOOST_TEST(!take_environment_key(kVariable).has_value());
+  ::setenv(kVariable, "", 1);
+  BOOST_TEST(!take_environment_key(kVariable).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_key_goes_to_its_own_hosts_only) {
+  const CredentialBounds bounds = {
+      {kVariable, {"api.openai.com", "*.corp.example", "odd.example:8443"}},
+      {"OTHER", {"other.example"}}};
+  const struct {
+    const char* address;
+    bool operator_host;
+    std::optional<ExitCode> refused;
+  } rows[] = {
+      {"https://api.openai.com/v1", false, std::nullopt},
+      {"https://llm.corp.example", false, std::nullopt},
+      {"https://corp.example", false, ExitCode::usage},
+      {"https://evilcorp.example", false, ExitCode::usage},
+      {"https://api.openai.com.evil.example", false, ExitCode::usage},
+      {"https://api.openai.com:444", false, ExitCode::usage},
+      {"https://odd.example:8443", false, std::nullopt},
+      {"https://odd.example", false, ExitCode::usage},
+      {"https://other.example", false, ExitCode::usage},
+      {"http://127.0.0.1:1", false, ExitCode::usage},
+      {"https://any.example", true, std::nullopt},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.address) {
+      ::setenv(kVariable, "sk-secret-123", 1);
+      BOOST_TEST((refusal(endpoint(row.address, row.operator_host), bounds) == row.refused));
+      BOOST_TEST(std::getenv(kVariable) == nullptr);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_key_is_told_with_its_remedy_unless_on_loopback) {
+  ::unsetenv(kVariable);
+  BOOST_TEST((refusal(endpoint("https://api.openai.com/v1"), {}) == ExitCode::auth));
+  BOOST_TEST(!find_api_key({.variable = kVariable}, endpoint("http://127.0.0.1:1"), {}));
+}
+
+BOOST_AUTO_TEST_CASE(a_descriptor_goes_before_a_file_before_the_variable) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "key", "sk-file\r\n");
+  const Endpoint to = endpoint("https://api.example", true);
+  Pipe pipe = make_pipe();
+  write_all(pipe.write.get(), "sk-descriptor\n");
+  pipe.write.reset();
+
+  ::setenv(kVariable, "sk-variable", 1);
+  const auto first = find_api_key(
+      {.variable = kVariable, .file = folder / "key", .descriptor = pipe.read.release()}, to, {});
+  BOOST_TEST(std::getenv(kVariable) == nullptr);
+  const auto second = find_api_key({.variable = kVariable, .file = folder / "key"}, to, {});
+
+  BOOST_TEST(first.value() == "sk-descriptor");
+  BOOST_TEST(second.value() == "sk-file");
+}
+
+BOOST_AUTO_TEST_CASE(keys_that_are_no_header_are_refused) {
+  const test::TemporaryFolder folder;
+  const Endpoint to = endpoint("https://api.example", true);
+  for (const std::string text : {"", "\n", "a\nb", "a b", "a\r\nX-Evil: 1", "k\xc3\xa9y", "a\tb"}) {
+    write_file(folder / "key", text);
+    BOOST_CHECK_THROW(find_api_key({.variable = kVariable, .file = folder / "key"}, to, {}), Error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_operators_address_goes_before_the_tasks) {
+  const auto chosen = [](const AddressSources& sources) {
+    const Endpoint place = choose_endpoint(sources);
+    return place.base.text() + (place.operator_host ? " operator" : "");
+  };
+  BOOST_TEST(chosen({}) == "https://api.openai.com/v1");
+  BOOST_TEST(chosen({.task = "https://t.example"}) == "https://t.example");
+  BOOST_TEST(chosen({.environment = "https://e.example", .task = "https://t.example"}) ==
+             "https://e.example operator");
+  BOOST_TEST(chosen({.flag = "https://f.example", .environment = "https://e.example"}) ==
+             "https://f.example operator");
+  BOOST_TEST(chosen({.flag = "http://localhost:1/v1/"}) == "http://localhost:1/v1 operator");
+  BOOST_CHECK_THROW(choose_endpoint({.flag = "http://f.example"}), InputError);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_adds_headers_but_sets_none_of_ours) {
+  const HttpHeaders headers = request_headers("k", "run-1", {{"X-Team", "ci"}});
+  BOOST_TEST(header_value(headers, "Authorization") == "Bearer k");
+  BOOST_TEST(header_value(headers, "User-Agent") == "sortie/" SORTIE_VERSION);
+  BOOST_TEST(header_value(headers, "session_id") == "run-1");
+  BOOST_TEST(header_value(headers, "X-Team") == "ci");
+  BOOST_TEST(header_value(request_headers("", "r", {}), "Authorization") == "");
+  for (const char* name : {"authorization", "HOST", "Content-Length", "a b", "", "X:Y", "a\r\nb"})
+    BOOST_CHECK_THROW(request_headers("k", "r", {{name, "v"}}), InputError);
+  BOOST_CHECK_THROW(request_headers("k", "r", {{"X-A", "b\r\nHost: evil"}}), InputError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,87 @@
+#include "core/model/failure.h"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace sortie;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(failure)
+
+BOOST_AUTO_TEST_CASE(statuses_by_what_to_do_about_them) {
+  const auto error = [](const std::string& code) {
+    return R"({"error":{"message":"Words.","type":"t","code":")" + code + "\"}}";
+  };
+  const struct {
+    int status;
+    std::string body;
+    bool transient;
+    ExitCode code;
+    const char* kind;
+  } rows[] = {
+      {408, "", true, ExitCode::unavailable, "status"},
+      {409, "", true, ExitCode::unavailable, "status"},
+      {429, "", true, ExitCode::limited, "rate_limit"},
+      {429, error("rate_limit_exceeded"), true, ExitCode::limited, "rate_limit"},
+      {429, error("insufficient_quota"), false, ExitCode::limited, "quota"},
+      {429, R"({"error":{"type":"usage_limit_reached","message":"m","resets_in_seconds":60}})",
+       false, ExitCode::limited, "quota"},
+      {500, error("insufficient_quota"), true, ExitCode::unavailable, "server_error"},
+      {502, "<html>bad gateway</html>", true, ExitCode::unavailable, "server_error"},
+      {503, "", true, ExitCode::unavailable, "server_error"},
+      {504, "", true, ExitCode::unavailable, "server_error"},
+      {529, "", true, ExitCode::unavailable, "server_error"},
+      {400, error("invalid_prompt"), false, ExitCode::refused, "invalid_request"},
+      {400, error("context_length_exceeded"), false, ExitCode::refused, "context_length"},
+      {400, error("content_filter"), false, ExitCode::refused, "content_filter"},
+      {400, error("rate_limit_exceeded"), false, ExitCode::refused, "invalid_request"},
+      {404, error("model_not_found"), false, ExitCode::refused, "invalid_request"},
+      {413, "", false, ExitCode::refused, "invalid_request"},
+      {422, "", false, ExitCode::refused, "invalid_request"},
+      {401, error("invalid_api_key"), false, ExitCode::auth, "auth"},
+      {403, "", false, ExitCode::auth, "auth"},
+      {303, "", false, ExitCode::refused, "redirect"},
+      {204, "", false, ExitCode::refused, "invalid_request"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.status << " " << row.body) {
+      const ModelFailure failure = failure_of_status({row.status, {}}, row.body, {});
+      BOOST_TEST(failure.transient == row.transient);
+      BOOST_TEST((failure.code == row.code));
+      BOOST_TEST(failure.kind == row.kind);
+      BOOST_TEST(failure.status == row.status);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_wait_is_taken_from_wherever_it_is_named) {
+  const auto now = std::chrono::system_clock::from_time_t(784111767);
+  const struct {
+    HttpHeaders headers;
+    std::string body;
+    std::optional<std::chrono::milliseconds> wait;
+  } rows[] = {
+      {{{"Retry-After", "7"}}, "", 7s},
+      {{{"retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"}}, "", 10s},
+      {{{"Retry-After", "7"}, {"retry-after-ms", "250"}}, "", 250ms},
+      {{}, R"({"error":{"message":"Please try again in 1.5s."}})", 1500ms},
+      {{}, R"({"error":{"message":"m","resets_in_seconds":60}})", 60s},
+      {{{"Retry-After", "soon"}}, "", std::nullopt},
+      {{}, "", std::nullopt},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST((failure_of_status({429, row.headers}, row.body, now).retry_after == row.wait),
+               row.body);
+}
+
+BOOST_AUTO_TEST_CASE(the_providers_words_are_kept_on_one_line) {
+  const auto words = [](const std::string& body) {
+    return failure_of_status({400, {}}, body, {}).message;
+  };
+  BOOST_TEST(words(R"({"error":{"message":"No.\nNever."}})") == "HTTP status 400: No. Never.");
+  BOOST_TEST(words(R"({"error":"no"})") == "HTTP status 400: no");
+  BOOST_TEST(words(R"({"detail":"no"})") == "HTTP status 400: no");
+  BOOST_TEST(words("plain\xff") == "HTTP status 400: plain\xEF\xBF\xBD");
+  BOOST_TEST(words("") == "HTTP status 400");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,155 @@
+#include "core/model/replay_model.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/model/http_model.h"
+#include "core/model/openai_responses.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_http.h"
+#include "tests/support/stream_list.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+
+std::string recorded_stream(const std::string& name) {
+  return read_file(SORTIE_SOURCE_DIR "/tests/data/streams/" + name + "/stream.sse");
+}
+
+struct Bench {
+  TemporaryFolder folder;
+  OpenAiResponses wire;
+  StreamList stream;
+  ModelSettings settings{.model = "m"};
+  std::vector<Item> items = {{Message{Message::Role::user, "hi"}}};
+
+  std::filesystem::path file(const std::string& text) {
+    write_file(folder / "cassette.jsonl", text);
+    return folder / "cassette.jsonl";
+  }
+  Response ask(Model& model) { return model.ask({settings, items, 0}, stream, kNever, {}); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(replay_model)
+
+BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {
+  Bench bench;
+  FakeHttp http;
+  FakeClock clock;
+  http.replies = {FakeHttp::stream(recorded_stream("text")),
+                  {.head = {503, {}}},
+                  FakeHttp::stream(recorded_stream("tool_calls"))};
+  Recording recording(bench.folder / "cassette.jsonl", [](std::string_view text) {
+    std::string shown(text);
+    if (const auto at = shown.find("done"); at != std::string::npos) shown.replace(at, 4, "[R]");
+    return shown;
+  });
+  HttpModel live(bench.wire, http, clock,
+                 {.endpoint = {.base = parse_url("https://a.example")}, .recording = &recording});
+  const auto deadline = clock.steady() + std::chrono::hours(1);
+  const Response first = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
+  const Response second = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
+
+  ReplayModel replay(bench.wire, bench.folder / "cassette.jsonl");
+  const Response first_again = bench.ask(replay);
+  const Response second_again = bench.ask(replay);
+
+  BOOST_TEST((second_again.output == second.output));
+  BOOST_TEST(first_again.id == first.id);
+  BOOST_TEST((first_again.usage == first.usage));
+  BOOST_TEST(first_again.output.back().find("[R]") == std::string::npos);  // only its first place
+  BOOST_TEST(bench.stream.requests.back().provider == "replay");
+  BOOST_TEST(bench.stream.requests.back().wire == "responses");
+  BOOST_TEST(replay.responses_left() == 0u);
+  BOOST_CHECK_EXCEPTION(bench.ask(replay), ModelError, [](const ModelError& error) {
+    BOOST_TEST(error.what() == std::string("the cassette has no response for request 3"));
+    return error.kind() == "cassette" && error.code() == ExitCode::refused;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_transcript_gives_its_responses_findings_included) {
+  Bench bench;
+  std::filesystem::create_directory(bench.folder / "blobs");
+  write_file(bench.folder / "blobs" / "sha256-0a", "long text");
+  const auto file = bench.file(
+      R"({"seq":0,"type":"run.started","data":{}})"
+      "\n"
+      R"({"seq":1,"type":"model.response","data":{"response_id":"r1","served_model":"m1","stop_reason":"completed","usage":{"input_tokens":5,"output_tokens":2},"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":{"blob":"sha256-0a","bytes":9,"head":"lo"}}]},{"type":"function_call","name":"x","arguments":"{}"}]}})"
+      "\n"
+      R"({"seq":2,"type":"model.response","data":{"stop_reason":"max_output_tokens","output":[]}})"
+      "\n");
+  ReplayModel model(bench.wire, file);
+
+  const Response first = bench.ask(model);
+  const Response second = bench.ask(model);
+
+  BOOST_TEST(first.id == "r1");
+  BOOST_TEST(first.served_model == "m1");
+  BOOST_TEST(first.usage->input_tokens == 5);
+  BOOST_REQUIRE(first.items.size() == 1u);
+  BOOST_TEST(std::get<Message>(first.items[0].content).text == "long text");
+  BOOST_TEST(first.findings.size() == 1u);
+  BOOST_TEST(second.incomplete);
+}
+
+BOOST_AUTO_TEST_CASE(a_cassette_made_by_hand_may_have_a_head_and_blank_lines) {
+  Bench bench;
+  const auto file = bench.file(
+      R"({"cassette":1,"comment":"by hand"})"
+      "\n\n"
+      R"({"sse":"data: {\"type\":\"response.completed\",\"response\":{\"output\":[]}}\n\n"})"
+      "\n"
+      R"({"wire":"responses","status":429,"headers":{"Retry-After":"3"},"sse":"{}"})"
+      "\n"
+      R"({"wire":"chat","sse":""})"
+      "\n"
+      R"({"sse":"data: {}\n\n"})"
+      "\n");
+  ReplayModel model(bench.wire, file);
+
+  BOOST_TEST(bench.ask(model).items.empty());
+  BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError, [](const ModelError& error) {
+    return error.code() == ExitCode::limited && error.retry_after() == std::chrono::seconds(3);
+  });
+  BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError,
+                        [](const ModelError& error) { return error.kind() == "cassette"; });
+  BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError,
+                        [](const ModelError& error) { return error.kind() == "cassette"; });
+}
+
+BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
+  const struct {
+    const char* text;
+    const char* part;
+  } rows[] = {
+      {"", "no recorded response"},
+      {"{\"sse\":\"\"}\n{", ":2: error: "},
+      {"[]", ":1: error: not a JSON object"},
+      {"{\"sse\":1}", ":1: error: 'sse' is no string"},
+      {"{\"sse\":\"\",\"status\":7}", ":1: error: 'status'"},
+      {"{\"sse\":\"\",\"headers\":{\"a\":1}}", ":1: error: the value of header 'a'"},
+      {"{\"sse\":\"\"}\n{\"cassette\":1}", ":2: error: neither"},
+      {"{\"type\":\"model.response\",\"data\":{}}", ":1: error: a model.response without 'output'"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) {
+      Bench bench;
+      BOOST_CHECK_EXCEPTION(ReplayModel(bench.wire, bench.file(row.text)), InputError,
+                            [&](const InputError& error) {
+                              BOOST_TEST_MESSAGE(error.what());
+                              return std::string(error.what()).find(row.part) != std::string::npos;
+                            });
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

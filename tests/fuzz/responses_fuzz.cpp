@@ -1,0 +1,29 @@
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/model/openai_responses.h"
+
+// A complete response's items go back to the provider: each has to be one JSON text, and a call
+// that is to be run has to have its id and arguments.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const sortie::OpenAiResponses wire;
+  const auto decoder = wire.decoder();
+  auto state = sortie::WireDecoder::State::going_on;
+  sortie::SseParser parser;
+  parser.feed({reinterpret_cast<const char*>(data), size},
+              [&](const sortie::SseEvent& event) { state = decoder->read(event); });
+  if (state != sortie::WireDecoder::State::complete) return 0;
+  const sortie::Response response = decoder->take();
+  for (const auto& item : response.items) {
+    std::string encoded;
+    wire.encode_item(item, encoded);
+    sortie::parse_json(encoded);
+    const auto* call = std::get_if<sortie::ToolCall>(&item.content);
+    if (call && (call->call_id.empty() || call->name.empty())) std::abort();
+    if (call && call->form == sortie::ToolCall::Form::function)
+      if (!sortie::parse_json(call->arguments).is_object()) std::abort();
+  }
+  return 0;
+}

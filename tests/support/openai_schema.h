@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/json.h"
+
+namespace sortie::test {
+
+/// Checks a request body against the provider's published CreateResponse schema
+/// (tests/data/openai-schemas.json), and refuses members and item types that the schema, being
+/// open, would pass over. "" when it is valid, else what is wrong.
+std::string check_responses_request(const Json& body);
+
+}  // namespace sortie::test

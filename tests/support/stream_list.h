@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace sortie::test {
+
+/// A StreamSink that keeps what it hears.
+class StreamList : public StreamSink {
+ public:
+  std::vector<RequestRecord> requests;
+  std::vector<int> attempts;
+  std::vector<RetryRecord> retries;
+  std::uint64_t received = 0;
+
+  void on_request(const RequestRecord& request, int attempt) override {
+    requests.push_back(request);
+    attempts.push_back(attempt);
+  }
+  void on_retry(const RetryRecord& retry) override { retries.push_back(retry); }
+  void on_progress(std::uint64_t received_bytes) override { received = received_bytes; }
+};
+
+}  // namespace sortie::test
