@@ -19,6 +19,9 @@ class ListDir : public Tool {
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
  private:
+  struct Listing;
+  void list(const std::filesystem::path& folder, int depth, Listing& listing) const;
+
   const Files& files_;
   std::filesystem::path workspace_;
   std::function<bool(const std::filesystem::path&)> hidden_;

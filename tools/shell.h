@@ -35,11 +35,14 @@ class Shell : public Tool {
  public:
   Shell(ShellParts parts, ShellOptions options);
   const ToolSpec& spec() const override { return spec_; }
+  Json renamed(Json arguments) const override;
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
  private:
-  ToolResult run_command_of(const Json& arguments, std::stop_token stop);
+  Command command_of(const Json& arguments) const;
+  /// The patch that the call is, as arguments of apply_patch; null where it is none.
+  Json patch_of(const Json& arguments) const;
 
   ShellParts parts_;
   ShellOptions options_;

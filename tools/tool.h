@@ -26,6 +26,7 @@ struct ToolResult {
   std::optional<ExitStatus> exit{};          ///< of a command
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::vector<FileChange> file_changes{};    ///< the same, for the transcript
+  std::string note{};                        ///< for the model, after the output
   Json details{};                            ///< for the transcript, an object or null
 };
 
@@ -34,6 +35,8 @@ class Tool {
  public:
   virtual ~Tool() = default;
   virtual const ToolSpec& spec() const = 0;
+  /// The arguments with other names that models use replaced by the schema's own.
+  virtual Json renamed(Json arguments) const { return arguments; }
   /// What the call wants to do, for the engine. Arguments fit the schema; a custom tool's text
   /// stands as {"input": TEXT}. @throws ToolError
   virtual std::vector<Action> actions(const Json& arguments) const = 0;

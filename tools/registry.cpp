@@ -1,0 +1,256 @@
+#include "tools/registry.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+Json to_json(const Action& action) {
+  struct Visitor {
+    Json operator()(const RunCommand& command) const {
+      Json argv = Json::array();
+      for (const auto& word : command.argv) argv.push_back(word);
+      return Json::object({{"kind", "run_command"},
+                           {"argv", std::move(argv)},
+                           {"workdir", command.workdir.string()}});
+    }
+    Json operator()(const ReadPath& read) const {
+      return Json::object({{"kind", "read_path"}, {"path", read.path.string()}});
+    }
+    Json operator()(const WritePath& write) const {
+      return Json::object({{"kind", "write_path"}, {"path", write.path.string()}});
+    }
+    Json operator()(const CallTool& call) const {
+      return Json::object({{"kind", "call_tool"}, {"name", call.name}});
+    }
+  };
+  return std::visit(Visitor{}, action);
+}
+
+/// The line that the model gets of a denied call.
+std::string denial_text(const Decision& decision) {
+  std::string text = decision.effect == Effect::forbid ? "Forbidden" : "Denied";
+  if (!decision.part.empty()) text += ": " + one_line(decision.part, 400);
+  if (!decision.reason.empty()) text += ": " + one_line(decision.reason, 400);
+  if (decision.rule.line > 0)
+    text += " (" + decision.rule.file + ":" + std::to_string(decision.rule.line) + ", " +
+            one_line(decision.rule.text) + ")";
+  if (!decision.instead.empty()) text += ". Instead: " + one_line(decision.instead, 600);
+  return text;
+}
+
+/// Takes out the members that the schema does not know, and returns their names.
+std::vector<std::string> drop_unknown(Json& arguments, const Json& parameters) {
+  std::vector<std::string> names;
+  if (!arguments.is_object()) return names;
+  std::erase_if(arguments.members(), [&](const Json::Member& member) {
+    if (parameters["properties"].find(member.first)) return false;
+    names.push_back(member.first);
+    return true;
+  });
+  return names;
+}
+
+std::string note_on(const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return "";
+  std::string text = "arguments that are not known were ignored:";
+  for (const auto& name : unknown) text += " " + one_line(name, 60);
+  return text;
+}
+
+}  // namespace
+
+struct ToolRegistry::Entry {
+  explicit Entry(std::unique_ptr<Tool> given) : tool(std::move(given)) {}
+  std::unique_ptr<Tool> tool;
+  JsonSchema schema{tool->spec().parameters};
+};
+
+struct ToolRegistry::Judgement {
+  std::vector<Action> actions;
+  Decision decision;
+};
+
+ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine,
+                           EventSink& events, const Redactor& redactor, const Clock& clock,
+                           RegistryOptions options)
+    : engine_(engine),
+      events_(events),
+      redactor_(redactor),
+      clock_(clock),
+      options_(std::move(options)) {
+  for (auto& tool : tools) entries_.push_back(std::make_unique<Entry>(std::move(tool)));
+}
+
+ToolRegistry::~ToolRegistry() = default;
+
+std::vector<ToolSpec> ToolRegistry::specs() const {
+  std::vector<ToolSpec> specs;
+  for (const auto& entry : entries_)
+    if (engine_.shows_tool(entry->tool->spec().name)) specs.push_back(entry->tool->spec());
+  return specs;
+}
+
+ToolRegistry::Entry* ToolRegistry::find(const std::string& name) {
+  for (const auto& entry : entries_)
+    if (entry->tool->spec().name == name) return entry.get();
+  return nullptr;
+}
+
+std::string ToolRegistry::unknown_tool(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& spec : specs()) names.push_back(spec.name);
+  std::string text = "There is no tool \"" + one_line(name, 80) + "\".";
+  const std::string nearest = nearest_name(name, names);
+  if (!nearest.empty()) return text + " Did you mean \"" + nearest + "\"?";
+  text += " There are:";
+  for (const auto& known : names) text += " " + known;
+  return text;
+}
+
+CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_token stop) {
+  Entry* entry = find(call.name);
+  if (!entry) return misfit(call, turn, unknown_tool(call.name));
+
+  Json arguments;
+  if (call.form == ToolCall::Form::custom) {
+    arguments = Json::object({{"input", call.arguments}});
+  } else {
+    try {
+      arguments = parse_json(call.arguments.empty() ? "{}" : call.arguments);
+    } catch (const JsonError& error) {
+      return misfit(call, turn,
+                    std::string("The arguments are not valid JSON: ") + error.what() + " at byte " +
+                        std::to_string(error.offset()));
+    }
+  }
+  arguments = entry->tool->renamed(std::move(arguments));
+  const auto unknown = drop_unknown(arguments, entry->tool->spec().parameters);
+  const auto findings = entry->schema.check(arguments);
+  if (!findings.empty())
+    return misfit(call, turn,
+                  "The arguments of " + call.name + " do not fit: " + describe(findings));
+
+  std::optional<Judgement> judgement;
+  try {
+    judgement = judge(*entry, call, arguments);
+  } catch (const ToolError& error) {
+    return misfit(call, turn, error.what());
+  }
+  Json actions = Json::array();
+  for (const auto& action : judgement->actions) actions.push_back(to_json(action));
+  events_.on(approval_event(turn, call, std::move(actions), sortie::to_json(judgement->decision)));
+  if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
+  denials_ = 0;
+  return perform(*entry, call, arguments, note_on(unknown), turn, stop);
+}
+
+/// What can't be decided is denied. Only a ToolError of the tool itself, about arguments that name
+/// nothing it could do, goes on to the model as such.
+ToolRegistry::Judgement ToolRegistry::judge(const Entry& entry, const ToolCall& call,
+                                            const Json& arguments) const {
+  Judgement judgement;
+  judgement.actions = {CallTool{call.name}};
+  try {
+    std::vector<Decision> decisions = {engine_.decide(judgement.actions.front())};
+    if (decisions.front().effect == Effect::allow) {
+      for (auto& action : entry.tool->actions(arguments)) {
+        decisions.push_back(engine_.decide(action));
+        judgement.actions.push_back(std::move(action));
+      }
+    }
+    judgement.decision = strictest(decisions);
+  } catch (const ToolError&) {
+    throw;
+  } catch (const std::exception& error) {
+    judgement.decision = {.effect = Effect::deny,
+                          .part = call.name,
+                          .reason = std::string("it could not be decided: ") + error.what()};
+  }
+  return judgement;
+}
+
+CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text) {
+  const std::string shown = redactor_.text(text);
+  events_.on(tool_call_event(turn, call));
+  events_.on(tool_output_event(
+      turn, {.call_id = call.call_id, .tool = call.name, .success = false, .output = shown}));
+  return {.output = {call.call_id, shown, false, call.form}};
+}
+
+CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& decision) {
+  const bool forbidden = decision.effect == Effect::forbid;
+  const std::string text = redactor_.text(denial_text(decision));
+  events_.on(tool_call_event(turn, call));
+  events_.on(tool_output_event(turn, {.call_id = call.call_id,
+                                      .tool = call.name,
+                                      .success = false,
+                                      .output = text,
+                                      .verdict = forbidden ? "forbidden" : "denied"}));
+  CallResult result{.output = {call.call_id, text, false, call.form}, .denied = true};
+  ++denials_;
+  if (forbidden || options_.abort_on_denied) {
+    result.verdict = CallVerdict::forbidden;
+    result.reason = text;
+  } else if (denials_ >= options_.max_denials) {
+    result.verdict = CallVerdict::too_many_denials;
+    result.reason = std::to_string(denials_) + " calls in a row were denied; the last: " + text;
+  }
+  return result;
+}
+
+CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json& arguments,
+                                 const std::string& note, int turn, std::stop_token stop) {
+  events_.on(tool_call_event(turn, call));
+  const auto start = clock_.steady();
+  ToolResult result;
+  try {
+    result = entry.tool->run(arguments, stop);
+  } catch (const ToolError& error) {
+    result.text = error.what();
+    result.success = false;
+  }
+  if (!result.collected) {
+    OutputBuffer buffer(options_.shown_output);
+    buffer.feed(redactor_.text(result.text));
+    result.collected = buffer.finish();
+  }
+  std::string tail;
+  for (const std::string& remark : {result.note, note})
+    if (!remark.empty()) tail += "\nNote: " + remark;
+  const std::string head = redactor_.text(result.head);
+  const std::string shown = head + redactor_.text(result.collected->shown) + tail;
+
+  ToolOutputRecord record{
+      .call_id = call.call_id,
+      .tool = call.name,
+      .success = result.success,
+      .exit = result.exit,
+      .duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - start),
+      .output = std::move(result.collected->recorded),
+      .dropped_bytes = result.collected->left_out_bytes,
+      .changed_files = result.changed_files};
+  if (shown != record.output) record.shown = shown;
+  CallResult answer{.output = {call.call_id, shown, result.success, call.form}};
+  if (result.exit && options_.protected_changes) {
+    const auto changed = options_.protected_changes();
+    if (!changed.empty()) {
+      answer.verdict = CallVerdict::protected_path_changed;
+      answer.reason = "a command changed protected paths:";
+      for (const auto& path : changed) answer.reason += " " + one_line(path);
+      record.verdict = "protected_path_changed";
+    }
+  }
+  events_.on(tool_output_event(turn, record));
+  for (const auto& change : result.file_changes) events_.on(file_changed_event(turn, change));
+  if (result.details["steps"].is_array())
+    events_.on(
+        plan_updated_event(turn, result.details.string_at("explanation"), result.details["steps"]));
+  return answer;
+}
+
+}  // namespace sortie

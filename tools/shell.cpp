@@ -1,0 +1,219 @@
+#include "tools/shell.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/base/terminal_text.h"
+#include "tools/apply_patch.h"
+#include "tools/workspace_path.h"
+
+namespace sortie {
+namespace {
+
+constexpr const char* kParameters = R"({
+  "type": "object",
+  "properties": {
+    "command": {"type": ["array", "string"], "items": {"type": "string"}, "minItems": 1,
+                "description": "The program and its arguments; a string is run by sh -c."},
+    "workdir": {"type": "string",
+                "description": "Folder to run it in, inside the workspace; default: the workspace."},
+    "timeout_ms": {"type": "integer", "minimum": 1,
+                   "description": "Time limit in milliseconds."},
+    "with_escalated_permissions": {"type": "boolean",
+                                   "description": "Has no effect: nothing runs outside the sandbox."},
+    "justification": {"type": "string"}
+  },
+  "required": ["command"],
+  "additionalProperties": false
+})";
+
+std::vector<std::string> argv_of(const Json& command) {
+  if (command.is_string()) return {"sh", "-c", command.text()};
+  std::vector<std::string> argv;
+  for (const auto& word : command.items()) argv.push_back(word.text());
+  return argv;
+}
+
+bool is_shell(const std::string& name) {
+  return name == "sh" || name == "bash" || name == "dash" || name == "zsh";
+}
+
+/// A script is run by one shell without start files, so that what was read is what is run.
+std::vector<std::string> argv_to_run(std::vector<std::string> argv) {
+  const bool script =
+      argv.size() == 3 && is_shell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc");
+  if (!script) return argv;
+  return {"bash", "--noprofile", "--norc", "-c", std::move(argv[2])};
+}
+
+std::map<std::string, std::string> environment_to_run(std::map<std::string, std::string> given) {
+  for (const auto& [name, value] : quiet_environment()) given.try_emplace(name, value);
+  std::erase_if(given, [](const auto& variable) {
+    const std::string& name = variable.first;
+    return name == "BASH_ENV" || name == "ENV" || name.starts_with("BASH_FUNC_");
+  });
+  return given;
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  char text[40];
+  const double value = static_cast<double>(time.count()) / 1000;
+  std::snprintf(text, sizeof text, time.count() % 1000 == 0 ? "%.0f" : "%.1f", value);
+  return text;
+}
+
+std::string with_detail(std::string text, const std::string& detail) {
+  return detail.empty() ? text : text + " (" + detail + ")";
+}
+
+/// The first line, where the command did not end by itself; "" where it did.
+std::string ending_line(const ExitStatus& exit, const Command& command) {
+  switch (exit.ending) {
+    case Ending::exited:
+      return "";
+    case Ending::signalled: {
+      const char* name = ::sigabbrev_np(exit.code);
+      return "Killed by signal " + std::to_string(exit.code) +
+             (name ? std::string(" (SIG") + name + ")" : std::string());
+    }
+    case Ending::timed_out:
+      return "Killed after " + seconds(command.timeout) + " s: command_timeout";
+    case Ending::output_limit:
+      return "Killed after " + size_in_words(command.max_output_bytes) + " of output: output";
+    case Ending::memory_limit:
+      return with_detail("Killed: memory", exit.detail);
+    case Ending::process_limit:
+      return with_detail("Killed: processes", exit.detail);
+    case Ending::disk_limit:
+      return with_detail("Killed: disk", exit.detail);
+    case Ending::cancelled:
+      return "Killed: the run was stopped";
+    case Ending::not_started:
+      return "Not started: " + exit.detail;
+  }
+  return "";
+}
+
+int exit_code(const ExitStatus& exit) {
+  switch (exit.ending) {
+    case Ending::exited:
+      return exit.code;
+    case Ending::signalled:
+      return 128 + exit.code;
+    case Ending::not_started:
+      return 127;
+    default:
+      return 128 + SIGKILL;
+  }
+}
+
+}  // namespace
+
+const std::map<std::string, std::string>& quiet_environment() {
+  static const std::map<std::string, std::string> variables = {
+      {"PAGER", "cat"},
+      {"GIT_PAGER", "cat"},
+      {"TERM", "dumb"},
+      {"NO_COLOR", "1"},
+      {"CI", "true"},
+      {"GIT_TERMINAL_PROMPT", "0"},
+      {"DEBIAN_FRONTEND", "noninteractive"}};
+  return variables;
+}
+
+std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
+                        const Command& command) {
+  std::string head = ending_line(exit, command);
+  if (!head.empty()) head += '\n';
+  head += "Exit code: " + std::to_string(exit_code(exit)) + "\n";
+  char time[60];
+  std::snprintf(time, sizeof time, "Wall time: %.1f seconds\n",
+                static_cast<double>(exit.duration.count()) / 1000);
+  head += time;
+  if (output.left_out_bytes > 0)
+    head += "Total output lines: " + std::to_string(output.total_lines) + "\n";
+  if (exit.ended_background) head += "What it left in the background was ended.\n";
+  return head + "Output:\n";
+}
+
+Shell::Shell(ShellParts parts, ShellOptions options) : parts_(parts), options_(std::move(options)) {
+  spec_.name = "shell";
+  spec_.description =
+      "Runs a command in the sandbox of the workspace and returns its exit code and output. "
+      "stdin is empty; there is no terminal, and nobody answers prompts. What it leaves in the "
+      "background is ended with it.";
+  spec_.parameters = parse_json(kParameters);
+}
+
+Json Shell::renamed(Json arguments) const {
+  for (auto& [name, value] : arguments.members()) {
+    if (name == "cmd" && !arguments.find("command")) name = "command";
+    if (name == "timeout" && !arguments.find("timeout_ms")) name = "timeout_ms";
+  }
+  return arguments;
+}
+
+Command Shell::command_of(const Json& arguments) const {
+  Command command;
+  command.argv = argv_of(arguments["command"]);
+  const auto folder = workspace_path(arguments.string_at("workdir"), options_.workspace);
+  const auto resolved = folder == "." ? folder : parts_.files.resolve(folder);
+  const auto status = resolved == "." ? std::nullopt : parts_.files.status(resolved);
+  if (resolved != "." && (!status || status->kind != FileStatus::Kind::folder))
+    throw ToolError("workdir " + folder.string() + " is no folder of the workspace");
+  command.workdir = resolved == "." ? options_.workspace : options_.workspace / resolved;
+  const std::chrono::milliseconds asked(
+      arguments.integer_at("timeout_ms", options_.command_timeout.count()));
+  command.timeout = std::min(asked, options_.command_timeout);
+  command.max_output_bytes = options_.max_output_bytes;
+  return command;
+}
+
+Json Shell::patch_of(const Json& arguments) const {
+  if (!parts_.apply_patch) return {};
+  const auto found = find_embedded_patch(argv_of(arguments["command"]));
+  if (!found) return {};
+  const auto workdir = workspace_path(arguments.string_at("workdir"), options_.workspace);
+  const auto folder = workspace_path(found->folder, options_.workspace, workdir);
+  return Json::object({{"input", found->patch}, {"workdir", folder.string()}});
+}
+
+std::vector<Action> Shell::actions(const Json& arguments) const {
+  if (const Json patch = patch_of(arguments); !patch.is_null()) {
+    std::vector<Action> actions = parts_.apply_patch->actions(patch);
+    actions.insert(actions.begin(), CallTool{parts_.apply_patch->spec().name});
+    return actions;
+  }
+  Command command = command_of(arguments);
+  return {RunCommand{std::move(command.argv), std::move(command.workdir)}};
+}
+
+ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
+  if (const Json patch = patch_of(arguments); !patch.is_null())
+    return parts_.apply_patch->run(patch, stop);
+
+  Command command = command_of(arguments);
+  command.argv = argv_to_run(std::move(command.argv));
+  command.environment = environment_to_run(options_.environment);
+  TerminalText plain;
+  StreamRedactor redacted(parts_.redactor);
+  OutputBuffer buffer(options_.shown_output);
+  const auto take = [&](std::string_view bytes) { buffer.feed(redacted.feed(plain.feed(bytes))); };
+  const ExitStatus exit = run_command(parts_.launcher, command, take, stop);
+  buffer.feed(redacted.feed(plain.finish()));
+  buffer.feed(redacted.finish());
+
+  ToolResult result;
+  result.collected = buffer.finish();
+  result.head = result_head(exit, *result.collected, command);
+  result.success = exit.success();
+  result.exit = exit;
+  if (arguments["with_escalated_permissions"].boolean())
+    result.note = "with_escalated_permissions has no effect: nothing runs outside the sandbox";
+  return result;
+}
+
+}  // namespace sortie

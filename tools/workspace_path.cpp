@@ -1,0 +1,25 @@
+#include "tools/workspace_path.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+
+fs::path workspace_path(const std::string& written, const fs::path& workspace,
+                        const fs::path& folder) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::any_of(written.begin(), written.end(), is_control))
+    throw ToolError("The path " + one_line(written) + " has control characters in it");
+  const fs::path path(written.empty() ? "." : written);
+  fs::path inside = path.is_absolute() ? path.lexically_normal().lexically_relative(workspace)
+                                       : (folder / path).lexically_normal();
+  if (inside.empty() || *inside.begin() == "..")
+    throw ToolError("The path " + written + " leads out of the workspace " + workspace.string());
+  if (!inside.has_filename()) inside = inside.parent_path();
+  return inside.empty() ? fs::path(".") : inside;
+}
+
+}  // namespace sortie
