@@ -60,13 +60,15 @@ void Reader::read_stream(const Json& line) {
 /// A transcript holds a response's items: they become the one event that brings them all.
 void Reader::read_response(const Json& data) {
   const Json whole = resolved(data);
-  if (!whole["output"].is_array()) refuse("a model.response without 'output'");
+  // `output` has every item where some could not be used, `items` what was used.
+  const Json& output = whole.find("output") ? whole["output"] : whole["items"];
+  if (!output.is_array()) refuse("a model.response without 'items'");
   const std::string reason = whole.string_at("stop_reason", "completed");
   const bool completed = reason == "completed";
   Json response =
       Json::object({{"id", whole.string_at("response_id", whole.string_at("id"))},
                     {"model", whole.string_at("served_model", whole.string_at("model"))},
-                    {"output", whole["output"]},
+                    {"output", output},
                     {"usage", whole["usage"]}});
   if (!completed) response.set("incomplete_details", Json::object({{"reason", reason}}));
   const Json event = Json::object(

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_transcript_gives_its_responses_findings_included) {
       "\n"
       R"({"seq":1,"type":"model.response","data":{"response_id":"r1","served_model":"m1","stop_reason":"completed","usage":{"input_tokens":5,"output_tokens":2},"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":{"blob":"sha256-0a","bytes":9,"head":"lo"}}]},{"type":"function_call","name":"x","arguments":"{}"}]}})"
       "\n"
-      R"({"seq":2,"type":"model.response","data":{"stop_reason":"max_output_tokens","output":[]}})"
+      R"({"seq":2,"type":"model.response","data":{"id":"r2","stop_reason":"max_output_tokens","items":[{"type":"message","role":"assistant","content":"part"}]}})"
       "\n");
   ReplayModel model(bench.wire, file);
 
@@ -99,6 +99,9 @@ BOOST_AUTO_TEST_CASE(a_transcript_gives_its_responses_findings_included) {
   BOOST_TEST(std::get<Message>(first.items[0].content).text == "long text");
   BOOST_TEST(first.findings.size() == 1u);
   BOOST_TEST(second.incomplete);
+  BOOST_TEST(second.id == "r2");
+  BOOST_REQUIRE(second.items.size() == 1u);
+  BOOST_TEST(std::get<Message>(second.items[0].content).text == "part");
 }
 
 BOOST_AUTO_TEST_CASE(a_cassette_made_by_hand_may_have_a_head_and_blank_lines) {
@@ -138,7 +141,7 @@ BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
       {"{\"sse\":\"\",\"status\":7}", ":1: error: 'status'"},
       {"{\"sse\":\"\",\"headers\":{\"a\":1}}", ":1: error: the value of header 'a'"},
       {"{\"sse\":\"\"}\n{\"cassette\":1}", ":2: error: neither"},
-      {"{\"type\":\"model.response\",\"data\":{}}", ":1: error: a model.response without 'output'"},
+      {"{\"type\":\"model.response\",\"data\":{}}", ":1: error: a model.response without 'items'"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.text) {
