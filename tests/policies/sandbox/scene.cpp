@@ -61,7 +61,8 @@ void Scene::make_files() {
   fs::permissions(folder_.path(), fs::perms(0755));
   ground_.workspace = (folder_ / "workspace").string();
   ground_.outside = (folder_ / "outside").string();
-  for (const char* name : {"workspace/.git", "outside", "home/tmp", "tools"})
+  for (const char* name :
+       {"workspace/.git", "outside", "home/tmp", "tools", "state/upper", "state/work"})
     fs::create_directories(folder_ / name);
   for (const char* name :
        {"workspace/.git/config", "workspace/file", "outside/treasure", "outside/spare"})
@@ -71,7 +72,7 @@ void Scene::make_files() {
   fs::copy_file(escape, tools() / "privileged");
   ground_.program = (tools() / "privileged").string();
   fs::permissions(ground_.program, fs::perms(04755));
-  for (const char* top : {"workspace", "outside", "home"}) {
+  for (const char* top : {"workspace", "outside", "home", "state"}) {
     check(::lchown((folder_ / top).c_str(), owner_, owner_) == 0, "chown");
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / top))
       check(::lchown(entry.path().c_str(), owner_, owner_) == 0, "chown");
