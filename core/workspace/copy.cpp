@@ -17,10 +17,6 @@ namespace {
 
 using Kind = FileStatus::Kind;
 
-/// ctime comes from a clock that moves by ticks (1 to 10 ms): a file written in the tick in which
-/// the copy was finished could keep its stamp (git calls such entries racily clean).
-constexpr std::int64_t kTick = 20'000'000;
-
 MountPlan make_plan(const WorkspaceOptions& options) {
   MountPlan plan{.kind = options.namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct,
                  .workspace = options.root,
@@ -107,8 +103,7 @@ class CopyWalk {
       return;
     }
     seen_.push_back(path);
-    const FileStamp& copied = found->second.copy;
-    const bool untouched = stamp_of(status) == copied && copied.ctime + kTick < manifest_.finished;
+    const bool untouched = stamp_of(status) == found->second.copy;
     if (!untouched && !same(path)) changes_.push_back({path, ChangedPath::Kind::modified});
   }
 

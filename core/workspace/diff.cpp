@@ -1,5 +1,7 @@
 #include "core/workspace/diff.h"
 
+#include <strings.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -25,13 +27,9 @@ struct Change {
 
 /// `.git` anywhere in a path: a repository's own files, never part of a tree (git: verify_path).
 bool in_git_folder(const std::string& path) {
-  return std::any_of(fs::path(path).begin(), fs::path(path).end(), [](const fs::path& part) {
-    std::string name = part.native();
-    std::transform(name.begin(), name.end(), name.begin(), [](char letter) {
-      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    });
-    return name == ".git";
-  });
+  const fs::path parts = path;
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const fs::path& part) { return ::strcasecmp(part.c_str(), ".git") == 0; });
 }
 
 std::optional<TreeEntry> read_entry(const Files& files, const std::string& path) {
@@ -157,7 +155,7 @@ DiffBase choose_base(DiffBase asked, const std::vector<Change>& changes, const S
 std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
                                           const TouchedFiles& before, const StartState& start) {
   const auto side = [&](const std::string& path) -> std::optional<TreeEntry> {
-    const auto found = before.find(path);
+    const auto found = before.find(start.prefix() + path);
     return found == before.end() ? std::nullopt : std::optional(found->second);
   };
   const auto all = [&](const auto& holds) {
@@ -189,6 +187,14 @@ PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
   throw Error("the diff does not pass its own check: " + flaw, ExitCode::internal);
 }
 
+std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::string& prefix) {
+  for (DiffFile& file : files) {
+    file.path.erase(0, prefix.size());
+    if (!file.old_path.empty()) file.old_path.erase(0, prefix.size());
+  }
+  return files;
+}
+
 }  // namespace
 
 Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
@@ -205,12 +211,12 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   TouchedFiles after;
   for (const Change& change : changes) {
     const auto old = base == DiffBase::head ? start.head_entry(change.path) : change.before;
-    if (old) before.emplace(change.path, *old);
-    if (change.after) after.emplace(change.path, *change.after);
+    if (old) before.emplace(start.prefix() + change.path, *old);
+    if (change.after) after.emplace(start.prefix() + change.path, *change.after);
   }
   PatchText patch = proved_patch(before, after, options);
   diff.text = std::move(patch.text);
-  diff.files = std::move(patch.files);
+  diff.files = without_prefix(std::move(patch.files), start.prefix());
   diff.applies_to = judge_applies_to(changes, before, start);
   return diff;
 }

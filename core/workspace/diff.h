@@ -18,10 +18,12 @@ struct DiffOptions {
   DiffBase base = DiffBase::automatic;
   int context_lines = 3;
   bool renames = true;
-  std::vector<std::string> include;  ///< ignored paths (globs) that belong into the diff
+  std::vector<std::string> include;  ///< ignored paths that belong into the diff, as git
+                                     ///< pathspecs: "dist", "*.log"
   std::uint64_t max_file_size = 10ull << 20;
 };
 
+/// Paths are relative to the workspace.
 struct DiffFile {
   std::string path;
   std::string old_path;  ///< where a rename came from, else ""
@@ -32,7 +34,10 @@ struct DiffFile {
 
 /// What a run changed, as git sees a tree.
 struct Diff {
-  std::string text;             ///< git's extended unified format; "" if nothing changed
+  /// git's extended unified format; "" if nothing changed. Where the workspace is a folder of a
+  /// repository, its paths begin at the repository's toplevel: git apply (is_toplevel_relative in
+  /// its source) takes them so in every folder, and skips others in silence.
+  std::string text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
   std::vector<std::string> too_large;   ///< "PATH sha256:… BYTES"

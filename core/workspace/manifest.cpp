@@ -32,7 +32,7 @@ FileStamp stamp_of(const struct stat& status) {
 
 std::string manifest_text(const Manifest& manifest) {
   std::ostringstream out;
-  out << kFirstLine << ' ' << manifest.files.size() << ' ' << manifest.finished << '\n';
+  out << kFirstLine << ' ' << manifest.files.size() << '\n';
   for (const auto& [path, file] : manifest.files) out << file.source << file.copy << path << '\0';
   return out.str();
 }
@@ -43,7 +43,7 @@ std::optional<Manifest> parse_manifest(const std::string& text) {
   std::string version;
   std::size_t count = 0;
   Manifest manifest;
-  in >> name >> version >> count >> manifest.finished;
+  in >> name >> version >> count;
   if (!in || name + " " + version != kFirstLine || in.get() != '\n') return std::nullopt;
   for (std::size_t i = 0; i < count; ++i) {
     CopiedFile file;

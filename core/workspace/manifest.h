@@ -33,7 +33,6 @@ struct CopiedFile {
 /// All files and links of a copied tree, by path.
 struct Manifest {
   std::map<std::string, CopiedFile> files;
-  std::int64_t finished = 0;  ///< nanoseconds, by the clock of ctime
   bool operator==(const Manifest&) const = default;
 };
 

@@ -19,6 +19,8 @@ class StartState {
 
   bool has_repository() const { return has_repository_; }
   const std::string& head_commit() const { return head_commit_; }
+  /// The workspace within its repository: "" or "sub/folder/".
+  const std::string& prefix() const { return prefix_; }
   /// In the index; in HEAD, where the index is of a kind that libgit2 can't read.
   bool tracked(const std::string& path) const;
   bool ignored(const std::string& path) const;
@@ -44,7 +46,7 @@ class StartState {
 
   GitRepository repository_;
   bool has_repository_ = false;
-  std::string prefix_;  ///< the workspace within the repository: "" or "sub/folder/"
+  std::string prefix_;
   std::string head_commit_;
   GitTree head_;
   GitIndex index_;

@@ -169,6 +169,21 @@ class TreeCopy {
   Manifest manifest_;
 };
 
+/// ctime is taken from a clock that moves by ticks: a file written in the tick in which its copy
+/// was finished would keep its stamp (git calls such entries racily clean). So that tick is let
+/// pass, which takes 10 ms at most; a clock that was set back is not waited for.
+void pass_tick(const Manifest& manifest) {
+  std::int64_t newest = 0;
+  for (const auto& [path, file] : manifest.files) newest = std::max(newest, file.copy.ctime);
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec > newest) return;
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
 }  // namespace
 
 TreeSize measure_tree(const fs::path& tree, const std::vector<fs::path>& leave_out) {
@@ -218,9 +233,7 @@ Manifest copy_tree(const fs::path& tree, const fs::path& to,
   work.folder(from, copy, "", 0);
   work.finish(copy.get(), status, "");
   Manifest manifest = work.take();
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  manifest.finished = static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  pass_tick(manifest);
   return manifest;
 }
 
