@@ -1,6 +1,7 @@
 #include "policies/command_rules.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "policies/read_only_commands.h"
 #include "policies/shell/lookup.h"
@@ -86,23 +87,33 @@ bool could_name(std::string_view word, const std::vector<std::string>& expected)
                      [&](const std::string& each) { return could_be(name, base_name(each)); });
 }
 
+/// A word behind a command's name, of an argv or of a script.
+struct ArgumentWord {
+  std::string_view text;
+  bool continues = false;    ///< as LooseWord
+  bool substitutes = false;  ///< as LooseWord
+};
+
 /// The rest of a deny rule's prefix behind the command's name. Options before a subcommand are
 /// passed over with what may be their value (`git -C . push`, `cargo +nightly publish`).
-/// @param word_at  (i) → the i-th word behind the name, or nullptr behind the last
+/// @param word_at  (i) → the i-th word behind the name; nothing behind the last
 template <typename WordAt>
 bool rest_matches(const CommandRule& rule, WordAt word_at) {
   std::size_t at = 0;
   std::size_t skipped = 0;
   for (std::size_t place = 1; place < rule.prefix.size(); ++place) {
     bool may_be_value = false;
+    bool unknown_end = false;  // `git -C x$(…) push`: the words behind are not seen
     for (;; ++at) {
-      const std::string* word = word_at(at);
-      if (word == nullptr) return false;
-      if (could_be_any(*word, rule.prefix[place])) break;
-      const bool option = !word->empty() && (word->front() == '-' || word->front() == '+');
-      if (!option && !may_be_value) return false;
+      const std::optional<ArgumentWord> word = word_at(at);
+      if (!word) return unknown_end;
+      if (could_be_any(word->text, rule.prefix[place])) break;
+      unknown_end = word->substitutes;
+      const bool option = !word->text.empty() && (word->text[0] == '-' || word->text[0] == '+');
+      const bool rest_of_skipped = word->continues && skipped > 0;
+      if (!option && !may_be_value && !rest_of_skipped) return false;
       if (++skipped > kMaxSkipped) return true;
-      may_be_value = option && word->find('=') == std::string::npos;
+      may_be_value = option && word->text.find('=') == std::string_view::npos;
     }
     ++at;
   }
@@ -153,8 +164,10 @@ class CommandRules::DenySearch {
     if (excepted_word(compiled.but_not, argv) != nullptr) return false;
     if (!rule.command_class.empty()) return allows_prefix(rule, argv, place_);
     if (rule.prefix.empty() || !could_name(argv[0], rule.prefix[0])) return false;
-    return rest_matches(
-        rule, [&](std::size_t i) { return i + 1 < argv.size() ? &argv[i + 1] : nullptr; });
+    return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
+      if (i + 1 >= argv.size()) return std::nullopt;
+      return ArgumentWord{.text = argv[i + 1]};
+    });
   }
 
   void search_script(const std::string& script, bool loose) {
@@ -201,14 +214,18 @@ class CommandRules::DenySearch {
     const bool computed = is_computed(word);
     if (rule.prefix.empty() || (computed && !names_command)) return false;
     if (is_fed_shell(words, at)) return true;
-    if (!could_name(word.text, rule.prefix[0])) return false;
+    // Up to the first part that is not known; what a substitution ends in is not known either.
+    const std::string known =
+        word.substitutes ? word.text.substr(0, word.text.find(kLooseAnything) + 1) : word.text;
+    if (!could_name(known, rule.prefix[0])) return false;
     // `$command` unquoted can hold the name and all that follows.
-    if (word.text.size() == 1 && computed && !word.quoted) return true;
-    bool ended = word.ends_command;
+    if (word.substitutes || (word.text.size() == 1 && computed && !word.quoted)) return true;
     std::size_t last = at;
-    while (!ended && last + 1 < words.size()) ended = words[++last].ends_command;
-    return rest_matches(rule, [&](std::size_t i) {
-      return at + 1 + i <= last ? &words[at + 1 + i].text : nullptr;
+    while (!words[last].ends_command && last + 1 < words.size()) ++last;
+    return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
+      if (at + 1 + i > last) return std::nullopt;
+      const LooseWord& next = words[at + 1 + i];
+      return ArgumentWord{next.text, next.continues, next.substitutes};
     });
   }
 

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace sortie {
-namespace {
-
-const char* effect_text(Effect effect) {
-  if (effect == Effect::allow) return "allow";
-  return effect == Effect::forbid ? "forbid" : "deny";
-}
-
-}  // namespace
-
 const Decision& strictest(const std::vector<Decision>& decisions) {
   static const Decision kNothingAsked{.effect = Effect::deny, .reason = "nothing was asked"};
   const auto it =
@@ -21,7 +12,7 @@ const Decision& strictest(const std::vector<Decision>& decisions) {
 }
 
 Json to_json(const Decision& decision) {
-  Json json = Json::object({{"decision", effect_text(decision.effect)}});
+  Json json = Json::object({{"decision", name_of(decision.effect)}});
   if (decision.rule.line > 0) {
     json.set("rule", Json::object({{"file", decision.rule.file},
                                    {"line", decision.rule.line},

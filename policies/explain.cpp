@@ -1,8 +1,6 @@
 #include "policies/explain.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 
 #include "core/base/text.h"
 #include "policies/engine.h"
@@ -156,7 +154,7 @@ Decision check_command(const Policy& policy, Approval approval,
 }
 
 std::string decision_text(const Decision& decision) {
-  std::string text = to_json(decision).string_at("decision") + ": " + decision.part + '\n';
+  std::string text = std::string(name_of(decision.effect)) + ": " + decision.part + '\n';
   if (decision.rule.line > 0) {
     text += "  rule: " + decision.rule.file + ':' + std::to_string(decision.rule.line) + ": " +
             decision.rule.text + '\n';

@@ -42,7 +42,11 @@ class LooseSplitter {
   void read(char c) {
     if (c == '\\') return read_escape();
     if (c == '\'' || c == '"') return read_quote(c);
-    if (is_blank(c)) return finish_word();
+    if (is_blank(c)) {
+      finish_word();
+      continues_ = quote_ != '\0';
+      return;
+    }
     if (is_operator(c) || c == '<' || c == '>') return read_operator(c);
     begin_word();
     if (c == '$') return read_expansion();
@@ -75,37 +79,55 @@ class LooseSplitter {
     if (script_[at_] == '\n') return;  // a continued line joins
     begin_word();
     // An escaped blank ends nothing for the shell; splitting here errs towards denying.
-    if (is_blank(script_[at_])) return finish_word();
+    if (is_blank(script_[at_])) {
+      finish_word();
+      continues_ = true;
+      return;
+    }
     word_.text += script_[at_];
   }
 
   void read_quote(char c) {
     if (quote_ == c) {
       quote_ = '\0';
+      continues_ = false;
     } else if (quote_ == '\0') {
       quote_ = c;
       begin_word();  // `""` is a word, `su""do` stays one
     } else {
-      begin_word();
+      begin_word();  // the other quote, as a letter
     }
   }
 
-  /// `$x`, `${…}`, `$'…'`; of `$(…)` the inside is read on as commands.
+  /// `$x`, `${x}`, `$'…'`; the inside of `$(…)` and of other `${…}` is read on as commands.
   void read_expansion() {
     if (word_.text.empty() || word_.text.back() != kLooseAnything) word_.text += kLooseAnything;
     const char next = at_ + 1 < script_.size() ? script_[at_ + 1] : '\0';
     if (next == '{') {
-      const auto close = script_.find('}', at_);
-      if (close != std::string_view::npos) at_ = close;
+      std::size_t close = at_ + 2;
+      while (close < script_.size() && is_name(script_[close])) ++close;
+      const bool is_plain = close < script_.size() && script_[close] == '}';
+      at_ = is_plain ? close : at_ + 1;
+      if (!is_plain) substitute();
+    } else if (next == '(') {
+      ++at_;
+      substitute();
     } else if (next == '\'') {
       // ANSI-C quoting: \x73 and its like are not decoded, the word could be anything.
       std::size_t close = at_ + 2;
-      while (close < script_.size() && script_[close] != '\'')
+      while (close < script_.size() && script_[close] != '\'') {
         close += script_[close] == '\\' ? 2 : 1;
+      }
       at_ = std::min(close, script_.size() - 1);
-    } else if (next != '(' && next != '"') {
+    } else if (next != '"') {
       while (at_ + 1 < script_.size() && is_name(script_[at_ + 1])) ++at_;
     }
+  }
+
+  /// What is inside stands where a command does; what comes behind it is not joined.
+  void substitute() {
+    word_.substitutes = true;
+    read_operator('(');
   }
 
   static bool is_name(char c) {
@@ -114,7 +136,10 @@ class LooseSplitter {
   }
 
   void read_operator(char c) {
-    if (c == '`' && in_word_) word_.text += kLooseAnything;
+    if (c == '`' && in_word_) {
+      word_.text += kLooseAnything;
+      word_.substitutes = true;
+    }
     finish_word();
     if (c == '<' || c == '>') {
       after_redirection_ = true;
@@ -128,7 +153,8 @@ class LooseSplitter {
   void begin_word() {
     if (in_word_) return;
     in_word_ = true;
-    word_ = {.quoted = quote_ != '\0'};
+    word_ = {.quoted = quote_ != '\0', .continues = continues_};
+    continues_ = false;
   }
 
   void finish_word() {
@@ -153,6 +179,7 @@ class LooseSplitter {
   bool in_word_ = false;
   bool at_command_ = true;
   bool after_redirection_ = false;
+  bool continues_ = false;
   LooseWord word_;
   std::vector<LooseWord> words_;
 };

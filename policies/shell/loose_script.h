@@ -14,6 +14,8 @@ struct LooseWord {
   bool starts_command = false;  ///< it stands where a command's name does
   bool quoted = false;          ///< it stands inside quotes: perhaps only an argument
   bool ends_command = false;    ///< an operator or a newline follows
+  bool continues = false;       ///< for the shell it is one word with the one before
+  bool substitutes = false;     ///< `$(…)` or `${…}` follows at once: its end is not known
 };
 
 inline constexpr char kLooseAnything = '\x01';

@@ -36,6 +36,8 @@ BOOST_AUTO_TEST_CASE(every_word_that_could_be_a_command_is_found) {
       {"{ a; }", "^{ ^a ^}"},
       {"$x y", "^* y"},
       {"a${x}b c$y", "^a*b c*"},
+      {"${x:-a} b", "^* ^x:-a} b"},
+      {"g`echo i`t b", "^g* ^echo i* ^t b"},
       {"$(a b) c", "^* ^a b ^c"},
       {"echo `a`", "^echo ^a*"},
       {"$'\\x73' y", "^* y"},
