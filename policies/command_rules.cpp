@@ -82,7 +82,11 @@ bool could_be_any(std::string_view word, const std::vector<std::string>& expecte
 }
 
 bool could_name(std::string_view word, const std::vector<std::string>& expected) {
-  const std::string_view name = base_name(word);
+  std::string_view name = base_name(word);
+  // In a path an expansion may hold slashes, so that the name is only what follows it.
+  if (name.size() < word.size())
+    name.remove_prefix(std::min(name.find(kLooseAnything), name.size()));
+  if (name.empty()) name = base_name(word);
   return std::any_of(expected.begin(), expected.end(),
                      [&](const std::string& each) { return could_be(name, base_name(each)); });
 }

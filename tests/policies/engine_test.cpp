@@ -168,6 +168,7 @@ BOOST_AUTO_TEST_CASE(deny_rules_hold_in_full_auto_however_the_command_is_spelled
       {{"sh", "-c", "$x push"}, Effect::deny},
       {{"sh", "-c", "$x"}, Effect::deny},
       {{"sh", "-c", "/usr/bin/g?t push"}, Effect::deny},
+      {{"sh", "-c", "/us$x push"}, Effect::deny},
       {{"sh", "-c", "{git,push}"}, Effect::deny},
       {{"sh", "-c", "g[i]t push"}, Effect::deny},
       {{"sh", "-c", "$'\\x67it' push"}, Effect::deny},
@@ -241,6 +242,46 @@ BOOST_AUTO_TEST_CASE(tools_are_shown_when_a_rule_allows_them) {
   const Decision denied = strict.decide(CallTool{"apply_patch"});
   BOOST_TEST((denied.effect == Effect::deny));
   BOOST_TEST(denied.reason == "no rule allows the tool apply_patch");
+}
+
+BOOST_AUTO_TEST_CASE(the_presets_decide_as_they_promise) {
+  const struct {
+    const char* preset;
+    Action action;
+    Effect effect;
+  } rows[] = {
+      {"strict", RunCommand{{"git", "status"}, kWorkspace}, Effect::allow},
+      {"strict", RunCommand{{"ls"}, kWorkspace}, Effect::allow},
+      {"strict", RunCommand{{"rm", "x"}, kWorkspace}, Effect::deny},
+      {"strict", RunCommand{{"env", "rm", "x"}, kWorkspace}, Effect::deny},
+      {"strict", RunCommand{{"bash", "-c", "ls; rm x"}, kWorkspace}, Effect::deny},
+      {"strict", RunCommand{{"./ls"}, kWorkspace}, Effect::deny},
+      {"strict", CallTool{"apply_patch"}, Effect::allow},
+      {"strict", WritePath{"src/a.c"}, Effect::allow},
+      {"strict", WritePath{".git/config"}, Effect::deny},
+      {"strict", WritePath{".github/workflows/x.yml"}, Effect::deny},
+      {"strict", WritePath{"a/CODEOWNERS"}, Effect::deny},
+      {"strict", ReadPath{".env"}, Effect::deny},
+      {"strict", ReadPath{"/etc/shadow"}, Effect::deny},
+      {"strict", ReadPath{"/root/.ssh/id_rsa"}, Effect::deny},
+      {"review", RunCommand{{"git", "log"}, kWorkspace}, Effect::allow},
+      {"review", CallTool{"apply_patch"}, Effect::deny},
+      {"review", CallTool{"read_file"}, Effect::allow},
+      {"review", WritePath{"src/a.c"}, Effect::deny},
+      {"auto", RunCommand{{"rm", "x"}, kWorkspace}, Effect::allow},
+      {"auto", RunCommand{{"bash", "-c", "ls; rm x"}, kWorkspace}, Effect::allow},
+      {"auto", CallTool{"apply_patch"}, Effect::allow},
+      {"auto", WritePath{".git/config"}, Effect::deny},
+      {"auto", ReadPath{"/etc/shadow"}, Effect::deny},
+  };
+  for (const auto& row : rows) {
+    const Policy policy = load_policy(row.preset);
+    const Decision decision = decide(policy, row.action);
+    BOOST_TEST((decision.effect == row.effect),
+               row.preset << ": " << decision.part << ": " << decision.reason);
+  }
+  const Policy review = load_policy("review");
+  BOOST_TEST(!Engine(review, review.approval, kWorkspace, {}, {}).shows_tool("apply_patch"));
 }
 
 BOOST_AUTO_TEST_CASE(the_strictest_decision_is_the_first_of_equals) {
