@@ -1,12 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/base/launcher.h"
 #include "core/model/item.h"
 #include "core/task/task.h"
 
@@ -66,5 +69,22 @@ class Budget {
 };
 
 Json to_json(const TaskBudget& limits);
+
+/// A launcher whose commands get at most the time that the budget has left.
+class BudgetedLauncher : public Launcher {
+ public:
+  BudgetedLauncher(Launcher& launcher, const Budget& budget)
+      : launcher_(launcher), budget_(budget) {}
+  std::unique_ptr<RunningCommand> start(const Command& command) override {
+    return launcher_.start(command);
+  }
+  std::chrono::milliseconds time_left() const override {
+    return std::min(launcher_.time_left(), budget_.time_left());
+  }
+
+ private:
+  Launcher& launcher_;
+  const Budget& budget_;
+};
 
 }  // namespace sortie

@@ -68,6 +68,8 @@ class Launcher {
   virtual ~Launcher() = default;
   /// @throws Error  when the command could not be confined as the policy wants
   virtual std::unique_ptr<RunningCommand> start(const Command& command) = 0;
+  /// The most that a command may take now, whatever its own time limit says.
+  virtual std::chrono::milliseconds time_left() const { return std::chrono::hours(24 * 365); }
 };
 
 }  // namespace sortie

@@ -44,7 +44,7 @@ ExitStatus run_command(Launcher& launcher, const Command& command, const OutputS
 
   const auto running = launcher.start(command);
   const auto started = steady_clock::now();
-  auto deadline = started + command.timeout;
+  auto deadline = started + std::min(command.timeout, launcher.time_left());
   std::uint64_t total = 0;
   bool ending = false;
   bool output_open = true;

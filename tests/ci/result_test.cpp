@@ -1,0 +1,168 @@
+#include "ci/result.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/files.h"
+#include "core/base/json_schema.h"
+#include "tests/fakes/scripted_model.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Redactor& redactor() {
+  static const Redactor one(std::vector<Secret>{{"KEY", "s3cret-value"}});
+  return one;
+}
+
+RunEvent output(const std::string& id, int code) {
+  ExitStatus exit;
+  exit.code = code;
+  return tool_output_event(
+      1, {.call_id = id, .tool = "shell", .success = code == 0, .exit = exit, .duration = 250ms});
+}
+
+RunEvent approval(const std::string& id, const char* decision) {
+  const Json actions = Json::array({Json::object({{"argv", Json::array({"pytest", "-q"})}})});
+  return approval_event(
+      1, {.call_id = id, .name = "shell"}, actions,
+      Json::object({{"decision", decision},
+                    {"rule", Json::object({{"file", "p"}, {"line", 2}, {"text", "deny: x"}})},
+                    {"reason", "because"}}));
+}
+
+Tally counted() {
+  Tally tally;
+  Response answer = response({assistant("hi")}, Usage{100, 40, 20, 5});
+  answer.duration = 2s;
+  tally.on(turn_started_event(1, 1, 1, Json()));
+  tally.on(model_retry_event(1, {}));
+  tally.on(model_response_event(1, answer));
+  tally.on(approval("c1", "allow"));
+  tally.on(tool_call_event(1, {.call_id = "c1"}));
+  tally.on(output("c1", 1));
+  tally.on(turn_started_event(2, 1, 1, Json()));
+  answer.served_model = "other";
+  tally.on(model_response_event(2, answer));
+  tally.on(approval("c2", "deny"));
+  return tally;
+}
+
+void check_schema(const Json& result) {
+  const auto findings = JsonSchema(result_schema()).check(result);
+  BOOST_TEST(findings.empty(), describe(findings));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(result)
+
+BOOST_AUTO_TEST_CASE(the_numbers_are_added_up_from_the_events) {
+  const Tally tally = counted();
+
+  BOOST_TEST((tally.usage == Usage{200, 80, 40, 10}));
+  BOOST_TEST((tally.usage_by_model.at("other") == Usage{100, 40, 20, 5}));
+  BOOST_TEST(tally.served_model == "other");
+  BOOST_TEST(write_json(tally.counts_json()) ==
+             R"({"turns":2,"tool_calls":1,"denials":1,"retries":1})");
+  BOOST_TEST(write_json(tally.durations_json(5s)) ==
+             R"({"total_ms":5000,"model_ms":4000,"tools_ms":250,"verification_ms":0,)"
+             R"("own_ms":750})");
+  BOOST_TEST(tally.last_action == "'pytest -q' exit 1");
+  BOOST_REQUIRE(tally.denials.size() == 1u);
+  BOOST_TEST(tally.denials[0].reason == "because");
+  BOOST_TEST(tally.denials[0].rule.integer_at("line") == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_command_may_be_a_verification) {
+  Tally tally = counted();
+  ExitStatus killed;
+  killed.ending = Ending::timed_out;
+  killed.duration = 3s;
+
+  tally.on(verification_completed_event(2, {.command = "make test"}, killed, "", 0, false));
+
+  BOOST_TEST(tally.last_action == "'make test' timed_out");
+  BOOST_TEST((tally.verification_time == 3s));
+}
+
+BOOST_AUTO_TEST_CASE(a_result_fits_its_schema_at_every_end) {
+  for (const ExitCode code :
+       {ExitCode::success, ExitCode::task_failed, ExitCode::usage, ExitCode::denied,
+        ExitCode::budget, ExitCode::refused, ExitCode::auth, ExitCode::environment,
+        ExitCode::integrity, ExitCode::leak, ExitCode::unavailable, ExitCode::limited,
+        ExitCode::busy, ExitCode::conflict, ExitCode::internal, ExitCode::interrupted,
+        ExitCode::terminated}) {
+    RunResult run;
+    run.code = code;
+    check_schema(result_json(run, Tally()));
+  }
+  check_schema(running_json("id", "key"));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_result_says_it_all) {
+  RunResult run;
+  run.code = ExitCode::limited;
+  run.reason = "the usage limit is reached";
+  run.retry_after = 1500ms;
+  run.run_id = "id";
+  run.verification_before = VerificationResult{};
+  run.verification = VerificationResult{{{"make", {}, true, "ok", 0}}, true, false};
+  run.verified = true;
+  run.ignored_changes = {"build/x"};
+  run.digests = {{"task", "sha256:1"}};
+  run.warnings = {"watch out"};
+
+  const Json json = result_json(run, counted());
+
+  check_schema(json);
+  BOOST_TEST(json.string_at("status") == "limited");
+  BOOST_TEST(json["retryable"].boolean());
+  BOOST_TEST(json.integer_at("retry_after_s") == 2);
+  BOOST_TEST(json["verified"].boolean());
+  BOOST_TEST(json["verification"]["after"]["commands"].items().size() == 1u);
+  BOOST_TEST(json["denials"].items().size() == 1u);
+  BOOST_TEST(json["model"].string_at("served") == "other");
+  BOOST_TEST(result_json(RunResult{}, Tally())["verified"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(nothing_to_do_is_a_success_with_its_own_status) {
+  RunResult run;
+  run.nothing_to_do = true;
+  BOOST_TEST(status_of(run) == "nothing-to-do");
+  run.code = ExitCode::budget;
+  BOOST_TEST(status_of(run) == "budget");
+}
+
+BOOST_AUTO_TEST_CASE(result_json_is_written_whole_and_without_secrets) {
+  TemporaryFolder folder;
+  write_result(folder.path(), running_json("id", "key"), redactor());
+  RunResult run;
+  run.reason = "it said s3cret-value";
+
+  write_result(folder.path(), result_json(run, Tally()), redactor());
+
+  const Json json = parse_json(read_file(folder / "result.json"));
+  BOOST_TEST(json.string_at("reason") == "it said [REDACTED:KEY]");
+  BOOST_TEST(json.string_at("status") == "success");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_line_is_one_line_that_says_what_to_do) {
+  RunResult run;
+  run.code = ExitCode::budget;
+  run.reason = "turns 41 of 41";
+  run.next = "--max-turns 82";
+  BOOST_TEST(last_line(run, "'pytest -q' exit 1", "out", redactor()) ==
+             "sortie: budget (4): turns 41 of 41; last: 'pytest -q' exit 1; next: --max-turns 82; "
+             "see out/result.json");
+
+  run.reason = "bad\n::error::\x1b[31m s3cret-value";
+  run.next = "";
+  BOOST_TEST(last_line(run, "", "", redactor()) ==
+             "sortie: budget (4): bad ::error:: [31m [REDACTED:KEY]");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
