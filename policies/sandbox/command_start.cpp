@@ -233,7 +233,7 @@ int end_the_rest(bool own_pid_namespace) {
   if (namespaces) {
     // uid 0 without capabilities still owns the machine's switches in /proc.
     if (const int error = mount_command_proc(layers.profile.uid == 0)) fail(StartStep::proc, error);
-    const std::string workspace = layers.profile.mount.workspace;
+    const std::string workspace = workspace_root(layers.profile);
     if (command.read_only && !workspace.empty()) {
       if (const int error = make_tree_read_only(workspace.c_str()))
         fail(StartStep::read_only, error);

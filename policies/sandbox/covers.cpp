@@ -41,7 +41,7 @@ class Covers {
  public:
   Covers(const SandboxProfile& profile, const fs::path& scratch, View& view)
       : profile_(profile),
-        root_(profile.mount.workspace.relative_path()),
+        root_(workspace_root(profile).relative_path()),
         scratch_(scratch),
         view_(view) {
     make_empty("empty", 0555);
@@ -230,7 +230,7 @@ class Covers {
 
 void cover_paths(const SandboxProfile& profile, const fs::path& scratch, View& view) {
   Covers covers(profile, scratch, view);
-  if (!profile.mount.workspace.empty()) {
+  if (!workspace_root(profile).empty()) {
     covers.cover();
     covers.limit_writing();
     covers.protect();

@@ -358,8 +358,7 @@ void bound_process_ids(int processes) {
 
 View direct_view(const SandboxProfile& profile) {
   View view;
-  const auto& mount = profile.mount;
-  const std::string folder = mount.source.empty() ? mount.workspace : mount.source;
+  const std::string folder = workspace_root(profile);
   view.workspace =
       Fd(::open(folder.empty() ? "/" : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!view.workspace) throw system_error("open " + folder, ExitCode::environment);

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/process.h"
@@ -70,6 +73,20 @@ std::string write_probe(int root) {
   return written ? "" : "write a file: " + errno_text(error);
 }
 
+bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+/// An upper folder below the lower one mounts, but reading it recursively ends in ELOOP.
+bool loops(const MountPlan& plan) {
+  std::error_code error;
+  const auto upper = std::filesystem::weakly_canonical(plan.upper, error);
+  if (!is_below(upper, plan.workspace)) return false;
+  return std::none_of(plan.cover.begin(), plan.cover.end(),
+                      [&](const auto& folder) { return is_below(upper, plan.workspace / folder); });
+}
+
 }  // namespace
 
 bool namespaces_available(std::string* why) {
@@ -87,6 +104,7 @@ bool namespaces_available(std::string* why) {
 }
 
 std::string probe_overlay(const MountPlan& plan) {
+  if (loops(plan)) return "the upper folder lies inside the workspace, and is not covered";
   SandboxProfile profile = probe_profile();
   profile.mount = plan;
   try {

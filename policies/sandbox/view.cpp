@@ -114,7 +114,7 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   keep_private(profile.home.lexically_normal(), "home");
   for (const auto& path : profile.writable) add(places, path, Place::Kind::own, Access::read_write);
 
-  const fs::path& workspace = profile.mount.workspace;
+  const fs::path& workspace = workspace_root(profile);
   std::erase_if(places, [&](const auto& entry) {
     const bool of_machine = entry.second.kind == Place::Kind::machine;
     return !workspace.empty() && of_machine && is_below(entry.first, workspace);
@@ -345,7 +345,8 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
     throw system_error("umount of the private folders", ExitCode::environment);
   make_mount_read_only(".");
   leave_machine();
-  view.workspace = open_folder(profile.mount.workspace.empty() ? "/" : profile.mount.workspace);
+  const fs::path& workspace = workspace_root(profile);
+  view.workspace = open_folder(workspace.empty() ? "/" : workspace);
   return view;
 }
 
