@@ -176,15 +176,18 @@ class CommandRules::DenySearch {
 
   void search_script(const std::string& script, bool loose) {
     const std::vector<LooseWord> words = loose_words(script);
+    const std::vector<std::size_t> ends = ends_of_commands(words);
     bool name_open = false;  // behind a wrapper, the name of what it runs may still come
     for (std::size_t i = 0; i < words.size(); ++i) {
       const LooseWord& word = words[i];
       const bool names_command = word.starts_command || name_open;
+      const bool sure = word.starts_command && !word.quoted && !loose && !is_computed(word) &&
+                        !is_fed_shell(words, i);
       for (const Compiled& compiled : rules_.rules_) {
         if (compiled.rule->effect == Effect::allow) continue;
-        if (!script_matches(*compiled.rule, words, i, names_command)) continue;
-        const bool sure = word.starts_command && !word.quoted && !loose && !is_computed(word) &&
-                          !is_fed_shell(words, i);
+        const RuleMatch match{.rule = compiled.rule, .loose = !sure};
+        if (rank(match) <= rank(best_)) continue;
+        if (!script_matches(*compiled.rule, words, i, ends[i], names_command)) continue;
         consider({.rule = compiled.rule, .part = printable(word.text), .loose = !sure});
       }
       if (word.starts_command) {
@@ -211,8 +214,18 @@ class CommandRules::DenySearch {
     return text;
   }
 
+  /// For each word the last one of its simple command.
+  static std::vector<std::size_t> ends_of_commands(const std::vector<LooseWord>& words) {
+    std::vector<std::size_t> ends(words.size());
+    for (std::size_t i = words.size(); i-- > 0;) {
+      const bool last = words[i].ends_command || i + 1 == words.size();
+      ends[i] = last ? i : ends[i + 1];
+    }
+    return ends;
+  }
+
   static bool script_matches(const CommandRule& rule, const std::vector<LooseWord>& words,
-                             std::size_t at, bool names_command) {
+                             std::size_t at, std::size_t last, bool names_command) {
     const LooseWord& word = words[at];
     if (!rule.command_class.empty()) return names_command;  // can't be judged word by word
     const bool computed = is_computed(word);
@@ -224,8 +237,6 @@ class CommandRules::DenySearch {
     if (!could_name(known, rule.prefix[0])) return false;
     // `$command` unquoted can hold the name and all that follows.
     if (word.substitutes || (word.text.size() == 1 && computed && !word.quoted)) return true;
-    std::size_t last = at;
-    while (!words[last].ends_command && last + 1 < words.size()) ++last;
     return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
       if (at + 1 + i > last) return std::nullopt;
       const LooseWord& next = words[at + 1 + i];

@@ -130,8 +130,8 @@ std::vector<Wrapped> unwrap_row(const WrapperRow& row, Words words) {
     if (word.size() > 1 && word[0] == '-') {
       const OptionKind kind = kind_of_option(row, word);
       if (kind == OptionKind::with_next) ++at;
-      // The next word could be its value or the command.
-      if (kind == OptionKind::unknown) {
+      // The next word could be its value or the command. The first one's script covers the rest.
+      if (kind == OptionKind::unknown && found.empty()) {
         found.push_back({.script = join(words.subspan(at + 1)), .loose = true});
       }
       continue;
