@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_clean_tree_is_diffed_against_head) {
   BOOST_TEST((diff.applies_to == Strings{"start", "head", "index"}));
   BOOST_TEST((paths(diff) == Strings{"a", "new"}));
   BOOST_TEST(diff.head_commit + "\n" == test::git(run.bench.root, {"rev-parse", "HEAD"}));
-  write_file(run.bench.folder / "changes.diff", diff.text);
+  test::put_file(run.bench.folder / "changes.diff", diff.text);
   test::git(run.bench.root, {"apply", "--check", "--index", "../changes.diff"});
 }
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_dirty_touched_path_has_the_start_or_head_as_its_base) {
   BOOST_TEST(head.base == "head");
   BOOST_TEST((head.applies_to == Strings{"head", "index"}));
   BOOST_TEST(head.text.find("+user\n+run") != std::string::npos);
-  write_file(run.bench.folder / "head.diff", head.text);
+  test::put_file(run.bench.folder / "head.diff", head.text);
   test::git(run.bench.root, {"apply", "--check", "--cached", "../head.diff"});
 }
 
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_workspace_below_the_toplevel_has_paths_of_its_own) {
   BOOST_TEST(diff.base == "head");
   BOOST_TEST((paths(diff) == Strings{"a"}));
   BOOST_TEST((diff.ignored_changes == Strings{"out"}));
-  write_file(run.bench.folder / "changes.diff", diff.text);
+  test::put_file(run.bench.folder / "changes.diff", diff.text);
   test::git(run.bench.root / "sub", {"apply", "../../changes.diff"});
   BOOST_TEST(read_file(run.bench.root / "sub/a") == "2\n");
   BOOST_TEST(read_git_info(run.bench.root / "sub")->toplevel == run.bench.root);
@@ -211,7 +211,8 @@ BOOST_AUTO_TEST_CASE(a_hostile_repository_runs_nothing) {
   test::git(run.bench.root, {"config", "core.hooksPath", (run.bench.folder / "hooks").native()});
   for (const auto* hook : {"post-index-change", "pre-commit", "post-checkout"}) {
     fs::create_directories(run.bench.folder / "hooks");
-    write_file(run.bench.folder / "hooks" / hook, "#!/bin/sh\n" + evil + "\n", 0755);
+    test::put_file(run.bench.folder / "hooks" / hook, "#!/bin/sh\n" + evil + "\n");
+    fs::permissions(run.bench.folder / "hooks" / hook, fs::perms::owner_all);
   }
   fs::remove(marker);
   run.open();

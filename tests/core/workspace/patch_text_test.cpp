@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(git_apply_turns_one_random_tree_into_the_other) {
       BOOST_TEST(check_patch(patch.text, before, after) == "");
       for (const auto& file : patch.files) kept_renames += file.old_path.empty() ? 0 : 1;
 
-      write_file(folder / "changes.diff", patch.text);
+      test::put_file(folder / "changes.diff", patch.text);
       const test::Said said =
           test::run_program({"git", "apply", "--allow-empty", "../changes.diff"}, folder / "tree");
       BOOST_TEST(said.status == 0, said.output);

@@ -34,6 +34,10 @@ void put(Tree& tree, const std::string& path, const TreeEntry& entry) {
   tree[path] = entry;
 }
 
+void put_file(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
 void become(const fs::path& folder, const Tree& now, const Tree& wanted) {
   for (const auto& [path, entry] : now) {
     if (wanted.count(path) != 0) continue;
@@ -53,7 +57,7 @@ void become(const fs::path& folder, const Tree& now, const Tree& wanted) {
       continue;
     }
     if (old != now.end() && old->second.mode == 0120000) fs::remove(file);
-    std::ofstream(file, std::ios::binary) << entry.content;
+    put_file(file, entry.content);
     ::chmod(file.c_str(), entry.mode & 0777);
   }
 }

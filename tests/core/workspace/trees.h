@@ -19,6 +19,9 @@ void drop(Tree& tree, const std::string& path);
 void become(const std::filesystem::path& folder, const Tree& now, const Tree& wanted);
 Tree read_tree(const std::filesystem::path& folder);
 
+/// A file without fsync, which tests have no need of.
+void put_file(const std::filesystem::path& path, const std::string& content);
+
 /// Trees with odd names, binary and CRLF content, links, modes; and random changes of them.
 class RandomTrees {
  public:

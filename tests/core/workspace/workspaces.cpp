@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "core/base/error.h"
+#include "tests/core/workspace/trees.h"
 
 namespace fs = std::filesystem;
 
@@ -91,7 +92,7 @@ MountedView::~MountedView() {
 }
 
 std::string probe_overlay(const MountPlan& plan) {
-  const MountedView view(plan, [&] { write_file(plan.workspace / ".sortie-probe", "probe"); });
+  const MountedView view(plan, [&] { put_file(plan.workspace / ".sortie-probe", "probe"); });
   if (!view.refused().empty()) return view.refused();
   return view.files().read(".sortie-probe") == "probe" ? "" : "writing through it does not show";
 }
