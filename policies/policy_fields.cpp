@@ -95,7 +95,7 @@ FieldValue credentials_value(PolicyDraft& draft) {
         }
         for (const auto& member : node.members) {
           const std::string& variable = member.key.text;
-          if (!read_text(member.key, "a credential", kEnvironmentName, findings)) continue;
+          if (!read_text(member.key, "credential", kEnvironmentName, findings)) continue;
           if (member.value.kind == YamlNode::Kind::null)
             findings.error(member.key.place, "'" + variable + "' needs a list of hosts");
           else

@@ -66,8 +66,8 @@ void read_prefix(CommandRule& rule, const YamlNode& node, Diagnostics& findings)
 
 Fields class_fields(CommandRule& rule) {
   return Fields("allow")
-      .require("class", choice_value(rule.command_class, {"read-only"}),
-               "The shipped class of commands that are known to be safe.")
+      .add("class", choice_value(rule.command_class, {"read-only"}),
+           "The shipped class of commands that are known to be safe.")
       .later({"script"});
 }
 
@@ -79,10 +79,13 @@ FieldValue prefix_value(CommandRule& rule, Effect effect) {
   return {.schema = std::move(schema),
           .read = [&rule, effect](const YamlNode& node, const std::string&, Diagnostics& findings) {
             rule.effect = effect;
-            if (effect == Effect::allow && node.is_mapping())
-              class_fields(rule).read(node, findings);
-            else
+            if (effect != Effect::allow || !node.is_mapping()) {
               read_prefix(rule, node, findings);
+              return;
+            }
+            class_fields(rule).read(node, findings);
+            if (node.members.empty())
+              findings.error(node.place, "an allow rule needs a list of words or a class");
           }};
 }
 

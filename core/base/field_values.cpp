@@ -346,7 +346,7 @@ FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits
               return;
             }
             for (const auto& member : node.members) {
-              if (!read_text(member.key, "the name", names, findings)) continue;
+              if (!read_text(member.key, "name", names, findings)) continue;
               if (member.value.kind == YamlNode::Kind::null) {
                 findings.error(member.key.place, quoted(member.key.text) + " needs a value");
               } else if (auto text = read_text(member.value, member.key.text, values, findings)) {

@@ -95,7 +95,7 @@ FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
               const std::string& name = member.key.text;
               if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
                 findings.error(member.key.place, "'" + name + "' is built in; choose another name");
-              } else if (read_text(member.key, "a variable's name", kVariableName, findings)) {
+              } else if (read_text(member.key, "variable name", kVariableName, findings)) {
                 TaskVariable& variable = target[name];
                 if (member.value.kind == YamlNode::Kind::null)
                   findings.error(member.key.place, "'" + name + "' needs a value");

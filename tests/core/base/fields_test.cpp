@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(wrong_values_are_findings_and_leave_the_default) {
       {"words: [a, [b]]", "1:12 'words' has to be text, not a list\n"},
       {"words: [a, ~]", "1:12 'words' has to be text, not nothing\n"},
       {"words: ['']", "1:9 'words' must not be empty\n"},
-      {"set: {a: 1}", "1:7 'the name' has to be of the form [A-Z]+, not 'a'\n"},
+      {"set: {a: 1}", "1:7 'name' has to be of the form [A-Z]+, not 'a'\n"},
       {"set: {A: }", "1:7 'A' needs a value\n"},
       {"set: [A]", "1:6 'set' has to be a mapping, not a list\n"},
       {"future: x", "1:1 'future' is not supported yet\n"},

@@ -1,0 +1,360 @@
+#include "core/task/task.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/json_schema.h"
+#include "core/base/yaml.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What is wrong with the task's text, as it is shown.
+std::string findings_of(const std::string& text) {
+  try {
+    load_task("-", text);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// A YAML node as JSON, as an editor that checks a file against the schema would see it.
+Json to_json(const YamlNode& node) {
+  if (node.is_list()) {
+    Json list = Json::array();
+    for (const auto& item : node.items) list.push_back(to_json(item));
+    return list;
+  }
+  if (node.is_mapping()) {
+    Json object = Json::object();
+    for (const auto& member : node.members) object.set(member.key.text, to_json(member.value));
+    return object;
+  }
+  if (node.kind == YamlNode::Kind::null) return {};
+  if (!node.plain) return node.text;
+  if (node.text == "true" || node.text == "false") return node.text == "true";
+  char* end = nullptr;
+  std::strtod(node.text.c_str(), &end);
+  if (!node.text.empty() && *end == '\0') return Json::number(node.text);
+  return node.text;
+}
+
+/// Every key that a task may have.
+constexpr const char* kFullTask = R"(version: 1
+name: fix-failing-test
+prompt: |
+  Find the cause on {{branch}}.
+  Then fix it.
+instructions: House rules.
+policy: policies/own.yaml
+vars:
+  branch: {default: main, env: GITHUB_HEAD_REF, required: true, trusted: false}
+  empty: {default: ''}
+workspace:
+  path: src/
+  isolation: copy
+  copy_limit: 1GiB
+  project_docs: []
+  project_docs_max_bytes: 16KiB
+model:
+  provider: replay
+  name: gpt-5
+  effort: high
+  base_url: http://localhost:8080/v1
+  api_key_env: MY_KEY
+  cassette: run.cassette.jsonl
+  max_output_tokens: 1000
+  temperature: 0.2
+  timeout: {connect: 1s, first_event: 2s, idle: 3s, total: 4s}
+  retries: 0
+  headers: {X-Team: ci}
+tools:
+  enable: [shell, apply_patch]
+verify:
+  commands: [pytest -q, {run: [make, lint], timeout: 1m}]
+  before: fail
+  rounds: 2
+  in: run
+expect:
+  changes: required
+budget:
+  turns: 10
+  tool_calls: 20
+  tokens: 3000
+  time: 5m
+context:
+  shown_output: 4KiB
+output:
+  diff: {context_lines: 5, renames: false, base: head, include: [dist]}
+)";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(task)
+
+BOOST_AUTO_TEST_CASE(the_smallest_task_has_every_default) {
+  const Task task = load_task("-", "version: 1\nprompt: Go.\nverify: [pytest -q]\n");
+
+  BOOST_TEST(task.name == "task");
+  BOOST_TEST(task.file.empty());
+  BOOST_TEST(task.prompt == "Go.");
+  BOOST_TEST(task.policy == "");
+  BOOST_TEST(task.workspace.path == ".");
+  BOOST_TEST(task.model.provider == "openai");
+  BOOST_TEST((task.budget.time == 60min));
+  BOOST_REQUIRE(task.verify.commands.size() == 1u);
+  BOOST_TEST((task.verify.commands[0].argv == std::vector<std::string>{"sh", "-c", "pytest -q"}));
+  BOOST_TEST(task.verify.commands[0].text == "pytest -q");
+  BOOST_TEST(task.tools.empty());
+}
+
+BOOST_AUTO_TEST_CASE(every_key_is_read_and_paths_are_relative_to_the_file) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "My Task.yaml") << kFullTask;
+
+  const Task task = load_task((folder / "My Task.yaml").string());
+
+  BOOST_TEST(task.file == folder / "My Task.yaml");
+  BOOST_TEST(task.prompt == "Find the cause on {{branch}}.\nThen fix it.\n");
+  BOOST_TEST(task.policy == (folder / "policies/own.yaml").string());
+  BOOST_TEST(task.workspace.path == folder / "src");
+  BOOST_TEST(task.workspace.isolation == "copy");
+  BOOST_TEST(task.workspace.project_docs.empty());
+  BOOST_TEST(task.model.cassette == folder / "run.cassette.jsonl");
+  BOOST_TEST(task.model.temperature.value() == 0.2);
+  BOOST_TEST((task.model.total_timeout == 4s));
+  BOOST_TEST(task.model.headers.at("X-Team") == "ci");
+  BOOST_TEST((task.tools == std::vector<std::string>{"shell", "apply_patch"}));
+  BOOST_TEST((task.verify.commands.at(1).argv == std::vector<std::string>{"make", "lint"}));
+  BOOST_TEST((task.verify.commands.at(1).timeout == 1min));
+  BOOST_TEST(task.verify.before == "fail");
+  BOOST_TEST(task.vars.at("branch").environment == "GITHUB_HEAD_REF");
+  BOOST_TEST(task.vars.at("branch").required);
+  BOOST_TEST(task.vars.at("empty").has_default);
+  BOOST_TEST(task.expect.changes == "required");
+  BOOST_TEST(task.budget.tokens == 3000);
+  BOOST_TEST(task.shown_output == 4096u);
+  BOOST_TEST(task.output.context_lines == 5);
+  BOOST_TEST(!task.output.renames);
+  BOOST_TEST((task.output.include == std::vector<std::string>{"dist"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_knows_what_the_loader_reads) {
+  const JsonSchema schema(task_schema());
+  Diagnostics findings;
+  const YamlNode full = read_yaml(findings.add_source("t", kFullTask), findings);
+
+  BOOST_TEST(describe(schema.check(to_json(full))) == "");
+
+  for (const auto& member : full.members)
+    BOOST_TEST(task_schema()["properties"].find(member.key.text) != nullptr, member.key.text);
+  BOOST_TEST(!schema.check(parse_json(R"({"version":1,"prompt":"x","verifi":[]})")).empty());
+  BOOST_TEST(!schema.check(parse_json(R"({"version":1})")).empty());
+  BOOST_TEST(!schema.check(parse_json(R"({"version":1,"prompt":"a","stages":[]})")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
+  const Task task = load_task("-", "version: 1\nprompt: Go {{a}}.\nvars: {a: {default: x}}\n");
+
+  // JSON is YAML; null stands for what is not given.
+  Json effective = task_json(task);
+  std::erase_if(effective.members(), [](const auto& member) { return member.second.is_null(); });
+  for (const char* key : {"base_url", "api_key_env", "cassette", "temperature"})
+    std::erase_if(effective.find("model")->members(),
+                  [&](const auto& member) { return member.first == key; });
+  std::erase_if(effective.find("vars")->find("a")->members(),
+                [&](const auto& member) { return member.first == "env"; });
+  effective.find("workspace")->set("path", std::filesystem::current_path().string());
+  const Task again = load_task("-", write_json(effective));
+
+  Json expected = task_json(task);
+  expected.find("workspace")->set("path", std::filesystem::current_path().string());
+  BOOST_TEST(write_json(task_json(again)) == write_json(expected));
+}
+
+BOOST_AUTO_TEST_CASE(the_digest_covers_the_prompt_and_not_the_budget) {
+  const auto digest = [](const std::string& rest) {
+    return load_task("-", "version: 1\n" + rest).digest;
+  };
+
+  BOOST_TEST(digest("prompt: a").starts_with("sha256:"));
+  BOOST_TEST(digest("prompt: a") == digest("# comment\nbudget: {turns: 3}\nprompt: 'a'"));
+  BOOST_TEST(digest("prompt: a") != digest("prompt: b"));
+  BOOST_TEST(digest("prompt: a") != digest("prompt: a\nmodel: {retries: 4}"));
+}
+
+BOOST_AUTO_TEST_CASE(the_sample_of_an_unknown_key_is_shown_as_documented) {
+  const std::string text =
+      "version: 1\nprompt: Go.\nworkspace:\n  path: .\nmodel:\n  name: gpt-5\n  retries: 1\n"
+      "expect:\n  changes: any\n\nverify:\n  rounds: 1\n  beforr: any\nverifi: [x]\n";
+
+  BOOST_TEST(findings_of(text) ==
+             "<stdin>:13:3: error: unknown key 'beforr' in verify; did you mean 'before'?\n"
+             "   13 |   beforr: any\n"
+             "      |   ^~~~~~\n"
+             "<stdin>:14:1: error: unknown key 'verifi' in task; did you mean 'verify'?\n"
+             "   14 | verifi: [x]\n"
+             "      | ^~~~~~");
+}
+
+BOOST_AUTO_TEST_CASE(ten_errors_are_ten_findings_in_order) {
+  const std::string text =
+      "version: 2\n"
+      "name: Bad Name\n"
+      "prompt: \"Fix {{brnch}} and {{branch}}\"\n"
+      "vars: {branch: {requird: true}}\n"
+      "model:\n"
+      "  provider: anthropic\n"
+      "  retries: 010\n"
+      "  timeout: {idle: 30}\n"
+      "stages: [plan]\n"
+      "budget: {turns: 0}\n"
+      "name: x\n";
+
+  std::string lines;
+  const std::string rendered = findings_of(text);
+  for (std::size_t at = 0; at < rendered.size();) {
+    const std::size_t end = std::min(rendered.find('\n', at), rendered.size());
+    const std::string line = rendered.substr(at, end - at);
+    if (line.find("error: ") != std::string::npos) lines += line + "\n";
+    at = end + 1;
+  }
+  BOOST_TEST(
+      lines ==
+      "<stdin>:1:10: error: 'version' has to be 1: this is the only version there is\n"
+      "<stdin>:2:7: error: 'name' has to be 1 to 64 of a-z, 0-9 and '-', not 'Bad Name'\n"
+      "<stdin>:3:14: error: unknown variable 'brnch'; did you mean 'branch'?\n"
+      "<stdin>:4:17: error: unknown key 'requird' in variable; did you mean 'required'?\n"
+      "<stdin>:6:13: error: provider 'anthropic' is not supported yet\n"
+      "<stdin>:7:12: error: 'retries' has a leading zero; write 10\n"
+      "<stdin>:8:19: error: 'idle' needs a unit: it has to be a duration like 500ms, 30s, 10m or "
+      "2h\n"
+      "<stdin>:9:1: error: 'stages' is not supported yet\n"
+      "<stdin>:10:17: error: 'turns' has to be a whole number from 1 to 1000000, not 0\n"
+      "<stdin>:11:1: error: duplicate key 'name'\n");
+}
+
+BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
+  const struct {
+    const char* text;
+    const char* finding;
+  } rows[] = {
+      {"", "<stdin>: error: the task is empty; it needs at least 'version: 1' and 'prompt'"},
+      {"# nothing\n\n# else\n",
+       "<stdin>: error: the task is empty; it needs at least 'version: 1' and 'prompt'"},
+      {"just words\n", "<stdin>:1:1: error: task has to be a mapping of keys, not 'just words'"},
+      {"prompt: x", "<stdin>:1:1: error: key 'version' is missing in task"},
+      {"version: 1", "<stdin>:1:1: error: key 'prompt' or 'prompt_file' is missing in task"},
+      {"version: '1'\nprompt: x",
+       "<stdin>:1:10: error: 'version' has to be 1: this is the only version there is"},
+      {"version: 1\nprompt: \" \\n\"", "<stdin>:2:9: error: 'prompt' must not be blank"},
+      {"version: 1\nprompt: ''", "<stdin>:2:9: error: 'prompt' must not be empty"},
+      {"version: 1\nprompt:", "<stdin>:2:1: error: 'prompt' needs a value"},
+      {"version: 1\nprompt: x\nprompt_file: y",
+       "<stdin>:3:14: error: both 'prompt' and 'prompt_file' are given; leave one of them out"},
+      {"version: 1\nprompt: a {{b",
+       "<stdin>:2:11: error: '{{' without '}}'; '\\{{' is the literal '{{'"},
+      {"version: 1\nprompt: a {{zzzz}}",
+       "<stdin>:2:11: error: unknown variable 'zzzz'; declare it in 'vars', or write '\\{{' for "
+       "the literal '{{'"},
+      {"version: 1\nprompt: |\n  Look.\n\n    \\{{x}} {{stdi}}\n",
+       "<stdin>:5:12: error: unknown variable 'stdi'; did you mean 'stdin'?"},
+      {"version: 1\nprompt: x\nvars: {stdin: {}}",
+       "<stdin>:3:8: error: 'stdin' is built in; choose another name"},
+      {"version: 1\nprompt: x\nvars: {a b: {}}",
+       "<stdin>:3:8: error: 'variable name' has to be a name of letters, digits, '_' and '-', "
+       "not 'a b'"},
+      {"version: 1\nprompt: x\nvars: [a]",
+       "<stdin>:3:7: error: 'vars' has to be a mapping of variables, not a list"},
+      {"version: 1\nprompt: x\nrequires: '>=1'",
+       "<stdin>:3:1: error: 'requires' is not supported yet"},
+      {"version: 1\nprompt: x\ntools: {mcp: {}}", "<stdin>:3:9: error: 'mcp' is not supported yet"},
+      {"version: 1\nprompt: x\ntools: {enable: []}",
+       "<stdin>:3:17: error: 'enable' has to be 'default' or a list of tools"},
+      {"version: 1\nprompt: x\nverify: {in: fresh}",
+       "<stdin>:3:14: error: in 'fresh' is not supported yet"},
+      {"version: 1\nprompt: x\nverify: pytest",
+       "<stdin>:3:9: error: 'verify' has to be a list of commands, not 'pytest'"},
+      {"version: 1\nprompt: x\nverify: [{timeout: 1s}]",
+       "<stdin>:3:10: error: key 'run' is missing in command"},
+      {"version: 1\nprompt: x\nverify: [{run: []}]", "<stdin>:3:16: error: 'run' names no program"},
+      {"version: 1\nprompt: x\nmodel: {base_url: 'https://u:p@host/'}",
+       "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
+       "query, not 'https://u:p@host/'"},
+      {"version: 1\nprompt: x\nmodel: {headers: {Authorization: x}}",
+       "<stdin>:3:19: error: header 'Authorization' is set by sortie itself"},
+      {"version: 1\nprompt: x\nmodel: {headers: {X: \"a\\r\\nB: c\"}}",
+       "<stdin>:3:22: error: 'X' has to be one line of text, not 'a  B: c'"},
+      {"version: 1\nprompt: x\nworkspace: {isolation: vm}",
+       "<stdin>:3:24: error: 'isolation' has to be auto, overlay, copy or none, not 'vm'"},
+      {"version: 1\nprompt: x\nprompt: y", "<stdin>:3:1: error: duplicate key 'prompt'"},
+      {"version: 1\nprompt: x\n---\nversion: 1\n",
+       "<stdin>:3:1: error: a second document: the file has to be one document"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.text) {
+      BOOST_TEST(first_line(findings_of(row.text)) == row.finding);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_no_task_is_named) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "binary") << std::string("a\0b", 3);
+  const struct {
+    std::string path;
+    std::string problem;
+  } rows[] = {
+      {folder.path().string(), "is a folder"},
+      {(folder / "none.yaml").string(), "no such file"},
+      {(folder / "binary").string(), "is binary (a NUL byte)"},
+      {"/dev/zero", "is no regular file"},
+  };
+  for (const auto& row : rows)
+    BOOST_CHECK_EXCEPTION(load_task(row.path), InputError, [&](const InputError& error) {
+      return error.what() == row.path + ": error: " + row.problem;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_prompt_comes_from_a_file_beside_the_task) {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& prompt) {
+    std::ofstream(folder / "task.yaml") << "version: 1\nprompt_file: prompt.md\n";
+    std::ofstream(folder / "prompt.md", std::ios::binary) << prompt;
+    try {
+      return load_task((folder / "task.yaml").string()).prompt;
+    } catch (const InputError& error) {
+      const std::string what = error.what();
+      return what.substr(what.rfind('/', what.find(": error")) + 1);
+    }
+  };
+
+  BOOST_TEST(load("Do {{date}}.\n") == "Do {{date}}.\n");
+  BOOST_TEST(load("Do\n {{dat}}.\n") ==
+             "prompt.md:2:2: error: unknown variable 'dat'; did you mean 'date'?\n"
+             "    2 |  {{dat}}.\n"
+             "      |  ^~~~~~~");
+  const auto names = [&](const std::string& text, const std::string& problem) {
+    const std::string found = load(text);
+    return found.find("task.yaml:2:14: error: prompt file") == 0 &&
+           first_line(found).ends_with("prompt.md': " + problem);
+  };
+  BOOST_TEST(names("", "is blank"));
+  BOOST_TEST(names("\xff", "is not UTF-8"));
+  BOOST_TEST(names(std::string((1u << 20) + 1, 'a'), "is larger than 1048576 bytes"));
+  std::filesystem::remove(folder / "prompt.md");
+  std::ofstream(folder / "task.yaml") << "version: 1\nprompt_file: prompt.md\n";
+  BOOST_CHECK_EXCEPTION(load_task((folder / "task.yaml").string()), InputError,
+                        [](const InputError& error) {
+                          return first_line(error.what()).ends_with("prompt.md': no such file");
+                        });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

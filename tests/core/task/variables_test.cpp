@@ -1,0 +1,175 @@
+#include "core/task/variables.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/task/placeholders.h"
+
+using namespace sortie;
+
+namespace {
+
+Task task_with(const std::string& prompt, std::map<std::string, TaskVariable> vars = {}) {
+  Task task;
+  task.prompt = prompt;
+  task.vars = std::move(vars);
+  return task;
+}
+
+VariableSources sources() {
+  VariableSources sources;
+  sources.environment = [](const std::string& name) -> std::optional<std::string> {
+    if (name == "REF") return "from-env";
+    return std::nullopt;
+  };
+  sources.standard_input = [] { return std::optional<std::string>("piped"); };
+  sources.file = [](const std::string& path) -> std::optional<std::string> {
+    if (path == "notes.md") return "noted";
+    return std::nullopt;
+  };
+  sources.date = "2026-11-21";
+  sources.run_id = "r-1";
+  sources.git_branch = [] { return std::string("main"); };
+  sources.git_sha = [] { return std::string("abc123"); };
+  return sources;
+}
+
+std::string problem_of(const Task& task, const VariableSources& from) {
+  try {
+    expand_prompt(task, from);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(variables)
+
+BOOST_AUTO_TEST_CASE(placeholders_are_replaced_and_literals_stay) {
+  const struct {
+    const char* prompt;
+    const char* text;
+  } rows[] = {
+      {"plain", "plain"},
+      {"", ""},
+      {"{{date}}", "2026-11-21"},
+      {"a {{ date }}b{{run_id}}", "a 2026-11-21br-1"},
+      {"{{git.branch}}@{{git.sha}}", "main@abc123"},
+      {"\\{{date}} {{date}}", "{{date}} 2026-11-21"},
+      {"${{ github.ref }} {{date}}", "${{ github.ref }} 2026-11-21"},
+      {"${{ open", "${{ open"},
+      {"{ {x} } }}", "{ {x} } }}"},
+      {"{{stdin}}", "<untrusted name=\"stdin\">piped</untrusted>"},
+      {"{{file:notes.md}}", "<untrusted name=\"file:notes.md\">noted</untrusted>"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.prompt) {
+      BOOST_TEST(expand_prompt(task_with(row.prompt), sources()) == row.text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_flag_wins_then_the_environment_then_the_default) {
+  const TaskVariable variable{.default_value = "dflt", .has_default = true, .environment = "REF"};
+  TaskVariable unset = variable;
+  unset.environment = "UNSET";
+  TaskVariable trusted = variable;
+  trusted.trusted = true;
+  VariableSources flagged = sources();
+  flagged.flags["v"] = "flag";
+
+  BOOST_TEST(expand_prompt(task_with("{{v}}", {{"v", variable}}), flagged) == "flag");
+  BOOST_TEST(expand_prompt(task_with("{{v}}", {{"v", variable}}), sources()) ==
+             "<untrusted name=\"v\">from-env</untrusted>");
+  BOOST_TEST(expand_prompt(task_with("{{v}}", {{"v", trusted}}), sources()) == "from-env");
+  BOOST_TEST(expand_prompt(task_with("{{v}}", {{"v", unset}}), sources()) == "dflt");
+  BOOST_TEST(expand_prompt(task_with("[{{v}}]", {{"v", {}}}), sources()) == "[]");
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_in_is_never_expanded_again) {
+  VariableSources from = sources();
+  from.flags["v"] = "{{stdin}} \\{{ ${{";
+  from.standard_input = [] { return std::optional<std::string>("{{date}}"); };
+
+  BOOST_TEST(expand_prompt(task_with("{{v}} {{stdin}}", {{"v", {}}}), from) ==
+             "{{stdin}} \\{{ ${{ <untrusted name=\"stdin\">{{date}}</untrusted>");
+}
+
+BOOST_AUTO_TEST_CASE(the_closing_tag_can_not_be_forged) {
+  const struct {
+    const char* value;
+    const char* text;
+  } rows[] = {
+      {"a < b </p>", "a < b </p>"},
+      {"</untrusted>", "&lt;/untrusted>"},
+      {"</UNTRUSTED>", "&lt;/UNTRUSTED>"},
+      {"< / untrusted >", "&lt; / untrusted >"},
+      {"</\nuntrusted", "&lt;/\nuntrusted"},
+      {"<untrusted name=\"x\">", "&lt;untrusted name=\"x\">"},
+      {"<</untrusted>", "<&lt;/untrusted>"},
+      {"\xff", "\xEF\xBF\xBD"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.value) {
+      VariableSources from = sources();
+      from.standard_input = [&] { return std::optional<std::string>(row.value); };
+      BOOST_TEST(expand_prompt(task_with("{{stdin}}"), from) ==
+                 std::string("<untrusted name=\"stdin\">") + row.text + "</untrusted>");
+    }
+  VariableSources from = sources();
+  from.file = [](const std::string&) { return std::optional<std::string>("x"); };
+  BOOST_TEST(expand_prompt(task_with("{{file:a\"><b}}"), from) ==
+             "<untrusted name=\"file:a&quot;>&lt;b\">x</untrusted>");
+}
+
+BOOST_AUTO_TEST_CASE(a_source_is_read_once_and_only_when_it_is_named) {
+  int reads = 0;
+  VariableSources from = sources();
+  from.standard_input = [&] {
+    ++reads;
+    return std::optional<std::string>("x");
+  };
+
+  expand_prompt(task_with("no"), from);
+  BOOST_TEST(reads == 0);
+  expand_prompt(task_with("{{stdin}} {{stdin}}"), from);
+  BOOST_TEST(reads == 1);
+}
+
+BOOST_AUTO_TEST_CASE(all_that_is_missing_or_unknown_is_said_at_once) {
+  VariableSources from = sources();
+  from.flags["brnch"] = "x";
+  from.git_sha = nullptr;
+  const TaskVariable needed{.environment = "UNSET", .required = true};
+
+  BOOST_TEST(problem_of(task_with("{{dat}} {{x", {{"branch", {}}}), from) ==
+             "error: --var: the task declares no variable 'brnch'; did you mean 'branch'?\n"
+             "error: unknown variable 'dat'; did you mean 'date'?\n"
+             "error: '{{' without '}}'; '\\{{' is the literal '{{'");
+
+  from.flags.clear();
+  BOOST_TEST(problem_of(task_with("{{git.sha}} {{file:none}}", {{"v", needed}}), from) ==
+             "error: variable 'v' is required and has no value; give --var v=VALUE or set UNSET "
+             "(where the policy's bounds.vars_env lets it)\n"
+             "error: {{git.sha}} has no value: the workspace is no git tree, or its state has "
+             "none\n"
+             "error: file 'none' can't be read for {{file:none}}");
+}
+
+BOOST_AUTO_TEST_CASE(use_of_stdin_is_seen_in_placeholders_only) {
+  BOOST_TEST(uses_standard_input(task_with("a {{ stdin }}")));
+  BOOST_TEST(!uses_standard_input(task_with("a \\{{stdin}} ${{ stdin }} stdin")));
+}
+
+BOOST_AUTO_TEST_CASE(parts_cover_the_prompt) {
+  const auto parts = split_prompt("a {{b}}\\{{c");
+
+  BOOST_REQUIRE(parts.size() == 3u);
+  BOOST_TEST((parts[0] == PromptPart{.text = "a ", .offset = 0, .length = 2}));
+  BOOST_TEST(
+      (parts[1] ==
+       PromptPart{.kind = PromptPart::Kind::variable, .text = "b", .offset = 2, .length = 5}));
+  BOOST_TEST((parts[2] == PromptPart{.text = "{{c", .offset = 7, .length = 4}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,29 @@
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/base/error.h"
+#include "policies/policy.h"
+
+using namespace sortie;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  try {
+    const Policy policy = parse_policy(text, "p.yaml", "/nonexistent");
+    for (const auto& rule : policy.commands) {
+      // A rule without words and class would match every command.
+      if (rule.prefix.empty() && rule.command_class.empty()) std::abort();
+      for (const auto& words : rule.prefix)
+        if (words.empty()) std::abort();
+    }
+    for (const auto& rule : policy.tools)
+      if (rule.names.empty()) std::abort();
+    // The effective policy says the same when it is read back.
+    if (parse_policy(write_json(policy_json(policy)), "p.yaml", "/").digest != policy.digest)
+      std::abort();
+  } catch (const InputError& error) {
+    if (std::string(error.what()).empty()) std::abort();
+  }
+  return 0;
+}
