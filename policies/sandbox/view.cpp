@@ -34,9 +34,6 @@ struct Place {
 /// Sorted by path, so that a folder comes before what is mounted below it.
 using Places = std::map<fs::path, Place>;
 
-/// Holds the private folders while the view is built; nothing of it is in the view by this name.
-const char* const kPrivate = ".private";
-
 fs::path below_root(const fs::path& path) { return path.relative_path(); }
 
 bool is_below(const fs::path& path, const fs::path& folder) {
@@ -216,26 +213,38 @@ std::uint64_t private_size(const SandboxProfile& profile) {
   return size;
 }
 
-void make_private(const SandboxProfile& profile) {
-  make_folders(kPrivate);
-  const std::string options = "mode=755,size=" + std::to_string(private_size(profile));
-  mount_new("tmpfs", kPrivate, options.c_str());
-  const fs::path base = kPrivate;
-  const struct {
-    const char* name;
-    mode_t mode;
-  } folders[] = {{"tmp", 01777}, {"var-tmp", 01777}, {"shm", 01777}, {"home", 0755}};
-  for (const auto& folder : folders) {
-    const fs::path path = base / folder.name;
-    make_folders(path);
-    ::chmod(path.c_str(), folder.mode);
+/// The file system of the private folders: below the view's own while that is built, so that it
+/// leaves with the machine's mounts. Unmounting it by itself would wait for the whole machine
+/// (RCU).
+class PrivateFolders {
+ public:
+  PrivateFolders(const SandboxProfile& profile, const char* ground) {
+    const std::string options = "mode=755,size=" + std::to_string(private_size(profile));
+    mount_new("tmpfs", ground, options.c_str());
+    root_ = open_folder(ground);
+    const struct {
+      const char* name;
+      mode_t mode;
+    } folders[] = {{"tmp", 01777}, {"var-tmp", 01777}, {"shm", 01777}, {"home", 0755}};
+    for (const auto& folder : folders) {
+      make_folders(path() / folder.name);
+      ::chmod((path() / folder.name).c_str(), folder.mode);
+    }
+    if (::chown((path() / "home").c_str(), profile.uid, profile.gid) != 0)
+      throw system_error("chown of HOME", ExitCode::environment);
   }
-  const fs::path home = base / "home";
-  if (::chown(home.c_str(), profile.uid, profile.gid) != 0)
-    throw system_error("chown of HOME", ExitCode::environment);
-}
 
-void make_devices(const std::map<std::string, Fd>& devices) {
+  /// Reaches it although another mount covers it.
+  fs::path path() const { return "/proc/self/fd/" + std::to_string(root_.get()); }
+  void attach(const std::string& folder, const fs::path& target) const {
+    attach_tree(copy_tree(path() / folder, Access::read_write), target);
+  }
+
+ private:
+  Fd root_;
+};
+
+void make_devices(const std::map<std::string, Fd>& devices, const PrivateFolders& own) {
   make_folders("dev");
   if (::mount("tmpfs", "dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k") != 0)
     throw system_error("mount tmpfs at /dev", ExitCode::environment);
@@ -252,7 +261,7 @@ void make_devices(const std::map<std::string, Fd>& devices) {
     if (::symlink(target, link) != 0) throw system_error("symlink", ExitCode::environment);
   }
   make_folders("dev/shm");
-  attach_tree(copy_tree(fs::path(kPrivate) / "shm", Access::read_write), "dev/shm");
+  own.attach("shm", "dev/shm");
   make_mount_read_only("dev");
 }
 
@@ -271,7 +280,7 @@ void make_target(const fs::path& target, bool is_folder) {
     throw system_error("make " + target.string(), ExitCode::environment);
 }
 
-void mount_places(const Places& places, const WorkspaceSource& source,
+void mount_places(const Places& places, const WorkspaceSource& source, const PrivateFolders& own,
                   const SandboxProfile& profile, bool user) {
   for (const auto& [path, place] : places) {
     const fs::path target = below_root(path);
@@ -282,7 +291,7 @@ void mount_places(const Places& places, const WorkspaceSource& source,
         attach_tree(place.tree, target);
         break;
       case Place::Kind::private_folder:
-        attach_tree(copy_tree(fs::path(kPrivate) / place.folder, Access::read_write), target);
+        own.attach(place.folder, target);
         break;
       case Place::Kind::workspace:
         if (profile.mount.kind == MountPlan::Kind::overlay) {
@@ -323,6 +332,7 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
   const auto devices = open_devices();
 
   const char* ground = building_ground();
+  const PrivateFolders own(profile, ground);
   mount_new("tmpfs", ground, "mode=755,size=1m");
   if (::chdir(ground) != 0) throw system_error("chdir", ExitCode::environment);
   for (const char* folder : {"proc", "sys", "run", "home", "root", "srv", "mnt", "var"})
@@ -331,18 +341,15 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
     if (::symlink(target.c_str(), below_root(link).c_str()) != 0)
       throw system_error("symlink " + link.string(), ExitCode::environment);
   }
-  make_private(profile);
   // Before the machine's own /proc is out of sight: an ordinary user may mount one only while a
   // fully visible one is there.
   if (::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     throw system_error("mount proc", ExitCode::environment);
-  make_devices(devices);
-  mount_places(places, source, profile, user == UserNamespace::own);
+  make_devices(devices, own);
+  mount_places(places, source, own, profile, user == UserNamespace::own);
 
   View view;
-  cover_paths(profile, kPrivate, view);
-  if (::umount2(kPrivate, MNT_DETACH) != 0 || ::rmdir(kPrivate) != 0)
-    throw system_error("umount of the private folders", ExitCode::environment);
+  cover_paths(profile, own.path(), view);
   make_mount_read_only(".");
   leave_machine();
   const fs::path& workspace = workspace_root(profile);
