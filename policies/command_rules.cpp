@@ -232,8 +232,8 @@ class CommandRules::DenySearch {
     if (rule.prefix.empty() || (computed && !names_command)) return false;
     if (is_fed_shell(words, at)) return true;
     // Up to the first part that is not known; what a substitution ends in is not known either.
-    const std::string known =
-        word.substitutes ? word.text.substr(0, word.text.find(kLooseAnything) + 1) : word.text;
+    std::string_view known = word.text;
+    if (word.substitutes) known = known.substr(0, known.find(kLooseAnything) + 1);
     if (!could_name(known, rule.prefix[0])) return false;
     // `$command` unquoted can hold the name and all that follows.
     if (word.substitutes || (word.text.size() == 1 && computed && !word.quoted)) return true;
