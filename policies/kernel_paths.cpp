@@ -1,0 +1,78 @@
+#include "policies/kernel_paths.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace sortie {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool is_kernel_folder(std::string_view name) {
+  return name == "proc" || name == "sys" || name == "dev";
+}
+
+/// A path's parts without empty ones and ".".
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const auto slash = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, slash);
+    if (!part.empty() && part != ".") parts.push_back(part);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return parts;
+}
+
+/// The first part once ".." has been taken back; "" for the root.
+std::string_view first_folder(const std::vector<std::string_view>& parts) {
+  std::vector<std::string_view> kept;
+  for (const std::string_view part : parts) {
+    if (part != "..") {
+      kept.push_back(part);
+    } else if (!kept.empty()) {
+      kept.pop_back();
+    }
+  }
+  return kept.empty() ? std::string_view() : kept.front();
+}
+
+/// Whether a path, read in `workdir`, leads or may lead into the kernel's own file systems.
+bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
+  if (path == "/dev/null") return false;
+  const bool absolute = starts_with(path, "/");
+  const std::vector<std::string_view> parts = parts_of(path);
+  const std::string whole = absolute ? std::string(path) : workdir + '/' + std::string(path);
+  if (is_kernel_folder(first_folder(parts_of(whole)))) return true;
+  const auto last_up = std::find(parts.rbegin(), parts.rend(), "..");
+  const bool goes_up = last_up != parts.rend();
+  // Behind the last "..": a link on the way there may have led anywhere.
+  const auto next = goes_up ? last_up.base() : parts.begin();
+  if (next == parts.end() || !(goes_up || absolute)) return false;
+  return is_kernel_folder(*next) || next->find_first_of("*?[") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool lies_in_kernel_folder(std::string_view path) {
+  return is_kernel_folder(first_folder(parts_of(path)));
+}
+
+bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir) {
+  if (reaches_kernel_folder(word, workdir)) return true;
+  if (!starts_with(word, "-")) return false;
+  const auto equals = word.find('=');
+  if (equals != std::string_view::npos && reaches_kernel_folder(word.substr(equals + 1), workdir)) {
+    return true;
+  }
+  // "-f/proc/x", "-nf/proc/x": the value may begin anywhere up to the first slash.
+  const auto last = std::min({word.find('/'), word.size(), std::size_t{32}});
+  for (std::size_t i = 2; i <= last && i < word.size(); ++i) {
+    if (reaches_kernel_folder(word.substr(i), workdir)) return true;
+  }
+  return false;
+}
+
+}  // namespace sortie
