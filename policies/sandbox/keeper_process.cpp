@@ -27,6 +27,7 @@
 #include "core/base/error.h"
 #include "policies/sandbox/channel.h"
 #include "policies/sandbox/command_start.h"
+#include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/namespaces.h"
 #include "policies/sandbox/process_tree.h"
 #include "policies/sandbox/view.h"
@@ -453,57 +454,6 @@ int keep(KeeperStart& start) {
 }
 
 }  // namespace
-
-std::string encode_command(const Command& command) {
-  WireWriter writer;
-  writer.texts(command.argv);
-  writer.text(command.workdir.native());
-  writer.number(static_cast<std::int64_t>(command.environment.size()));
-  for (const auto& [name, value] : command.environment) {
-    writer.text(name);
-    writer.text(value);
-  }
-  writer.number(command.read_only ? 1 : 0);
-  writer.number(command.canary ? 1 : 0);
-  return writer.bytes();
-}
-
-Command decode_command(std::string_view bytes) {
-  WireReader reader(bytes);
-  Command command;
-  command.argv = reader.texts();
-  command.workdir = reader.text();
-  for (std::int64_t left = reader.number(); left > 0; --left) {
-    std::string name = reader.text();
-    command.environment.insert_or_assign(std::move(name), reader.text());
-  }
-  command.read_only = reader.number() != 0;
-  command.canary = reader.number() != 0;
-  return command;
-}
-
-std::string encode_end(const CommandEnd& end) {
-  WireWriter writer;
-  writer.number(static_cast<std::int64_t>(end.status.ending));
-  writer.number(end.status.code);
-  writer.text(end.status.detail);
-  writer.number(end.status.duration.count());
-  writer.number(end.status.ended_background ? 1 : 0);
-  writer.text(end.failure);
-  return writer.bytes();
-}
-
-CommandEnd decode_end(std::string_view bytes) {
-  WireReader reader(bytes);
-  CommandEnd end;
-  end.status.ending = static_cast<Ending>(reader.number());
-  end.status.code = static_cast<int>(reader.number());
-  end.status.detail = reader.text();
-  end.status.duration = milliseconds(reader.number());
-  end.status.ended_background = reader.number() != 0;
-  end.failure = reader.text();
-  return end;
-}
 
 void keeper_main(KeeperStart start) { ::_exit(keep(start)); }
 

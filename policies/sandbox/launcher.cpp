@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "policies/sandbox/channel.h"
-#include "policies/sandbox/keeper_process.h"
+#include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/wire.h"
 
 namespace sortie {
