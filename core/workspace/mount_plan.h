@@ -9,8 +9,8 @@ namespace sortie {
 
 /// How the workspace comes into the run's view: a value, nothing is mounted here.
 ///
-/// An overlay is mounted with `redirect_dir=off,metacopy=off,index=off,xino=off` where the kernel
-/// accepts them (and `userxattr` where not by root): the changes are read from the upper folder,
+/// An overlay is mounted with `redirect_dir=nofollow,metacopy=off,index=off`, and `userxattr` where
+/// not by root (which takes no other redirect_dir): the changes are read from the upper folder,
 /// which must hold whole copies. A moved folder met there is an error, not a wrong diff.
 struct MountPlan {
   enum class Kind {

@@ -68,7 +68,7 @@ bool is_within(const std::string& path, const std::vector<fs::path>& folders) {
 
 void remove_tree(const fs::path& folder) noexcept {
   std::error_code ignored;
-  fs::permissions(folder / "work", fs::perms::owner_all, ignored);
+  fs::permissions(folder / "work" / "work", fs::perms::owner_all, ignored);
   fs::remove_all(folder, ignored);
 }
 

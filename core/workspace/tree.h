@@ -31,8 +31,8 @@ std::string joined(const std::string& folder, const std::string& name);
 /// Whether a path is one of these or lies below one of them.
 bool is_within(const std::string& path, const std::vector<std::filesystem::path>& folders);
 
-/// Removes a tree of our own in the state folder, an overlay's unreadable work folder too; what
-/// can't be removed is left.
+/// Removes a state folder, the folder without any permission that an overlay leaves in `work` too;
+/// what can't be removed is left.
 void remove_tree(const std::filesystem::path& folder) noexcept;
 
 }  // namespace sortie

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/overlay.h"
+#include "core/workspace/tree.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"
@@ -367,7 +368,7 @@ BOOST_AUTO_TEST_CASE(the_mode_is_picked_with_its_reason) {
     BOOST_TEST((workspace->isolation() == Isolation::overlay));
     BOOST_TEST(!fs::exists(bench.options.state / "probe"));
   }
-  fs::remove_all(bench.options.state);
+  remove_tree(bench.options.state);
   bench.options.probe_overlay = refusing;
   const auto workspace = open_workspace(bench.options);
   BOOST_TEST((workspace->isolation() == Isolation::copy));

@@ -41,10 +41,10 @@ std::string mount_overlay(const MountPlan& plan) {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return "private mounts: " + errno_text(errno);
   }
-  const std::string options = "lowerdir=" + plan.workspace.native() +
-                              ",upperdir=" + plan.upper.native() +
-                              ",workdir=" + plan.work.native() + ",redirect_dir=off,index=off" +
-                              (user == 0 ? ",metacopy=off" : ",userxattr");
+  const std::string options =
+      "lowerdir=" + plan.workspace.native() + ",upperdir=" + plan.upper.native() +
+      ",workdir=" + plan.work.native() + ",redirect_dir=nofollow,metacopy=off,index=off" +
+      (user == 0 ? "" : ",userxattr");
   if (::mount("overlay", plan.workspace.c_str(), "overlay", MS_NOSUID | MS_NODEV,
               options.c_str()) != 0) {
     return "overlay: " + errno_text(errno);
