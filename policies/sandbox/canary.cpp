@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,9 +16,9 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/hash.h"
 #include "core/base/json.h"
 #include "core/base/process.h"
+#include "policies/sandbox/fingerprint.h"
 
 namespace sortie {
 namespace {
@@ -158,15 +159,21 @@ std::string namespace_inode(const char* path) {
   return ::stat(path, &status) == 0 ? std::to_string(status.st_ino) : "";
 }
 
-Json digests_of(const std::vector<std::string>& secrets) {
+void add_fingerprints(Json& plan, const std::vector<std::string>& secrets) {
+  unsigned char bytes[16] = {};
+  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    throw system_error("getrandom", ExitCode::environment);
+  std::string salt;
+  for (const unsigned char byte : bytes) salt += std::to_string(byte);
   Json list = Json::array();
   for (const std::string& secret : secrets) {
-    if (!secret.empty()) list.push_back(sha256_hex(secret));
+    if (!secret.empty()) list.push_back(fingerprint(salt, secret));
   }
-  return list;
+  plan.set("salt", salt);
+  plan.set("fingerprints", list);
 }
 
-Json plan_for(const SandboxProfile& profile, const std::vector<std::string>& secrets) {
+Json plan_for(const SandboxProfile& profile) {
   const PolicyLimits& limits = profile.limits;
   const bool writable = profile.mode != SandboxMode::read_only && profile.workspace_writable;
   return Json::object({{"workspace", workspace_root(profile).string()},
@@ -179,7 +186,6 @@ Json plan_for(const SandboxProfile& profile, const std::vector<std::string>& sec
                        {"private", private_places(profile)},
                        {"protect", protected_paths(profile)},
                        {"hidden", hidden_paths(profile)},
-                       {"digests", digests_of(secrets)},
                        {"host_pid", static_cast<std::int64_t>(::getpid())},
                        {"pid_namespace", namespace_inode("/proc/self/ns/pid")},
                        {"net_namespace", namespace_inode("/proc/self/ns/net")},
@@ -229,7 +235,8 @@ std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile&
                                        const std::map<std::string, std::string>& environment,
                                        const std::vector<std::string>& secrets) {
   const Bait bait;
-  Json plan = plan_for(profile, secrets);
+  Json plan = plan_for(profile);
+  add_fingerprints(plan, secrets);
   bait.describe(plan);
   Command command;
   command.canary = true;

@@ -24,7 +24,7 @@ struct GuaranteeProof {
 /// does not report is five failures, not an exception.
 /// @param environment  what the run's commands get
 /// @param secrets      values that must not be found in the command's environment or any /proc;
-///                     the canary itself is given their digests alone
+///                     the canary itself is given salted fingerprints alone
 std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile& profile,
                                        const std::map<std::string, std::string>& environment,
                                        const std::vector<std::string>& secrets);

@@ -25,9 +25,9 @@
 #include <optional>
 
 #include "core/base/fd.h"
-#include "core/base/hash.h"
 #include "core/base/json.h"
 #include "policies/sandbox/canary.h"
+#include "policies/sandbox/fingerprint.h"
 
 namespace sortie {
 namespace {
@@ -151,9 +151,9 @@ void try_writes(Findings& findings, const Json& plan) {
 class SecretSearch {
  public:
   explicit SecretSearch(const Json& plan)
-      : names_(strings(plan["names"])), digests_(strings(plan["digests"])) {}
+      : salt_(plan.string_at("salt")), fingerprints_(strings(plan["fingerprints"])) {}
 
-  /// The name of a variable that is a secret or holds one, in a block as in /proc/PID/environ.
+  /// The name of a variable that holds a secret, in a block as in /proc/PID/environ.
   std::optional<std::string> find(std::string_view block) const {
     while (!block.empty()) {
       const std::string_view entry = block.substr(0, block.find('\0'));
@@ -161,8 +161,8 @@ class SecretSearch {
       const std::size_t equals = entry.find('=');
       if (equals == std::string_view::npos) continue;
       const std::string name(entry.substr(0, equals));
-      if (contains(names_, name)) return name;
-      if (!digests_.empty() && contains(digests_, sha256_hex(entry.substr(equals + 1))))
+      if (!fingerprints_.empty() &&
+          contains(fingerprints_, fingerprint(salt_, entry.substr(equals + 1))))
         return name;
     }
     return std::nullopt;
@@ -172,8 +172,8 @@ class SecretSearch {
   static bool contains(const std::vector<std::string>& list, const std::string& text) {
     return std::find(list.begin(), list.end(), text) != list.end();
   }
-  std::vector<std::string> names_;
-  std::vector<std::string> digests_;
+  std::string salt_;
+  std::vector<std::string> fingerprints_;
 };
 
 void try_processes_memory(Findings& findings, const SecretSearch& search) {
