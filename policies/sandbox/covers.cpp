@@ -153,6 +153,8 @@ class Covers {
     const fs::path place = root_ / path;
     switch (look(place)) {
       case Found::nothing:
+        // In the user's own tree no mount point may be made; whoever works there looks afterwards.
+        if (profile_.mount.in_place) return;
         if (!pin_parents(path) || !make_placeholder(path)) return;
         return lay("empty", place);
       case Found::link:

@@ -1,0 +1,69 @@
+#include "app/artifacts.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+void remove_file(const std::string& flag, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (std::filesystem::is_directory(status))
+    throw Error(flag + " " + path + ": is a folder", ExitCode::usage);
+  std::filesystem::remove(path, error);
+  if (error) throw Error(flag + " " + path + ": " + error.message(), ExitCode::usage);
+}
+
+void write_flag_file(const std::string& flag, const std::string& path, const std::string& content) {
+  try {
+    write_file(path, content);
+  } catch (const Error& error) {
+    throw Error(flag + ": " + error.what(), ExitCode::environment);
+  }
+}
+
+}  // namespace
+
+void remove_stale(const RunOptions& options) {
+  remove_file("--diff", options.diff);
+  remove_file("--output-last-message", options.last_message);
+}
+
+void write_flag_files(const RunOptions& options, const std::string& diff,
+                      const std::string& message) {
+  if (!options.diff.empty() && options.diff != "-") write_flag_file("--diff", options.diff, diff);
+  if (!options.last_message.empty())
+    write_flag_file("--output-last-message", options.last_message, message);
+}
+
+std::string print_result(const RunOptions& options, const std::string& diff,
+                         const std::string& message) {
+  std::string text = options.diff == "-" ? diff : message;
+  if (options.diff != "-" && !text.empty() && text.back() != '\n') text += '\n';
+  if (text.empty() || write_all(STDOUT_FILENO, text)) return {};
+  return std::string("stdout: ") + errno_text(errno) + "; the " +
+         (options.diff == "-" ? "diff" : "message") + " is in the output folder";
+}
+
+std::string find_leak(const Redactor& redactor, const std::string& diff) {
+  const std::string name = redactor.find(diff);
+  if (!name.empty()) return "the value of " + name;
+  for (const auto line : split_lines(diff))
+    if (line.starts_with('+') && line.find("[REDACTED:") != std::string_view::npos)
+      return "a marker of a redacted secret";
+  return {};
+}
+
+std::string digest_of(const std::string& content) { return "sha256:" + sha256_hex(content); }
+
+}  // namespace sortie

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "app/options.h"
+#include "app/output_folder.h"
+#include "core/base/redact.h"
+
+namespace sortie {
+
+/// Removes what --diff and --output-last-message name: no stale file is ever taken for this run's.
+/// @throws Error  ExitCode::usage
+void remove_stale(const RunOptions& options);
+
+/// Writes what those flags ask for, of a successful run.
+/// @throws Error  ExitCode::environment, with the path and the cause
+void write_flag_files(const RunOptions& options, const std::string& diff,
+                      const std::string& message);
+
+/// Writes stdout's one thing: the diff (`--diff -`) or the final message.
+/// @return "" or why it could not be written whole
+std::string print_result(const RunOptions& options, const std::string& diff,
+                         const std::string& message);
+
+/// Which secret stands in a diff's text, in words, or ""; also a marker of ours on an added line.
+std::string find_leak(const Redactor& redactor, const std::string& diff);
+
+/// "sha256:…"
+std::string digest_of(const std::string& content);
+
+}  // namespace sortie

@@ -1,0 +1,162 @@
+#include "app/command_line.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "app/commands/commands.h"
+#include "app/manual.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
+                                                 "report", "batch", "completion"};
+const std::vector<std::string> kLaterFlags = {
+    "--json",        "--apply",         "--max-cost",    "--best-of",  "--reuse",
+    "--expect-task", "--expect-policy", "--status-file", "--exit-map", "--auth-file"};
+
+void say(const std::string& text) { write_all(STDERR_FILENO, text + "\n"); }
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The flags that a command knows, with their dashes.
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+    for (const auto& name : option->get_snames()) flags.push_back("-" + name);
+  }
+  return flags;
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The innermost command that was named.
+const CLI::App& chosen_command(const CLI::App& root) {
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+/// What is wrong with a word that the parser does not know, with the nearest one that it does.
+std::string describe_unknown(const CLI::App& app, const std::string& word) {
+  const bool flag = word.starts_with('-');
+  const std::string bare = word.substr(0, word.find('='));
+  if (contains(flag ? kLaterFlags : kLaterCommands, bare))
+    return "'" + bare + "' is not supported yet";
+  std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
+                     : app.get_subcommands([](const CLI::App*) { return true; }).empty()
+                         ? "one argument too many: '" + one_line(word) + "'"
+                         : "unknown command '" + one_line(word) + "'";
+  const std::string nearest = nearest_name(bare, flag ? flags_of(app) : commands_of(app));
+  if (!nearest.empty()) text += "; did you mean '" + nearest + "'?";
+  return text;
+}
+
+std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App& app = chosen_command(root);
+  const auto extras = root.remaining(true);
+  for (const auto& word : extras)
+    if (word != "--") return describe_unknown(app, word);
+  return one_line(error.what(), 400);
+}
+
+int fail(const Error& error) {
+  const std::string what = error.what();
+  const std::string code = std::to_string(static_cast<int>(error.code()));
+  const std::string status =
+      std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
+  // Findings in files come as compilers show them, and the last line says what came of it.
+  if (what.find('\n') != std::string::npos)
+    say(what + "\n" + status + ": nothing was started; see the errors above");
+  else
+    say(status + ": " + what);
+  return static_cast<int>(error.code());
+}
+
+/// A descriptor 0, 1 or 2 that the caller closed would be taken by the first file opened, and then
+/// be written to by mistake.
+void open_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) != -1) continue;
+    // Not the other way round: writing to a closed stdout has to fail, not to succeed unseen.
+    const int opened = ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+    (void)opened;  // takes the lowest free number, which is `descriptor`
+  }
+}
+
+}  // namespace
+
+CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
+                      const std::string& description, const std::string& example,
+                      CommandBody body) {
+  CLI::App* app = parent.add_subcommand(name, description);
+  app->footer("Example:\n  " + example);
+  table.bodies[app] = std::move(body);
+  return *app;
+}
+
+int run_command_line(int argc, char** argv) {
+  open_standard_descriptors();
+  // A closed pipe and a limit of file size are errors of that write, not our end.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App root(
+      "One-shot batch runner for coding agents: a task and a policy in, a diff and a "
+      "transcript out.",
+      "sortie");
+  root.set_version_flag("--version", std::string("sortie ") + SORTIE_VERSION);
+  root.footer("Example:\n  sortie run task.yaml --policy policy.yaml --out sortie-out");
+  root.require_subcommand(1);
+  bool manual = false;
+  root.add_flag("--man", manual, "Print the man page")->group("");
+  OutputStyle style;
+  CommandTable table{root, style, {}};
+  add_run(table);
+  add_verify(table);
+  add_policy(table);
+  add_task(table);
+  add_sandbox(table);
+  add_apply_patch(table);
+  add_schema(table);
+  add_doctor(table);
+  if (argc == 2 && std::string_view(argv[1]) == "--man") {
+    return write_all(STDOUT_FILENO, man_page(root)) ? 0 : static_cast<int>(ExitCode::environment);
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return write_all(STDOUT_FILENO, chosen_command(root).help()) ? 0 : 7;
+  } catch (const CLI::CallForVersion&) {
+    return write_all(STDOUT_FILENO, root.version() + "\n") ? 0 : 7;
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& app = chosen_command(root);
+    say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
+        (&app == &root ? "" : app.get_name() + " ") + "--help'");
+    return static_cast<int>(ExitCode::usage);
+  }
+  try {
+    return static_cast<int>(table.bodies.at(&chosen_command(root))());
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::exception& error) {
+    say(std::string("sortie: internal (70): a bug in sortie: ") + error.what());
+    return static_cast<int>(ExitCode::internal);
+  }
+}
+
+}  // namespace sortie

@@ -1,0 +1,44 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/standard_input.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/files.h"
+#include "tools/patch/applier.h"
+
+namespace sortie {
+namespace {
+
+/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin.
+ExitCode apply(const std::optional<std::string>& argument) {
+  const std::string text = argument ? *argument : read_standard_input().value_or("");
+  if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
+  const auto folder = std::filesystem::current_path();
+  DiskFiles files(Fd(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  try {
+    write_all(STDOUT_FILENO, patch::apply_patch(text, files, {.root = folder}).text);
+    return ExitCode::success;
+  } catch (const ToolError& error) {
+    write_all(STDERR_FILENO, std::string(error.what()) + "\n");
+    return ExitCode::task_failed;
+  }
+}
+
+}  // namespace
+
+void add_apply_patch(CommandTable& table) {
+  auto patch = std::make_shared<std::optional<std::string>>();
+  CLI::App& app =
+      add_command(table, table.root, "apply-patch",
+                  "Apply a patch in the apply_patch language to this folder, all or nothing.",
+                  "sortie apply-patch < change.patch", [patch] { return apply(*patch); });
+  app.add_option("PATCH", *patch, "the patch; default: stdin");
+}
+
+}  // namespace sortie

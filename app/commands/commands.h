@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/command_line.h"
+
+namespace sortie {
+
+void add_run(CommandTable& table);
+void add_verify(CommandTable& table);
+void add_policy(CommandTable& table);
+void add_task(CommandTable& table);
+void add_sandbox(CommandTable& table);
+void add_apply_patch(CommandTable& table);
+void add_schema(CommandTable& table);
+void add_doctor(CommandTable& table);
+
+}  // namespace sortie

@@ -1,0 +1,148 @@
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/in_place.h"
+#include "core/base/error.h"
+#include "core/workspace/tree.h"
+#include "core/base/fd.h"
+#include "core/base/json.h"
+#include "core/workspace/workspace.h"
+#include "policies/sandbox/canary.h"
+#include "policies/sandbox/support.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of our own to try things in, gone at the end.
+class TryFolder {
+ public:
+  TryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "sortie-doctor-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+      throw system_error("make " + pattern, ExitCode::environment);
+    path_ = fs::canonical(pattern);
+    fs::create_directories(path_ / "workspace/.git");
+    fs::create_directories(path_ / "state");
+  }
+  TryFolder(const TryFolder&) = delete;
+  TryFolder& operator=(const TryFolder&) = delete;
+  ~TryFolder() { remove_tree(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Json isolation_json(const fs::path& folder, bool namespaces) {
+  WorkspaceOptions options;
+  options.root = folder / "workspace";
+  options.out = folder / "out";
+  options.state = folder / "state";
+  options.namespaces = namespaces;
+  options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  try {
+    const auto workspace = open_workspace(options);
+    return Json::object(
+        {{"mode", name_of(workspace->isolation())}, {"reason", workspace->reason()}});
+  } catch (const Error& error) {
+    return Json::object({{"mode", Json()}, {"reason", error.what()}});
+  }
+}
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+/// Which credentials, proxies and certificates would be used; never a value.
+Json surroundings_json() {
+  Json json = Json::object();
+  for (const char* name : {"OPENAI_API_KEY", "SORTIE_BASE_URL", "HTTPS_PROXY", "NO_PROXY",
+                           "SSL_CERT_FILE", "SSL_CERT_DIR"})
+    json.set(name, is_set(name) ? "set" : "not set");
+  return json;
+}
+
+/// What a person can do about namespaces that are refused here.
+std::string remedy(const std::string& why) {
+  return why +
+         "; remedies: as an ordinary user, sysctl kernel.unprivileged_userns_clone=1 or "
+         "kernel.apparmor_restrict_unprivileged_userns=0; in a container, run it with "
+         "--security-opt seccomp=unconfined --security-opt apparmor=unconfined, or "
+         "--cap-add SYS_ADMIN";
+}
+
+Json examine() {
+  const TryFolder folder;
+  std::string why;
+  const bool namespaces = namespaces_available(&why);
+  Json report = Json::object({{"version", SORTIE_VERSION}});
+  utsname system{};
+  if (::uname(&system) == 0) report.set("kernel", system.release);
+  report.set("user", ::getuid() == 0 ? "root" : "uid " + std::to_string(::getuid()));
+  report.set("isolation", isolation_json(folder.path(), namespaces));
+  const Policy policy = load_policy("strict");
+  const Environment own = own_environment();
+  InPlace place(policy, folder.path() / "workspace", own);
+  report.set("layers", place.confinement().layers_json());
+  report.set("guarantees", guarantees_json(run_canary(place.confinement().launcher(),
+                                                      place.confinement().profile(),
+                                                      place.confinement().environment(), {})));
+  report.set("surroundings", surroundings_json());
+  report.set("remedy", namespaces ? Json() : Json(remedy(why)));
+  return report;
+}
+
+std::string yes_no(const Json& value) { return value.boolean() ? "yes" : "no"; }
+
+std::string for_people(const Json& report) {
+  const Json& layers = report["layers"];
+  std::string text = "sortie " + report.string_at("version") + ", kernel " +
+                     report.string_at("kernel") + ", " + report.string_at("user") + "\n\nlayers\n";
+  text += "  namespaces  " + yes_no(layers["namespaces"]) + "\n";
+  text += "  Landlock    " +
+          (layers.integer_at("landlock_abi") == 0 ? std::string("no")
+                                                  : "ABI " + layers["landlock_abi"].text()) +
+          "\n";
+  text += "  seccomp     " + yes_no(layers["seccomp"]) + "\n";
+  for (const auto& missing : layers["missing"].items())
+    text += "  missing     " + missing.text() + "\n";
+  text += "\nguarantees (tried by a canary command)\n";
+  for (const auto& [name, proof] : report["guarantees"].members())
+    text += "  " + name + std::string(name.size() < 11 ? 11 - name.size() : 1, ' ') +
+            (proof["proved"].boolean() ? "proved" : "NOT proved") + ": " +
+            proof.string_at("detail") + "\n";
+  const Json& isolation = report["isolation"];
+  text += "\nisolation\n  " + isolation.string_at("mode", "none works here") + " (" +
+          isolation.string_at("reason") + ")\n\nsurroundings\n";
+  for (const auto& [name, value] : report["surroundings"].members())
+    text += "  " + name + ": " + value.text() + "\n";
+  if (report["remedy"].is_string()) text += "\nremedy\n  " + report["remedy"].text() + "\n";
+  return text;
+}
+
+}  // namespace
+
+void add_doctor(CommandTable& table) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App& app = add_command(
+      table, table.root, "doctor", "Say what works here: sandbox, isolation, credentials.",
+      "sortie doctor --json", [as_json] {
+        const Json report = examine();
+        write_all(STDOUT_FILENO, *as_json ? write_json_pretty(report) : for_people(report));
+        for (const auto& [name, proof] : report["guarantees"].members())
+          if (!proof["proved"].boolean()) return ExitCode::environment;
+        return ExitCode::success;
+      });
+  app.add_flag("--json", *as_json, "as JSON");
+}
+
+}  // namespace sortie

@@ -1,0 +1,50 @@
+#include "app/run.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/commands.h"
+
+namespace sortie {
+
+void add_run(CommandTable& table) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App& app =
+      add_command(table, table.root, "run", "Run a task: a diff and a transcript come out.",
+                  "sortie run task.yaml --policy strict --out sortie-out --diff changes.diff",
+                  [options, &table] { return run_task(*options, table.style); });
+  app.add_option("TASK", options->task, "task file, or - for stdin")->required();
+  app.add_option("--policy", options->policy,
+                 "policy file or preset (strict, review, auto); default: the task's, else strict");
+  app.add_option("--approval", options->approval,
+                 "deny-by-default or full-auto; only stricter than the policy");
+  app.add_option("-C,--cd", options->workspace, "workspace; default: the task's, else this folder");
+  app.add_option("--out", options->out, "output folder")->capture_default_str();
+  app.add_option("--diff", options->diff, "also write the diff here on success; - is stdout");
+  app.add_option("-o,--output-last-message", options->last_message,
+                 "also write the final message here on success");
+  app.add_option("--var", options->variables, "template variable NAME=VALUE or NAME=@FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--var-file", options->variable_files, "file of NAME=VALUE lines")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("-m,--model", options->model, "model, instead of the task's");
+  app.add_option("--provider", options->provider, "openai or replay, instead of the task's");
+  app.add_option("--base-url", options->base_url, "address of a compatible server");
+  app.add_option("--api-key-file", options->api_key_file, "read the API key from this file");
+  app.add_option("--api-key-fd", options->api_key_fd, "read the API key from this descriptor");
+  app.add_option("--replay", options->replay, "take the model's responses from a recording");
+  app.add_option("--record", options->record, "write the model's responses to a recording");
+  app.add_option("--isolation", options->isolation, "auto, overlay or copy, instead of the task's");
+  app.add_option("--max-turns", options->max_turns, "most requests to the model");
+  app.add_option("--max-tokens", options->max_tokens, "most uncached input and output tokens");
+  app.add_option("--timeout", options->timeout, "most time of the whole run: 30s, 10m, 2h");
+  app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
+  app.add_option("--color", table.style.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("-q,--quiet", table.style.quiet, "nothing on stderr but the last line");
+  app.add_flag("-v,--verbose", table.style.verbose, "tool output on stderr too");
+}
+
+}  // namespace sortie

@@ -1,0 +1,93 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/in_place.h"
+#include "app/signals.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/base/redact.h"
+#include "policies/environment.h"
+#include "policies/policy.h"
+
+namespace sortie {
+namespace {
+
+struct SandboxOptions {
+  std::string policy = "strict";
+  std::string mode;
+  std::vector<std::string> command;
+};
+
+constexpr int kTimedOut = 124;  // as timeout(1)
+constexpr int kNotFound = 127;  // as sh(1)
+
+/// What the caller sees of how the command ended: its own status where it has one.
+int shell_status(const ExitStatus& status) {
+  switch (status.ending) {
+    case Ending::exited:
+      return status.code;
+    case Ending::signalled:
+      return 128 + status.code;
+    case Ending::timed_out:
+      return kTimedOut;
+    case Ending::not_started:
+      return kNotFound;
+    case Ending::cancelled:
+      return 130;
+    default:
+      return 137;  // killed at a limit
+  }
+}
+
+ExitCode run_sandboxed(const SandboxOptions& options) {
+  Policy policy = load_policy(options.policy);
+  if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
+  if (options.mode == "workspace-write") policy.sandbox = SandboxMode::workspace_write;
+  const auto own = own_environment();
+  InPlace place(policy, std::filesystem::canonical("."), own);
+  const Signals signals;
+  Redactor redactor;
+  for (auto& secret : environment_secrets(policy, own)) redactor.add(std::move(secret));
+  for (const auto& missing : place.confinement().keeper().layers().missing)
+    write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
+
+  Command command;
+  command.argv = options.command;
+  command.workdir = std::filesystem::canonical(".");
+  command.environment = place.confinement().environment();
+  command.timeout = policy.limits.command_timeout;
+  command.max_output_bytes = policy.limits.output;
+  StreamRedactor output(redactor);
+  const ExitStatus status = run_command(
+      place.confinement().launcher(), command,
+      [&output](std::string_view bytes) { write_all(STDOUT_FILENO, output.feed(bytes)); },
+      signals.token());
+  write_all(STDOUT_FILENO, output.finish());
+  if (status.ending != Ending::exited)
+    write_all(STDERR_FILENO,
+              "sortie: " + options.command.front() + ": " +
+                  (status.detail.empty() ? "ended by signal " + std::to_string(status.code)
+                                         : status.detail) +
+                  "\n");
+  return static_cast<ExitCode>(shell_status(status));
+}
+
+}  // namespace
+
+void add_sandbox(CommandTable& table) {
+  auto options = std::make_shared<SandboxOptions>();
+  CLI::App& app = add_command(
+      table, table.root, "sandbox", "Run one command in a policy's sandbox, in this folder.",
+      "sortie sandbox --policy auto -- make test", [options] { return run_sandboxed(*options); });
+  app.add_option("--policy", options->policy, "policy file or preset")->capture_default_str();
+  app.add_option("--mode", options->mode, "read-only or workspace-write, instead of the policy's")
+      ->check(CLI::IsMember({"read-only", "workspace-write"}));
+  app.add_option("COMMAND", options->command, "after --: the command and its arguments")
+      ->required();
+}
+
+}  // namespace sortie

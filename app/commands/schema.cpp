@@ -1,0 +1,45 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "ci/result.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/record/schema.h"
+#include "core/task/task.h"
+#include "policies/policy.h"
+
+namespace sortie {
+namespace {
+
+Json schema_of(const std::string& name) {
+  if (name == "task") return task_schema();
+  if (name == "policy") return policy_schema();
+  if (name == "transcript") return transcript_schema();
+  if (name == "result") return result_schema();
+  if (name == "event" || name == "manifest")
+    throw InputError("schema " + name + ": is not supported yet");
+  const std::string nearest = nearest_name(name, {"task", "policy", "transcript", "result"});
+  throw InputError("schema '" + one_line(name) +
+                   "' is unknown; task, policy, transcript or result "
+                   "is expected" +
+                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
+}  // namespace
+
+void add_schema(CommandTable& table) {
+  auto name = std::make_shared<std::string>();
+  CLI::App& app = add_command(table, table.root, "schema", "Print a JSON Schema (draft 2020-12).",
+                              "sortie schema task > task.schema.json", [name] {
+                                write_all(STDOUT_FILENO, write_json_pretty(schema_of(*name)));
+                                return ExitCode::success;
+                              });
+  app.add_option("NAME", *name, "task, policy, transcript or result")->required();
+}
+
+}  // namespace sortie

@@ -1,0 +1,41 @@
+#include "core/task/task.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/inputs.h"
+#include "core/base/fd.h"
+#include "core/base/json.h"
+
+namespace sortie {
+
+void add_task(CommandTable& table) {
+  CLI::App* task = table.root.add_subcommand("task", "Check a task file.");
+  task->require_subcommand(1);
+  auto options = std::make_shared<RunOptions>();
+  CLI::App& check = add_command(
+      table, *task, "check",
+      "Validate a task, resolve its variables, print it with every default; runs nothing.",
+      "sortie task check task.yaml --var branch=main", [options] {
+        const RunInputs inputs = load_inputs(*options);
+        Json effective = task_json(inputs.task);
+        effective.set("prompt", inputs.prompt);
+        effective.set("policy", chosen_policy(options->policy, inputs.task));
+        write_all(STDOUT_FILENO, write_json_pretty(effective));
+        return ExitCode::success;
+      });
+  check.add_option("TASK", options->task, "task file, or - for stdin")->required();
+  check.add_option("--policy", options->policy, "policy file or preset");
+  check.add_option("-C,--cd", options->workspace, "workspace");
+  check.add_option("--var", options->variables, "template variable NAME=VALUE or NAME=@FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  check.add_option("--var-file", options->variable_files, "file of NAME=VALUE lines")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace sortie

@@ -1,0 +1,298 @@
+#include "app/compose.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/agent/budget.h"
+#include "core/agent/project_docs.h"
+#include "core/agent/prompt.h"
+#include "core/base/error.h"
+#include "core/model/credentials.h"
+#include "core/model/http_model.h"
+#include "core/model/openai_responses.h"
+#include "core/model/provider.h"
+#include "core/model/replay_model.h"
+#include "core/net/poco_http.h"
+#include "policies/explain.h"
+#include "policies/sandbox/support.h"
+#include "tools/apply_patch.h"
+#include "tools/list_dir.h"
+#include "tools/read_file.h"
+#include "tools/registry.h"
+#include "tools/shell.h"
+#include "tools/update_plan.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Isolation isolation_of(const std::string& name) {
+  if (name == "overlay") return Isolation::overlay;
+  if (name == "copy") return Isolation::copy;
+  if (name == "none") return Isolation::none;
+  return Isolation::automatic;
+}
+
+Endpoint endpoint_of(const RunInputs& inputs, const RunOptions& options) {
+  return choose_endpoint({.flag = options.base_url,
+                          .environment = variable("SORTIE_BASE_URL"),
+                          .task = inputs.task.model.base_url});
+}
+
+/// Whether the model writes patches as free text: the families that were taught the grammar.
+bool knows_custom_tools(const std::string& model) { return model.starts_with("gpt-5"); }
+
+bool replays(const RunInputs& inputs) { return inputs.task.model.provider == "replay"; }
+
+}  // namespace
+
+std::vector<fs::path> files_of_task(const Task& task) {
+  std::vector<fs::path> files;
+  if (!task.file.empty()) files.push_back(task.file);
+  if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
+  return files;
+}
+
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
+                                              const fs::path& state, Namespaces namespaces) {
+  WorkspaceOptions options;
+  options.root = inputs.workspace;
+  options.out = out;
+  options.state = state;
+  options.isolation = isolation_of(inputs.task.workspace.isolation);
+  options.copy_limit = inputs.task.workspace.copy_limit;
+  options.namespaces = namespaces != Namespaces::none;
+  options.probe_overlay = [namespaces](const MountPlan& plan) {
+    return namespaces == Namespaces::assumed ? std::string() : probe_overlay(plan);
+  };
+  return open_workspace(options);
+}
+
+DiffOptions diff_options(const RunInputs& inputs) {
+  const TaskOutput& output = inputs.task.output;
+  DiffOptions options;
+  options.base = output.base == "start"  ? DiffBase::start
+                 : output.base == "head" ? DiffBase::head
+                                         : DiffBase::automatic;
+  options.context_lines = output.context_lines;
+  options.renames = output.renames;
+  options.include = output.include;
+  options.max_file_size = inputs.policy.limits.diff_file_size;
+  return options;
+}
+
+RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                        const Workspace& workspace, const Confinement& confinement) {
+  RunStart start;
+  start.run_id = result.run_id;
+  start.run_key = result.run_key;
+  start.task =
+      source_json(inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task)));
+  start.policy = source_json(inputs.policy.digest, inputs.policy.file,
+                             write_json_pretty(policy_json(inputs.policy)));
+  start.workspace = Json::object({{"path", inputs.workspace.string()},
+                                  {"base_commit", git.head_commit},
+                                  {"isolation", result.isolation},
+                                  {"reason", workspace.reason()}});
+  start.model = Json::object({{"provider", inputs.task.model.provider},
+                              {"name", inputs.task.model.name},
+                              {"effort", inputs.task.model.effort}});
+  start.sandbox = confinement.layers_json();
+  start.sandbox.set("mode", name_of(inputs.policy.sandbox));
+  start.sandbox.set("network", name_of(inputs.policy.network));
+  start.budget = to_json(inputs.task.budget);
+  return start;
+}
+
+std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options) {
+  KeySources sources;
+  if (!inputs.task.model.api_key_env.empty()) sources.variable = inputs.task.model.api_key_env;
+  if (replays(inputs)) {
+    take_environment_key(sources.variable);  // not needed, so not kept either
+    return std::nullopt;
+  }
+  sources.file = options.api_key_file;
+  sources.descriptor = options.api_key_fd;
+  return find_api_key(sources, endpoint_of(inputs, options), inputs.policy.credentials);
+}
+
+struct Agent::State {
+  explicit State(Parts given) : parts(std::move(given)) {}
+
+  void make_model();
+  void make_tools();
+  void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const;
+  void make_loop();
+  void read_docs();
+  ModelSettings settings() const;
+
+  Parts parts;
+  OpenAiResponses wire;
+  std::unique_ptr<PocoHttp> http;
+  std::unique_ptr<Recording> recording;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<ToolRegistry> registry;
+  std::unique_ptr<Loop> loop;
+  ProjectDocs docs;
+  std::vector<std::string> notes;
+};
+
+void Agent::State::make_model() {
+  const TaskModel& task = parts.inputs.task.model;
+  if (replays(parts.inputs)) {
+    model = std::make_unique<ReplayModel>(wire, task.cassette);
+    return;
+  }
+  HttpModelOptions options;
+  options.endpoint = endpoint_of(parts.inputs, parts.options);
+  options.headers = request_headers(parts.key.value_or(""), parts.inputs.run_id, task.headers);
+  options.limits.connect = task.connect_timeout;
+  options.limits.first_byte = task.first_event_timeout;
+  options.limits.idle = task.idle_timeout;
+  options.limits.total = task.total_timeout;
+  options.retries = task.retries;
+  if (!parts.options.record.empty()) {
+    recording = std::make_unique<Recording>(
+        parts.options.record, [this](std::string_view text) { return parts.redactor.text(text); });
+    options.recording = recording.get();
+  }
+  const auto either = [](const char* upper, const char* lower) {
+    const std::string value = variable(upper);
+    return value.empty() ? variable(lower) : value;
+  };
+  std::string proxy = either("HTTPS_PROXY", "https_proxy");
+  if (proxy.empty()) proxy = either("ALL_PROXY", "all_proxy");
+  http = std::make_unique<PocoHttp>(
+      TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")},
+      ProxySettings{proxy, either("NO_PROXY", "no_proxy")});
+  model = std::make_unique<HttpModel>(wire, *http, parts.clock, std::move(options));
+}
+
+void Agent::State::make_tools() {
+  const RunInputs& inputs = parts.inputs;
+  const PolicyLimits& limits = inputs.policy.limits;
+  Confinement& confinement = parts.confinement;
+  const Engine& engine = confinement.engine();
+
+  launcher = std::make_unique<BudgetedLauncher>(confinement.launcher(), parts.budget);
+  const auto form = knows_custom_tools(inputs.task.model.name) ? ToolCall::Form::custom
+                                                               : ToolCall::Form::function;
+  auto apply_patch = std::make_unique<ApplyPatch>(
+      confinement.view(), inputs.workspace, form,
+      [&engine](const fs::path& path) { return engine.is_protected(path); });
+  ShellOptions shell;
+  shell.workspace = inputs.workspace;
+  shell.environment = confinement.environment();
+  shell.command_timeout = limits.command_timeout;
+  shell.max_output_bytes = limits.output;
+  shell.shown_output = inputs.task.shown_output;
+  Tool* patches = engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
+
+  std::vector<std::unique_ptr<Tool>> tools;
+  tools.push_back(std::make_unique<Shell>(
+      ShellParts{*launcher, confinement.view(), parts.redactor, patches}, std::move(shell)));
+  tools.push_back(std::move(apply_patch));
+  tools.push_back(std::make_unique<UpdatePlan>());
+  tools.push_back(std::make_unique<ReadFile>(confinement.view(), inputs.workspace));
+  tools.push_back(std::make_unique<ListDir>(
+      confinement.view(), inputs.workspace,
+      [&engine](const fs::path& path) { return engine.is_hidden(path); }));
+  keep_enabled(tools);
+
+  RegistryOptions options;
+  options.shown_output = inputs.task.shown_output;
+  options.max_denials = inputs.policy.max_denials;
+  options.abort_on_denied = inputs.policy.abort_on_denied;
+  registry = std::make_unique<ToolRegistry>(std::move(tools), engine, parts.events, parts.redactor,
+                                            parts.clock, std::move(options));
+}
+
+/// The task's list of tools, where it has one.
+void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const {
+  const auto& enabled = parts.inputs.task.tools;
+  if (enabled.empty()) return;
+  std::erase_if(tools, [&enabled](const auto& tool) {
+    return std::find(enabled.begin(), enabled.end(), tool->spec().name) == enabled.end();
+  });
+}
+
+ModelSettings Agent::State::settings() const {
+  const Task& task = parts.inputs.task;
+  const Policy& policy = parts.inputs.policy;
+  Briefing briefing;
+  briefing.tools = registry->specs();
+  for (const auto& command : task.verify.commands) briefing.verify.push_back(command.text);
+  if (parts.inputs.approval == Approval::deny_by_default)
+    briefing.policy_summary = policy_summary(policy, parts.inputs.approval);
+  briefing.read_only = policy.sandbox == SandboxMode::read_only;
+  briefing.instructions = task.instructions;
+
+  ModelSettings settings;
+  settings.model = task.model.name;
+  settings.instructions = parts.redactor.text(system_prompt(briefing));
+  settings.effort = task.model.effort;
+  settings.max_output_tokens = task.model.max_output_tokens;
+  settings.temperature = task.model.temperature;
+  settings.run_id = parts.inputs.run_id;
+  return settings;
+}
+
+void Agent::State::make_loop() {
+  loop = std::make_unique<Loop>(Loop::Parts{*model, *registry, parts.events, parts.budget},
+                                settings());
+}
+
+/// Documents are read from the start state: what the agent writes never becomes instructions.
+void Agent::State::read_docs() {
+  const TaskWorkspace& task = parts.inputs.task.workspace;
+  const fs::path& workspace = parts.inputs.workspace;
+  fs::path root = parts.git.toplevel.empty() ? workspace : fs::path(parts.git.toplevel);
+  if (!is_within(workspace, root)) root = workspace;
+  Fd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw system_error(root.string(), ExitCode::usage);
+  const DiskFiles files(std::move(folder));
+  docs = read_project_docs(files, workspace.lexically_relative(root), task.project_docs,
+                           task.project_docs_max_bytes);
+  notes.insert(notes.end(), docs.notes.begin(), docs.notes.end());
+}
+
+Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
+  state_->make_model();
+  state_->make_tools();
+  state_->make_loop();
+  state_->read_docs();
+}
+
+Agent::~Agent() = default;
+
+Loop& Agent::loop() { return *state_->loop; }
+
+const std::vector<std::string>& Agent::notes() const { return state_->notes; }
+
+std::vector<Item> Agent::first_items() const {
+  const RunInputs& inputs = state_->parts.inputs;
+  EnvironmentContext context;
+  context.cwd = inputs.workspace;
+  context.approval_mode = name_of(inputs.approval);
+  context.sandbox_mode = name_of(inputs.policy.sandbox);
+  context.network_access = name_of(inputs.policy.network);
+  context.shell = "sh";
+  if (inputs.policy.sandbox != SandboxMode::read_only) {
+    context.writable_roots = {inputs.workspace.string(), "/tmp"};
+    for (const auto& path : state_->parts.confinement.profile().writable)
+      context.writable_roots.push_back(path);
+  }
+  context.date = utc_timestamp(state_->parts.clock.now()).substr(0, 10);
+  return sortie::first_items(state_->docs, context, inputs.prompt, state_->parts.redactor);
+}
+
+}  // namespace sortie

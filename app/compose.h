@@ -1,0 +1,75 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/confinement.h"
+#include "app/inputs.h"
+#include "app/options.h"
+#include "ci/result.h"
+#include "core/agent/loop.h"
+#include "core/base/redact.h"
+#include "core/workspace/diff.h"
+#include "core/workspace/git_info.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// The task and what it names: protected while the run lasts.
+std::vector<std::filesystem::path> files_of_task(const Task& task);
+
+/// What is known of this machine's namespaces.
+enum class Namespaces {
+  assumed,  ///< not probed: the keeper and the canary try the real thing at once
+  proved,   ///< they work; each mount is probed before it is relied on
+  none,     ///< refused here
+};
+
+/// Opens the workspace with the isolation that task and flags ask for. Forks to probe.
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
+                                              const std::filesystem::path& out,
+                                              const std::filesystem::path& state,
+                                              Namespaces namespaces);
+
+DiffOptions diff_options(const RunInputs& inputs);
+
+/// What run.started tells.
+RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                        const Workspace& workspace, const Confinement& confinement);
+
+/// The API key that the run's provider takes, erased from the environment; nothing for replay.
+/// @throws Error  usage, auth
+std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options);
+
+/// The model, the tools and the loop of a run.
+class Agent {
+ public:
+  struct Parts {
+    const RunInputs& inputs;
+    const RunOptions& options;
+    std::optional<std::string> key;
+    Confinement& confinement;
+    const GitInfo& git;
+    EventSink& events;
+    const Redactor& redactor;
+    Clock& clock;
+    Budget& budget;
+  };
+  explicit Agent(Parts parts);
+  ~Agent();
+
+  Loop& loop();
+  std::vector<Item> first_items() const;
+  /// For the operator: project docs that were cut, tools that are left out.
+  const std::vector<std::string>& notes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sortie

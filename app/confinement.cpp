@@ -1,0 +1,195 @@
+#include "app/confinement.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/base/error.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The container's limit where there is one (cgroup v2), else the machine's memory.
+std::uint64_t memory_of_machine() {
+  struct sysinfo machine {};
+  std::uint64_t bytes = 8ull << 30;
+  if (::sysinfo(&machine) == 0)
+    bytes = static_cast<std::uint64_t>(machine.totalram) * machine.mem_unit;
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  std::uint64_t of_container = 0;
+  if (limit >> of_container && of_container > 0) bytes = std::min(bytes, of_container);
+  return bytes;
+}
+
+std::uint64_t memory_limit(const PolicyLimits& limits) {
+  if (limits.memory > 0) return limits.memory;
+  return memory_of_machine() / 100 * static_cast<std::uint64_t>(limits.memory_percent);
+}
+
+/// HOME in the view: the caller's own path, so that tools that know it by heart find it.
+fs::path view_home(const Environment& own) {
+  const auto home = own.find("HOME");
+  const fs::path path = home == own.end() ? fs::path() : fs::path(home->second);
+  if (!path.is_absolute() || path == "/") return "/home/agent";
+  return path.lexically_normal();
+}
+
+/// A glob that means this very path: what globs treat specially is quoted.
+std::string quoted_glob(const std::string& path) {
+  std::string glob;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
+std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
+  std::vector<std::string> globs = inputs.policy.protect;
+  if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
+  std::vector<fs::path> files = inputs.protected_files;
+  files.insert(files.end(), inputs.policy.files.begin(), inputs.policy.files.end());
+  for (const auto& file : files) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(file, error);
+    if (error || !is_within(real, inputs.workspace)) continue;
+    globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
+  }
+  return globs;
+}
+
+void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfile& profile) {
+  profile.workspace_writable = false;
+  for (const auto& entry : policy.write) {
+    const fs::path path = (workspace / entry).lexically_normal();
+    const fs::path trimmed = path.has_filename() ? path : path.parent_path();
+    if (trimmed == workspace)
+      profile.workspace_writable = true;
+    else if (is_within(trimmed, workspace))
+      profile.workspace_write_only.push_back(trimmed.lexically_relative(workspace));
+    else
+      profile.writable.push_back(fs::weakly_canonical(trimmed));
+  }
+}
+
+/// HOME and a folder for temporary files, the commands' own.
+void make_private_home(const SandboxProfile& profile) {
+  std::error_code error;
+  fs::create_directories(profile.home / "tmp", error);
+  if (error) throw Error(profile.home.string() + ": " + error.message(), ExitCode::environment);
+  for (const auto& folder : {profile.home, profile.home / "tmp"})
+    if (::chown(folder.c_str(), profile.uid, profile.gid) != 0)
+      throw system_error("chown " + folder.string(), ExitCode::environment);
+}
+
+SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
+  const Policy& policy = inputs.policy;
+  SandboxProfile profile;
+  profile.mode = policy.sandbox;
+  profile.network = policy.network;
+  profile.mount = inputs.mount;
+  profile.home = inputs.namespaces ? view_home(own) : inputs.private_folder / "home";
+  for (const auto& path : policy.read) {
+    const bool of_home = path == "~" || path.starts_with("~/");
+    profile.readable.push_back(fs::weakly_canonical(
+        of_home ? profile.home / fs::path(path).lexically_relative("~") : inputs.workspace / path));
+  }
+  set_writable(policy, inputs.workspace, profile);
+  profile.protect = protect_globs(inputs);
+  for (const auto& path : policy.hide)
+    profile.hide.push_back(path.starts_with("~/") ? (profile.home / path.substr(2)).string()
+                                                  : path);
+  profile.use_namespaces = inputs.namespaces;
+  profile.uid = ::getuid();
+  profile.gid = ::getgid();
+  struct stat status {};
+  if (profile.uid == 0 && ::stat(inputs.workspace.c_str(), &status) == 0) {
+    profile.uid = status.st_uid;  // root's commands run as the workspace's owner
+    profile.gid = status.st_gid;
+  }
+  profile.limits = policy.limits;
+  profile.memory_bytes = memory_limit(policy.limits);
+  if (!inputs.namespaces) make_private_home(profile);
+  return profile;
+}
+
+}  // namespace
+
+const char* name_of(Isolation isolation) noexcept {
+  switch (isolation) {
+    case Isolation::automatic:
+      return "auto";
+    case Isolation::overlay:
+      return "overlay";
+    case Isolation::copy:
+      return "copy";
+    case Isolation::none:
+      return "none";
+  }
+  return "auto";
+}
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+Confinement::Confinement(const ConfinementInputs& inputs, const Environment& own)
+    : profile_(make_profile(inputs, own)) {
+  std::vector<fs::path> writable = {inputs.workspace, profile_.home, "/tmp", "/var/tmp"};
+  writable.insert(writable.end(), profile_.writable.begin(), profile_.writable.end());
+  const auto own_path = own.find("PATH");
+  const auto folders = command_path(own_path == own.end() ? "" : own_path->second, writable);
+  EnvironmentPlaces places;
+  places.home = profile_.home;
+  if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
+  places.path = folders;
+  environment_ = command_environment(inputs.policy, own, places);
+  engine_ = std::make_unique<Engine>(inputs.policy, inputs.approval, inputs.workspace, inputs.out,
+                                     folders, inputs.protected_files, profile_.home);
+  for (const auto& folder : folders) profile_.readable.push_back(folder);
+  keeper_ = std::make_unique<Keeper>(profile_);
+  // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
+  // keeper's view gives (openat2(2) takes such a descriptor as its root).
+  view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
+}
+
+Json Confinement::layers_json() const {
+  const SandboxLayers& layers = keeper_->layers();
+  Json missing = Json::array();
+  for (const auto& one : layers.missing) missing.push_back(one);
+  return Json::object({{"namespaces", layers.namespaces},
+                       {"landlock_abi", layers.landlock_abi},
+                       {"seccomp", layers.seccomp},
+                       {"cgroup", layers.cgroup},
+                       {"missing", std::move(missing)}});
+}
+
+Json guarantees_json(const std::vector<GuaranteeProof>& proofs) {
+  Json json = Json::object();
+  for (const auto& proof : proofs)
+    json.set(name_of(proof.guarantee),
+             Json::object({{"proved", proof.proved}, {"detail", proof.detail}}));
+  return json;
+}
+
+std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs) {
+  std::string text;
+  for (const Guarantee wanted : policy.guarantee) {
+    const auto proof = std::find_if(proofs.begin(), proofs.end(),
+                                    [wanted](const auto& one) { return one.guarantee == wanted; });
+    if (proof != proofs.end() && proof->proved) continue;
+    text += text.empty() ? "the sandbox could not prove what the policy asks for: " : "; ";
+    text += name_of(wanted);
+    text += proof == proofs.end() ? " (was not tried)" : " (" + proof->detail + ")";
+  }
+  return text;
+}
+
+}  // namespace sortie

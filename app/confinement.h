@@ -1,0 +1,73 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "core/base/launcher.h"
+#include "core/workspace/workspace.h"
+#include "policies/engine.h"
+#include "policies/environment.h"
+#include "policies/policy.h"
+#include "policies/sandbox/canary.h"
+#include "policies/sandbox/keeper.h"
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// What confines the commands of a policy in a workspace, apart from any task.
+struct ConfinementInputs {
+  const Policy& policy;
+  Approval approval = Approval::deny_by_default;
+  std::filesystem::path workspace;                     ///< absolute, links resolved
+  std::filesystem::path out;                           ///< --out, absolute; "" for none
+  std::vector<std::filesystem::path> protected_files;  ///< absolute: the task and what it names
+  MountPlan mount;
+  bool namespaces = true;                ///< what namespaces_available() said
+  std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
+                                         ///< there are no namespaces to keep the machine's away
+};
+
+/// The keeper with its profile, the environment of commands, and the engine that decides on them.
+///
+/// Forks: make it while the process has a single thread.
+class Confinement {
+ public:
+  /// @param own  this process's environment
+  /// @throws Error  ExitCode::environment
+  Confinement(const ConfinementInputs& inputs, const Environment& own);
+
+  Launcher& launcher() { return keeper_->launcher(); }
+  Keeper& keeper() { return *keeper_; }
+  const SandboxProfile& profile() const { return profile_; }
+  const Environment& environment() const { return environment_; }
+  const Engine& engine() const { return *engine_; }
+  /// The workspace as commands see it, for sortie's own file work.
+  Files& view() { return *view_; }
+  /// {"namespaces","landlock_abi","seccomp","cgroup","missing"}.
+  Json layers_json() const;
+
+ private:
+  SandboxProfile profile_;
+  Environment environment_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<DiskFiles> view_;
+};
+
+/// Guarantees by name: {"writes": {"proved": true, "detail": "…"}, …}.
+Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
+/// "" or what the policy asks for and was not proved, in words.
+std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs);
+
+/// "overlay", "copy", …
+const char* name_of(Isolation isolation) noexcept;
+
+/// Whether `path` is `folder` or lies in it; both absolute and normal.
+bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
+
+}  // namespace sortie

@@ -1,0 +1,236 @@
+#include "app/inputs.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+
+#include "app/run_id.h"
+#include "app/standard_input.h"
+#include "core/base/error.h"
+#include "core/base/fields.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/base/pattern.h"
+#include "core/base/text.h"
+#include "core/task/variables.h"
+#include "core/workspace/git_info.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;  // empty counts as unset
+  return std::string(value);
+}
+
+void check_one_of(const std::string& flag, const std::string& value,
+                  const std::vector<std::string>& known) {
+  for (const auto& one : known)
+    if (one == value) return;
+  std::string text = flag + ": '" + one_line(value) + "' is not one of ";
+  for (std::size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
+  const std::string nearest = nearest_name(value, known);
+  throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
+}
+
+void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
+  TaskModel& model = inputs.task.model;
+  if (!options.replay.empty()) {
+    model.provider = "replay";
+    model.cassette = fs::absolute(options.replay);
+  }
+  if (!options.provider.empty()) {
+    check_one_of("--provider", options.provider, {"openai", "replay"});
+    model.provider = options.provider;
+  }
+  if (!options.model.empty()) model.name = options.model;
+  if (model.provider == "replay" && model.cassette.empty())
+    throw InputError("provider replay needs a cassette: model.cassette in the task, or --replay");
+}
+
+void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
+  if (options.max_turns) {
+    if (*options.max_turns < 1) throw InputError("--max-turns: at least 1 is expected");
+    budget.turns = *options.max_turns;
+  }
+  if (options.max_tokens) {
+    if (*options.max_tokens < 1) throw InputError("--max-tokens: at least 1 is expected");
+    budget.tokens = *options.max_tokens;
+  }
+  if (options.timeout.empty()) return;
+  const auto time = parse_duration(options.timeout);
+  if (!time || time->count() <= 0)
+    throw InputError("--timeout: '" + one_line(options.timeout) +
+                     "' is no duration; 30s, 10m or 2h is expected");
+  budget.time = *time;
+}
+
+Approval chosen_approval(const RunOptions& options, const Policy& policy) {
+  if (options.approval.empty()) return policy.approval;
+  if (options.approval == "audit") throw InputError("--approval: 'audit' is not supported yet");
+  check_one_of("--approval", options.approval, {"deny-by-default", "full-auto"});
+  const Approval asked =
+      options.approval == "full-auto" ? Approval::full_auto : Approval::deny_by_default;
+  const bool looser = asked == Approval::full_auto && policy.approval == Approval::deny_by_default;
+  if (looser && !policy.approval_override)
+    throw InputError(
+        "--approval full-auto is looser than the policy's deny-by-default; the policy would have "
+        "to "
+        "say approval_override: true");
+  return asked;
+}
+
+void check_bounds(const RunInputs& inputs) {
+  const std::string asked = inputs.task.model.provider + "/" + inputs.task.model.name;
+  for (const auto& pattern : inputs.policy.models)
+    if (Pattern::word_glob(pattern).matches(asked)) return;
+  throw InputError("the task asks for the model " + asked +
+                   ", which the policy's bounds.models does not have");
+}
+
+std::map<std::string, std::string> flag_variables(const RunOptions& options) {
+  std::map<std::string, std::string> values;
+  for (const auto& file : options.variable_files) {
+    int number = 0;
+    const std::string text = read_file(file, 1u << 20);
+    for (const auto line : split_lines(text)) {
+      ++number;
+      if (line.empty() || line.front() == '#') continue;
+      const std::size_t equals = line.find('=');
+      if (equals == std::string_view::npos || equals == 0)
+        throw InputError(file + ":" + std::to_string(number) + ":1: error: NAME=VALUE is expected");
+      values[std::string(line.substr(0, equals))] = line.substr(equals + 1);
+    }
+  }
+  for (const auto& text : options.variables) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError("--var '" + one_line(text) + "': NAME=VALUE is expected");
+    std::string value = text.substr(equals + 1);
+    if (value.starts_with('@')) value = read_file(value.substr(1), 1u << 20);
+    values[text.substr(0, equals)] = std::move(value);
+  }
+  for (const auto& [name, value] : values)
+    if (!is_utf8(value)) throw InputError("variable '" + name + "': its value is not UTF-8");
+  return values;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+  return text;
+}
+
+/// Whether the policy lets a task read this environment variable into its prompt.
+bool may_read_variable(const Policy& policy, const std::string& name) {
+  for (const auto& excluded : policy.environment_exclude)
+    if (Pattern::word_glob(excluded, LetterCase::ignored).matches(name)) return false;
+  for (const auto& allowed : policy.vars_env)
+    if (Pattern::word_glob(allowed).matches(name)) return true;
+  return false;
+}
+
+VariableSources make_sources(const RunOptions& options, const RunInputs& inputs,
+                             std::optional<std::string> piped) {
+  VariableSources sources;
+  sources.flags = flag_variables(options);
+  sources.environment = [&inputs](const std::string& name) -> std::optional<std::string> {
+    if (!may_read_variable(inputs.policy, name)) return std::nullopt;
+    return environment(name);
+  };
+  sources.standard_input = [piped = std::move(piped)]() -> std::optional<std::string> {
+    return piped ? piped : read_standard_input();
+  };
+  sources.file = [&inputs](const std::string& name) -> std::optional<std::string> {
+    const fs::path path = fs::weakly_canonical(inputs.workspace / name);
+    for (const auto& folder : inputs.policy.read) {
+      const fs::path allowed = fs::weakly_canonical(inputs.workspace / folder);
+      const fs::path relative = path.lexically_relative(allowed);
+      if (!relative.empty() && *relative.begin() != "..") return read_file(path, 1u << 20);
+    }
+    throw InputError("{{file:" + name + "}}: the policy's paths.read does not have it");
+  };
+  sources.date = today();
+  sources.run_id = inputs.run_id;
+  sources.git_branch = [&inputs] {
+    return read_git_info(inputs.workspace).value_or(GitInfo{}).branch;
+  };
+  sources.git_sha = [&inputs] {
+    return read_git_info(inputs.workspace).value_or(GitInfo{}).head_commit;
+  };
+  return sources;
+}
+
+fs::path resolve_workspace(const RunOptions& options, const Task& task) {
+  const fs::path path =
+      options.workspace.empty() ? task.workspace.path : fs::path(options.workspace);
+  std::error_code error;
+  const fs::path root = fs::canonical(path, error);
+  if (error) throw InputError("workspace " + path.string() + ": " + error.message());
+  if (!fs::is_directory(root, error))
+    throw InputError("workspace " + path.string() + ": is not a folder");
+  const Fd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw InputError("workspace " + root.string() + ": " + errno_text(errno));
+  if (root == "/") throw InputError("workspace /: the whole machine is no workspace");
+  return root;
+}
+
+}  // namespace
+
+std::string chosen_policy(const std::string& flag, const Task& task) {
+  if (!flag.empty()) return flag;
+  return task.policy.empty() ? "strict" : task.policy;
+}
+
+RunInputs load_inputs(const RunOptions& options) {
+  RunInputs inputs;
+  std::optional<std::string> piped;
+  if (options.task == "-") {
+    piped = read_standard_input();
+    if (!piped || piped->empty()) throw InputError("TASK is '-', and stdin has no task");
+  }
+  inputs.task = load_task(options.task, piped.value_or(""));
+  inputs.policy = load_policy(chosen_policy(options.policy, inputs.task));
+  inputs.approval = chosen_approval(options, inputs.policy);
+  inputs.run_id = new_run_id();
+  apply_model_flags(options, inputs);
+  apply_budget_flags(options, inputs.task.budget);
+  if (!options.isolation.empty()) {
+    check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy", "none"});
+    inputs.task.workspace.isolation = options.isolation;
+  }
+  check_bounds(inputs);
+  inputs.workspace = resolve_workspace(options, inputs.task);
+  if (uses_standard_input(inputs.task) && options.task == "-")
+    throw InputError("{{stdin}}: stdin is the task itself");
+  const VariableSources sources = make_sources(options, inputs, std::nullopt);
+  inputs.task.digest = task_digest(inputs.task);
+  inputs.prompt = expand_prompt(inputs.task, sources);
+  inputs.variables = Json::object();
+  for (const auto& [name, value] : sources.flags) inputs.variables.set(name, sha256_hex(value));
+  return inputs;
+}
+
+std::string run_key(const RunInputs& inputs, const std::string& head_commit) {
+  Json key = Json::object({{"task", inputs.task.digest},
+                           {"policy", inputs.policy.digest},
+                           {"approval", name_of(inputs.approval)},
+                           {"variables", inputs.variables},
+                           {"provider", inputs.task.model.provider},
+                           {"model", inputs.task.model.name},
+                           {"head", head_commit},
+                           {"version", SORTIE_VERSION}});
+  return "sha256:" + sha256_hex(write_json(key));
+}
+
+}  // namespace sortie

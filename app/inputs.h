@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/options.h"
+#include "core/base/json.h"
+#include "core/task/task.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// What a run is made of, read once before it starts: files, flags, stdin.
+struct RunInputs {
+  Task task;  ///< with the flags' overrides
+  Policy policy;
+  Approval approval = Approval::deny_by_default;
+  std::string run_id;               ///< UUIDv7 (RFC 9562)
+  std::string prompt;               ///< variables replaced
+  Json variables;                   ///< name → digest of its value, for the run key
+  std::filesystem::path workspace;  ///< absolute, links resolved
+};
+
+/// Loads task and policy, applies the flags, replaces the variables, holds the task against the
+/// policy's bounds.
+/// @throws InputError  everything that is wrong with a file or flag, all of it at once where it can
+RunInputs load_inputs(const RunOptions& options);
+
+/// The policy that a run would take: the flag's, else the task's, else "strict".
+std::string chosen_policy(const std::string& flag, const Task& task);
+
+/// SHA-256 over what decides a run's outcome: task, policy, variables, model, HEAD, version.
+std::string run_key(const RunInputs& inputs, const std::string& head_commit);
+
+}  // namespace sortie

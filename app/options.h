@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sortie {
+
+/// The flags of `sortie run`, as given; empty or absent where a flag was not given.
+struct RunOptions {
+  std::string task;    ///< file, or "-" for stdin
+  std::string policy;  ///< file or preset name
+  std::string approval;
+  std::string workspace;  ///< -C
+  std::string out = "sortie-out";
+  std::string diff;  ///< file, or "-" for stdout
+  std::string last_message;
+  std::vector<std::string> variables;  ///< NAME=VALUE or NAME=@FILE
+  std::vector<std::string> variable_files;
+  std::string model;
+  std::string provider;
+  std::string base_url;
+  std::string api_key_file;
+  std::optional<int> api_key_fd;
+  std::string replay;
+  std::string record;
+  std::string isolation;
+  std::optional<int> max_turns;
+  std::optional<std::int64_t> max_tokens;
+  std::string timeout;  ///< a duration: 10m
+  bool fresh = false;
+};
+
+/// How much is said on stderr, and with which colours.
+struct OutputStyle {
+  std::string color = "auto";  ///< auto | always | never
+  bool quiet = false;
+  bool verbose = false;
+};
+
+}  // namespace sortie

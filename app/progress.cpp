@@ -1,0 +1,202 @@
+#include "app/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/fd.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kHeartbeat{30};
+constexpr std::chrono::seconds kStatusStep{1};
+constexpr std::size_t kLineBytes = 200;
+
+bool stderr_is_terminal() {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return ::isatty(STDERR_FILENO) == 1 && !dumb;
+}
+
+bool use_colors(const std::string& wanted, bool terminal) {
+  if (wanted != "auto") return wanted == "always";
+  const char* off = std::getenv("NO_COLOR");
+  return terminal && (off == nullptr || *off == '\0');
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+std::string seconds_text(std::int64_t milliseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(milliseconds) / 1000.0);
+  return text;
+}
+
+/// What a call is about: the argv of its commands, else its paths, else nothing.
+std::string describe_actions(const Json& actions) {
+  std::string text;
+  std::string last;
+  for (const auto& action : actions.items()) {
+    std::string one;
+    for (const auto& word : action["argv"].items()) one += (one.empty() ? "" : " ") + word.text();
+    if (one.empty()) one = action.string_at("path");
+    if (one.empty() || one == last) continue;  // a path as named and where it leads: once
+    last = one;
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return text;
+}
+
+std::string turn_mark(const RunEvent& event) { return "[" + std::to_string(event.turn) + "] "; }
+
+std::string describe_exit(const Json& data) {
+  const Json& exit = data["exit"];
+  const std::string ending = exit.string_at("ending");
+  if (ending.empty()) return data["success"].boolean() ? "ok" : "failed";
+  if (ending == "exited") return "exit " + std::to_string(exit.integer_at("code"));
+  if (ending == "signalled") return "signal " + std::to_string(exit.integer_at("code"));
+  return ending;
+}
+
+}  // namespace
+
+Progress::Progress(const OutputStyle& style)
+    : style_(style),
+      terminal_(stderr_is_terminal()),
+      colors_(use_colors(style.color, terminal_)),
+      started_(steady_clock::now()),
+      last_line_(started_) {
+  if (!style_.quiet) ticker_ = std::thread([this] { tick(); });
+}
+
+Progress::~Progress() { finish(); }
+
+void Progress::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    clear_status();
+  }
+  wake_.notify_all();
+  if (ticker_.joinable()) ticker_.join();
+}
+
+void Progress::tick() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kStatusStep, [this] { return done_; })) {
+    if (terminal_)
+      draw_status();
+    else if (steady_clock::now() - last_line_ >= kHeartbeat)
+      print("still at work: turn " + std::to_string(turn_) + ", " + elapsed() + ", " + now_);
+  }
+}
+
+std::string Progress::elapsed() const {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - started_).count();
+  if (seconds < 60) return std::to_string(seconds) + " s";
+  return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+}
+
+void Progress::print(const std::string& line) {
+  clear_status();
+  write_all(STDERR_FILENO, line + "\n");
+  last_line_ = steady_clock::now();
+  if (terminal_ && !done_) draw_status();
+}
+
+void Progress::draw_status() {
+  const std::string text = "turn " + std::to_string(turn_) + " | " + elapsed() + " | " +
+                           std::to_string(tokens_) + " tokens | " + now_;
+  // One short of the width: a full line would wrap, and the next clear would leave it behind.
+  const std::string line(utf8_prefix(one_line(text, 400), terminal_columns() - 1));
+  write_all(STDERR_FILENO, "\r\x1b[K" + line);
+  status_shown_ = true;
+}
+
+void Progress::clear_status() {
+  if (!status_shown_) return;
+  write_all(STDERR_FILENO, "\r\x1b[K");
+  status_shown_ = false;
+}
+
+void Progress::say(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (!style_.quiet) print("sortie: " + one_line(text, 1000));
+}
+
+void Progress::show_retry(const RunEvent& event) {
+  const Json& failure = event.data["failure"];
+  const std::string status =
+      failure.integer_at("status") == 0 ? "" : "status " + failure["status"].text() + ", ";
+  print(turn_mark(event) + "model: " +
+        one_line(status + failure.string_at("kind") + ": " + failure.string_at("message"),
+                 kLineBytes) +
+        "; trying again in " + seconds_text(event.data.integer_at("delay_ms")));
+}
+
+void Progress::show_approval(const RunEvent& event) {
+  const Json& data = event.data;
+  call_ = data.string_at("tool");
+  const std::string what = describe_actions(data["actions"]);
+  if (!what.empty()) call_ += " " + what;
+  call_ = one_line(call_, kLineBytes);
+  decision_ = data.string_at("decision");
+  now_ = call_;
+  if (decision_ == "allow") return;
+  const std::string mark = colors_ ? "\x1b[33m" + decision_ + "\x1b[0m" : decision_;
+  print(turn_mark(event) + call_ + ": " + mark + ", " +
+        one_line(data.string_at("reason"), kLineBytes));
+}
+
+void Progress::show_output(const RunEvent& event) {
+  const Json& data = event.data;
+  if (decision_ == "allow")
+    print(turn_mark(event) + call_ + ": allow, " + describe_exit(data) + ", " +
+          seconds_text(data.integer_at("duration_ms")));
+  if (style_.verbose) {
+    for (const auto line : split_lines(data.string_at("output")))
+      print("    " + one_line(line, kLineBytes));
+  }
+  now_ = "waiting for the model";
+  decision_.clear();
+}
+
+void Progress::on(const RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  if (style_.quiet) return;
+  const Json& data = event.data;
+  if (event.type == "turn.started") {
+    turn_ = event.turn;
+    now_ = "waiting for the model";
+  } else if (event.type == "model.response") {
+    const Json& tokens = data["tokens"];
+    tokens_ += tokens.integer_at("input_tokens") + tokens.integer_at("output_tokens");
+  } else if (event.type == "model.retry") {
+    show_retry(event);
+  } else if (event.type == "approval") {
+    show_approval(event);
+  } else if (event.type == "tool.output") {
+    show_output(event);
+  } else if (event.type == "verification.started") {
+    now_ = "verifying: " + one_line(data.string_at("command"), kLineBytes);
+  } else if (event.type == "verification.completed") {
+    print("verify" + std::string(data.string_at("phase") == "before" ? " (before)" : "") + ": " +
+          one_line(data.string_at("command"), kLineBytes) + ": " + describe_exit(data));
+  } else if (event.type == "check.hit") {
+    print(turn_mark(event) + "check " + data.string_at("check") + ": " +
+          one_line(data.string_at("saw"), kLineBytes));
+  }
+}
+
+}  // namespace sortie

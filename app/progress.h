@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/options.h"
+#include "core/agent/events.h"
+
+namespace sortie {
+
+/// Tells people on stderr how a run goes: a line a tool call (what, decision, exit, time), retries,
+/// verification. On a terminal a live status line stands below it; elsewhere a heartbeat comes at
+/// least each 30 s, so that a CI job is seen to be alive.
+class Progress : public EventSink {
+ public:
+  explicit Progress(const OutputStyle& style);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() override;
+
+  void on(const RunEvent& event) override;
+  /// A line of the program's own, outside any event.
+  void say(const std::string& text);
+  /// No status line and no heartbeat from here on.
+  void finish();
+
+ private:
+  void show_retry(const RunEvent& event);
+  void show_approval(const RunEvent& event);
+  void show_output(const RunEvent& event);
+  void tick();
+  void print(const std::string& line);
+  void draw_status();
+  void clear_status();
+  std::string elapsed() const;
+
+  OutputStyle style_;
+  bool terminal_;
+  bool colors_;
+  std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point last_line_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  bool status_shown_ = false;
+  int turn_ = 0;
+  std::int64_t tokens_ = 0;
+  std::string now_ = "starting";
+  std::string call_;  ///< the tool call that is under way
+  std::string decision_;
+  std::thread ticker_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,274 @@
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+ProgramEnd sortie_run(const std::vector<std::string>& arguments,
+                      const std::filesystem::path& folder = {}) {
+  ProgramStart start;
+  start.argv = {sortie_binary()};
+  start.argv.insert(start.argv.end(), arguments.begin(), arguments.end());
+  start.folder = folder;
+  start.environment = {{"OPENAI_API_KEY", ""}};
+  return run_program(start);
+}
+
+/// A task that would succeed.
+void write_good_task(const RunFolder& folder) {
+  folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > b"}).next().message("done"),
+                    "policy: auto\n");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bad_input)
+
+BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_usage_and_names_the_nearest) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* says;
+  } rows[] = {
+      {{"rum", "task.yaml"}, "did you mean 'run'"},
+      {{"run", "task.yaml", "--polcy", "strict"}, "did you mean '--policy'"},
+      {{"run", "task.yaml", "--max-turns", "many"}, "--max-turns"},
+      {{"run", "task.yaml", "--json"}, "not supported yet"},
+      {{"exec", "hello"}, "not supported yet"},
+      {{"run"}, "TASK"},
+      {{}, "ubcommand"},
+      {{"run", "no-such-task.yaml"}, "no-such-task.yaml"},
+      {{"schema", "tsk"}, "did you mean 'task'"},
+      {{"policy", "check", "stric"}, "strict"},
+  };
+  for (const auto& row : rows) {
+    const ProgramEnd end = sortie_run(row.arguments);
+    BOOST_TEST(end.status == 2, row.says << ": " << end.errors);
+    BOOST_TEST(holds(end.errors, row.says), row.says << ": " << end.errors);
+    BOOST_TEST(end.output.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ten_errors_in_a_task_are_shown_all_at_once) {
+  const RunFolder folder;
+  folder.write("task.yaml",
+               "version: 2\n"
+               "nmae: x\n"
+               "prompt: [a]\n"
+               "workspace: {isolaton: copy}\n"
+               "model: {retries: many, name: x, name: y}\n"
+               "verify: {rounds: -1}\n"
+               "budget: {time: soon, turns: 0}\n"
+               "expect: {changes: maybe}\n"
+               "stages: []\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 2);
+  std::size_t errors = 0;
+  for (std::size_t at = 0; (at = end.errors.find(": error: ", at)) != std::string::npos; ++at)
+    ++errors;
+  BOOST_TEST(errors >= 10, end.errors);
+  BOOST_TEST(holds(end.errors, "task.yaml:2:1: error: unknown key 'nmae'"), end.errors);
+  BOOST_TEST(holds(end.errors, "did you mean 'name'?"), end.errors);
+  BOOST_TEST(!std::filesystem::exists(folder.out()));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_task_and_missing_files_are_named) {
+  const struct {
+    const char* task;
+    const char* says;
+  } rows[] = {
+      {"", "task.yaml"},
+      {"# nothing\n", "task.yaml"},
+      {"version: 1\n", "prompt"},
+      {"version: 1\nprompt_file: missing.md\n", "missing.md"},
+      {"version: 1\nprompt: x\npolicy: missing.yaml\n", "missing.yaml"},
+      {"version: 1\nprompt: x\nworkspace: {path: missing}\n", "missing"},
+      {"version: 1\nprompt: use {{nmae}}\nvars: {name: {default: x}}\n", "did you mean 'name'"},
+      {"version: 1\nprompt: x\nmodel: {provider: replay, cassette: missing.jsonl}\n",
+       "missing.jsonl"},
+  };
+  for (const auto& row : rows) {
+    const RunFolder folder;
+    folder.write("task.yaml", row.task);
+    const ProgramEnd end = folder.run();
+    BOOST_TEST(end.status == 2, row.task << end.errors);
+    BOOST_TEST(holds(end.errors, row.says), row.task << end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_key_is_a_matter_of_credentials) {
+  const RunFolder folder;
+  folder.write("task.yaml", "version: 1\nprompt: x\nworkspace: {path: work}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 6, end.errors);
+  BOOST_TEST(holds(end.errors, "OPENAI_API_KEY"), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_goes_to_no_host_that_the_policy_does_not_name) {
+  const RunFolder folder;
+  folder.write("task.yaml",
+               "version: 1\nprompt: x\nworkspace: {path: work}\n"
+               "model: {base_url: 'https://evil.example/v1'}\n");
+  ProgramStart start = folder.start();
+  start.environment["OPENAI_API_KEY"] = "sk-test-of-the-host-rule";
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 2, end.errors);
+  BOOST_TEST(holds(end.errors, "evil.example"), end.errors);
+  BOOST_TEST(!holds(end.errors, "sk-test-of-the-host-rule"));
+}
+
+BOOST_AUTO_TEST_CASE(an_out_that_is_a_file_or_holds_other_things_is_refused) {
+  const RunFolder folder;
+  write_good_task(folder);
+  folder.write("file", "");
+  folder.write("full/precious.txt", "mine");
+
+  BOOST_TEST(folder.run({"--out", folder.path("file").string()}).status == 2);
+  const ProgramEnd end = folder.run({"--out", folder.path("full").string(), "--fresh"});
+
+  BOOST_TEST(end.status == 2, end.errors);
+  BOOST_TEST(std::filesystem::exists(folder.path("full/precious.txt")));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_or_read_only_disk_under_out_is_said_and_leaves_no_success) {
+  if (::getuid() != 0) {
+    BOOST_TEST_MESSAGE("skipped: mounting a small disk needs root");
+    return;
+  }
+  const RunFolder folder;
+  write_good_task(folder);
+  std::filesystem::create_directories(folder.path("disk"));
+  const std::string disk = folder.path("disk").string();
+  BOOST_REQUIRE(::mount("none", disk.c_str(), "tmpfs", 0, "size=16k") == 0);
+  const ProgramEnd full = folder.run({"--out", disk + "/out", "--isolation", "copy"});
+  ::mount("none", disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr);
+  const ProgramEnd read_only = folder.run({"--out", disk + "/other"});
+  const bool diff_left = std::filesystem::exists(disk + "/out/changes.diff");
+  ::umount2(disk.c_str(), MNT_DETACH);
+
+  BOOST_TEST(full.status != 0);
+  BOOST_TEST(holds(full.errors, "No space left"), full.errors);
+  BOOST_TEST(!diff_left);
+  BOOST_TEST(read_only.status == 2, read_only.errors);
+  BOOST_TEST(holds(read_only.errors, "Read-only"), read_only.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_stdout_does_not_end_the_run) {
+  const RunFolder folder;
+  write_good_task(folder);
+  ProgramStart start = folder.start();
+  start.close_output = true;
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(end.errors, "stdout: "), end.errors);
+  BOOST_TEST(holds(folder.artifact("changes.diff"), "+b"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stdin_that_never_ends_is_not_waited_for) {
+  const RunFolder folder;
+  write_good_task(folder);
+  Pipe never = make_pipe();
+  ProgramStart start = folder.start();
+  start.argv = {"sh",
+                "-c",
+                "exec \"$0\" \"$@\" <&" + std::to_string(never.read.get()),
+                sortie_binary(),
+                "run",
+                folder.task().string(),
+                "--out",
+                folder.out().string()};
+  ::fcntl(never.read.get(), F_SETFD, 0);
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_run_is_set_aside_and_a_second_one_begins) {
+  const RunFolder folder;
+  write_good_task(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const std::string first = folder.result().string_at("run_id");
+
+  BOOST_TEST(folder.run().status == 0);
+
+  BOOST_TEST(folder.result().string_at("run_id") != first);
+  BOOST_TEST(holds(read_file(folder.out().string() + ".prev/result.json"), first));
+}
+
+BOOST_AUTO_TEST_CASE(stale_files_of_flags_never_survive_a_failure) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("done"), "policy: auto\nverify: ['false']\n");
+  folder.write("old.diff", "stale");
+  folder.write("old.txt", "stale");
+
+  const ProgramEnd end = folder.run(
+      {"--diff", folder.path("old.diff").string(), "-o", folder.path("old.txt").string()});
+
+  BOOST_TEST(end.status != 0);
+  BOOST_TEST(!std::filesystem::exists(folder.path("old.diff")));
+  BOOST_TEST(!std::filesystem::exists(folder.path("old.txt")));
+}
+
+BOOST_AUTO_TEST_CASE(the_diff_goes_to_stdout_alone_when_asked_for) {
+  const RunFolder folder;
+  write_good_task(folder);
+
+  const ProgramEnd end = folder.run({"--diff", "-"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output == folder.artifact("changes.diff"));
+}
+
+BOOST_AUTO_TEST_CASE(an_out_inside_the_workspace_is_neither_seen_nor_part_of_the_diff) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "ls sortie-out; echo x > sortie-out/x; echo b > b"})
+                        .next()
+                        .message("done"),
+                    "policy: auto\n");
+
+  const ProgramEnd end = folder.run({"--out", folder.path("work/sortie-out").string()});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  const std::string diff = read_file(folder.path("work/sortie-out/changes.diff"));
+  BOOST_TEST(holds(diff, "+++ b/b\n"));
+  BOOST_TEST(!holds(diff, "sortie-out"), diff);
+  BOOST_TEST(!std::filesystem::exists(folder.path("work/sortie-out/x")));
+}
+
+BOOST_AUTO_TEST_CASE(every_command_has_help_with_an_example) {
+  for (const char* command : {"run", "verify", "sandbox", "apply-patch", "schema", "doctor"}) {
+    const ProgramEnd end = sortie_run({command, "--help"});
+    BOOST_TEST(end.status == 0);
+    BOOST_TEST(holds(end.output, "Example:\n  sortie "), command << end.output);
+  }
+  BOOST_TEST(holds(sortie_run({"--man"}).output, ".TH SORTIE 1"));
+  BOOST_TEST(sortie_run({"--version"}).output == "sortie " SORTIE_VERSION "\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

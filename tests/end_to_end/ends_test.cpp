@@ -1,0 +1,152 @@
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/record/transcript_reader.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+/// A run that changes a file, then hangs in a command with the marker on its command line.
+void prepare_hanging_run(const RunFolder& folder, const std::string& marker) {
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "echo changed > a.txt"})
+                        .next()
+                        .shell({"sh", "-c", "setsid sleep " + marker + " & sleep " + marker})
+                        .next()
+                        .message("done"),
+                    "policy: auto\n");
+}
+
+std::string marker_of(const char* test) {
+  return "31557600." + std::to_string(::getpid()) + std::to_string(std::string(test).size());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ends)
+
+BOOST_AUTO_TEST_CASE(a_killed_run_leaves_the_tree_untouched_no_process_and_a_valid_prefix) {
+  const RunFolder folder;
+  const std::string marker = marker_of("kill");
+  prepare_hanging_run(folder, marker);
+  const auto before = read_tree(folder.workspace());
+  Program program(folder.start());
+  BOOST_REQUIRE(wait_until(
+      [&] { return processes_with("sleep" + std::string(1, '\0') + marker).size() >= 2; }));
+
+  program.signal(SIGKILL);
+  program.finish();
+
+  BOOST_TEST(wait_until([&] { return processes_with(marker).empty(); }));
+  BOOST_TEST((read_tree(folder.workspace()) == before));
+  const VerifyResult verified = verify_run(folder.out() / "transcript.jsonl");
+  BOOST_TEST(verified.ok, verified.problem);
+  BOOST_TEST(!verified.finished);
+  BOOST_TEST(folder.result().string_at("status") == "running");
+  BOOST_TEST(folder.records("tool.call").size() == 2);
+
+  // The same command says so, and --fresh begins again.
+  const ProgramEnd again = folder.run();
+  BOOST_TEST(again.status == 2);
+  BOOST_TEST(again.errors.find("--fresh") != std::string::npos, again.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {
+  const struct {
+    int signal;
+    int status;
+  } rows[] = {{SIGINT, 130}, {SIGTERM, 143}};
+  for (const auto& row : rows) {
+    const RunFolder folder;
+    const std::string marker = marker_of(row.signal == SIGINT ? "i" : "te");
+    prepare_hanging_run(folder, marker);
+    Program program(folder.start());
+    BOOST_REQUIRE(wait_until(
+        [&] { return processes_with("sleep" + std::string(1, '\0') + marker).size() >= 2; }));
+
+    program.signal(row.signal);
+    const ProgramEnd end = program.finish();
+
+    BOOST_TEST(end.status == row.status, end.errors);
+    BOOST_TEST(processes_with(marker).empty());
+    BOOST_TEST(end.output.empty());
+    BOOST_TEST(folder.result().string_at("status") == "interrupted");
+    BOOST_TEST(folder.result()["retryable"].boolean());
+    BOOST_TEST(folder.artifact("partial.diff").find("+changed") != std::string::npos);
+    BOOST_TEST(verify_run(folder.out()).ok);
+    BOOST_TEST(verify_run(folder.out()).finished);
+    BOOST_TEST(end.errors.find("sortie: interrupted (" + std::to_string(row.status) + "): ") !=
+               std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_run_on_the_same_out_is_busy) {
+  const RunFolder folder;
+  const std::string marker = marker_of("bu-sy");
+  prepare_hanging_run(folder, marker);
+  Program program(folder.start());
+  BOOST_REQUIRE(wait_until(
+      [&] { return processes_with("sleep" + std::string(1, '\0') + marker).size() >= 2; }));
+
+  const ProgramEnd second = folder.run();
+
+  BOOST_TEST(second.status == 12);
+  BOOST_TEST(second.errors.find(std::to_string(program.pid())) != std::string::npos, second.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_budget_ends_a_command_and_the_run) {
+  const RunFolder folder;
+  const std::string marker = marker_of("budget-time");
+  prepare_hanging_run(folder, marker);
+
+  const ProgramEnd end = folder.run({"--timeout", "1s"});
+
+  BOOST_TEST(end.status == 4, end.errors);
+  BOOST_TEST(folder.result().string_at("status") == "budget");
+  BOOST_TEST(processes_with(marker).empty());
+  BOOST_TEST(folder.records("budget.exhausted").size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(verification_feedback_goes_back_until_the_rounds_are_used_up) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.write_task(CassetteWriter()
+                        .message("done at once")
+                        .shell({"sh", "-c", "echo b > a.txt"})
+                        .next()
+                        .message("done now"),
+                    "policy: auto\nverify: {commands: [grep b a.txt], rounds: 2}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output == "done now\n");
+  BOOST_TEST(folder.records("verification.completed").size() == 2);
+  BOOST_TEST(folder.result()["verified"].boolean());
+  // No change is no success where a change is expected.
+  folder.write_task(CassetteWriter().message("done").message("done").message("done"),
+                    "policy: auto\n");
+  BOOST_TEST(folder.run().status == 1);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_to_do_costs_nothing) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter(), "verify: {commands: ['true'], before: fail}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.result().string_at("status") == "nothing-to-do");
+  BOOST_TEST(folder.records("model.request").empty());
+  BOOST_TEST(folder.artifact("changes.diff").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

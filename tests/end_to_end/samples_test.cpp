@@ -1,0 +1,129 @@
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "tests/support/program.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kSamples[] = {"cpp-library", "python-tool"};
+
+/// A copy of a sample, so that a test may break it.
+struct Sample {
+  explicit Sample(const std::string& name) {
+    copy_tree(fs::path(SORTIE_SOURCE_DIR) / "samples" / name, folder / "sample");
+    copy_tree(folder / "sample/project", folder / "before");
+  }
+  ProgramEnd run() const {
+    ProgramStart start;
+    start.argv = {sortie_binary(), "run", (folder / "sample/task.yaml").string(), "--out",
+                  (folder / "out").string()};
+    start.folder = folder.path();
+    start.environment = {{"OPENAI_API_KEY", ""}};
+    return run_program(start);
+  }
+  TemporaryFolder folder;
+};
+
+int shell_status(const fs::path& folder, const std::string& line) {
+  ProgramStart start;
+  start.argv = {"sh", "-c", line};
+  start.folder = folder;
+  return run_program(start).status;
+}
+
+/// Replaces a line of a patch wherever it stands in the cassette.
+std::string break_patch(std::string cassette, const std::string& right, const std::string& wrong) {
+  std::size_t place = cassette.find(right);
+  BOOST_REQUIRE(place != std::string::npos);
+  for (; place != std::string::npos; place = cassette.find(right))
+    cassette.replace(place, right.size(), wrong);
+  return cassette;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(samples)
+
+BOOST_AUTO_TEST_CASE(each_sample_succeeds_and_its_diff_applies) {
+  for (const char* name : kSamples) {
+    BOOST_TEST_CONTEXT(name) {
+      const Sample sample(name);
+
+      const ProgramEnd end = sample.run();
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(!end.output.empty());
+      BOOST_TEST(
+          (read_tree(sample.folder / "sample/project") == read_tree(sample.folder / "before")));
+      const std::string diff = (sample.folder / "out/changes.diff").string();
+      BOOST_TEST(shell_status(sample.folder / "before", "git init -q && git apply " + diff) == 0);
+      const char* test =
+          std::string(name) == "cpp-library" ? "make -s test" : "/usr/bin/python3 -m unittest -q";
+      BOOST_TEST(shell_status(sample.folder / "sample/project", test) ==
+                 (std::string(name) == "cpp-library" ? 2 : 0));
+      BOOST_TEST(shell_status(sample.folder / "before", test) == 0);
+      BOOST_TEST(
+          run_program({.argv = {sortie_binary(), "verify", (sample.folder / "out").string()}})
+              .status == 0);
+      BOOST_TEST(!fs::exists(sample.folder / "out/state"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_python_samples_diff_adds_updates_moves_and_deletes) {
+  const Sample sample("python-tool");
+
+  BOOST_REQUIRE(sample.run().status == 0);
+
+  const std::string diff = read_file(sample.folder / "out/changes.diff");
+  for (const char* line : {"\nnew file mode 100644\n", "\nrename from tally/report.py\n",
+                           "\nrename to tally/formats/text.py\n", "\ndeleted file mode 100644\n",
+                           "diff --git a/tally/cli.py b/tally/cli.py\n"})
+    BOOST_TEST(diff.find(line) != std::string::npos, line);
+}
+
+// What the cassette's words claim stays the same: only the verification can tell.
+BOOST_AUTO_TEST_CASE(a_sample_whose_patch_is_broken_fails_whatever_its_words_say) {
+  const struct {
+    const char* sample;
+    const char* right;
+    const char* wrong;
+  } rows[] = {
+      {"cpp-library", "return a_numeric ? -1 : 1;", "return a_numeric ? 1 : -1;"},
+      {"python-tool", "return json.dumps(counts)", "return json.dumps(list(counts))"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.sample) {
+      const Sample sample(row.sample);
+      const fs::path cassette = sample.folder / "sample/cassette.jsonl";
+      std::string text = break_patch(read_file(cassette), row.right, row.wrong);
+      // The agent insists, round after round.
+      const auto lines = split_lines(text);
+      const std::string last(lines.back());
+      write_file(cassette, text + last + "\n" + last + "\n" + last + "\n");
+
+      const ProgramEnd end = sample.run();
+
+      BOOST_TEST(end.status == 1, end.errors);
+      BOOST_TEST(end.output.empty());
+      BOOST_TEST(!fs::exists(sample.folder / "out/changes.diff"));
+      BOOST_TEST(fs::exists(sample.folder / "out/partial.diff"));
+      const Json result = parse_json(read_file(sample.folder / "out/result.json"));
+      BOOST_TEST(result.string_at("status") == "task-failed");
+      BOOST_TEST(result["verified"].is_boolean());
+      BOOST_TEST(result["verified"].boolean(true) == false);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+
+namespace sortie::test {
+
+/// How to start a program.
+struct ProgramStart {
+  std::vector<std::string> argv;
+  std::filesystem::path folder;                    ///< its current folder; "" is the test's
+  std::map<std::string, std::string> environment;  ///< added to the test's own; "" unsets
+  std::string input;                               ///< its stdin; then its end
+  bool close_output = false;                       ///< stdout is a pipe that nobody reads
+  std::optional<uid_t> uid;                        ///< run as this user and group
+};
+
+/// How a program ended.
+struct ProgramEnd {
+  int status = -1;  ///< exit code, or 128 + signal
+  std::string output;
+  std::string errors;
+};
+
+/// A program under way; killed with its group when this object goes.
+class Program {
+ public:
+  explicit Program(const ProgramStart& start);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program();
+
+  pid_t pid() const noexcept { return pid_; }
+  void signal(int number) const;
+  /// Reads stderr until it holds the text; false when the program ended before that.
+  bool wait_for_error_text(const std::string& text);
+  /// Reads everything and waits; a program that takes longer than the limit is killed, with
+  /// status 137.
+  ProgramEnd finish(std::chrono::seconds limit = std::chrono::seconds(120));
+
+ private:
+  bool read_some(std::chrono::milliseconds wait);
+
+  pid_t pid_ = -1;
+  Fd output_;
+  Fd errors_;
+  Fd input_;
+  ProgramEnd end_;
+};
+
+/// Starts it and waits for its end.
+ProgramEnd run_program(const ProgramStart& start);
+
+/// The program that is tested.
+std::string sortie_binary();
+
+/// Copies a folder tree with its modes and links.
+void copy_tree(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Every file of a tree: path → mode, kind and content in one string; to compare two trees.
+std::map<std::string, std::string> read_tree(const std::filesystem::path& root);
+
+/// The ids of processes whose command line holds the text.
+std::vector<pid_t> processes_with(const std::string& text);
+
+}  // namespace sortie::test
