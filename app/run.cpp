@@ -130,6 +130,7 @@ void Run::begin() {
 /// than the rest of the start. Only where it fails is everything probed, step by step.
 void Run::confine() {
   const std::filesystem::path state = out_.make_state(inputs_.workspace);
+  if (inputs_.policy.sandbox == SandboxMode::none) return confine_with(Namespaces::none, state);
   try {
     confine_with(Namespaces::assumed, state);
     if (confinement_->keeper().layers().namespaces) return;
@@ -170,6 +171,8 @@ void Run::start_record() {
   events_.add(tally_);
   events_.add(*progress_);
   events_.on(run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
+  if (inputs_.policy.sandbox == SandboxMode::none)
+    progress_->say("sandbox: NONE by the policy: commands can do all that this user can");
   for (const auto& missing : confinement_->keeper().layers().missing)
     progress_->say("sandbox: " + missing);
 }
