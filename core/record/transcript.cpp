@@ -90,15 +90,17 @@ Json Transcript::within_limit(const RunEvent& event, bool& cut) const {
 }
 
 void Transcript::append(const RunEvent& event) {
-  Json data;
-  try {
-    data = blobs_.shorten(event.data, kMaxRecordBytes - kEnvelopeBytes);
-  } catch (const Error& error) {
-    failure_ = error.what();
-    throw;
+  std::string record = line(event, event.data);
+  if (record.size() > kMaxRecordBytes) {
+    try {
+      record = line(event, blobs_.shorten(event.data, kMaxRecordBytes - kEnvelopeBytes));
+    } catch (const Error& error) {
+      failure_ = error.what();
+      throw;
+    }
   }
   if (begins_turn(event.type)) sync();
-  write(line(event, data));
+  write(record);
   if (is_synced(event.type)) sync();
 }
 
