@@ -1,0 +1,104 @@
+#include "tools/apply_patch.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/error.h"
+#include "tests/fakes/memory_files.h"
+
+using namespace sortie;
+
+BOOST_AUTO_TEST_SUITE(apply_patch_tool)
+
+namespace {
+
+const std::string kPatch = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n";
+
+std::vector<std::string> written_paths(const std::vector<Action>& actions) {
+  std::vector<std::string> paths;
+  for (const auto& action : actions) paths.push_back(std::get<WritePath>(action).path.string());
+  return paths;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(patches_are_found_in_commands_that_do_nothing_else) {
+  const std::string body = "*** Begin Patch\n*** End Patch\n";
+  const auto sh = [](const std::string& script) {
+    return std::vector<std::string>{"bash", "-lc", script};
+  };
+  const struct {
+    const char* name;
+    std::vector<std::string> argv;
+    std::optional<EmbeddedPatch> found;
+  } rows[] = {
+      {"argv", {"apply_patch", body}, EmbeddedPatch{body}},
+      {"other spelling", {"applypatch", body}, EmbeddedPatch{body}},
+      {"quoted delimiter", sh("apply_patch <<'EOF'\n" + body + "EOF\n"), EmbeddedPatch{body}},
+      {"double quotes", sh("apply_patch <<\"EOF\"\n" + body + "EOF"), EmbeddedPatch{body}},
+      {"bare delimiter", sh("apply_patch << PATCH\n" + body + "PATCH"), EmbeddedPatch{body}},
+      {"with cd", sh("cd src/a && apply_patch <<'EOF'\n" + body + "EOF"),
+       EmbeddedPatch{body, "src/a"}},
+      {"with quoted cd", sh(" cd 'a b' &&\tapply_patch <<'EOF'\n" + body + "EOF\n \n"),
+       EmbeddedPatch{body, "a b"}},
+      {"something after it", sh("apply_patch <<'EOF'\n" + body + "EOF\nrm -r x"), std::nullopt},
+      {"something on its line", sh("apply_patch <<'EOF' && rm x\n" + body + "EOF"), std::nullopt},
+      {"something before it", sh("rm x; apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
+      {"cd with expansion", sh("cd $HOME && apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
+      {"cd with ;", sh("cd a; apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
+      {"no end", sh("apply_patch <<'EOF'\n" + body), std::nullopt},
+      {"another command", sh("cat <<'EOF'\n" + body + "EOF"), std::nullopt},
+      {"no shell", {"ssh", "-c", "apply_patch <<'EOF'\n" + body + "EOF"}, std::nullopt},
+      {"more words", {"apply_patch", body, "x"}, std::nullopt},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) { BOOST_TEST((find_embedded_patch(row.argv) == row.found)); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(actions_are_the_files_written_with_their_links_resolved) {
+  MemoryFiles files;
+  files.links["f"] = "real/g";
+  const ApplyPatch tool(files, "/w", ToolCall::Form::custom);
+
+  const auto plain = tool.actions(Json::object({{"input", kPatch}}));
+  const auto below = tool.actions(Json::object({{"input", kPatch}, {"workdir", "d"}}));
+
+  BOOST_TEST((written_paths(plain) == std::vector<std::string>{"f", "real/g"}));
+  BOOST_TEST((written_paths(below) == std::vector<std::string>{"d/f"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_tells_what_it_changed) {
+  MemoryFiles files;
+  files.content["old"] = {"1\n", 0755};
+  ApplyPatch tool(files, "/w", ToolCall::Form::function);
+  const std::string text =
+      "*** Begin Patch\n*** Add File: f\n+x\n*** Update File: old\n*** Move to: new\n@@\n-1\n+2\n"
+      "*** End Patch\n";
+
+  const auto result = tool.run(Json::object({{"input", text}}), {});
+
+  BOOST_TEST(result.text == "Success. Updated the following files:\nA f\nM new\n");
+  BOOST_TEST((result.changed_files == std::vector<std::string>{"A f", "M new"}));
+  BOOST_TEST(result.file_changes.at(0).kind == "add");
+  BOOST_TEST(result.file_changes.at(1).kind == "move");
+  BOOST_TEST(result.file_changes.at(1).moved_from == "old");
+  BOOST_TEST(files.content.at("new").content == "2\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_form_decides_whether_a_grammar_is_given) {
+  MemoryFiles files;
+
+  BOOST_TEST(!ApplyPatch(files, "/w", ToolCall::Form::custom).spec().grammar.empty());
+  BOOST_TEST(ApplyPatch(files, "/w", ToolCall::Form::function).spec().grammar.empty());
+}
+
+BOOST_AUTO_TEST_CASE(refused_files_are_not_written_even_when_asked_directly) {
+  MemoryFiles files;
+  ApplyPatch tool(files, "/w", ToolCall::Form::custom,
+                  [](const auto& path) { return path == "f"; });
+
+  BOOST_CHECK_THROW(tool.run(Json::object({{"input", kPatch}}), {}), ToolError);
+  BOOST_TEST(files.content.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

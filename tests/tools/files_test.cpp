@@ -1,0 +1,106 @@
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/error.h"
+#include "tests/fakes/memory_files.h"
+#include "tools/list_dir.h"
+#include "tools/read_file.h"
+#include "tools/update_plan.h"
+
+using namespace sortie;
+
+BOOST_AUTO_TEST_SUITE(file_tools)
+
+namespace {
+
+std::string text_of(const ToolResult& result) { return result.head + result.text; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_window_of_lines_is_read_with_their_numbers) {
+  MemoryFiles files;
+  files.content["f"] = {"one\ntwo\r\nthree\nfour"};
+  files.content["empty"] = {""};
+  ReadFile tool(files, "/w");
+  const auto read = [&](const char* arguments) {
+    return text_of(tool.run(parse_json(arguments), {}));
+  };
+
+  BOOST_TEST(read(R"({"path":"f"})") ==
+             "Lines 1–4 of 4\n     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n");
+  BOOST_TEST(read(R"({"path":"/w/f","offset":2,"limit":1})") ==
+             "Lines 2–2 of 4; more follow from line 3\n     2\ttwo\n");
+  BOOST_TEST(read(R"({"path":"empty"})") == "empty is empty");
+  BOOST_CHECK_THROW(read(R"({"path":"f","offset":5})"), ToolError);
+  BOOST_CHECK_THROW(read(R"({"path":"none"})"), ToolError);
+  BOOST_CHECK_THROW(read(R"({"path":"../f"})"), ToolError);
+}
+
+BOOST_AUTO_TEST_CASE(binary_files_long_lines_and_bad_bytes_do_no_harm) {
+  MemoryFiles files;
+  files.content["binary"] = {
+      std::string("\x7f"
+                  "ELF\0\0",
+                  6)};
+  files.content["long"] = {std::string(1'000'000, 'x')};
+  files.content["bad"] = {"a\xff\n"};
+  ReadFile tool(files, "/w");
+  const auto read = [&](const char* name) {
+    return tool.run(Json::object({{"path", name}}), {}).text;
+  };
+
+  BOOST_TEST(read("binary") == "binary is a binary file of 6 bytes");
+  BOOST_TEST(read("long").size() < 2100u);
+  BOOST_TEST(read("long").ends_with(" … (976 KiB in this line)\n"));
+  BOOST_TEST(read("bad") == "     1\ta\xEF\xBF\xBD\n");
+}
+
+BOOST_AUTO_TEST_CASE(actions_name_the_path_and_where_its_links_lead) {
+  MemoryFiles files;
+  files.links["link"] = "secret/.env";
+  files.links["out"] = "/etc/shadow";
+  const ReadFile tool(files, "/w");
+
+  const auto actions = tool.actions(parse_json(R"({"path":"link"})"));
+
+  BOOST_TEST((std::get<ReadPath>(actions.at(0)).path == "link"));
+  BOOST_TEST((std::get<ReadPath>(actions.at(1)).path == "secret/.env"));
+  BOOST_CHECK_THROW(tool.actions(parse_json(R"({"path":"out"})")), ToolError);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_is_listed_sorted_with_kinds_depth_and_limit) {
+  MemoryFiles files;
+  files.content["b"] = {""};
+  files.content["a/x"] = {""};
+  files.content["a/y/z"] = {""};
+  files.content[".git/config"] = {""};
+  files.content[".env"] = {""};
+  files.links["l"] = "a/x";
+  ListDir tool(files, "/w", [](const auto& path) { return path == ".env"; });
+  const auto list = [&](const char* arguments) {
+    return text_of(tool.run(parse_json(arguments), {}));
+  };
+
+  BOOST_TEST(list("{}") == ".git/\na/\nb\nl -> a/x\n");
+  BOOST_TEST(list(R"({"path":".","depth":2})") == ".git/\na/\na/x\na/y/\nb\nl -> a/x\n");
+  BOOST_TEST(list(R"({"path":"a/","depth":9})") == "a/x\na/y/\na/y/z\n");
+  BOOST_TEST(list(R"({"limit":2})") == "The first 2 entries; there are more\n.git/\na/\n");
+  BOOST_TEST(list(R"({"limit":4})") == ".git/\na/\nb\nl -> a/x\n");
+  BOOST_CHECK_THROW(list(R"({"path":"b"})"), ToolError);
+  BOOST_CHECK_THROW(list(R"({"path":"none"})"), ToolError);
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_has_at_most_one_step_in_progress) {
+  UpdatePlan tool;
+  const Json plan = parse_json(R"({"explanation":"e","plan":[
+      {"step":"a","status":"in_progress"},{"step":"b","status":"pending"}]})");
+  Json two = plan;
+  two.find("plan")->items()[1].set("status", "in_progress");
+
+  const auto result = tool.run(plan, {});
+
+  BOOST_TEST(result.text == "Plan updated");
+  BOOST_TEST((result.details["steps"] == plan["plan"]));
+  BOOST_CHECK_THROW(tool.run(two, {}), ToolError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,252 @@
+#include "tools/registry.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/error.h"
+#include "tests/fakes/event_list.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_launcher.h"
+#include "tests/fakes/memory_files.h"
+#include "tools/apply_patch.h"
+#include "tools/list_dir.h"
+#include "tools/read_file.h"
+#include "tools/shell.h"
+#include "tools/update_plan.h"
+
+using namespace sortie;
+using Types = std::vector<std::string>;
+
+BOOST_AUTO_TEST_SUITE(registry)
+
+namespace {
+
+/// A tool whose actions can't be told.
+class Puzzling : public Tool {
+ public:
+  Puzzling() {
+    spec_.name = "view_image";
+    spec_.parameters = parse_json(R"({"type":"object","properties":{}})");
+  }
+  const ToolSpec& spec() const override { return spec_; }
+  std::vector<Action> actions(const Json&) const override { throw Error("the disk is gone"); }
+  ToolResult run(const Json&, std::stop_token) override {
+    BOOST_ERROR("was run");
+    return {};
+  }
+
+ private:
+  ToolSpec spec_;
+};
+
+Policy strict_and(const std::vector<CommandRule>& rules) {
+  Policy policy = load_policy("strict");
+  policy.commands.insert(policy.commands.end(), rules.begin(), rules.end());
+  return policy;
+}
+
+struct Fixture {
+  explicit Fixture(RegistryOptions options = {})
+      : tools(make_tools(), engine, events, redactor, clock, std::move(options)) {
+    launcher.answer = [&](const Command&) {
+      types_at_start = events.types();
+      return FakeLauncher::Answer{"out\n", ExitStatus{}};
+    };
+  }
+  std::vector<std::unique_ptr<Tool>> make_tools() {
+    auto apply_patch = std::make_unique<ApplyPatch>(files, "/w", ToolCall::Form::custom);
+    std::vector<std::unique_ptr<Tool>> made;
+    made.push_back(std::make_unique<Shell>(ShellParts{launcher, files, redactor, apply_patch.get()},
+                                           ShellOptions{.workspace = "/w"}));
+    made.push_back(std::move(apply_patch));
+    made.push_back(std::make_unique<UpdatePlan>());
+    made.push_back(std::make_unique<ReadFile>(files, "/w"));
+    made.push_back(std::make_unique<Puzzling>());
+    return made;
+  }
+  CallResult call(const std::string& name, const std::string& arguments,
+                  ToolCall::Form form = ToolCall::Form::function) {
+    return tools.dispatch({"id", name, arguments, form}, 1, {});
+  }
+
+  MemoryFiles files;
+  FakeLauncher launcher;
+  Redactor redactor{{{"KEY", "s3cr3t-value"}}};
+  test::EventList events;
+  test::FakeClock clock;
+  Types types_at_start;
+  Policy policy = strict_and({{.effect = Effect::forbid,
+                               .prefix = {{"sudo"}},
+                               .why = "no root here",
+                               .place = {"p.yaml", 7, "forbid: [sudo]"}}});
+  Engine engine{policy, Approval::deny_by_default, "/w", "/out", {"/usr/bin", "/bin"}};
+  ToolRegistry tools;
+};
+
+struct PatientOnce : Fixture {
+  PatientOnce() : Fixture({.max_denials = 2}) {}
+};
+struct Strict : Fixture {
+  Strict() : Fixture({.abort_on_denied = true}) {}
+};
+struct Watching : Fixture {
+  Watching() : Fixture({.protected_changes = [] { return Types{".git/config"}; }}) {}
+};
+struct Narrow : Fixture {
+  Narrow() : Fixture({.shown_output = 200}) {}
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(an_allowed_call_is_on_record_before_it_runs, Fixture) {
+  const auto result = call("shell", R"({"command":["ls"]})");
+
+  BOOST_TEST(result.output.success);
+  BOOST_TEST(result.output.call_id == "id");
+  BOOST_TEST(result.output.text == "Exit code: 0\nWall time: 0.0 seconds\nOutput:\nout\n");
+  BOOST_TEST((types_at_start == Types{"approval", "tool.call"}));
+  BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output"}));
+  const Json output = events.data_of("tool.output").at(0);
+  BOOST_TEST(output.string_at("output") == "out\n");
+  BOOST_TEST(output["exit"].integer_at("code", -1) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_denied_call_is_told_why_and_not_run, Fixture) {
+  const auto result = call("shell", R"({"command":["curl","http://x"]})");
+
+  BOOST_TEST(result.denied);
+  BOOST_TEST(!result.output.success);
+  BOOST_TEST(result.output.text.starts_with("Denied: curl http://x: "));
+  BOOST_TEST(result.output.text.find('\n') == std::string::npos);
+  BOOST_TEST((result.verdict == CallVerdict::go_on));
+  BOOST_TEST(launcher.started.empty());
+  BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output"}));
+  BOOST_TEST(events.data_of("tool.output").at(0).string_at("verdict") == "denied");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_forbidden_call_ends_the_run, Fixture) {
+  const auto result = call("shell", R"({"command":["sudo","ls"]})");
+
+  BOOST_TEST((result.verdict == CallVerdict::forbidden));
+  BOOST_TEST(result.output.text.find("p.yaml:7") != std::string::npos);
+  BOOST_TEST(launcher.started.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(denials_in_a_row_end_the_run_and_an_allowed_call_resets_them, PatientOnce) {
+  const std::string denied = R"({"command":["curl"]})";
+
+  BOOST_TEST((call("shell", denied).verdict == CallVerdict::go_on));
+  call("shell", R"({"command":["ls"]})");
+  BOOST_TEST((call("shell", denied).verdict == CallVerdict::go_on));
+  BOOST_TEST((call("shell", denied).verdict == CallVerdict::too_many_denials));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_denial_can_end_the_run, Strict) {
+  BOOST_TEST((call("shell", R"({"command":["curl"]})").verdict == CallVerdict::forbidden));
+}
+
+BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
+  const struct {
+    const char* tool;
+    const char* arguments;
+    const char* answer;
+  } rows[] = {
+      {"read_fil", "{}", "Did you mean \"read_file\"?"},
+      {"banana", "{}", "There are: shell apply_patch update_plan read_file"},
+      {"shell", "{", "The arguments are not valid JSON: "},
+      {"shell", "[]", "do not fit: wrong type"},
+      {"shell", "", "missing property 'command'"},
+      {"shell", R"({"command":[1]})", "/command/0: wrong type"},
+      {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})", "/plan/0/status: not one of"},
+      {"apply_patch", R"({"input":"x"})", "Invalid patch: "},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.tool << row.arguments) {
+      const auto result = call(row.tool, row.arguments);
+      BOOST_TEST(!result.output.success);
+      BOOST_TEST(!result.denied);
+      BOOST_TEST(result.output.text.find(row.answer) != std::string::npos, result.output.text);
+    }
+  }
+  BOOST_TEST(launcher.started.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(other_names_are_taken_and_unknown_arguments_ignored_with_a_note, Fixture) {
+  const auto result = call("shell", R"({"cmd":["ls"],"timeout":50,"mood":"good"})");
+
+  BOOST_TEST(result.output.success);
+  BOOST_TEST(result.output.text.ends_with("Note: arguments that are not known were ignored: mood"));
+  BOOST_TEST((launcher.started.at(0).timeout == std::chrono::milliseconds(50)));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_can_not_be_decided_is_denied, Fixture) {
+  const auto result = call("view_image", "{}");
+
+  BOOST_TEST(result.denied);
+  BOOST_TEST(result.output.text.find("could not be decided") != std::string::npos);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_patch_is_decided_by_its_paths_also_inside_a_command, Fixture) {
+  const std::string good = "*** Begin Patch\n*** Add File: src/f\n+x\n*** End Patch\n";
+  const std::string bad = "*** Begin Patch\n*** Add File: .git/hooks/x\n+x\n*** End Patch\n";
+  const auto script = [](const std::string& patch) {
+    return write_json(Json::object({{"command", "apply_patch <<'EOF'\n" + patch + "EOF\n"}}));
+  };
+
+  const auto applied = call("apply_patch", good, ToolCall::Form::custom);
+  BOOST_TEST(applied.output.text == "Success. Updated the following files:\nA src/f\n");
+  BOOST_TEST((applied.output.form == ToolCall::Form::custom));
+  BOOST_TEST(call("shell", script(good)).output.success);
+  BOOST_TEST(call("apply_patch", bad, ToolCall::Form::custom).denied);
+  BOOST_TEST(call("shell", script(bad)).denied);
+  BOOST_TEST(files.content.size() == 1u);
+  BOOST_TEST(events.data_of("file.changed").size() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(hidden_files_are_not_read_under_any_name, Fixture) {
+  files.content[".env"] = {"x\n"};
+  files.links["notes"] = ".env";
+
+  BOOST_TEST(call("read_file", R"({"path":".env"})").denied);
+  BOOST_TEST(call("read_file", R"({"path":"notes"})").denied);
+}
+
+BOOST_FIXTURE_TEST_CASE(secrets_are_replaced_and_long_outputs_cut, Narrow) {
+  files.content["f"] = {"s3cr3t-value\n" + std::string(5000, 'x') + "\nend\n"};
+
+  const auto result = call("read_file", R"({"path":"f"})");
+
+  BOOST_TEST(result.output.text.find("[REDACTED:KEY]") != std::string::npos);
+  BOOST_TEST(result.output.text.find("left out …") != std::string::npos);
+  BOOST_TEST(result.output.text.size() < 400u);
+  const Json record = events.data_of("tool.output").at(0);
+  BOOST_TEST(record.string_at("output").find("s3cr3t") == std::string::npos);
+  BOOST_TEST(record.string_at("shown") == result.output.text);
+  BOOST_TEST(record.integer_at("dropped_bytes") > 1000);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_is_an_event, Fixture) {
+  call("update_plan", R"({"plan":[{"step":"a","status":"pending"}]})");
+
+  BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output", "plan.updated"}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_changed_protected_path_ends_the_run, Watching) {
+  const auto result = call("shell", R"({"command":["ls"]})");
+
+  BOOST_TEST((result.verdict == CallVerdict::protected_path_changed));
+  BOOST_TEST(result.reason == "a command changed protected paths: .git/config");
+}
+
+BOOST_FIXTURE_TEST_CASE(only_what_the_policy_allows_is_shown_in_a_stable_order, Fixture) {
+  policy.tools = {{.effect = Effect::allow, .names = {"*"}},
+                  {.effect = Effect::deny, .names = {"shell"}}};
+  const Engine narrow(policy, Approval::deny_by_default, "/w", "/out", {"/bin"});
+  const ToolRegistry registry(make_tools(), narrow, events, redactor, clock);
+
+  Types names;
+  for (const auto& spec : registry.specs()) names.push_back(spec.name);
+
+  BOOST_TEST((names == Types{"apply_patch", "update_plan", "read_file", "view_image"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
