@@ -1,7 +1,5 @@
 #include "tools/patch/changes.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 
 namespace sortie::patch {
@@ -70,22 +68,24 @@ void Changes::remove(const fs::path& entry) {
 /// A file in the way of a folder goes first, then all is written, then the rest goes; links last,
 /// since they can't be made again.
 std::vector<fs::path> Changes::order() const {
-  std::set<fs::path> parents;
+  PathSet parents;
   for (const auto& [path, change] : changes_)
     if (change.after)
       for (fs::path parent = path.parent_path(); !parent.empty(); parent = parent.parent_path())
         if (!parents.insert(parent).second) break;
-  const auto rank = [&](const fs::path& path) {
-    const Change& change = changes_.at(path);
-    if (change.after) return 1;
-    if (parents.contains(path)) return 0;
-    return change.is_link ? 3 : 2;
-  };
-  std::vector<fs::path> order;
-  for (const auto& [path, change] : changes_)
-    if (change.is_link || change.before != change.after) order.push_back(path);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
+  std::vector<fs::path> in_the_way, written, removed, links;
+  for (const auto& [path, change] : changes_) {
+    if (!change.is_link && change.before == change.after) continue;
+    if (change.after)
+      written.push_back(path);
+    else if (parents.contains(path))
+      in_the_way.push_back(path);
+    else
+      (change.is_link ? links : removed).push_back(path);
+  }
+  std::vector<fs::path> order = std::move(in_the_way);
+  for (const auto* group : {&written, &removed, &links})
+    order.insert(order.end(), group->begin(), group->end());
   return order;
 }
 

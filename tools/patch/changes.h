@@ -49,6 +49,14 @@ class Changes {
     bool is_link = false;  ///< what was removed is a link
   };
 
+  /// By the bytes of the name: comparing paths part by part costs ten times as much.
+  struct ByName {
+    bool operator()(const std::filesystem::path& a, const std::filesystem::path& b) const {
+      return a.native() < b.native();
+    }
+  };
+  using PathSet = std::set<std::filesystem::path, ByName>;
+
   void note_before(const std::filesystem::path& path);
   std::vector<std::filesystem::path> order() const;
   void perform(Files& files, const std::filesystem::path& path, const Change& change);
@@ -56,9 +64,9 @@ class Changes {
   std::string take_back(Files& files, const std::vector<std::filesystem::path>& done);
 
   const Files& files_;
-  std::map<std::filesystem::path, Change> changes_;
-  std::map<std::filesystem::path, std::filesystem::path> folders_;  ///< resolved
-  std::set<std::filesystem::path> present_folders_;
+  std::map<std::filesystem::path, Change, ByName> changes_;
+  std::map<std::filesystem::path, std::filesystem::path, ByName> folders_;  ///< resolved
+  PathSet present_folders_;
   std::vector<std::filesystem::path> made_folders_;  ///< parents before children
 };
 
