@@ -1,5 +1,6 @@
 #include "app/run.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -158,6 +159,9 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
 }
 
 void Run::start_record() {
+  // Before a key is in our memory: no process of this user may trace us or read /proc/PID/environ
+  // and mem from here on, and no core file is written (prctl(2)).
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
   key_ = take_key(inputs_, options_);
   for (auto& secret : environment_secrets(inputs_.policy, environment_)) {
