@@ -4,7 +4,11 @@
 
 namespace sortie {
 const Decision& strictest(const std::vector<Decision>& decisions) {
-  static const Decision kNothingAsked{.effect = Effect::deny, .reason = "nothing was asked"};
+  static const Decision kNothingAsked = [] {
+    Decision decision;
+    decision.reason = "nothing was asked";
+    return decision;
+  }();
   const auto it =
       std::max_element(decisions.begin(), decisions.end(),
                        [](const Decision& a, const Decision& b) { return a.effect < b.effect; });
