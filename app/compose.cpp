@@ -192,6 +192,7 @@ void Agent::State::make_tools() {
   ShellOptions shell;
   shell.workspace = inputs.workspace;
   shell.environment = confinement.environment();
+  shell.git_environment = confinement.git_environment();
   shell.command_timeout = limits.command_timeout;
   shell.max_output_bytes = limits.output;
   shell.shown_output = inputs.task.shown_output;
@@ -260,8 +261,12 @@ void Agent::State::read_docs() {
   Fd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw system_error(root.string(), ExitCode::usage);
   const DiskFiles files(std::move(folder));
+  const Engine& engine = parts.confinement.engine();
   docs = read_project_docs(files, workspace.lexically_relative(root), task.project_docs,
-                           task.project_docs_max_bytes);
+                           task.project_docs_max_bytes, [&engine, &root](const fs::path& path) {
+                             const fs::path first = *path.begin();
+                             return first == ".git" || engine.is_hidden(root / path);
+                           });
   notes.insert(notes.end(), docs.notes.begin(), docs.notes.end());
 }
 

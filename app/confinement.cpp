@@ -9,6 +9,8 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/workspace/git_info.h"
+#include "core/workspace/git_programs.h"
 
 namespace sortie {
 namespace {
@@ -88,6 +90,17 @@ void make_private_home(const SandboxProfile& profile) {
       throw system_error("chown " + folder.string(), ExitCode::environment);
 }
 
+/// By its rules a git command only reads; what it reads must not say otherwise. A repository that
+/// was made below the workspace would have a configuration of its own, and one that lacks objects
+/// would have them fetched by programs that it names.
+Environment one_repository(const fs::path& workspace) {
+  const fs::path found = read_git_info(workspace).value_or(GitInfo{}).toplevel;
+  const fs::path toplevel = found.empty() ? workspace : found;
+  return {{"GIT_DIR", (toplevel / ".git").string()},
+          {"GIT_WORK_TREE", toplevel.string()},
+          {"GIT_NO_LAZY_FETCH", "1"}};
+}
+
 SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
   const Policy& policy = inputs.policy;
   SandboxProfile profile;
@@ -140,8 +153,12 @@ bool is_within(const fs::path& path, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-Confinement::Confinement(const ConfinementInputs& inputs, const Environment& own)
-    : profile_(make_profile(inputs, own)) {
+Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {
+  GitPrograms programs = read_git_programs(given.workspace);
+  ConfinementInputs inputs = given;
+  inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
+                                programs.included.end());
+  profile_ = make_profile(inputs, own);
   std::vector<fs::path> writable = {inputs.workspace, profile_.home, "/tmp", "/var/tmp"};
   writable.insert(writable.end(), profile_.writable.begin(), profile_.writable.end());
   const auto own_path = own.find("PATH");
@@ -150,7 +167,9 @@ Confinement::Confinement(const ConfinementInputs& inputs, const Environment& own
   places.home = profile_.home;
   if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
   places.path = folders;
+  places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
+  if (inputs.approval != Approval::full_auto) git_environment_ = one_repository(inputs.workspace);
   engine_ = std::make_unique<Engine>(inputs.policy, inputs.approval, inputs.workspace, inputs.out,
                                      folders, inputs.protected_files, profile_.home);
   for (const auto& folder : folders) profile_.readable.push_back(folder);

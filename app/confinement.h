@@ -45,6 +45,8 @@ class Confinement {
   Keeper& keeper() { return *keeper_; }
   const SandboxProfile& profile() const { return profile_; }
   const Environment& environment() const { return environment_; }
+  /// What a git command gets beside it: the one repository that it may work on. Empty in full-auto.
+  const Environment& git_environment() const { return git_environment_; }
   const Engine& engine() const { return *engine_; }
   /// The workspace as commands see it, for sortie's own file work.
   Files& view() { return *view_; }
@@ -54,6 +56,7 @@ class Confinement {
  private:
   SandboxProfile profile_;
   Environment environment_;
+  Environment git_environment_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Keeper> keeper_;
   std::unique_ptr<DiskFiles> view_;

@@ -27,7 +27,15 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
+fs::path temporary_base(std::error_code& error) {
+  const char* given = std::getenv("TMPDIR");
+  return fs::canonical(given != nullptr && *given != '\0' ? given : "/tmp", error);
+}
+
 std::string status_of(const fs::path& folder) {
+  std::error_code error;
+  // A pipe would be waited for without end.
+  if (!fs::is_regular_file(folder / "result.json", error)) return {};
   try {
     return parse_json(read_file(folder / "result.json", 64u << 20)).string_at("status");
   } catch (const std::exception&) {
@@ -86,6 +94,9 @@ void OutputFolder::set_aside(FoundRun found) {
   const bool has_run = fs::exists(path_ / "result.json") || fs::exists(path_ / "transcript.jsonl");
   if (!has_run && found == FoundRun::refuse_unfinished) {
     remove_state();  // what a run left that ended before it began
+    // No run lays links: outputs would be written where somebody else wants them.
+    for (const auto& entry : fs::directory_iterator(path_))
+      if (entry.is_symlink()) remove_tree(entry.path());
     return;
   }
   const std::string status = status_of(path_);
@@ -100,6 +111,11 @@ void OutputFolder::set_aside(FoundRun found) {
   const bool keep = finished && found == FoundRun::refuse_unfinished;
   std::error_code error;
   if (keep) {
+    if (fs::is_directory(previous) && !holds_only_a_run(previous))
+      throw Error(previous.string() +
+                      ": holds files that are no run's, and the finished run in --out would be "
+                      "moved there; --fresh discards it instead",
+                  ExitCode::usage);
     remove_tree(previous);
     fs::create_directories(previous, error);
   }
@@ -125,9 +141,7 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
     if (error) throw Error(state.string() + ": " + error.message(), ExitCode::usage);
     return state;
   }
-  const char* from_environment = std::getenv("TMPDIR");
-  fs::path base = from_environment && *from_environment ? from_environment : "/tmp";
-  base = fs::canonical(base, error);
+  const fs::path base = temporary_base(error);
   if (error || is_inside(base, workspace) || base == workspace)
     throw Error(
         "--out lies inside the workspace, and $TMPDIR is no folder outside of it: name an "
@@ -147,7 +161,9 @@ void OutputFolder::remove_state() noexcept {
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
     // Only ever what make_state made: the link could have been laid by somebody else.
-    if (!error && target.filename().string().starts_with("sortie-state-")) remove_tree(target);
+    const bool ours = !error && target.filename().string().starts_with("sortie-state-") &&
+                      target.parent_path() == temporary_base(error);
+    if (ours && !error) remove_tree(target);
     fs::remove(state, error);
     return;
   }

@@ -75,8 +75,10 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
   read_ = compile(policy.read, places_);
   hide_ = compile(policy.hide, places_);
   protect_ = compile(policy.protect, places_);
-  // In any letter case, since a file system may not tell .GIT from .git.
+  // In any letter case, since a file system may not tell .GIT from .git; at any depth, since a
+  // nested repository's configuration names programs too, and no diff could hold it.
   protect_.relative.push_back(Pattern::path_glob(".git", LetterCase::ignored));
+  protect_.relative.push_back(Pattern::path_glob("**/.git", LetterCase::ignored));
   std::vector<fs::path> files = places_.protected_files;
   files.insert(files.end(), policy.files.begin(), policy.files.end());
   if (!policy.file.empty()) files.push_back(policy.file);

@@ -198,6 +198,9 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   Command command = command_of(arguments);
   command.argv = argv_to_run(std::move(command.argv));
   command.environment = environment_to_run(options_.environment);
+  if (std::filesystem::path(command.argv.front()).filename() == "git") {
+    for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
+  }
   TerminalText plain;
   StreamRedactor redacted(parts_.redactor);
   OutputBuffer buffer(options_.shown_output);

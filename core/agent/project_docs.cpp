@@ -25,9 +25,15 @@ std::vector<fs::path> folders_down_to(const fs::path& workspace) {
   return folders;
 }
 
-std::optional<std::string> read(const Files& files, const fs::path& path,
+using Hidden = std::function<bool(const fs::path&)>;
+
+std::optional<std::string> read(const Files& files, const fs::path& path, const Hidden& hidden,
                                 std::vector<std::string>& notes) {
   try {
+    if (hidden && (hidden(path.lexically_normal()) || hidden(files.resolve(path)))) {
+      notes.push_back(path.string() + " was not read: paths.hide of the policy hides it");
+      return {};
+    }
     return files.read(path, kMaxFileBytes);
   } catch (const ToolError& error) {
     notes.push_back(path.string() + " was not read: " + error.what());
@@ -38,13 +44,14 @@ std::optional<std::string> read(const Files& files, const fs::path& path,
 }  // namespace
 
 ProjectDocs read_project_docs(const Files& repository, const fs::path& workspace,
-                              const std::vector<std::string>& names, std::uint64_t max_bytes) {
+                              const std::vector<std::string>& names, std::uint64_t max_bytes,
+                              const Hidden& hidden) {
   ProjectDocs found;
   std::uint64_t left = max_bytes;
   for (const fs::path& folder : folders_down_to(workspace)) {
     for (const std::string& name : names) {
       const fs::path path = folder / name;
-      const auto bytes = read(repository, path, found.notes);
+      const auto bytes = read(repository, path, hidden, found.notes);
       if (!bytes || bytes->empty()) continue;
       const std::string text = repair_utf8(*bytes);
       const std::string_view shown = utf8_prefix(text, left);

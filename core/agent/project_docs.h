@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ struct ProjectDocs {
 /// @param repository  rooted at the repository's root; where there is no repository, at the
 ///                    workspace
 /// @param workspace   relative to that root; "." where they are the same
+/// @param hidden      whether a path, links resolved, must not be read: `paths.hide`
 /// @param max_bytes   of all texts together; the one that crosses it is cut, the rest left out
 ProjectDocs read_project_docs(const Files& repository, const std::filesystem::path& workspace,
-                              const std::vector<std::string>& names, std::uint64_t max_bytes);
+                              const std::vector<std::string>& names, std::uint64_t max_bytes,
+                              const std::function<bool(const std::filesystem::path&)>& hidden = {});
 
 }  // namespace sortie

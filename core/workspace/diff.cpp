@@ -17,6 +17,9 @@ namespace {
 
 /// More than this is not even read for its digest.
 constexpr std::uint64_t kMostBytes = 2ull << 30;
+/// Of all changed files together, both sides: they are held in memory, and compressing what is no
+/// text takes time. Files full of holes cost the agent nothing.
+constexpr std::uint64_t kMostDiffBytes = 256ull << 20;
 
 /// A changed path with both of its sides; a side that git would not keep is none.
 struct Change {
@@ -121,6 +124,7 @@ std::vector<Change> select(const Workspace& workspace, const Files& view, const 
                            const DiffOptions& options, Diff& diff) {
   const Included included(options.include);
   std::vector<Change> changes;
+  std::uint64_t bytes = 0;
   for (const ChangedPath& changed : workspace.changed_paths(view)) {
     if (in_git_folder(changed.path)) continue;
     if (!start.tracked(changed.path) && start.ignored(changed.path) && !included(changed.path)) {
@@ -132,6 +136,13 @@ std::vector<Change> select(const Workspace& workspace, const Files& view, const 
       diff.too_large.push_back(std::move(line));
       continue;
     }
+    for (const auto& side : {&change.before, &change.after})
+      bytes += *side ? (*side)->content.size() : 0;
+    if (bytes > kMostDiffBytes)
+      throw Error("the changes are too large for a diff: more than " +
+                      std::to_string(kMostDiffBytes >> 20) + " MiB, reached at " +
+                      path_text(changed.path),
+                  ExitCode::task_failed);
     changes.push_back(std::move(change));
   }
   return changes;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "tests/support/run_folder.h"
 
@@ -37,7 +38,7 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
       {{"cargo", "test"}, "allow", ""},
       {{"rm", "x"}, "deny", "no rule"},
       {{"env", "rm", "x"}, "deny", "env"},
-      {{"git", "-c", "core.pager=x", "log"}, "deny", "-c"},
+      {{"git", "-c", "core.pager=x", "log"}, "deny", "global option"},
       {{"bash", "-c", "ls; rm x"}, "deny", "shell"},
       {{"./ls"}, "deny", "./ls"},
   };
@@ -66,6 +67,63 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
     }
   }
   BOOST_TEST(folder.result()["denials"].items().size() == 5);
+}
+
+BOOST_AUTO_TEST_CASE(git_runs_no_program_that_a_repository_names) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.write("work/.gitattributes", "* filter=evil diff=evil\n");
+  folder.write("work/inc.cfg", "[filter \"evil\"]\n\tclean = touch RAN_FILTER; cat\n");
+  folder.commit_workspace();
+  const auto config = folder.workspace() / ".git" / "config";
+  write_file(config, read_file(config, 1 << 20) +
+                         "[include]\n\tpath = ../inc.cfg\n"
+                         "[core]\n\tfsmonitor = touch RAN_MONITOR\n"
+                         "[log]\n\tshowSignature = true\n"
+                         "[diff \"evil\"]\n\ttextconv = \"f() { touch RAN_CONV; cat $1; }; f\"\n");
+  folder.write("work/a.txt", "b\n");
+  CassetteWriter cassette;
+  for (const char* command : {"status", "diff", "log", "grep", "blame"}) {
+    Argv argv = {"git", command};
+    if (argv[1] == "log") argv.push_back("-p");
+    if (argv[1] == "grep") argv.push_back("b");
+    if (argv[1] == "blame") argv.push_back("a.txt");
+    cassette.shell(argv).next();
+  }
+  // A repository that the model makes itself: one with a `.git`, and one that is bare.
+  cassette.patch("*** Begin Patch\n*** Add File: nest/.git/HEAD\n+x\n*** End Patch\n").next();
+  cassette
+      .patch(
+          "*** Begin Patch\n*** Add File: bare/HEAD\n+ref: refs/heads/main\n"
+          "*** Add File: bare/objects/x\n+x\n*** Add File: bare/refs/x\n+x\n"
+          "*** Add File: bare/config\n+[core]\n+\trepositoryformatversion = 0\n"
+          "+[diff]\n+\texternal = \"touch RAN_BARE;\"\n*** End Patch\n")
+      .next();
+  cassette
+      .call("shell",
+            Json::object({{"command", Json::array({"git", "diff", "--no-index", "HEAD", "config"})},
+                          {"workdir", "bare"}}))
+      .next();
+  // What the configuration includes can't be written either.
+  cassette
+      .patch(
+          "*** Begin Patch\n*** Update File: inc.cfg\n@@\n-[filter \"evil\"]\n+[x]\n"
+          "*** End Patch\n")
+      .next();
+  cassette.shell({"find", ".", "-name", "RAN_*"}).next().message("done");
+  folder.write_task(cassette, "policy: strict\nexpect: {changes: any}\n");
+
+  const ProgramEnd end = folder.run({"--isolation", "copy"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.output(0).find("modified:   a.txt") != std::string::npos);
+  BOOST_TEST(folder.output(9).find("RAN_") == std::string::npos, folder.output(9));
+  std::vector<std::string> denied;
+  for (const auto& approval : folder.records("approval"))
+    if (approval.string_at("decision") != "allow") denied.push_back(approval.string_at("part"));
+  BOOST_TEST(denied.size() == 2);
+  BOOST_TEST(folder.records("tool.output")[5]["success"].boolean() == false);
+  BOOST_TEST(folder.records("tool.output")[8]["success"].boolean() == false);
 }
 
 BOOST_AUTO_TEST_CASE(a_forbidden_call_ends_the_run_and_so_do_too_many_denials) {

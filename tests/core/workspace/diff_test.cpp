@@ -290,4 +290,17 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_change_are_told) {
       (told == Strings{"gone< 1 +0 -2", "new< 0 +1 -0", "to/here<moved 2 +1 -0", "type< 2 +1 -1"}));
 }
 
+BOOST_AUTO_TEST_CASE(changes_that_are_too_large_together_are_an_error) {
+  Run run;
+  run.put({});
+  run.open();
+  for (int i = 0; i < 30; ++i) {
+    const auto file = run.tree() / std::to_string(i);
+    write_file(file, "");
+    fs::resize_file(file, 9u << 20);  // holes: no disk is needed
+  }
+  BOOST_CHECK_EXCEPTION(run.diff(), Error,
+                        fails(ExitCode::task_failed, "too large for a diff: more than 256 MiB"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,110 @@
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A run of one harmless command.
+void write_plain_task(const RunFolder& folder, const std::string& more = "") {
+  folder.write("work/a.txt", "a\n");
+  folder.write_task(CassetteWriter().shell({"ls"}).next().message("done"),
+                    "policy: strict\nexpect: {changes: any}\n" + more);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hostile_places)
+
+BOOST_AUTO_TEST_CASE(a_pipe_in_out_is_not_waited_for) {
+  const RunFolder folder;
+  write_plain_task(folder);
+  fs::create_directories(folder.out());
+  BOOST_REQUIRE(::mkfifo((folder.out() / "result.json").c_str(), 0644) == 0);
+
+  BOOST_TEST(folder.run().status == 2);
+  BOOST_TEST(folder.run({"--fresh"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(links_laid_in_out_lead_no_output_elsewhere) {
+  const RunFolder folder;
+  folder.write("work/big.txt", std::string(200'000, 'x'));
+  folder.write_task(CassetteWriter().shell({"cat", "big.txt"}).next().message("done"),
+                    "policy: strict\nexpect: {changes: any}\n");
+  fs::create_directories(folder.out());
+  fs::create_directories(folder.path("victim"));
+  fs::create_directory_symlink(folder.path("victim"), folder.out() / "blobs");
+  fs::create_directories(folder.path("sortie-state-victim"));
+  fs::create_directory_symlink(folder.path("sortie-state-victim"), folder.out() / "state");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(fs::is_empty(folder.path("victim")));
+  BOOST_TEST(fs::exists(folder.path("sortie-state-victim")));
+  BOOST_TEST(!fs::is_symlink(folder.out() / "blobs"));
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_run_is_not_moved_over_files_of_others) {
+  const RunFolder folder;
+  write_plain_task(folder);
+  BOOST_TEST(folder.run().status == 0);
+  folder.write("out.prev/precious.txt", "kept\n");
+
+  BOOST_TEST(folder.run().status == 2);
+
+  BOOST_TEST(read_file(folder.path("out.prev/precious.txt"), 100) == "kept\n");
+  BOOST_TEST(folder.run({"--fresh"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_can_not_send_hidden_files_as_project_docs) {
+  const RunFolder folder;
+  folder.write("work/.env", "PLAIN=hidden-by-the-policy\n");
+  folder.write("work/a.txt", "a\n");
+  folder.write_task(CassetteWriter().message("done"),
+                    "policy: strict\nexpect: {changes: any}\n"
+                    "tools: {enable: [shell]}\n");
+  const std::string task = read_file(folder.task(), 1 << 20);
+  const auto at = task.find("workspace: {");
+  BOOST_REQUIRE(at != std::string::npos);
+  write_file(folder.task(), std::string(task).insert(at + 12, "project_docs: [.env], "));
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.artifact("transcript.jsonl").find("hidden-by-the-policy") == std::string::npos);
+  BOOST_TEST(end.errors.find(".env was not read") != std::string::npos, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_protected_link_does_not_keep_a_run_from_starting) {
+  const RunFolder folder;
+  folder.write("work/CLAUDE.md", "Be brief.\n");
+  fs::create_symlink("CLAUDE.md", folder.workspace() / "AGENTS.md");
+  write_plain_task(folder);
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_protected_link_that_was_changed_fails_the_run) {
+  const RunFolder folder;
+  folder.write("work/CLAUDE.md", "Be brief.\n");
+  fs::create_symlink("CLAUDE.md", folder.workspace() / "AGENTS.md");
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "ln -sf other AGENTS.md"}).next().message("done"),
+      "policy: auto\n");
+
+  BOOST_TEST(folder.run().status == 8);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
