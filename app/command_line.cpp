@@ -22,6 +22,11 @@ const std::vector<std::string> kLaterFlags = {
     "--json",        "--apply",         "--max-cost",    "--best-of",  "--reuse",
     "--expect-task", "--expect-policy", "--status-file", "--exit-map", "--auth-file"};
 
+/// To stdout. @return the exit status
+int print(const std::string& text) {
+  return write_all(STDOUT_FILENO, text) ? 0 : static_cast<int>(ExitCode::environment);
+}
+
 void say(const std::string& text) { write_all(STDERR_FILENO, text + "\n"); }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -135,14 +140,15 @@ int run_command_line(int argc, char** argv) {
   add_schema(table);
   add_doctor(table);
   if (argc == 2 && std::string_view(argv[1]) == "--man") {
-    return write_all(STDOUT_FILENO, man_page(root)) ? 0 : static_cast<int>(ExitCode::environment);
+    return print(man_page(root));
   }
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return write_all(STDOUT_FILENO, chosen_command(root).help()) ? 0 : 7;
+    // The root's help is that of the command which was named, with the way to it in its usage.
+    return print(root.help());
   } catch (const CLI::CallForVersion&) {
-    return write_all(STDOUT_FILENO, root.version() + "\n") ? 0 : 7;
+    return print(root.version() + "\n");
   } catch (const CLI::ParseError& error) {
     const CLI::App& app = chosen_command(root);
     say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +

@@ -37,7 +37,8 @@ void add_app(const CLI::App& app, const std::string& name, std::string& page) {
     page += ".SS " + roff(name) + "\n" + roff(app.get_description()) + "\n";
     add_options(app, page);
     page += ".PP\n.nf\n";
-    for (const auto line : split_lines(app.get_footer())) page += roff(std::string(line)) + "\n";
+    const std::string footer = app.get_footer();
+    for (const auto line : split_lines(footer)) page += roff(std::string(line)) + "\n";
     page += ".fi\n";
   }
   for (const auto* command : commands) add_app(*command, name + " " + command->get_name(), page);

@@ -165,8 +165,8 @@ void Progress::show_output(const RunEvent& event) {
     print(turn_mark(event) + call_ + ": allow, " + describe_exit(data) + ", " +
           seconds_text(data.integer_at("duration_ms")));
   if (style_.verbose) {
-    for (const auto line : split_lines(data.string_at("output")))
-      print("    " + one_line(line, kLineBytes));
+    const std::string output = data.string_at("output");
+    for (const auto line : split_lines(output)) print("    " + one_line(line, kLineBytes));
   }
   now_ = "waiting for the model";
   decision_.clear();

@@ -25,7 +25,7 @@ struct CheckOptions {
 ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
   const Decision decision =
       check_command(policy, policy.approval, argv, std::filesystem::current_path());
-  write_all(STDOUT_FILENO, decision_text(decision) + "\n");
+  write_all(STDOUT_FILENO, decision_text(decision));
   return decision.effect == Effect::allow ? ExitCode::success : ExitCode::denied;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -17,6 +18,13 @@ std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) noexc
 
 /// Lines without their LF; a final newline does not make an empty last line.
 std::vector<std::string_view> split_lines(std::string_view text);
+/// Not of a string that is gone before its lines are read.
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> split_lines(Text&& text) = delete;
+
+/// How many bytes have to be put in, left out, changed or swapped with their neighbour to get from
+/// one to the other, no byte touched twice (Damerau and Levenshtein).
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that a mistyped name most likely meant (edit distance, at most a third of its
 /// length), or "" where none is near.

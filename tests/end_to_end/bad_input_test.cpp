@@ -266,8 +266,11 @@ BOOST_AUTO_TEST_CASE(every_command_has_help_with_an_example) {
     const ProgramEnd end = sortie_run({command, "--help"});
     BOOST_TEST(end.status == 0);
     BOOST_TEST(holds(end.output, "Example:\n  sortie "), command << end.output);
+    BOOST_TEST(holds(end.output, std::string("Usage: sortie ") + command), end.output);
   }
-  BOOST_TEST(holds(sortie_run({"--man"}).output, ".TH SORTIE 1"));
+  const std::string manual = sortie_run({"--man"}).output;
+  BOOST_TEST(holds(manual, ".TH SORTIE 1"));
+  BOOST_TEST(holds(manual, ".nf\nExample:\n  sortie verify sortie\\-out\n.fi"), manual);
   BOOST_TEST(sortie_run({"--version"}).output == "sortie " SORTIE_VERSION "\n");
 }
 

@@ -45,6 +45,8 @@ BOOST_AUTO_TEST_CASE(the_nearest_name_is_found_or_none) {
   BOOST_TEST(nearest_name("verifi", names) == "verify");
   BOOST_TEST(nearest_name("promt", names) == "prompt");
   BOOST_TEST(nearest_name("banana", names) == "");
+  BOOST_TEST(nearest_name("rnu", {"run", "doctor"}) == "run");
+  BOOST_TEST(nearest_name("hgih", {"low", "high"}) == "high");
 }
 
 BOOST_AUTO_TEST_CASE(lines_are_split_without_an_empty_last_one) {
