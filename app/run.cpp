@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -71,7 +71,9 @@ class Run {
   void make_result_diff();
   void check_diff();
   ExitCode end();
+  std::string finish(const std::function<void()>& step);
   void write_artifacts();
+  void write_diff(const std::string& name);
   void close_record();
   void withdraw_success();
   void print_data();
@@ -101,7 +103,6 @@ class Run {
   std::unique_ptr<Agent> agent_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
-  bool record_closed_ = false;
   std::string message_;  ///< the agent's final one, redacted
   int turn_ = 0;
 };
@@ -323,41 +324,56 @@ ExitCode Run::execute() {
   return end();
 }
 
+/// Takes one step of the end; a run that can't be finished is no success.
+/// @return  what went wrong, or ""
+std::string Run::finish(const std::function<void()>& step) {
+  std::string problem;
+  try {
+    step();
+    return problem;
+  } catch (const std::exception& error) {
+    problem = error.what();
+    if (result_.code != ExitCode::success) {
+      result_.warnings.push_back(problem);
+      return problem;
+    }
+    const auto* known = dynamic_cast<const Error*>(&error);
+    result_.code = known ? known->code() : ExitCode::internal;
+    // What the file system refuses this late is no mistake in how the run was started.
+    if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
+    result_.reason = problem;
+  }
+  withdraw_success();
+  return problem;
+}
+
 /// Whatever the run came to: no process left, artifacts, the record's end, the last line.
+///
+/// The artifacts come first and the record's end after them, result.json last: each says what came
+/// of all before it, so that the record, result.json and the exit code agree.
 ExitCode Run::end() {
-  try {
-    if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
-        transcript_)
-      make_result_diff();
-  } catch (const std::exception& error) {
-    result_.warnings.push_back(std::string("no partial diff: ") + error.what());
+  if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
+      transcript_)
+    finish([this] { make_result_diff(); });
+  if (agent_) {
+    message_ = redactor_.text(agent_->loop().last_message());
+    turn_ = agent_->loop().turn();
   }
-  try {
-    if (agent_) {
-      message_ = redactor_.text(agent_->loop().last_message());
-      turn_ = agent_->loop().turn();
-    }
-    agent_.reset();
+  agent_.reset();
+  finish([this] {
     if (confinement_) result_.survivors_excluded = confinement_->keeper().shut_down();
-    write_artifacts();
-    close_record();
-  } catch (const std::exception& error) {
-    if (result_.code == ExitCode::success) {
-      const auto* known = dynamic_cast<const Error*>(&error);
-      result_.code = known ? known->code() : ExitCode::internal;
-      result_.reason = error.what();
-    } else {
-      result_.warnings.push_back(error.what());
-    }
-    withdraw_success();
-  }
+  });
+  finish([this] { write_artifacts(); });
   result_.duration = budget_.time_used();
-  try {
-    write_result(out_.path(), result_json(result_, tally_), redactor_);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "sortie: result.json: %s\n", error.what());
-  }
+  finish([this] { close_record(); });
+  const ExitCode recorded = result_.code;
+  const std::string untold =
+      finish([this] { write_result(out_.path(), result_json(result_, tally_), redactor_); });
+  // A record may end twice; the last end counts.
+  if (result_.code != recorded) finish([this] { close_record(); });
   if (progress_) progress_->finish();
+  if (!untold.empty())
+    write_all(STDERR_FILENO, "sortie: result.json: " + redactor_.text(untold) + "\n");
   print_data();
   out_.remove_state();
   const std::string line = last_line(result_, tally_.last_action, options_.out, redactor_) + "\n";
@@ -367,42 +383,40 @@ ExitCode Run::end() {
 
 void Run::write_artifacts() {
   const bool success = result_.code == ExitCode::success;
-  const std::string diff = diff_ ? diff_->text : "";
-  if (success || diff_) {
-    const std::string name = success ? "changes.diff" : "partial.diff";
-    out_.write(name, diff);
-    result_.artifacts[name] = digest_of(diff);
-  }
   if (!message_.empty()) {
     out_.write("last-message.txt", message_ + "\n");
     result_.artifacts["last-message.txt"] = digest_of(message_ + "\n");
   }
-  if (success) write_flag_files(options_, diff, message_);
+  write_diff(success ? "changes.diff" : "partial.diff");
+  if (success) write_flag_files(options_, diff_ ? diff_->text : "", message_);
 }
 
-/// What could not be finished is no success: nothing may be left that looks like one.
+void Run::write_diff(const std::string& name) {
+  if (!diff_ && name != "changes.diff") return;
+  const std::string diff = diff_ ? diff_->text : "";
+  out_.write(name, diff);
+  result_.artifacts[name] = digest_of(diff);
+}
+
+/// Nothing may be left that looks like a success.
 void Run::withdraw_success() {
   out_.remove("changes.diff");
   result_.artifacts.erase("changes.diff");
-  try {
-    remove_stale(options_);
-  } catch (const Error& error) {
-    result_.warnings.push_back(error.what());
-  }
+  finish([this] { remove_stale(options_); });
+  finish([this] { write_diff("partial.diff"); });
 }
 
 void Run::close_record() {
-  if (!transcript_ || record_closed_) return;
+  if (!transcript_) return;
   RunEnd end;
   end.code = result_.code;
   end.status = status_of(result_);
   end.reason = result_.reason;
   end.usage = tally_.usage_json();
-  end.durations = tally_.durations_json(budget_.time_used());
+  end.durations = tally_.durations_json(result_.duration);
   end.counts = tally_.counts_json();
   end.artifacts = result_.artifacts;
   events_.on(run_completed_event(turn_, end));
-  record_closed_ = true;
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 
