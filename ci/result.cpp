@@ -31,7 +31,8 @@ Json to_json(const Denial& denial) {
                             {"decision", denial.effect},
                             {"actions", denial.actions},
                             {"rule", denial.rule},
-                            {"reason", denial.reason}});
+                            {"reason", denial.reason},
+                            {"would_allow", denial.would_allow}});
   if (!denial.part.empty()) json.set("part", denial.part);
   return json;
 }

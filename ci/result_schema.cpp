@@ -86,13 +86,14 @@ constexpr const char* kSchema = R"({
           "type": "array",
           "items": {
             "type": "object",
-            "required": ["tool", "decision", "actions", "rule", "reason"],
+            "required": ["tool", "decision", "actions", "rule", "reason", "would_allow"],
             "properties": {
               "tool": {"type": "string"},
               "decision": {"enum": ["deny", "forbid"]},
               "actions": {"type": "array"},
               "rule": {"type": ["object", "null"]},
               "reason": {"type": "string"},
+              "would_allow": {"type": ["object", "null"]},
               "part": {"type": "string"}
             }
           }

@@ -80,7 +80,7 @@ void Tally::on_approval(const Json& data) {
   ++denial_count;
   if (denials.size() < kMostDenials)
     denials.push_back({data.string_at("tool"), data["actions"], effect, data["rule"],
-                       data.string_at("reason"), data.string_at("part")});
+                       data.string_at("reason"), data.string_at("part"), data["would_allow"]});
 }
 
 Json Tally::usage_json() const {

@@ -18,6 +18,7 @@ struct Denial {
   Json rule;           ///< {"file","line","text"} or null where no rule matched
   std::string reason;
   std::string part{};  ///< of the command that it was about; may be ""
+  Json would_allow{};  ///< lines of a policy that would allow it, or null where there are none
 };
 
 /// Adds up what a run's events tell: the numbers of result.json and run.completed.

@@ -11,10 +11,11 @@ namespace sortie {
 /// What the engine says of an action, and why.
 struct Decision {
   Effect effect = Effect::deny;
-  RulePlace rule;       ///< line 0: no rule, the approval mode's default
-  std::string part;     ///< the part of the command that it was about
-  std::string reason;   ///< in words, for the operator and the transcript
-  std::string instead;  ///< what is allowed instead, for the model; may be ""
+  RulePlace rule;          ///< line 0: no rule, the approval mode's default
+  std::string part;        ///< the part of the command that it was about
+  std::string reason;      ///< in words, for the operator and the transcript
+  std::string instead;     ///< what is allowed instead, for the model; may be ""
+  bool unmatched = false;  ///< denied for want of an allow rule, not by a rule or a fixed limit
   bool operator==(const Decision&) const = default;
 };
 

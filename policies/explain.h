@@ -18,7 +18,8 @@ std::string policy_summary(const Policy& policy, Approval approval);
 std::string allowed_instead(const Policy& policy);
 
 /// The line of a policy that would allow the action, as a value to be written as YAML or JSON:
-/// {"commands": [{"allow": ["cargo", "test"]}]}. Null where no line could or should.
+/// {"commands": [{"allow": ["cargo", "test"]}]}. Null where no line could or should; whether the
+/// lack of one was the cause says Decision::unmatched.
 Json suggested_rule(const Action& action);
 
 /// `policy check POLICY -- CMD`: decided by words and paths alone, in the folder given.

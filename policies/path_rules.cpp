@@ -122,6 +122,7 @@ Decision PathRules::decide_read(const fs::path& path) const {
     return {.effect = Effect::allow, .part = path.string(), .reason = "paths: readable"};
   }
   denied.reason = "outside the workspace, and no entry of paths.read covers it";
+  denied.unmatched = true;
   denied.instead = "paths inside the workspace";
   return denied;
 }
@@ -141,6 +142,7 @@ Decision PathRules::decide_write(const fs::path& path) const {
     denied.reason = place.inside ? "no entry of paths.write covers it"
                                  : "outside the workspace, and no entry of paths.write covers it";
     denied.instead = "paths inside the workspace that the policy lets be written";
+    denied.unmatched = true;
   } else {
     return {.effect = Effect::allow, .part = path.string(), .reason = "paths.write covers it"};
   }

@@ -35,7 +35,10 @@ Decision ToolRules::decide(const std::string& name, Approval approval) const {
   if (approval == Approval::full_auto) {
     return {.effect = Effect::allow, .part = name, .reason = "full-auto: no rule denies it"};
   }
-  return {.effect = Effect::deny, .part = name, .reason = "no rule allows the tool " + name};
+  return {.effect = Effect::deny,
+          .part = name,
+          .reason = "no rule allows the tool " + name,
+          .unmatched = true};
 }
 
 }  // namespace sortie

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "policies/explain.h"
 
 namespace sortie {
 namespace {
@@ -73,6 +74,7 @@ struct ToolRegistry::Entry {
 struct ToolRegistry::Judgement {
   std::vector<Action> actions;
   Decision decision;
+  Json would_allow{};  ///< the line that the policy lacks for it, or null
 };
 
 ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine,
@@ -143,7 +145,9 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_toke
   }
   Json actions = Json::array();
   for (const auto& action : judgement->actions) actions.push_back(to_json(action));
-  events_.on(approval_event(turn, call, std::move(actions), sortie::to_json(judgement->decision)));
+  Json decision = sortie::to_json(judgement->decision);
+  if (judgement->would_allow.is_object()) decision.set("would_allow", judgement->would_allow);
+  events_.on(approval_event(turn, call, std::move(actions), std::move(decision)));
   if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
   denials_ = 0;
   return perform(*entry, call, arguments, note_on(unknown), turn, stop);
@@ -163,7 +167,11 @@ ToolRegistry::Judgement ToolRegistry::judge(const Entry& entry, const ToolCall& 
         judgement.actions.push_back(std::move(action));
       }
     }
-    judgement.decision = strictest(decisions);
+    const Decision& strict = strictest(decisions);
+    judgement.decision = strict;
+    if (strict.effect == Effect::deny && strict.unmatched)
+      judgement.would_allow = suggested_rule(
+          judgement.actions.at(static_cast<std::size_t>(&strict - decisions.data())));
   } catch (const ToolError&) {
     throw;
   } catch (const std::exception& error) {

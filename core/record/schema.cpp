@@ -67,6 +67,7 @@ const RecordRow kRecords[] = {
       {"part?", "text"},
       {"reason?", "text"},
       {"instead?", "text"},
+      {"would_allow?", "object"},
       {"audit_flags", "list"}}},
     {"tool.call", {{"call_id", "text"}, {"tool", "text"}, {"form", "form"}, {"arguments", "text"}}},
     {"tool.output",

@@ -154,6 +154,8 @@ BOOST_AUTO_TEST_CASE(a_denied_call_costs_the_model_one_line_that_names_what_is_a
   BOOST_TEST(output.find('\n') >= output.size() - 1, output);
   BOOST_TEST(output.find("rm x") != std::string::npos, output);
   BOOST_TEST(output.find("allowed") != std::string::npos, output);
+  const Json denial = folder.result()["denials"].items().at(0);
+  BOOST_TEST(write_json(denial["would_allow"]) == R"({"commands":[{"allow":["rm","x"]}]})");
 }
 
 BOOST_AUTO_TEST_CASE(a_patch_may_not_touch_protected_paths_or_leave_the_workspace) {
