@@ -26,8 +26,7 @@ const std::vector<AllowedEdges> kTable = {
     {"core/workspace", {"core/base"}, {"git2", "git2.h"}},
     {"core/model", {"core/base", "core/net"}, {}},
     {"core/agent", {"core/base", "core/task", "core/model"}, {}},
-    // record reads a line's envelope from the bytes, without building the value.
-    {"core/record", {"core/base", "core/model", "core/agent"}, {"rapidjson"}},
+    {"core/record", {"core/base", "core/model", "core/agent"}, {}},
     // Within policies the deciding files use all of it; shell, sandbox and egress stand on the
     // folder's own files and not on each other.
     {"policies", {"core/base", "core/task", "policies/shell"}, {}},

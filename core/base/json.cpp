@@ -1,6 +1,7 @@
 #include "core/base/json.h"
 
 #include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/reader.h>
 #include <rapidjson/stringbuffer.h>
@@ -259,6 +260,16 @@ void write_json(const Json& value, std::string& to) {
   StringStream stream{to};
   rapidjson::Writer<StringStream> writer(stream);
   write_value(writer, value);
+}
+
+bool is_json(std::string_view text) {
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::BaseReaderHandler<> nobody;
+  rapidjson::Reader reader;
+  // Iterative: a line of a million brackets must not use up the stack.
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  return !reader.Parse<kFlags>(stream, nobody).IsError() && stream.Tell() == text.size();
 }
 
 std::string write_json(const Json& value) {

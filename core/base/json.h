@@ -98,6 +98,10 @@ class Json {
 /// @throws JsonError
 Json parse_json(std::string_view text, std::size_t max_depth = 128);
 
+/// Whether the text is one JSON value in UTF-8 and nothing else, without building it; nested as
+/// deep as it likes, and names may repeat.
+bool is_json(std::string_view text);
+
 /// Writes compact JSON: no white space, members in their order, non-ASCII as it is. Bytes that are
 /// not UTF-8 become U+FFFD.
 std::string write_json(const Json& value);

@@ -1,8 +1,5 @@
 #include "core/record/envelope.h"
 
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
-
 #include <charconv>
 #include <system_error>
 
@@ -80,16 +77,6 @@ std::string take_apart(std::string_view line, Envelope& envelope) {
     return "data is no object, or the record does not end behind it";
   envelope.data.remove_suffix(1);
   return {};
-}
-
-bool is_json(std::string_view text) {
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::BaseReaderHandler<> nobody;
-  rapidjson::Reader reader;
-  // Iterative: a line of a million brackets must not use up the stack.
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  return !reader.Parse<kFlags>(stream, nobody).IsError() && stream.Tell() == text.size();
 }
 
 }  // namespace sortie

@@ -23,7 +23,4 @@ struct Envelope {
 /// @return "" or what is wrong with it
 std::string take_apart(std::string_view line, Envelope& envelope);
 
-/// Whether the text is one JSON value in UTF-8, without building it.
-bool is_json(std::string_view text);
-
 }  // namespace sortie
