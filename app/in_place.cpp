@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
     : policy_(policy), workspace_(workspace) {
-  const bool namespaces = namespaces_available(&no_namespaces_);
+  const bool namespaces = namespaces_available(nullptr);
   if (!namespaces) {
     std::string pattern = (fs::temp_directory_path() / "sortie-state-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)

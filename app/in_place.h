@@ -10,7 +10,7 @@
 
 namespace sortie {
 
-/// A confinement over a folder as it is, without a task: `sortie sandbox`, `sortie doctor`.
+/// A confinement over a folder as it is, without a task: `sortie sandbox`.
 /// Forks: make it while the process has a single thread.
 class InPlace {
  public:
@@ -21,8 +21,6 @@ class InPlace {
   ~InPlace();
 
   Confinement& confinement() { return *confinement_; }
-  /// Why there are no namespaces here; "" where there are.
-  const std::string& no_namespaces() const { return no_namespaces_; }
   /// Protected names that stand there now and did not before: in the user's own tree no mount
   /// point can be made to keep them away.
   std::vector<std::string> new_protected_names() const;
@@ -33,7 +31,6 @@ class InPlace {
   const Policy& policy_;
   std::filesystem::path workspace_;
   std::filesystem::path private_folder_;
-  std::string no_namespaces_;
   std::vector<std::string> names_before_;
   std::unique_ptr<Confinement> confinement_;
 };

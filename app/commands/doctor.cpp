@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/in_place.h"
+#include "app/confinement.h"
 #include "core/base/error.h"
-#include "core/workspace/tree.h"
 #include "core/base/fd.h"
 #include "core/base/json.h"
+#include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/support.h"
@@ -41,7 +41,8 @@ class TryFolder {
   fs::path path_;
 };
 
-Json isolation_json(const fs::path& folder, bool namespaces) {
+/// Says what came of isolation, layers and canary, all made as a run makes them.
+void try_confinement(const fs::path& folder, bool namespaces, Json& report) {
   WorkspaceOptions options;
   options.root = folder / "workspace";
   options.out = folder / "out";
@@ -50,10 +51,24 @@ Json isolation_json(const fs::path& folder, bool namespaces) {
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
   try {
     const auto workspace = open_workspace(options);
-    return Json::object(
-        {{"mode", name_of(workspace->isolation())}, {"reason", workspace->reason()}});
+    report.set("isolation", Json::object({{"mode", name_of(workspace->isolation())},
+                                          {"reason", workspace->reason()}}));
+    const Policy policy = load_policy("strict");
+    Confinement confinement(ConfinementInputs{policy,
+                                              policy.approval,
+                                              options.root,
+                                              options.out,
+                                              {},
+                                              workspace->mount_plan(),
+                                              namespaces,
+                                              options.state},
+                            own_environment());
+    report.set("layers", confinement.layers_json());
+    report.set("guarantees",
+               guarantees_json(run_canary(confinement.launcher(), confinement.profile(),
+                                          confinement.environment(), {})));
   } catch (const Error& error) {
-    return Json::object({{"mode", Json()}, {"reason", error.what()}});
+    report.set("problem", error.what());
   }
 }
 
@@ -65,8 +80,8 @@ bool is_set(const char* name) {
 /// Which credentials, proxies and certificates would be used; never a value.
 Json surroundings_json() {
   Json json = Json::object();
-  for (const char* name : {"OPENAI_API_KEY", "SORTIE_BASE_URL", "HTTPS_PROXY", "NO_PROXY",
-                           "SSL_CERT_FILE", "SSL_CERT_DIR"})
+  for (const char* name : {"OPENAI_API_KEY", "SORTIE_BASE_URL", "HTTPS_PROXY", "ALL_PROXY",
+                           "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
     json.set(name, is_set(name) ? "set" : "not set");
   return json;
 }
@@ -88,14 +103,11 @@ Json examine() {
   utsname system{};
   if (::uname(&system) == 0) report.set("kernel", system.release);
   report.set("user", ::getuid() == 0 ? "root" : "uid " + std::to_string(::getuid()));
-  report.set("isolation", isolation_json(folder.path(), namespaces));
-  const Policy policy = load_policy("strict");
-  const Environment own = own_environment();
-  InPlace place(policy, folder.path() / "workspace", own);
-  report.set("layers", place.confinement().layers_json());
-  report.set("guarantees", guarantees_json(run_canary(place.confinement().launcher(),
-                                                      place.confinement().profile(),
-                                                      place.confinement().environment(), {})));
+  report.set("isolation", Json());
+  report.set("layers", Json());
+  report.set("guarantees", Json());
+  report.set("problem", Json());
+  try_confinement(folder.path(), namespaces, report);
   report.set("surroundings", surroundings_json());
   report.set("remedy", namespaces ? Json() : Json(remedy(why)));
   return report;
@@ -121,10 +133,14 @@ std::string for_people(const Json& report) {
             (proof["proved"].boolean() ? "proved" : "NOT proved") + ": " +
             proof.string_at("detail") + "\n";
   const Json& isolation = report["isolation"];
-  text += "\nisolation\n  " + isolation.string_at("mode", "none works here") + " (" +
-          isolation.string_at("reason") + ")\n\nsurroundings\n";
+  text += "\nisolation\n  ";
+  text += isolation.is_null()
+              ? "none works here"
+              : isolation.string_at("mode") + " (" + isolation.string_at("reason") + ")";
+  text += "\n\nsurroundings\n";
   for (const auto& [name, value] : report["surroundings"].members())
     text += "  " + name + ": " + value.text() + "\n";
+  if (report["problem"].is_string()) text += "\nproblem\n  " + report["problem"].text() + "\n";
   if (report["remedy"].is_string()) text += "\nremedy\n  " + report["remedy"].text() + "\n";
   return text;
 }
@@ -138,9 +154,10 @@ void add_doctor(CommandTable& table) {
       "sortie doctor --json", [as_json] {
         const Json report = examine();
         write_all(STDOUT_FILENO, *as_json ? write_json_pretty(report) : for_people(report));
+        bool all = report["problem"].is_null();
         for (const auto& [name, proof] : report["guarantees"].members())
-          if (!proof["proved"].boolean()) return ExitCode::environment;
-        return ExitCode::success;
+          all = all && proof["proved"].boolean();
+        return all ? ExitCode::success : ExitCode::environment;
       });
   app.add_flag("--json", *as_json, "as JSON");
 }

@@ -73,6 +73,12 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
                   (status.detail.empty() ? "ended by signal " + std::to_string(status.code)
                                          : status.detail) +
                   "\n");
+  if (const auto made = place.new_protected_names(); !made.empty()) {
+    std::string names;
+    for (const auto& name : made) names += " " + name;
+    write_all(STDERR_FILENO, "sortie: integrity (8): protected paths were made:" + names + "\n");
+    return ExitCode::integrity;
+  }
   return static_cast<ExitCode>(shell_status(status));
 }
 
