@@ -129,6 +129,7 @@ struct Agent::State {
 
   void make_model();
   void make_tools();
+  bool enables(const std::string& tool) const;
   void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const;
   void make_loop();
   void read_docs();
@@ -196,7 +197,9 @@ void Agent::State::make_tools() {
   shell.command_timeout = limits.command_timeout;
   shell.max_output_bytes = limits.output;
   shell.shown_output = inputs.task.shown_output;
-  Tool* patches = engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
+  // A patch inside a command is the tool's business, as far as the run has that tool.
+  Tool* patches =
+      enables("apply_patch") && engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
 
   std::vector<std::unique_ptr<Tool>> tools;
   tools.push_back(std::make_unique<Shell>(
@@ -217,13 +220,19 @@ void Agent::State::make_tools() {
                                             parts.clock, std::move(options));
 }
 
-/// The task's list of tools, where it has one.
-void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const {
+/// Whether the task lets the run have the tool.
+bool Agent::State::enables(const std::string& tool) const {
   const auto& enabled = parts.inputs.task.tools;
-  if (enabled.empty()) return;
-  std::erase_if(tools, [&enabled](const auto& tool) {
-    return std::find(enabled.begin(), enabled.end(), tool->spec().name) == enabled.end();
-  });
+  return enabled.empty() || std::find(enabled.begin(), enabled.end(), tool) != enabled.end();
+}
+
+void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const {
+  // The task's loader knows the names; one left out unseen would be a task done by halves.
+  for (const auto& name : parts.inputs.task.tools)
+    if (std::none_of(tools.begin(), tools.end(),
+                     [&](const auto& tool) { return tool->spec().name == name; }))
+      throw Error("tools.enable: there is no tool '" + name + "'");
+  std::erase_if(tools, [this](const auto& tool) { return !enables(tool->spec().name); });
 }
 
 ModelSettings Agent::State::settings() const {

@@ -134,7 +134,7 @@ Fields timeout_fields(TaskModel& model) {
 FieldValue headers_value(std::map<std::string, std::string>& target) {
   static constexpr TextLimits kName = {.pattern = "[A-Za-z0-9!#$%&'*+.^_`|~-]+",
                                        .meaning = "the name of an HTTP header"};
-  static constexpr TextLimits kValue = {.pattern = R"([\t\x20-\x7e\x{80}-\x{10ffff}]*)",
+  static constexpr TextLimits kValue = {.pattern = R"([^\x00-\x08\x0a-\x1f\x7f]*)",
                                         .meaning = "one line of text",
                                         .may_be_empty = true};
   FieldValue value = text_map_value(target, kName, kValue);
@@ -184,14 +184,33 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder) {
       .later({"context_window", "price", "fallback", "pin", "legacy_functions"});
 }
 
+/// The tools that a task may name; those of the registry, which a test compares.
+const std::vector<std::string> kTools = {"shell", "apply_patch", "update_plan", "read_file",
+                                         "list_dir"};
+const std::vector<std::string> kLaterTools = {"local_shell", "exec_command", "write_stdin",
+                                              "view_image",  "search_files", "git_status",
+                                              "git_diff",    "run_tests",    "web_search"};
+
+bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_tool(const YamlNode& node, Diagnostics& findings) {
+  if (!node.is_scalar() || is_one_of(node.text, kTools)) return;
+  const std::string name = "tool '" + one_line(node.text, 60) + "'";
+  if (is_one_of(node.text, kLaterTools) || node.text.starts_with("mcp__"))
+    findings.error(node.place, name + " is not supported yet");
+  else
+    findings.error(node.place, "there is no " + name, nearest_name(node.text, kTools));
+}
+
 /// `default`, or a list of tools.
 FieldValue enable_value(std::vector<std::string>& target) {
-  static constexpr TextLimits kToolName = {.pattern = "[A-Za-z0-9_.-]{1,128}",
-                                           .meaning = "a tool's name"};
-  FieldValue names = texts_value(target, Lists::replaced, kToolName);
-  Json list = Json::object({{"type", "array"},
-                            {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
-                            {"minItems", 1}});
+  FieldValue names = texts_value(target);
+  Json known = Json::array();
+  for (const auto& name : kTools) known.push_back(name);
+  Json list = Json::object(
+      {{"type", "array"}, {"items", Json::object({{"enum", std::move(known)}})}, {"minItems", 1}});
   Json schema =
       Json::object({{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
                     {"default", "default"}});
@@ -204,6 +223,7 @@ FieldValue enable_value(std::vector<std::string>& target) {
               findings.error(node.place, "'enable' has to be 'default' or a list of tools");
             } else {
               read(node, name, findings);
+              for (const auto& item : node.items) check_tool(item, findings);
             }
           }};
 }

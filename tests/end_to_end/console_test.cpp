@@ -1,0 +1,134 @@
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/base/json.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A run with one command of two lines of output, and one that is denied.
+void prepare_talking_run(const RunFolder& folder) {
+  folder.write("work/a.txt", "first line of a.txt\nsecond line of a.txt\n");
+  folder.commit_workspace();
+  folder.write_task(
+      CassetteWriter().shell({"cat", "a.txt"}).shell({"rm", "a.txt"}).next().message("all said"),
+      "policy: strict\nexpect: {changes: any}\n");
+}
+
+ProgramEnd sortie_run(std::vector<std::string> argv) {
+  argv.insert(argv.begin(), sortie_binary());
+  return run_program({.argv = std::move(argv)});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(console)
+
+BOOST_AUTO_TEST_CASE(a_call_is_one_line_and_verbose_adds_its_output) {
+  const RunFolder folder;
+  prepare_talking_run(folder);
+
+  const ProgramEnd plain = folder.run();
+  const ProgramEnd verbose = folder.run({"--verbose"});
+
+  BOOST_TEST(plain.status == 0, plain.errors);
+  BOOST_TEST(holds(plain.errors, "[1] shell cat a.txt: allow, exit 0, "), plain.errors);
+  BOOST_TEST(holds(plain.errors, "[1] shell rm a.txt: deny, "), plain.errors);
+  BOOST_TEST(!holds(plain.errors, "first line of a.txt"), plain.errors);
+  BOOST_TEST(
+      holds(verbose.errors, "\n    first line of a.txt\n    second line of a.txt\n[1] shell rm"),
+      verbose.errors);
+}
+
+BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line_alone_and_colours_are_asked_for) {
+  const RunFolder folder;
+  prepare_talking_run(folder);
+
+  const ProgramEnd quiet = folder.run({"--quiet"});
+  const ProgramEnd colored = folder.run({"--color", "always"});
+
+  BOOST_TEST(quiet.errors.starts_with("sortie: success (0): "), quiet.errors);
+  BOOST_TEST(quiet.errors.find('\n') == quiet.errors.size() - 1);
+  BOOST_TEST(quiet.output == "all said\n");
+  BOOST_TEST(!holds(quiet.errors, "\x1b["));
+  BOOST_TEST(holds(colored.errors, "\x1b[33mdeny\x1b[0m"), colored.errors);
+}
+
+BOOST_AUTO_TEST_CASE(doctor_proves_what_a_run_would) {
+  const RunFolder folder;
+  prepare_talking_run(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const Json run = folder.result();
+
+  const ProgramEnd end = sortie_run({"doctor", "--json"});
+
+  const Json report = parse_json(end.output);
+  BOOST_TEST(report["problem"].is_null(), end.output);
+  BOOST_TEST(report["isolation"].string_at("mode") == run["isolation"].string_at("mode"));
+  BOOST_TEST((report["layers"] == run["layers"]), end.output);
+  for (const auto& [name, proof] : run["guarantees"].members())
+    BOOST_TEST(report["guarantees"][name]["proved"].boolean() == proof["proved"].boolean(),
+               name << ": " << report["guarantees"][name].string_at("detail"));
+}
+
+BOOST_AUTO_TEST_CASE(a_protected_name_made_in_the_users_own_tree_is_told) {
+  const RunFolder folder;
+  const auto sandbox = [&folder](const std::string& script) {
+    return run_program({.argv = {sortie_binary(), "sandbox", "--", "sh", "-c", script},
+                        .folder = folder.workspace()});
+  };
+
+  const ProgramEnd fine = sandbox("mkdir sub && echo made");
+  const ProgramEnd made = sandbox("mkdir .github");
+
+  BOOST_TEST(fine.status == 0, fine.errors);
+  BOOST_TEST(fine.output == "made\n");
+  // Where the kernel refuses it, the command fails; else it is found afterwards.
+  if (std::filesystem::exists(folder.workspace() / ".github")) {
+    BOOST_TEST(made.status == 8, made.errors);
+    BOOST_TEST(holds(made.errors, ".github"), made.errors);
+  } else {
+    BOOST_TEST(made.status == 1, made.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_tool_that_the_task_format_names_is_there) {
+  const Json schema = parse_json(sortie_run({"schema", "task"}).output);
+  const Json& enable = schema["properties"]["tools"]["properties"]["enable"];
+  const Json names = enable["anyOf"].items().at(1)["items"]["enum"];
+  BOOST_TEST(names.items().size() >= 5u);
+  const RunFolder folder;
+  folder.write_task(
+      CassetteWriter().message("done"),
+      "policy: auto\nexpect: {changes: any}\n" + ("tools: {enable: " + write_json(names)) + "}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_patch_in_a_command_needs_the_tool_that_applies_it) {
+  const RunFolder folder;
+  const std::string patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\n";
+  folder.write_task(CassetteWriter()
+                        .shell({"bash", "-c", "apply_patch <<'EOF'\n" + patch + "EOF\n"})
+                        .next()
+                        .message("done"),
+                    "policy: auto\nexpect: {changes: any}\ntools: {enable: [shell]}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.artifact("changes.diff").empty());
+  BOOST_TEST(holds(folder.output(0), "apply_patch"), folder.output(0));
+  BOOST_TEST(folder.records("tool.output").at(0)["exit"].integer_at("code") == 127);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
