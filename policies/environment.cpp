@@ -23,7 +23,7 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// The names that `inherit: core` lets through (docs/policy.md#environment).
+/// The names that `inherit: core` lets through.
 bool is_core(const std::string& name) {
   static const std::vector<std::string> core = {"PATH", "HOME",   "USER",  "LANG",
                                                 "TERM", "TMPDIR", "SHELL", "TZ"};

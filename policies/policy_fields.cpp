@@ -182,7 +182,7 @@ Fields bounds_fields(PolicyDraft& draft) {
       .add("credentials", credentials_value(draft),
            "The only variables that leave, each with the hosts that may get it.")
       .add("models", list_value(draft, "bounds.models", policy.models),
-           "Globs over provider/name that a task may ask for.")
+           "Globs over provider/name that a task may ask for; a recording asks no model.")
       .add("vars_env", list_value(draft, "bounds.vars_env", policy.vars_env),
            "Globs over environment variables that a task may read into its prompt.")
       .later({"mcp", "budget"});

@@ -41,7 +41,7 @@ std::vector<std::string> preset_names() {
 std::string preset_text(const std::string& name) {
   if (const Preset* preset = find_preset(name)) return preset->text;
   const std::string nearest = nearest_name(name, preset_names());
-  throw InputError("error: " + preset_problem(name) +
+  throw InputError(preset_problem(name) +
                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 

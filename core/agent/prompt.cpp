@@ -31,8 +31,7 @@ std::string policy_section(const Briefing& briefing) {
   if (!briefing.policy_summary.empty())
     text +=
         "\n# What is allowed\nThis run denies what its policy does not allow. Send commands as "
-        "plain argument lists, one program each, where you can: shell strings with variables, "
-        "substitutions, redirections or globs can't be judged and are denied.\n" +
+        "plain argument lists, one program each: shell strings can't be judged and are denied.\n" +
         briefing.policy_summary + "\n";
   return text;
 }

@@ -17,7 +17,6 @@ class StartState {
   /// @param root  the user's own tree, absolute, links resolved; only read
   explicit StartState(const std::filesystem::path& root);
 
-  bool has_repository() const { return has_repository_; }
   const std::string& head_commit() const { return head_commit_; }
   /// The workspace within its repository: "" or "sub/folder/".
   const std::string& prefix() const { return prefix_; }

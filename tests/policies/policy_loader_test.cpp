@@ -160,10 +160,10 @@ BOOST_AUTO_TEST_CASE(an_unknown_preset_names_the_nearest) {
     const char* name;
     const char* message;
   } rows[] = {
-      {"strickt", "error: unknown preset 'strickt'; did you mean 'strict'?"},
-      {"nonesuch", "error: unknown preset 'nonesuch'"},
-      {"", "error: unknown preset ''"},
-      {"auto-net", "error: preset 'auto-net' is not supported yet"},
+      {"strickt", "unknown preset 'strickt'; did you mean 'strict'?"},
+      {"nonesuch", "unknown preset 'nonesuch'"},
+      {"", "unknown preset ''"},
+      {"auto-net", "preset 'auto-net' is not supported yet"},
   };
   for (const auto& row : rows)
     BOOST_CHECK_EXCEPTION(load_policy(row.name), InputError, [&](const InputError& error) {
