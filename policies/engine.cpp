@@ -162,10 +162,11 @@ Decision Engine::decide_unmatched(const RunCommand& command, const std::string& 
         std::any_of(policy_.commands.begin(), policy_.commands.end(),
                     [](const CommandRule& rule) { return rule.command_class == "read-only"; });
     denied.reason = "no rule allows " + name;
-    denied.unmatched = true;
     if (has_class && not_read_only && not_read_only->known) {
       denied.part = one_line(not_read_only->part, kMaxPart);
       denied.reason = "not read-only: " + one_line(not_read_only->reason, kMaxPart);
+    } else {
+      denied.unmatched = true;
     }
   }
   return denied;
