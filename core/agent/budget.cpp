@@ -69,6 +69,10 @@ std::optional<Exhausted> Budget::before_tool_call() const {
 
 std::optional<Exhausted> Budget::time_up() const {
   if (clock_.steady() < deadline_) return {};
+  return time_spent();
+}
+
+Exhausted Budget::time_spent() const {
   const std::int64_t limit = limits_.time.count();
   Exhausted what{"time", limit, time_used().count(), {}, {}};
   what.text = "time " + time_text(what.used) + " of " + time_text(limit);

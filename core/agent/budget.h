@@ -42,6 +42,8 @@ class Budget {
   void count_tool_call() noexcept { ++tool_calls_; }
   /// Whether the time is up.
   std::optional<Exhausted> time_up() const;
+  /// The time as what ends the run, also where it only would not last for what comes next.
+  Exhausted time_spent() const;
 
   /// Once, when 80 % of turns, tokens or time are used: what is left, worded for the model.
   std::optional<std::string> take_notice();

@@ -47,6 +47,13 @@ Json neutral(const ToolOutput& output) {
                        {"form", form_of(output.form)}});
 }
 
+/// Items in the wire's own JSON.
+Json received_json(const std::vector<std::string>& items) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(parse_json(item));
+  return array;
+}
+
 std::string octal(unsigned mode) {
   std::string digits;
   for (int shift = 9; shift >= 0; shift -= 3)
@@ -126,16 +133,18 @@ RunEvent model_retry_event(int turn, const RetryRecord& retry) {
 RunEvent model_response_event(int turn, const Response& response) {
   Json items = Json::array();
   for (const Item& item : response.items) items.push_back(to_json(item));
-  return {"model.response", turn,
-          Json::object({{"id", response.id},
-                        {"served_model", response.served_model},
-                        {"items", std::move(items)},
-                        {"usage", response.raw_usage},
-                        {"tokens", response.usage ? to_json(*response.usage) : Json()},
-                        {"incomplete", response.incomplete},
-                        {"stop_reason", response.stop_reason},
-                        {"first_event_ms", milliseconds(response.first_event)},
-                        {"duration_ms", milliseconds(response.duration)}})};
+  Json data = Json::object({{"id", response.id},
+                            {"served_model", response.served_model},
+                            {"items", std::move(items)},
+                            {"usage", response.raw_usage},
+                            {"tokens", response.usage ? to_json(*response.usage) : Json()},
+                            {"incomplete", response.incomplete},
+                            {"stop_reason", response.stop_reason},
+                            {"first_event_ms", milliseconds(response.first_event)},
+                            {"duration_ms", milliseconds(response.duration)}});
+  if (!response.findings.empty() && !response.output.empty())
+    data.set("output", received_json(response.output));
+  return {"model.response", turn, std::move(data)};
 }
 
 RunEvent check_hit_event(int turn, const std::string& check, const std::string& saw,

@@ -69,6 +69,8 @@ RunEvent turn_started_event(int turn, std::size_t items, std::int64_t estimated_
 RunEvent model_request_event(int turn, const RequestRecord& request, int attempt,
                              const std::vector<Item>& items);
 RunEvent model_retry_event(int turn, const RetryRecord& retry);
+/// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
+/// same trouble.
 RunEvent model_response_event(int turn, const Response& response);
 /// @param check  "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
 /// @param sent   what was sent back to the model; "" for nothing

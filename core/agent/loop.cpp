@@ -86,6 +86,11 @@ std::optional<LoopResult> Loop::one_turn(std::stop_token stop) {
     // A request cut off by the deadline of the whole run failed for want of time.
     if (error.code() == ExitCode::unavailable)
       if (const auto up = parts_.budget.time_up()) return exhausted(*up);
+    if (error.code() == ExitCode::budget) {
+      LoopResult end = exhausted(parts_.budget.time_spent());
+      end.reason = error.what();
+      return end;
+    }
     return LoopResult{.code = error.code(),
                       .reason = error.what(),
                       .kind = error.kind(),

@@ -51,6 +51,7 @@ const RecordRow kRecords[] = {
      {{"id", "text"},
       {"served_model", "text"},
       {"items", "list"},
+      {"output?", "list"},
       {"usage", "any"},
       {"tokens", "tokens_or_null"},
       {"incomplete", "boolean"},

@@ -53,6 +53,16 @@ BOOST_AUTO_TEST_CASE(a_received_item_is_recorded_as_it_came) {
   BOOST_TEST(write_json(to_json(item)) == item.received);
 }
 
+BOOST_AUTO_TEST_CASE(a_response_with_items_of_no_use_is_recorded_whole) {
+  Response made = response({assistant("hi")});
+  made.output = {R"({"type":"message","n":1.0})", R"({"type":"function_call"})"};
+  BOOST_TEST(!model_response_event(1, made).data.find("output"));
+
+  made.findings = {"Your call was not run."};
+  BOOST_TEST(write_json(model_response_event(1, made).data["output"]) ==
+             R"([{"type":"message","n":1.0},{"type":"function_call"}])");
+}
+
 BOOST_AUTO_TEST_CASE(modes_are_four_octal_digits) {
   const RunEvent event =
       file_changed_event(1, {.path = "a", .kind = "move", .moved_from = "b", .mode = 0100755});

@@ -277,6 +277,23 @@ BOOST_AUTO_TEST_CASE(a_request_cut_by_the_end_of_time_is_the_budgets_end) {
   BOOST_TEST((flight.model.deadlines[0] == flight.budget.deadline()));
 }
 
+BOOST_AUTO_TEST_CASE(a_wait_that_time_does_not_last_for_is_the_budgets_end_and_on_record) {
+  Flight flight(TaskBudget{.time = 30s});
+  flight.model.answers.push_back([&]() -> Response {
+    flight.clock.monotonic += 20s;
+    throw ModelError("no time to try again", ExitCode::budget, "time");
+  });
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.reason == "no time to try again");
+  BOOST_TEST(!result.next.empty());
+  const auto exhausted = flight.events.data_of("budget.exhausted");
+  BOOST_REQUIRE(exhausted.size() == 1u);
+  BOOST_TEST(write_json(exhausted[0]) == R"({"which":"time","limit":30000,"used":20000})");
+}
+
 BOOST_AUTO_TEST_CASE(the_model_is_told_once_when_most_of_the_budget_is_used) {
   Flight flight(TaskBudget{.turns = 10});
   for (int i = 0; i < 9; ++i) flight.model.add(response({call("c" + std::to_string(i))}));
