@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/provider_choice.h"
 #include "core/agent/budget.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
-#include "core/model/credentials.h"
 #include "core/model/http_model.h"
 #include "core/model/openai_responses.h"
-#include "core/model/provider.h"
 #include "core/model/replay_model.h"
 #include "core/net/poco_http.h"
 #include "policies/explain.h"
@@ -41,16 +40,8 @@ Isolation isolation_of(const std::string& name) {
   return Isolation::automatic;
 }
 
-Endpoint endpoint_of(const RunInputs& inputs, const RunOptions& options) {
-  return choose_endpoint({.flag = options.base_url,
-                          .environment = variable("SORTIE_BASE_URL"),
-                          .task = inputs.task.model.base_url});
-}
-
 /// Whether the model writes patches as free text: the families that were taught the grammar.
 bool knows_custom_tools(const std::string& model) { return model.starts_with("gpt-5"); }
-
-bool replays(const RunInputs& inputs) { return inputs.task.model.provider == "replay"; }
 
 }  // namespace
 
@@ -112,18 +103,6 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
   return start;
 }
 
-std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options) {
-  KeySources sources;
-  if (!inputs.task.model.api_key_env.empty()) sources.variable = inputs.task.model.api_key_env;
-  if (replays(inputs)) {
-    take_environment_key(sources.variable);  // not needed, so not kept either
-    return std::nullopt;
-  }
-  sources.file = options.api_key_file;
-  sources.descriptor = options.api_key_fd;
-  return find_api_key(sources, endpoint_of(inputs, options), inputs.policy.credentials);
-}
-
 struct Agent::State {
   explicit State(Parts given) : parts(std::move(given)) {}
 
@@ -150,7 +129,7 @@ struct Agent::State {
 void Agent::State::make_model() {
   const TaskModel& task = parts.inputs.task.model;
   if (replays(parts.inputs)) {
-    model = std::make_unique<ReplayModel>(wire, task.cassette);
+    model = std::make_unique<ReplayModel>(wire, parts.inputs.recorded);
     return;
   }
   HttpModelOptions options;
@@ -166,15 +145,9 @@ void Agent::State::make_model() {
         parts.options.record, [this](std::string_view text) { return parts.redactor.text(text); });
     options.recording = recording.get();
   }
-  const auto either = [](const char* upper, const char* lower) {
-    const std::string value = variable(upper);
-    return value.empty() ? variable(lower) : value;
-  };
-  std::string proxy = either("HTTPS_PROXY", "https_proxy");
-  if (proxy.empty()) proxy = either("ALL_PROXY", "all_proxy");
   http = std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")},
-      ProxySettings{proxy, either("NO_PROXY", "no_proxy")});
+      proxy_of_environment());
   model = std::make_unique<HttpModel>(wire, *http, parts.clock, std::move(options));
 }
 

@@ -41,10 +41,6 @@ DiffOptions diff_options(const RunInputs& inputs);
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, const Confinement& confinement);
 
-/// The API key that the run's provider takes, erased from the environment; nothing for replay.
-/// @throws Error  usage, auth
-std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options);
-
 /// The model, the tools and the loop of a run.
 class Agent {
  public:

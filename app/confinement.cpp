@@ -42,16 +42,6 @@ fs::path view_home(const Environment& own) {
   return path.lexically_normal();
 }
 
-/// A glob that means this very path: what globs treat specially is quoted.
-std::string quoted_glob(const std::string& path) {
-  std::string glob;
-  for (const char c : path) {
-    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') glob += '\\';
-    glob += c;
-  }
-  return glob;
-}
-
 std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
   std::vector<std::string> globs = inputs.policy.protect;
   if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
@@ -146,6 +136,15 @@ const char* name_of(Isolation isolation) noexcept {
       return "none";
   }
   return "auto";
+}
+
+std::string quoted_glob(const std::string& path) {
+  std::string glob;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
 }
 
 bool is_within(const fs::path& path, const fs::path& folder) {

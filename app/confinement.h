@@ -70,6 +70,9 @@ std::string missing_guarantees(const Policy& policy, const std::vector<Guarantee
 /// "overlay", "copy", …
 const char* name_of(Isolation isolation) noexcept;
 
+/// A glob that means this very path: what globs treat specially is quoted.
+std::string quoted_glob(const std::string& path);
+
 /// Whether `path` is `folder` or lies in it; both absolute and normal.
 bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
 

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <map>
 
+#include "app/confinement.h"
+#include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
 #include "core/base/error.h"
@@ -173,6 +175,13 @@ VariableSources make_sources(const RunOptions& options, const RunInputs& inputs,
   return sources;
 }
 
+/// Keeps a file that is sortie's own affair from commands and tools.
+void hide_file(const fs::path& file, Policy& policy) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (!error) policy.hide.push_back(quoted_glob(real));  // else a pipe: /dev/fd/63
+}
+
 fs::path resolve_workspace(const RunOptions& options, const Task& task) {
   const fs::path path =
       options.workspace.empty() ? task.workspace.path : fs::path(options.workspace);
@@ -218,6 +227,9 @@ RunInputs load_inputs(const RunOptions& options) {
   const VariableSources sources = make_sources(options, inputs, std::nullopt);
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompt = expand_prompt(inputs.task, sources);
+  check_provider(inputs, options);
+  if (!options.api_key_file.empty()) hide_file(options.api_key_file, inputs.policy);
+  if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
   inputs.variables = Json::object();
   for (const auto& [name, value] : sources.flags) inputs.variables.set(name, sha256_hex(value));
   return inputs;

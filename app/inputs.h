@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/options.h"
 #include "core/base/json.h"
+#include "core/model/cassette.h"
 #include "core/task/task.h"
 #include "policies/policy.h"
 
@@ -19,6 +21,8 @@ struct RunInputs {
   std::string prompt;               ///< variables replaced
   Json variables;                   ///< name → digest of its value, for the run key
   std::filesystem::path workspace;  ///< absolute, links resolved
+  /// What a replay answers with: read before --out is touched, where the recording may lie.
+  std::vector<RecordedStream> recorded;
 };
 
 /// Loads task and policy, applies the flags, replaces the variables, holds the task against the

@@ -14,6 +14,7 @@
 #include "app/inputs.h"
 #include "app/output_folder.h"
 #include "app/progress.h"
+#include "app/provider_choice.h"
 #include "app/signals.h"
 #include "ci/result.h"
 #include "ci/tally.h"
@@ -63,6 +64,7 @@ class Run {
   void begin();
   void confine();
   void confine_with(Namespaces namespaces, const std::filesystem::path& state);
+  Environment commands_environment() const;
   void start_record();
   void prove_guarantees();
   void verify_start();
@@ -147,6 +149,13 @@ void Run::confine() {
                out_.make_state(inputs_.workspace));
 }
 
+/// What commands may inherit from: all but the key, whatever its variable is called.
+Environment Run::commands_environment() const {
+  Environment environment = environment_;
+  if (!replays(inputs_)) environment.erase(key_variable(inputs_));
+  return environment;
+}
+
 void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state) {
   workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
   result_.isolation = name_of(workspace_->isolation());
@@ -155,7 +164,7 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
       ConfinementInputs{inputs_.policy, inputs_.approval, inputs_.workspace, out_.path(),
                         files_of_task(inputs_.task), workspace_->mount_plan(),
                         namespaces != Namespaces::none, state},
-      environment_);
+      commands_environment());
   result_.layers = confinement_->layers_json();
 }
 
@@ -165,6 +174,11 @@ void Run::start_record() {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
   key_ = take_key(inputs_, options_);
+  if (key_) {
+    // From a file or descriptor, no variable's value stands for it.
+    secrets_.push_back(*key_);
+    redactor_.add({key_variable(inputs_), *key_});
+  }
   for (auto& secret : environment_secrets(inputs_.policy, environment_)) {
     take_environment_key(secret.name);  // erased: no variable of ours holds it any more
     secrets_.push_back(secret.value);
@@ -204,8 +218,11 @@ VerificationResult Run::verify(const std::string& phase, int round) {
   auto result = run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_,
                                  budget_, options, stop());
   end_if_stopped();
-  if (result.stopped)
-    throw RunEnds{ExitCode::budget, "the time was up during verification", "--timeout"};
+  if (result.stopped) {
+    const Exhausted time = budget_.time_spent();
+    events_.on(budget_exhausted_event(options.turn, time.which, time.limit, time.used));
+    throw RunEnds{ExitCode::budget, "the time was up during verification", time.next};
+  }
   return result;
 }
 

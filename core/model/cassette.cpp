@@ -14,7 +14,7 @@ namespace {
 struct Reader {
   std::filesystem::path file;
   std::size_t number = 0;
-  bool transcript = false;
+  bool known = false;  ///< a line said that this is a cassette or a transcript
   std::vector<RecordedStream> streams{};
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -31,11 +31,14 @@ void Reader::read(const Json& line) {
   if (line.find("sse")) return read_stream(line);
   const std::string type = line.string_at("type");
   if (!type.empty() && line.find("data")) {
-    transcript = true;
+    known = true;
     if (type == "model.response") read_response(line["data"]);
     return;
   }
-  if (number == 1 && line.find("cassette")) return;  // a head for people
+  if (number == 1 && line.find("cassette")) {  // a head for people
+    known = true;
+    return;
+  }
   refuse("neither a recorded response (member 'sse') nor a transcript record ('type', 'data')");
 }
 
@@ -107,7 +110,7 @@ std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
       reader.refuse(std::string(error.what()) + " at byte " + std::to_string(error.offset()));
     }
   }
-  if (reader.streams.empty() && !reader.transcript)
+  if (reader.streams.empty() && !reader.known)
     throw InputError(file.string() + ": error: no recorded response in it");
   return std::move(reader.streams);
 }

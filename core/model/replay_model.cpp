@@ -1,11 +1,13 @@
 #include "core/model/replay_model.h"
 
+#include <utility>
+
 #include "core/net/sse.h"
 
 namespace sortie {
 
-ReplayModel::ReplayModel(const Wire& wire, const std::filesystem::path& recording)
-    : wire_(wire), streams_(read_cassette(recording)), body_(wire) {}
+ReplayModel::ReplayModel(const Wire& wire, std::vector<RecordedStream> recording)
+    : wire_(wire), streams_(std::move(recording)), body_(wire) {}
 
 Response ReplayModel::ask(const Request& request, StreamSink& stream,
                           std::chrono::steady_clock::time_point deadline, std::stop_token stop) {

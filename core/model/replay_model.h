@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
 #include "core/model/cassette.h"
@@ -13,8 +12,8 @@ namespace sortie {
 /// Answers from a recording, one recorded response a request, in their order.
 class ReplayModel : public Model {
  public:
-  /// @throws InputError  when the file is no cassette and no transcript
-  ReplayModel(const Wire& wire, const std::filesystem::path& recording);
+  /// @param recording  of read_cassette()
+  ReplayModel(const Wire& wire, std::vector<RecordedStream> recording);
   /// A recording that has run out is a ModelError "cassette" with ExitCode::refused.
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;

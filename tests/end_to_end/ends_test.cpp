@@ -115,6 +115,17 @@ BOOST_AUTO_TEST_CASE(a_time_budget_ends_a_command_and_the_run) {
   BOOST_TEST(folder.records("budget.exhausted").size() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_time_budget_ends_a_verification_and_the_run) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("done"),
+                    "policy: auto\nexpect: {changes: any}\nverify: ['sleep 600']\n");
+
+  const ProgramEnd end = folder.run({"--timeout", "1s"});
+
+  BOOST_TEST(end.status == 4, end.errors);
+  BOOST_TEST(folder.records("budget.exhausted").size() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(verification_feedback_goes_back_until_the_rounds_are_used_up) {
   const RunFolder folder;
   folder.write("work/a.txt", "a\n");

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {
   const Response first = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
   const Response second = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
 
-  ReplayModel replay(bench.wire, bench.folder / "cassette.jsonl");
+  ReplayModel replay(bench.wire, read_cassette(bench.folder / "cassette.jsonl"));
   const Response first_again = bench.ask(replay);
   const Response second_again = bench.ask(replay);
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_transcript_gives_its_responses_findings_included) {
       "\n"
       R"({"seq":2,"type":"model.response","data":{"id":"r2","stop_reason":"max_output_tokens","items":[{"type":"message","role":"assistant","content":"part"}]}})"
       "\n");
-  ReplayModel model(bench.wire, file);
+  ReplayModel model(bench.wire, read_cassette(file));
 
   const Response first = bench.ask(model);
   const Response second = bench.ask(model);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_cassette_made_by_hand_may_have_a_head_and_blank_lines) {
       "\n"
       R"({"sse":"data: {}\n\n"})"
       "\n");
-  ReplayModel model(bench.wire, file);
+  ReplayModel model(bench.wire, read_cassette(file));
 
   BOOST_TEST(bench.ask(model).items.empty());
   BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError, [](const ModelError& error) {
@@ -127,6 +127,12 @@ BOOST_AUTO_TEST_CASE(a_cassette_made_by_hand_may_have_a_head_and_blank_lines) {
                         [](const ModelError& error) { return error.kind() == "cassette"; });
   BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError,
                         [](const ModelError& error) { return error.kind() == "cassette"; });
+}
+
+BOOST_AUTO_TEST_CASE(a_cassette_of_a_head_alone_has_no_response) {
+  Bench bench;
+
+  BOOST_TEST(read_cassette(bench.file("{\"cassette\":1}\n")).empty());
 }
 
 BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
@@ -146,7 +152,7 @@ BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.text) {
       Bench bench;
-      BOOST_CHECK_EXCEPTION(ReplayModel(bench.wire, bench.file(row.text)), InputError,
+      BOOST_CHECK_EXCEPTION(read_cassette(bench.file(row.text)), InputError,
                             [&](const InputError& error) {
                               BOOST_TEST_MESSAGE(error.what());
                               return std::string(error.what()).find(row.part) != std::string::npos;
