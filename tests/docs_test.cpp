@@ -1,0 +1,99 @@
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "ci/result.h"
+#include "core/base/exit_code.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/record/schema.h"
+
+using namespace sortie;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kRoot = SORTIE_SOURCE_DIR;
+
+/// The first line of the document that begins so; "" where there is none.
+std::string line_of(const std::string& document, const std::string& beginning) {
+  for (const auto line : split_lines(document))
+    if (line.starts_with(beginning)) return std::string(line);
+  return {};
+}
+
+bool names(const std::string& text, const std::string& member) {
+  return text.find("`" + member + "`") != std::string::npos;
+}
+
+/// Targets of the Markdown links to files of the repository.
+std::vector<std::string> links_of(const std::string& document) {
+  std::vector<std::string> links;
+  for (std::size_t at = document.find("]("); at != std::string::npos;
+       at = document.find("](", at + 2)) {
+    const std::string target = document.substr(at + 2, document.find(')', at) - at - 2);
+    const std::string file = target.substr(0, target.find('#'));
+    if (!file.empty() && !target.starts_with("http")) links.push_back(file);
+  }
+  return links;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(docs)
+
+BOOST_AUTO_TEST_CASE(formats_name_every_record_with_all_its_members) {
+  const std::string formats = read_file(kRoot / "docs/formats.md");
+  const Json schema = transcript_schema();
+  int records = 0;
+  for (const Json& record : schema["anyOf"].items()) {
+    const std::string type = record["properties"]["type"].string_at("const");
+    if (type.empty()) continue;  // of a type that is not known
+    ++records;
+    const std::string row = line_of(formats, "| `" + type + "` ");
+    for (const auto& [member, of_type] : record["properties"]["data"]["properties"].members())
+      BOOST_TEST(names(row, member), type << ": " << member);
+  }
+  BOOST_TEST(records > 10);
+}
+
+BOOST_AUTO_TEST_CASE(formats_name_every_member_of_result_json) {
+  const std::string formats = read_file(kRoot / "docs/formats.md");
+  const std::size_t start = formats.find("## result");
+  BOOST_REQUIRE(start != std::string::npos);
+  const std::string section = formats.substr(start, formats.find("\n## ", start) - start);
+  const Json schema = result_schema();
+  for (const Json& member : schema["$defs"]["finished"]["required"].items())
+    BOOST_TEST(names(section, member.text()), member.text());
+}
+
+BOOST_AUTO_TEST_CASE(every_exit_code_is_described) {
+  const std::string table = read_file(kRoot / "docs/exit-codes.md");
+  const Json schema = result_schema();
+  for (const Json& code : schema["$defs"]["finished"]["properties"]["exit_code"]["enum"].items()) {
+    const auto number = static_cast<int>(code.integer().value_or(-1));
+    const std::string begin = "| " + code.text();
+    const std::string row =
+        number >= 130 ? line_of(table, "| 130, 143 |") : line_of(table, begin + " |");
+    BOOST_TEST(row.find(status_word(static_cast<ExitCode>(number))) != std::string::npos,
+               code.text());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {
+  std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
+    documents.push_back(fs::path("docs") / entry.path().filename());
+  int links = 0;
+  for (const auto& document : documents) {
+    for (const auto& link : links_of(read_file(kRoot / document))) {
+      ++links;
+      BOOST_TEST(fs::exists(kRoot / document.parent_path() / link), document << ": " << link);
+    }
+  }
+  BOOST_TEST(links > 5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
