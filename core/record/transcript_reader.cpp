@@ -1,6 +1,7 @@
 #include "core/record/transcript_reader.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,8 +28,12 @@ constexpr int kVersion = 1;
 /// Hands over each whole line without its newline. @return bytes of a last line without one
 template <class Each>
 std::uint64_t each_line(const fs::path& path, const Each& each) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!file) throw system_error("open " + path.string(), ExitCode::usage);
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0)
+    throw system_error("open " + path.string(), ExitCode::usage);
+  if (S_ISFIFO(status.st_mode))  // it would be waited for without end
+    throw Error(path.string() + ": is a pipe, not a transcript", ExitCode::usage);
   std::string part(1 << 20, '\0');
   std::string held;
   for (;;) {
@@ -223,6 +228,22 @@ std::string check_result(const fs::path& folder, const VerifyResult& chain, cons
   return {};
 }
 
+/// A run writes its last record before it says success, so neither a diff nor a result of success
+/// stands beside a transcript without it: its end was cut off.
+std::string check_unfinished(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(folder / "changes.diff", error)))
+    return "changes.diff is there, but the transcript has no run.completed: its end is missing";
+  if (!fs::is_regular_file(folder / "result.json", error)) return {};
+  try {
+    const Json result = parse_json(read_file(folder / "result.json"));
+    if (result.string_at("status") != "success") return {};
+  } catch (const std::exception&) {
+    return {};  // torn: of a run that was killed
+  }
+  return "result.json says success, but the transcript has no run.completed: its end is missing";
+}
+
 }  // namespace
 
 std::string VerifyResult::text() const {
@@ -243,7 +264,12 @@ VerifyResult verify_run(const fs::path& path) {
   const std::uint64_t torn =
       each_line(file, [&](std::string_view line) { return check.take(line); });
   VerifyResult result = check.finish(torn);
-  if (!result.ok || !is_folder || !result.finished) return result;
+  if (!result.ok || !is_folder) return result;
+  if (!result.finished) {
+    result.problem = check_unfinished(folder);
+    result.ok = result.problem.empty();
+    return result;
+  }
   if (torn > 0)
     result.problem = std::string(kTranscriptName) + ":" + std::to_string(result.records + 1) +
                      ": is cut off, behind the run's end";

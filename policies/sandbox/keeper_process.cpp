@@ -40,6 +40,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kSample{50};
+constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
 constexpr off_t kMaxRequest = 16 << 20;
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -248,7 +249,10 @@ class Service {
         running.control = std::move(control);
         running.report = std::move(report.read);
         running.name = command.argv.front();
-        if (running_.empty()) next_sample_ = steady_clock::now() + kSample;
+        if (running_.empty()) {
+          next_sample_ = steady_clock::now() + kSample;
+          samples_ = 0;
+        }
         running_.push_back(std::move(running));
         return;
       }
@@ -293,13 +297,15 @@ class Service {
               })->command;
     };
     const std::uint64_t kept = private_bytes();
+    if (samples_++ % kUnmappedEvery == 0) measure_unmapped();
     if (profile_.limits.processes > 0 && sum.processes > profile_.limits.processes) {
       end(largest(&TreeUse::processes), Ending::process_limit,
           std::to_string(sum.processes) + " processes of " +
               std::to_string(profile_.limits.processes));
     }
-    if (profile_.memory_bytes > 0 && sum.memory_bytes + kept > profile_.memory_bytes) {
-      const std::uint64_t used = shared_once() + kept;
+    const std::uint64_t beside = kept + unmapped_;
+    if (profile_.memory_bytes > 0 && sum.memory_bytes + beside > profile_.memory_bytes) {
+      const std::uint64_t used = shared_once() + beside;
       if (used > profile_.memory_bytes)
         end(largest(&TreeUse::memory_bytes), Ending::memory_limit,
             "memory " + mebibytes(used) + " of " + mebibytes(profile_.memory_bytes));
@@ -309,6 +315,12 @@ class Service {
       end(largest(&TreeUse::written_bytes), Ending::disk_limit,
           "disk " + mebibytes(written) + " of " + mebibytes(profile_.limits.disk));
     }
+  }
+
+  /// Memory that no process has to have mapped, so that it is in nobody's count.
+  void measure_unmapped() {
+    unmapped_ = profile_.use_namespaces ? shared_segments() : 0;
+    for (const auto& command : running_) unmapped_ += memory_files(command.first);
   }
 
   std::uint64_t shared_once() const {
@@ -333,7 +345,9 @@ class Service {
   SeccompFilter filter_;
   CommandLayers layers_;
   std::list<Running> running_;
-  std::uint64_t written_ = 0;  ///< by commands that have ended
+  unsigned samples_ = 0;        ///< since a command ran where none did before
+  std::uint64_t unmapped_ = 0;  ///< as last measured
+  std::uint64_t written_ = 0;   ///< by commands that have ended
   steady_clock::time_point next_sample_ = steady_clock::time_point::max();
   bool quit_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +10,10 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -133,6 +137,58 @@ std::uint64_t proportional_memory(pid_t process) {
     const std::uint64_t share = number_after(map, "Pss:") * 1024;
     sum += share > 0 ? share : read_stat(child).resident;
     sum += proportional_memory(child);
+  }
+  return sum;
+}
+
+namespace {
+
+constexpr int kMostDescriptors = 20'000;  ///< looked at in one go
+
+struct MemoryFiles {
+  std::set<ino_t> seen;
+  std::uint64_t bytes = 0;
+  int looked = 0;
+};
+
+void add_memory_files(pid_t process, MemoryFiles& files) {
+  for (const pid_t child : children_of(process)) {
+    const std::unique_ptr<DIR, CloseFolder> open(::opendir(process_path(child, "/fd").c_str()));
+    while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+      if (++files.looked > kMostDescriptors) return;
+      char target[16];
+      const ssize_t length =
+          ::readlinkat(::dirfd(open.get()), entry->d_name, target, sizeof target);
+      if (length <= 0 ||
+          !std::string_view(target, static_cast<std::size_t>(length)).starts_with("/memfd:"))
+        continue;
+      struct stat status {};
+      if (::fstatat(::dirfd(open.get()), entry->d_name, &status, 0) == 0 &&
+          files.seen.insert(status.st_ino).second)
+        files.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+    add_memory_files(child, files);
+  }
+}
+
+}  // namespace
+
+std::uint64_t memory_files(pid_t process) {
+  MemoryFiles files;
+  add_memory_files(process, files);
+  return files.bytes;
+}
+
+std::uint64_t shared_segments() {
+  const std::string text = read_proc("/proc/sysvipc/shm");
+  std::uint64_t sum = 0;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);  // the names of the columns; the last but one is "rss"
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    const std::vector<std::string> columns{std::istream_iterator<std::string>(words), {}};
+    if (columns.size() >= 2) sum += std::strtoull(columns[columns.size() - 2].c_str(), nullptr, 10);
   }
   return sum;
 }

@@ -24,6 +24,12 @@ TreeUse measure_descendants(pid_t process);
 /// for the moment before a limit is enforced. Falls back to the resident size.
 std::uint64_t proportional_memory(pid_t process);
 
+/// What the descendants hold in memory files (memfd_create(2)), which need not be mapped by anyone.
+std::uint64_t memory_files(pid_t process);
+
+/// What the shared memory segments of this process's IPC namespace hold (shmget(2)), likewise.
+std::uint64_t shared_segments();
+
 /// Kills all children of the calling process, and what becomes its child by that (it must be a
 /// subreaper), and reaps them. Those in `spared`, and what is below them, stay.
 /// @return the number of processes that were killed

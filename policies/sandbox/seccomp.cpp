@@ -144,6 +144,16 @@ void refuse_special_modes(Rules& rules) {
   rules.refuse(ENOSYS, SCMP_SYS(openat2));
 }
 
+/// Reserved blocks are on the disk without ever being written, so no count of what a command writes
+/// holds them. Programs fall back to writing zeros (posix_fallocate(3)); punching holes is left.
+void refuse_reserving(Rules& rules) {
+  rules.refuse(EOPNOTSUPP, SCMP_SYS(fallocate), low_equals(1, 0));
+  for (const scmp_datum_t mode :
+       {FALLOC_FL_KEEP_SIZE, FALLOC_FL_ZERO_RANGE, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+        FALLOC_FL_UNSHARE_RANGE, FALLOC_FL_UNSHARE_RANGE | FALLOC_FL_KEEP_SIZE})
+    rules.refuse(EOPNOTSUPP, SCMP_SYS(fallocate), low_equals(1, mode));
+}
+
 void refuse_family(Rules& rules, scmp_datum_t family, int error) {
   rules.refuse(error, SCMP_SYS(socket), SCMP_CMP(0, SCMP_CMP_EQ, family));
 }
@@ -190,6 +200,7 @@ SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
   refuse_namespaces(rules);
   refuse_terminal_input(rules);
   refuse_special_modes(rules);
+  refuse_reserving(rules);
   refuse_sockets(rules, profile);
   program_ = rules.program();
 }

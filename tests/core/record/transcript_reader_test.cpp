@@ -1,5 +1,7 @@
 #include "core/record/transcript_reader.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
@@ -245,6 +247,29 @@ BOOST_AUTO_TEST_CASE(the_schema_finds_a_record_that_lacks_a_member) {
   unknown.set("type", "later.kind");
   unknown.set("data", Json::object());
   BOOST_TEST(schema.check(unknown).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_off_end_beside_a_success_is_a_problem) {
+  TemporaryFolder folder;
+  Lines lines = sample_lines();
+  lines.pop_back();
+  write_file(folder / kTranscriptName, joined(lines));
+  BOOST_TEST(verify_run(folder.path()).ok);  // as a killed run leaves it
+
+  write_file(folder / "changes.diff", "anything");
+  BOOST_TEST(has(verify_run(folder.path()).problem, "changes.diff is there"));
+
+  std::filesystem::remove(folder / "changes.diff");
+  write_file(folder / "result.json", R"({"status": "running"})");
+  BOOST_TEST(verify_run(folder.path()).ok);
+  write_file(folder / "result.json", R"({"status": "success"})");
+  BOOST_TEST(has(verify_run(folder.path()).problem, "result.json says success"));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_is_no_transcript_and_is_not_waited_for) {
+  TemporaryFolder folder;
+  BOOST_REQUIRE(::mkfifo((folder / kTranscriptName).c_str(), 0644) == 0);
+  BOOST_CHECK_THROW(verify_run(folder.path()), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -231,6 +231,20 @@ BOOST_AUTO_TEST_CASE(memory_process_and_disk_limits_end_a_command) {
   const Ran bomb = run(keeper, here.shell("f() { f | f & f; }; f"));
   const Ran disk = run(keeper, here.shell("dd if=/dev/zero of=big bs=1M count=80; sleep 100"));
 
+  // Blocks that are reserved without being written would be on the disk all the same.
+  const Ran reserved =
+      run(keeper, here.shell("exec python3 -c 'import os\n"
+                             "fd = os.open(\"reserved\", os.O_CREAT | os.O_RDWR)\n"
+                             "os.posix_fallocate(fd, 0, 80 << 20)\nwhile True: pass'"));
+
+  const Ran unmapped =
+      run(keeper, here.shell("exec python3 -c 'import os\n"
+                             "fd = os.memfd_create(\"m\")\n"
+                             "for i in range(200): os.write(fd, b\"x\" * (1 << 20))\n"
+                             "while True: pass'"));
+
+  BOOST_TEST((unmapped.status.ending == Ending::memory_limit), said(unmapped));
+  BOOST_TEST((reserved.status.ending == Ending::disk_limit), said(reserved));
   BOOST_TEST((memory.status.ending == Ending::memory_limit), said(memory));
   BOOST_TEST(memory.status.detail.ends_with(" of 100 MiB"));
   BOOST_TEST((processes.status.ending == Ending::process_limit), said(processes));
