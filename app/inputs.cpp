@@ -217,7 +217,8 @@ RunInputs load_inputs(const RunOptions& options) {
   apply_model_flags(options, inputs);
   apply_budget_flags(options, inputs.task.budget);
   if (!options.isolation.empty()) {
-    check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy", "none"});
+    if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
+    check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy"});
     inputs.task.workspace.isolation = options.isolation;
   }
   check_bounds(inputs);

@@ -23,7 +23,7 @@ struct TaskVariable {
 
 struct TaskWorkspace {
   std::filesystem::path path = ".";       ///< absolute where the file names one, else "."
-  std::string isolation = "auto";         ///< auto | overlay | copy | none
+  std::string isolation = "auto";         ///< auto | overlay | copy
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   std::vector<std::string> project_docs = {"AGENTS.md"};
   std::uint64_t project_docs_max_bytes = 32u << 10;

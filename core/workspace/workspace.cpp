@@ -59,9 +59,7 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
   try {
     return std::make_unique<CopyWorkspace>(options, obstacle);
   } catch (const Error& error) {
-    throw Error("no isolation works here: " + obstacle + "; copy: " + error.what() +
-                    "; choose one by --isolation (none works in place)",
-                error.code());
+    throw Error("no isolation works here: " + obstacle + "; copy: " + error.what(), error.code());
   }
 }
 

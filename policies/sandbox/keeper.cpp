@@ -102,7 +102,7 @@ Kept open_keeper(SandboxProfile& profile, SandboxLayers& layers) {
                   ExitCode::environment);
     profile.use_namespaces = false;
   } else if (!direct) {
-    throw Error("without namespaces the workspace can't be mounted: use --isolation copy or none",
+    throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
                 ExitCode::environment);
   }
   auto kept = fork_keeper(profile, failure);
