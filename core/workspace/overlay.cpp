@@ -74,6 +74,9 @@ class UpperWalk {
     const bool lower_folder = lower && lower->kind == Kind::folder;
     if (S_ISDIR(entry.status.st_mode)) {
       if (lower && !lower_folder) gone(path, lower->kind);
+      if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500)
+        throw Error(path_text(path) + ": a command left a folder that can't be read",
+                    ExitCode::task_failed);
       folder(open_folder(parent.get(), entry.name, plan_.upper / path), path,
              {lower_folder, above.shows}, depth + 1);
     } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {

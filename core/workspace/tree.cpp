@@ -19,6 +19,18 @@ Error walk_error(const fs::path& shown) {
   return system_error(path_text(shown), ExitCode::environment);
 }
 
+/// Lets the owner into all folders of a tree, links not followed.
+void open_up(const fs::path& folder, int depth) noexcept {
+  std::error_code error;
+  const auto status = fs::symlink_status(folder, error);
+  if (error || !fs::is_directory(status) || depth > kDeepestFolder) return;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, error);
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_directory(it->symlink_status(ignored))) open_up(it->path(), depth + 1);
+  }
+}
+
 }  // namespace
 
 Fd open_folder(int parent, const std::string& name, const fs::path& shown) {
@@ -67,9 +79,12 @@ bool is_within(const std::string& path, const std::vector<fs::path>& folders) {
 }
 
 void remove_tree(const fs::path& folder) noexcept {
-  std::error_code ignored;
-  fs::permissions(folder / "work" / "work", fs::perms::owner_all, ignored);
-  fs::remove_all(folder, ignored);
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) return;
+  // Folders that were closed to their owner: the overlay's own, or by a command.
+  open_up(folder, 0);
+  fs::remove_all(folder, error);
 }
 
 }  // namespace sortie

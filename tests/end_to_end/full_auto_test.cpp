@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "tests/support/run_folder.h"
 
@@ -64,8 +65,9 @@ BOOST_AUTO_TEST_CASE(what_must_not_work_fails) {
   const Listener listener;
   const std::string port = std::to_string(listener.port);
   const std::vector<std::string> lines = {
-      "echo x > " + folder.path("beside.txt").string(),
-      "cat " + folder.path("beside.txt").string(),
+      // Below a private /tmp that is the command's own it may write; the real file it may not see.
+      "grep -q 'not yours' " + folder.path("beside.txt").string(),
+      "echo x > " + folder.path("beside.txt").string() + "; exit 1",
       "echo x > /etc/sortie-test",
       "touch /usr/bin/sortie-test",
       "echo x > .git/config",
@@ -87,6 +89,7 @@ BOOST_AUTO_TEST_CASE(what_must_not_work_fails) {
 
   for (std::size_t i = 0; i < lines.size(); ++i) BOOST_TEST(!succeeded[i], lines[i]);
   BOOST_TEST(read_tree(folder.path("work")).count("elsewhere") == 0);
+  BOOST_TEST(read_file(folder.path("beside.txt"), 100) == "not yours\n");
   BOOST_TEST(folder.artifact("transcript.jsonl").find("sk-secret-of-the-test") ==
              std::string::npos);
 }

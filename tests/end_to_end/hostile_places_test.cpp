@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -105,6 +106,28 @@ BOOST_AUTO_TEST_CASE(a_protected_link_that_was_changed_fails_the_run) {
       "policy: auto\n");
 
   BOOST_TEST(folder.run().status == 8);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_nobody_may_enter_is_the_tasks_fault_and_leaves_no_state) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "mkdir -p m/n; echo x > m/n/y; chmod 000 m/n m"})
+                        .next()
+                        .message("done"),
+                    "policy: auto\nexpect: {changes: any}\n");
+  ProgramStart start = folder.start();
+  if (::geteuid() == 0) {  // root may enter every folder
+    start.uid = 1234;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path("")))
+      BOOST_REQUIRE(::lchown(entry.path().c_str(), 1234, 1234) == 0);
+    BOOST_REQUIRE(::chown(folder.path("").c_str(), 1234, 1234) == 0);
+  }
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST(!fs::exists(folder.out() / "state"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
