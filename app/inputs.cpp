@@ -20,6 +20,7 @@
 #include "core/base/text.h"
 #include "core/task/variables.h"
 #include "core/workspace/git_info.h"
+#include "policies/path_rules.h"
 
 namespace sortie {
 namespace {
@@ -160,7 +161,16 @@ VariableSources make_sources(const RunOptions& options, const RunInputs& inputs,
     for (const auto& folder : inputs.policy.read) {
       const fs::path allowed = fs::weakly_canonical(inputs.workspace / folder);
       const fs::path relative = path.lexically_relative(allowed);
-      if (!relative.empty() && *relative.begin() != "..") return read_file(path, 1u << 20);
+      if (relative.empty() || *relative.begin() == "..") continue;
+      const PathRules rules(inputs.policy, {.workspace = inputs.workspace,
+                                            .out = {},
+                                            .protected_files = {},
+                                            .home = environment("HOME").value_or("")});
+      if (rules.is_hidden(path))
+        throw InputError("{{file:" + name + "}}: the policy's paths.hide hides it");
+      if (fs::exists(path) && !fs::is_regular_file(path))
+        throw InputError("{{file:" + name + "}}: is no regular file");
+      return read_file(path, 1u << 20);
     }
     throw InputError("{{file:" + name + "}}: the policy's paths.read does not have it");
   };

@@ -130,4 +130,30 @@ BOOST_AUTO_TEST_CASE(a_folder_that_nobody_may_enter_is_the_tasks_fault_and_leave
   BOOST_TEST(!fs::exists(folder.out() / "state"));
 }
 
+BOOST_AUTO_TEST_CASE(a_task_can_not_put_hidden_files_or_pipes_into_its_prompt) {
+  const RunFolder folder;
+  folder.write("work/.env", "PLAIN=hidden-by-the-policy\n");
+  folder.write("work/seen.txt", "seen-by-the-model\n");
+  BOOST_REQUIRE(::mkfifo((folder.workspace() / "pipe").c_str(), 0644) == 0);
+  folder.write("policy.yaml", "version: 1\nextends: [strict]\npaths: {read: [.]}\n");
+  folder.write_task(CassetteWriter().message("done"),
+                    "policy: policy.yaml\nexpect: {changes: any}\n");
+  const std::string task = read_file(folder.task(), 1 << 20);
+  const auto run_with = [&](const std::string& name) {
+    std::string text = task;
+    text.replace(text.find("Do it."), 6, "\"{{file:" + name + "}}\"");
+    write_file(folder.task(), text);
+    return folder.run();
+  };
+
+  BOOST_TEST(run_with("seen.txt").status == 0);
+  const ProgramEnd hidden = run_with(".env");
+  const ProgramEnd pipe = run_with("pipe");
+
+  BOOST_TEST(hidden.status == 2);
+  BOOST_TEST(hidden.errors.find("paths.hide") != std::string::npos, hidden.errors);
+  BOOST_TEST(pipe.status == 2);
+  BOOST_TEST(pipe.errors.find("is no regular file") != std::string::npos, pipe.errors);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
