@@ -156,15 +156,16 @@ void Agent::State::make_tools() {
   const PolicyLimits& limits = inputs.policy.limits;
   Confinement& confinement = parts.confinement;
   const Engine& engine = confinement.engine();
+  const fs::path& workspace = confinement.workspace();
 
   launcher = std::make_unique<BudgetedLauncher>(confinement.launcher(), parts.budget);
   const auto form = knows_custom_tools(inputs.task.model.name) ? ToolCall::Form::custom
                                                                : ToolCall::Form::function;
   auto apply_patch = std::make_unique<ApplyPatch>(
-      confinement.view(), inputs.workspace, form,
+      confinement.view(), workspace, form,
       [&engine](const fs::path& path) { return engine.is_protected(path); });
   ShellOptions shell;
-  shell.workspace = inputs.workspace;
+  shell.workspace = workspace;
   shell.environment = confinement.environment();
   shell.git_environment = confinement.git_environment();
   shell.command_timeout = limits.command_timeout;
@@ -179,9 +180,9 @@ void Agent::State::make_tools() {
       ShellParts{*launcher, confinement.view(), parts.redactor, patches}, std::move(shell)));
   tools.push_back(std::move(apply_patch));
   tools.push_back(std::make_unique<UpdatePlan>());
-  tools.push_back(std::make_unique<ReadFile>(confinement.view(), inputs.workspace));
+  tools.push_back(std::make_unique<ReadFile>(confinement.view(), workspace));
   tools.push_back(std::make_unique<ListDir>(
-      confinement.view(), inputs.workspace,
+      confinement.view(), workspace,
       [&engine](const fs::path& path) { return engine.is_hidden(path); }));
   keep_enabled(tools);
 
@@ -189,6 +190,8 @@ void Agent::State::make_tools() {
   options.shown_output = inputs.task.shown_output;
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
+  if (auto* paths = parts.protected_paths)
+    options.protected_changes = [paths] { return paths->restore_changed(); };
   registry = std::make_unique<ToolRegistry>(std::move(tools), engine, parts.events, parts.redactor,
                                             parts.clock, std::move(options));
 }
@@ -268,15 +271,15 @@ const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 std::vector<Item> Agent::first_items() const {
   const RunInputs& inputs = state_->parts.inputs;
   EnvironmentContext context;
-  context.cwd = inputs.workspace;
+  Confinement& confinement = state_->parts.confinement;
+  context.cwd = confinement.workspace();
   context.approval_mode = name_of(inputs.approval);
   context.sandbox_mode = name_of(inputs.policy.sandbox);
   context.network_access = name_of(inputs.policy.network);
   context.shell = "sh";
   if (inputs.policy.sandbox != SandboxMode::read_only) {
-    context.writable_roots = {inputs.workspace.string(), "/tmp"};
-    for (const auto& path : state_->parts.confinement.profile().writable)
-      context.writable_roots.push_back(path);
+    context.writable_roots = {context.cwd, confinement.environment().at("TMPDIR")};
+    for (const auto& path : confinement.profile().writable) context.writable_roots.push_back(path);
   }
   context.date = utc_timestamp(state_->parts.clock.now()).substr(0, 10);
   return sortie::first_items(state_->docs, context, inputs.prompt, state_->parts.redactor);

@@ -10,6 +10,7 @@
 #include "app/confinement.h"
 #include "app/inputs.h"
 #include "app/options.h"
+#include "app/protected_paths.h"
 #include "ci/result.h"
 #include "core/agent/loop.h"
 #include "core/base/redact.h"
@@ -49,6 +50,7 @@ class Agent {
     const RunOptions& options;
     std::optional<std::string> key;
     Confinement& confinement;
+    ProtectedPaths* protected_paths;  ///< compared after each command; may be null
     const GitInfo& git;
     EventSink& events;
     const Redactor& redactor;

@@ -70,6 +70,34 @@ void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfil
   }
 }
 
+/// A path of the workspace as commands name it: where nothing can be mounted they work in a copy
+/// at a path of its own. Other paths stay as they are.
+fs::path as_commands_see(const fs::path& path, const ConfinementInputs& inputs,
+                         const fs::path& seen) {
+  if (path.empty() || !is_within(path, inputs.workspace)) return path;
+  const fs::path relative = path.lexically_relative(inputs.workspace);
+  return relative == "." ? seen : seen / relative;
+}
+
+/// --out, unless the copy that commands work in lies there itself.
+fs::path out_to_protect(const ConfinementInputs& inputs, const fs::path& seen) {
+  if (inputs.out.empty() || is_within(seen, inputs.out)) return {};
+  return as_commands_see(inputs.out, inputs, seen);
+}
+
+/// The task's and the policy's own files.
+std::vector<fs::path> files_to_protect(const ConfinementInputs& inputs, const fs::path& seen) {
+  std::vector<fs::path> files;
+  for (const auto* list : {&inputs.protected_files, &inputs.policy.files}) {
+    for (const auto& file : *list) {
+      std::error_code error;
+      const fs::path real = fs::weakly_canonical(file, error);
+      files.push_back(as_commands_see(error ? file : real, inputs, seen));
+    }
+  }
+  return files;
+}
+
 /// HOME and a folder for temporary files, the commands' own.
 void make_private_home(const SandboxProfile& profile) {
   std::error_code error;
@@ -158,7 +186,11 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
                                 programs.included.end());
   profile_ = make_profile(inputs, own);
-  std::vector<fs::path> writable = {inputs.workspace, profile_.home, "/tmp", "/var/tmp"};
+  const fs::path& seen = workspace();
+  // The caller's HOME too where the commands have another: its tools need more of it than the
+  // folder of PATH, and a run is to find the same programs everywhere.
+  std::vector<fs::path> writable = {inputs.workspace, seen,   profile_.home,
+                                    view_home(own),   "/tmp", "/var/tmp"};
   writable.insert(writable.end(), profile_.writable.begin(), profile_.writable.end());
   const auto own_path = own.find("PATH");
   const auto folders = command_path(own_path == own.end() ? "" : own_path->second, writable);
@@ -168,20 +200,24 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   places.path = folders;
   places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
-  if (inputs.approval != Approval::full_auto) git_environment_ = one_repository(inputs.workspace);
-  engine_ = std::make_unique<Engine>(inputs.policy, inputs.approval, inputs.workspace, inputs.out,
-                                     folders, inputs.protected_files, profile_.home);
+  if (inputs.approval != Approval::full_auto) git_environment_ = one_repository(seen);
+  engine_ =
+      std::make_unique<Engine>(inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen),
+                               folders, files_to_protect(inputs, seen), profile_.home);
   for (const auto& folder : folders) profile_.readable.push_back(folder);
   keeper_ = std::make_unique<Keeper>(profile_);
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
   view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
+  if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);
+  const auto& layers = keeper_->layers();
+  missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());
 }
 
 Json Confinement::layers_json() const {
   const SandboxLayers& layers = keeper_->layers();
   Json missing = Json::array();
-  for (const auto& one : layers.missing) missing.push_back(one);
+  for (const auto& one : missing_) missing.push_back(one);
   return Json::object({{"namespaces", layers.namespaces},
                        {"landlock_abi", layers.landlock_abi},
                        {"seccomp", layers.seccomp},

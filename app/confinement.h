@@ -28,6 +28,7 @@ struct ConfinementInputs {
   std::vector<std::filesystem::path> protected_files;  ///< absolute: the task and what it names
   MountPlan mount;
   bool namespaces = true;                ///< what namespaces_available() said
+  std::string no_namespaces;             ///< why not, where it said so
   std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
                                          ///< there are no namespaces to keep the machine's away
 };
@@ -50,6 +51,10 @@ class Confinement {
   const Engine& engine() const { return *engine_; }
   /// The workspace as commands see it, for sortie's own file work.
   Files& view() { return *view_; }
+  /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
+  const std::filesystem::path& workspace() const { return workspace_root(profile_); }
+  /// What of the sandbox is not to be had here, and why.
+  const std::vector<std::string>& missing() const { return missing_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","missing"}.
   Json layers_json() const;
 
@@ -60,6 +65,7 @@ class Confinement {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Keeper> keeper_;
   std::unique_ptr<DiskFiles> view_;
+  std::vector<std::string> missing_;
 };
 
 /// Guarantees by name: {"writes": {"proved": true, "detail": "…"}, …}.

@@ -2,36 +2,43 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/support.h"
+#include "policies/sandbox/workspace_search.h"
 
 namespace sortie {
 
 namespace fs = std::filesystem;
 
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
-    : policy_(policy), workspace_(workspace) {
-  const bool namespaces = namespaces_available(nullptr);
+    : workspace_(workspace) {
+  const bool namespaces =
+      policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
   if (!namespaces) {
     std::string pattern = (fs::temp_directory_path() / "sortie-state-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       throw system_error("make a private folder " + pattern, ExitCode::environment);
     private_folder_ = pattern;
   }
-  names_before_ = protected_names();
   MountPlan plan;
   plan.kind = namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct;
   plan.in_place = true;
   plan.workspace = workspace;
   plan.source = workspace;
-  confinement_ = std::make_unique<Confinement>(
-      ConfinementInputs{
-          policy, policy.approval, workspace, {}, {}, plan, namespaces, private_folder_},
-      own);
+  confinement_ = std::make_unique<Confinement>(ConfinementInputs{policy,
+                                                                 policy.approval,
+                                                                 workspace,
+                                                                 {},
+                                                                 {},
+                                                                 plan,
+                                                                 namespaces,
+                                                                 no_namespaces_,
+                                                                 private_folder_},
+                                               own);
+  keep_protected();
 }
 
 InPlace::~InPlace() {
@@ -39,23 +46,23 @@ InPlace::~InPlace() {
   if (!private_folder_.empty()) remove_tree(private_folder_);
 }
 
-std::vector<std::string> InPlace::protected_names() const {
-  std::vector<std::string> names;
-  for (const auto& glob : policy_.protect) {
-    std::error_code error;
-    if (glob.find_first_of("*?[") == std::string::npos &&
-        fs::exists(fs::symlink_status(workspace_ / glob, error)))
-      names.push_back(glob);
+void InPlace::keep_protected() {
+  const auto& globs = confinement_->profile().protect;
+  if (!confinement_->keeper().layers().namespaces) {
+    protected_paths_ = std::make_unique<ProtectedPaths>(workspace_, workspace_, globs);
+    if (private_folder_.empty()) return;
+    const fs::path folder = private_folder_ / "protected";
+    fs::create_directory(folder);
+    protected_paths_->keep_in(folder);
+    return;
   }
-  return names;
-}
-
-std::vector<std::string> InPlace::new_protected_names() const {
-  std::vector<std::string> fresh;
-  for (const auto& name : protected_names())
-    if (std::find(names_before_.begin(), names_before_.end(), name) == names_before_.end())
-      fresh.push_back(name);
-  return fresh;
+  std::vector<std::string> absent;
+  for (const auto& glob : globs) {
+    std::error_code error;
+    if (!has_wildcard(glob) && !fs::exists(fs::symlink_status(workspace_ / glob, error)))
+      absent.push_back(glob);
+  }
+  protected_paths_ = std::make_unique<ProtectedPaths>(workspace_, workspace_, std::move(absent));
 }
 
 }  // namespace sortie

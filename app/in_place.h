@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/confinement.h"
+#include "app/protected_paths.h"
 #include "policies/environment.h"
 
 namespace sortie {
@@ -21,18 +22,19 @@ class InPlace {
   ~InPlace();
 
   Confinement& confinement() { return *confinement_; }
-  /// Protected names that stand there now and did not before: in the user's own tree no mount
-  /// point can be made to keep them away.
-  std::vector<std::string> new_protected_names() const;
+  /// Puts back the protected paths that a command changed where no mount guards them: all of them
+  /// without namespaces; with them, names that were not there at the start, since no mount point
+  /// may be made in the user's own tree. @return these paths
+  std::vector<std::string> restore_changed() { return protected_paths_->restore_changed(); }
 
  private:
-  std::vector<std::string> protected_names() const;
+  void keep_protected();
 
-  const Policy& policy_;
   std::filesystem::path workspace_;
   std::filesystem::path private_folder_;
-  std::vector<std::string> names_before_;
+  std::string no_namespaces_;
   std::unique_ptr<Confinement> confinement_;
+  std::unique_ptr<ProtectedPaths> protected_paths_;
 };
 
 }  // namespace sortie

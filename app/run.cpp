@@ -14,6 +14,7 @@
 #include "app/inputs.h"
 #include "app/output_folder.h"
 #include "app/progress.h"
+#include "app/protected_paths.h"
 #include "app/provider_choice.h"
 #include "app/signals.h"
 #include "ci/result.h"
@@ -63,7 +64,8 @@ class Run {
  private:
   void begin();
   void confine();
-  void confine_with(Namespaces namespaces, const std::filesystem::path& state);
+  void confine_with(Namespaces namespaces, const std::filesystem::path& state,
+                    const std::string& no_namespaces = {});
   Environment commands_environment() const;
   void start_record();
   void prove_guarantees();
@@ -95,6 +97,7 @@ class Run {
   Tally tally_;
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<Confinement> confinement_;
+  std::unique_ptr<ProtectedPaths> protected_paths_;  ///< where no mount guards them
   std::unique_ptr<Signals> signals_;
   Redactor redactor_;
   std::unique_ptr<Transcript> transcript_;
@@ -144,9 +147,10 @@ void Run::confine() {
   confinement_.reset();
   workspace_.reset();
   out_.remove_state();
-  const bool namespaces = namespaces_available(nullptr);
+  std::string why;
+  const bool namespaces = namespaces_available(&why);
   confine_with(namespaces ? Namespaces::proved : Namespaces::none,
-               out_.make_state(inputs_.workspace));
+               out_.make_state(inputs_.workspace), why);
 }
 
 /// What commands may inherit from: all but the key, whatever its variable is called.
@@ -156,15 +160,19 @@ Environment Run::commands_environment() const {
   return environment;
 }
 
-void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state) {
+void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state,
+                       const std::string& no_namespaces) {
   workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
   result_.isolation = name_of(workspace_->isolation());
   result_.isolation_reason = workspace_->reason();
   confinement_ = std::make_unique<Confinement>(
       ConfinementInputs{inputs_.policy, inputs_.approval, inputs_.workspace, out_.path(),
                         files_of_task(inputs_.task), workspace_->mount_plan(),
-                        namespaces != Namespaces::none, state},
+                        namespaces != Namespaces::none, no_namespaces, state},
       commands_environment());
+  if (!confinement_->keeper().layers().namespaces)
+    protected_paths_ = std::make_unique<ProtectedPaths>(
+        confinement_->workspace(), inputs_.workspace, confinement_->profile().protect);
   result_.layers = confinement_->layers_json();
 }
 
@@ -192,8 +200,9 @@ void Run::start_record() {
   events_.on(run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
   if (inputs_.policy.sandbox == SandboxMode::none)
     progress_->say("sandbox: NONE by the policy: commands can do all that this user can");
-  for (const auto& missing : confinement_->keeper().layers().missing)
-    progress_->say("sandbox: " + missing);
+  for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);
+  if (inputs_.task.workspace.isolation == "auto" && workspace_->isolation() == Isolation::copy)
+    progress_->say("isolation: copy (" + workspace_->reason() + ")");
 }
 
 void Run::prove_guarantees() {
@@ -207,7 +216,7 @@ void Run::prove_guarantees() {
 
 VerificationResult Run::verify(const std::string& phase, int round) {
   VerificationOptions options;
-  options.workdir = inputs_.workspace;
+  options.workdir = confinement_->workspace();
   options.environment = confinement_->environment();
   options.phase = phase;
   options.round = round;
@@ -217,6 +226,11 @@ VerificationResult Run::verify(const std::string& phase, int round) {
   options.redactor = &redactor_;
   auto result = run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_,
                                  budget_, options, stop());
+  if (protected_paths_) {
+    if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
+      throw RunEnds{ExitCode::integrity,
+                    "a verification command changed the protected path " + changed.front()};
+  }
   end_if_stopped();
   if (result.stopped) {
     const Exhausted time = budget_.time_spent();
@@ -244,8 +258,9 @@ void Run::verify_start() {
 
 /// The agent's work and its verification, round after round.
 void Run::work() {
-  agent_ = std::make_unique<Agent>(Agent::Parts{inputs_, options_, key_, *confinement_, git_,
-                                                events_, redactor_, clock_, budget_});
+  agent_ = std::make_unique<Agent>(Agent::Parts{inputs_, options_, key_, *confinement_,
+                                                protected_paths_.get(), git_, events_, redactor_,
+                                                clock_, budget_});
   for (const auto& note : agent_->notes()) progress_->say(note);
   std::vector<Item> items = agent_->first_items();
   for (int round = 1;; ++round) {

@@ -42,7 +42,9 @@ class TryFolder {
 };
 
 /// Says what came of isolation, layers and canary, all made as a run makes them.
-void try_confinement(const fs::path& folder, bool namespaces, Json& report) {
+/// @param no_namespaces  why there are none; "" where there are
+void try_confinement(const fs::path& folder, const std::string& no_namespaces, Json& report) {
+  const bool namespaces = no_namespaces.empty();
   WorkspaceOptions options;
   options.root = folder / "workspace";
   options.out = folder / "out";
@@ -61,6 +63,7 @@ void try_confinement(const fs::path& folder, bool namespaces, Json& report) {
                                               {},
                                               workspace->mount_plan(),
                                               namespaces,
+                                              no_namespaces,
                                               options.state},
                             own_environment());
     report.set("layers", confinement.layers_json());
@@ -86,19 +89,10 @@ Json surroundings_json() {
   return json;
 }
 
-/// What a person can do about namespaces that are refused here.
-std::string remedy(const std::string& why) {
-  return why +
-         "; remedies: as an ordinary user, sysctl kernel.unprivileged_userns_clone=1 or "
-         "kernel.apparmor_restrict_unprivileged_userns=0; in a container, run it with "
-         "--security-opt seccomp=unconfined --security-opt apparmor=unconfined, or "
-         "--cap-add SYS_ADMIN";
-}
-
 Json examine() {
   const TryFolder folder;
   std::string why;
-  const bool namespaces = namespaces_available(&why);
+  namespaces_available(&why);
   Json report = Json::object({{"version", SORTIE_VERSION}});
   utsname system{};
   if (::uname(&system) == 0) report.set("kernel", system.release);
@@ -107,9 +101,9 @@ Json examine() {
   report.set("layers", Json());
   report.set("guarantees", Json());
   report.set("problem", Json());
-  try_confinement(folder.path(), namespaces, report);
+  try_confinement(folder.path(), why, report);
   report.set("surroundings", surroundings_json());
-  report.set("remedy", namespaces ? Json() : Json(remedy(why)));
+  report.set("remedy", why.empty() ? Json() : Json(why));
   return report;
 }
 

@@ -52,7 +52,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   const Signals signals;
   Redactor redactor;
   for (auto& secret : environment_secrets(policy, own)) redactor.add(std::move(secret));
-  for (const auto& missing : place.confinement().keeper().layers().missing)
+  for (const auto& missing : place.confinement().missing())
     write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
 
   Command command;
@@ -73,12 +73,10 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
                   (status.detail.empty() ? "ended by signal " + std::to_string(status.code)
                                          : status.detail) +
                   "\n");
-  if (const auto made = place.new_protected_names(); !made.empty()) {
-    std::string names;
-    for (const auto& name : made) names += " " + name;
-    write_all(STDERR_FILENO, "sortie: integrity (8): protected paths were made:" + names + "\n");
-    return ExitCode::integrity;
-  }
+  if (const auto changed = place.restore_changed(); !changed.empty())
+    throw Error(
+        "the command changed the protected path " + changed.front() + "; it was put back as it was",
+        ExitCode::integrity);
   return static_cast<ExitCode>(shell_status(status));
 }
 

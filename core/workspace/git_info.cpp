@@ -1,5 +1,7 @@
 #include "core/workspace/git_info.h"
 
+#include <string_view>
+
 #include "core/base/file_name.h"
 #include "core/workspace/git_repository.h"
 
@@ -32,7 +34,29 @@ std::string branch_name(git_repository& repository) {
   return name.compare(0, prefix.size(), prefix) == 0 ? name.substr(prefix.size()) : "";
 }
 
+bool same_entry(const git_index_entry& one, const git_index_entry& other) {
+  // Of the extended flags only those that are stored.
+  constexpr auto kStored = GIT_INDEX_ENTRY_EXTENDED_FLAGS;
+  return std::string_view(one.path) == other.path && one.mode == other.mode &&
+         one.flags == other.flags && git_oid_equal(&one.id, &other.id) != 0 &&
+         (one.flags_extended & kStored) == (other.flags_extended & kStored);
+}
+
 }  // namespace
+
+bool lists_same_entries(const fs::path& index, const fs::path& other) {
+  start_libgit2();
+  GitIndex one;
+  GitIndex two;
+  if (git_index_open(GitOut(one), index.c_str()) < 0) return false;
+  if (git_index_open(GitOut(two), other.c_str()) < 0) return false;
+  const std::size_t count = git_index_entrycount(one.get());
+  if (count != git_index_entrycount(two.get())) return false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!same_entry(*git_index_get_byindex(one.get(), i), *git_index_get_byindex(two.get(), i)))
+      return false;
+  return true;
+}
 
 FoundRepository find_repository(const fs::path& folder) {
   start_libgit2();

@@ -16,6 +16,11 @@ struct GitInfo {
   bool operator==(const GitInfo&) const = default;
 };
 
+/// Whether two index files list the same entries, whatever they remember of the files' times:
+/// commands that only read, git diff for one, write that anew.
+/// @return false where one can't be read
+bool lists_same_entries(const std::filesystem::path& index, const std::filesystem::path& other);
+
 /// Looks at the folder and its parents; nothing where none of them is a working tree.
 ///
 /// @param folder  absolute, links resolved

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ctime>
 
@@ -44,15 +45,34 @@ void walk(const Fd& folder, const std::string& path, const std::vector<fs::path>
 
 Fd open_tree(const fs::path& tree) { return open_folder(AT_FDCWD, tree.native(), tree); }
 
+/// By way of this process's memory.
+ssize_t copy_piece(int from, int to, off_t at, std::size_t size) {
+  std::array<char, 65536> buffer;
+  const ssize_t count = ::pread(from, buffer.data(), std::min(buffer.size(), size), at);
+  return count <= 0 ? count : ::pwrite(to, buffer.data(), static_cast<std::size_t>(count), at);
+}
+
+/// Whether copy_file_range(2) can't do it here: another file system, or one without the call.
+bool needs_reading(int error) {
+  return error == EXDEV || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
+}
+
 void copy_range(int from, int to, off_t begin, off_t end, const std::string& path) {
-  off_t in = begin;
-  off_t out = begin;
-  while (in < end) {
-    const ssize_t count =
-        ::copy_file_range(from, &in, to, &out, static_cast<std::size_t>(end - in), 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw copy_error(path);
+  bool in_kernel = true;
+  for (off_t at = begin; at < end;) {
+    const auto size = static_cast<std::size_t>(end - at);
+    off_t in = at;
+    off_t out = at;
+    const ssize_t count = in_kernel ? ::copy_file_range(from, &in, to, &out, size, 0)
+                                    : copy_piece(from, to, at, size);
     if (count == 0) return;  // it was cut short meanwhile; its stamp will tell
+    if (count > 0) {
+      at += count;
+    } else if (in_kernel && needs_reading(errno)) {
+      in_kernel = false;
+    } else if (errno != EINTR) {
+      throw copy_error(path);
+    }
   }
 }
 

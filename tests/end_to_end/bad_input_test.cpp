@@ -161,7 +161,10 @@ BOOST_AUTO_TEST_CASE(a_full_or_read_only_disk_under_out_is_said_and_leaves_no_su
   const std::string disk = folder.path("disk").string();
   BOOST_REQUIRE(::mount("none", disk.c_str(), "tmpfs", 0, "size=16k") == 0);
   const ProgramEnd full = folder.run({"--out", disk + "/out", "--isolation", "copy"});
-  ::mount("none", disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr);
+  // Busy as long as the kernel has not taken down the run's mount namespace.
+  BOOST_TEST(wait_until([&] {
+    return ::mount("none", disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=16k") == 0;
+  }));
   const ProgramEnd read_only = folder.run({"--out", disk + "/other"});
   const bool diff_left = std::filesystem::exists(disk + "/out/changes.diff");
   ::umount2(disk.c_str(), MNT_DETACH);

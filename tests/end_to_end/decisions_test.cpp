@@ -16,7 +16,7 @@ using Argv = std::vector<std::string>;
 struct Row {
   Argv argv;
   const char* effect;
-  const char* says;  ///< a part of the reason, or of the output where it is allowed
+  const char* says;  ///< a part of what was denied and why, or of the output
 };
 
 CassetteWriter cassette_of(const std::vector<Row>& rows) {
@@ -61,8 +61,9 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
     BOOST_TEST_CONTEXT(write_json(approvals[i])) {
       const std::string effect = approvals[i].string_at("decision");
       BOOST_TEST(effect == rows[i].effect);
-      const std::string text =
-          effect == "allow" ? folder.output(i) : approvals[i].string_at("reason");
+      const std::string text = effect == "allow" ? folder.output(i)
+                                                 : approvals[i].string_at("part") + ": " +
+                                                       approvals[i].string_at("reason");
       BOOST_TEST(text.find(rows[i].says) != std::string::npos, text);
     }
   }

@@ -160,4 +160,79 @@ BOOST_AUTO_TEST_CASE(nothing_to_do_costs_nothing) {
   BOOST_TEST(folder.artifact("changes.diff").empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_start_state_is_held_to_what_the_task_says_of_it) {
+  const struct {
+    const char* before;
+    const char* command;
+    int status;
+    const char* word;
+    std::size_t requests;
+  } rows[] = {
+      {"fail", "true", 0, "nothing-to-do", 0},   {"fail", "test -e b.txt", 0, "success", 2},
+      {"pass", "false", 1, "task-failed", 0},    {"pass", "true", 0, "success", 2},
+      {"any", "test -e b.txt", 0, "success", 2},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.before << ": " << row.command) {
+      const RunFolder folder;
+      folder.write_task(
+          CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+          std::string("policy: auto\nverify: {commands: [") + row.command +
+              "], before: " + row.before + "}\n");
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(folder.result().string_at("status") == row.word);
+      BOOST_TEST(folder.records("model.request").size() == row.requests);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(changes_are_held_to_what_the_task_expects) {
+  const struct {
+    const char* expected;
+    bool changes;
+    int status;
+  } rows[] = {{"auto", true, 0},      {"auto", false, 1},      {"required", false, 1},
+              {"forbidden", true, 1}, {"forbidden", false, 0}, {"any", true, 0},
+              {"any", false, 0},      {"required", true, 0}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.expected << ", changes: " << row.changes) {
+      const RunFolder folder;
+      CassetteWriter cassette;
+      if (row.changes) cassette.shell({"sh", "-c", "echo b > b.txt"}).next();
+      for (int round = 0; round < 3; ++round) cassette.message("done");
+      folder.write_task(cassette,
+                        std::string("policy: auto\nexpect: {changes: ") + row.expected + "}\n");
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(std::filesystem::exists(folder.out() / "changes.diff") == (row.status == 0));
+      BOOST_TEST(folder.result()["verified"].is_null());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rounds_bound_what_goes_back_to_the_agent) {
+  for (const std::size_t rounds : {1u, 2u, 3u}) {
+    const RunFolder folder;
+    CassetteWriter cassette;
+    cassette.shell({"sh", "-c", "echo b > b.txt"}).next();
+    for (int round = 0; round < 5; ++round) cassette.message("it is all green now");
+    folder.write_task(cassette, "policy: auto\nverify: {commands: ['echo seen; false'], rounds: " +
+                                    std::to_string(rounds) + "}\n");
+
+    const ProgramEnd end = folder.run();
+
+    BOOST_TEST(end.status == 1, end.errors);
+    BOOST_TEST(folder.records("verification.completed").size() == rounds);
+    BOOST_TEST(folder.records("model.request").size() == rounds + 1);
+    BOOST_TEST(!folder.result()["verified"].boolean(true));
+    BOOST_TEST(folder.artifact("partial.diff").find("+b") != std::string::npos);
+    BOOST_TEST(end.output.empty());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -23,13 +23,14 @@ struct Sample {
     copy_tree(fs::path(SORTIE_SOURCE_DIR) / "samples" / name, folder / "sample");
     copy_tree(folder / "sample/project", folder / "before");
   }
-  ProgramEnd run() const {
+  ProgramEnd run(const Caller& caller = {}) const {
+    give_to(folder.path(), caller.uid);
     ProgramStart start;
     start.argv = {sortie_binary(), "run", (folder / "sample/task.yaml").string(), "--out",
                   (folder / "out").string()};
     start.folder = folder.path();
     start.environment = {{"OPENAI_API_KEY", ""}};
-    return run_program(start);
+    return run_program(as_caller(caller, std::move(start)));
   }
   TemporaryFolder folder;
 };
@@ -76,6 +77,26 @@ BOOST_AUTO_TEST_CASE(each_sample_succeeds_and_its_diff_applies) {
           run_program({.argv = {sortie_binary(), "verify", (sample.folder / "out").string()}})
               .status == 0);
       BOOST_TEST(!fs::exists(sample.folder / "out/state"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_sample_succeeds_whoever_runs_it) {
+  for (const auto& caller : all_callers()) {
+    for (const char* name : kSamples) {
+      BOOST_TEST_CONTEXT(name << " by " << caller.name) {
+        const Sample sample(name);
+
+        const ProgramEnd end = sample.run(caller);
+
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(
+            (read_tree(sample.folder / "sample/project") == read_tree(sample.folder / "before")));
+        const Json result = parse_json(read_file(sample.folder / "out/result.json"));
+        BOOST_TEST(result["verified"].boolean());
+        BOOST_TEST(result["isolation"].string_at("mode") ==
+                   (caller.namespaces ? "overlay" : "copy"));
+      }
     }
   }
 }

@@ -114,6 +114,36 @@ ProgramEnd Program::finish(std::chrono::seconds limit) {
 
 ProgramEnd run_program(const ProgramStart& start) { return Program(start).finish(); }
 
+std::vector<Caller> all_callers() {
+  std::vector<Caller> callers = {
+      {.name = "the test's user"},
+      {.name = "the test's user without namespaces", .namespaces = false}};
+  if (::getuid() == 0) {
+    callers.push_back({.name = "an ordinary user", .uid = 1000});
+    callers.push_back(
+        {.name = "an ordinary user without namespaces", .uid = 1000, .namespaces = false});
+  }
+  return callers;
+}
+
+ProgramStart as_caller(const Caller& caller, ProgramStart start) {
+  if (!caller.namespaces)
+    start.argv.insert(start.argv.begin(),
+                      std::string(SORTIE_BINARY_DIR) + "/tests/support/refuse_namespaces");
+  if (caller.uid) {
+    start.uid = caller.uid;
+    start.environment["HOME"] = "/nonexistent";
+  }
+  return start;
+}
+
+void give_to(const fs::path& tree, std::optional<uid_t> uid) {
+  if (!uid || ::getuid() != 0) return;
+  if (::lchown(tree.c_str(), *uid, *uid) != 0) throw system_error("chown " + tree.string());
+  for (const auto& entry : fs::recursive_directory_iterator(tree))
+    if (::lchown(entry.path().c_str(), *uid, *uid) != 0) throw system_error("chown");
+}
+
 std::string sortie_binary() { return std::string(SORTIE_BINARY_DIR) + "/app/sortie"; }
 
 void copy_tree(const fs::path& from, const fs::path& to) {

@@ -23,6 +23,22 @@ struct ProgramStart {
   std::optional<uid_t> uid;                        ///< run as this user and group
 };
 
+/// Who starts a program, and what the system lets it have.
+struct Caller {
+  const char* name = "";
+  std::optional<uid_t> uid;  ///< nothing: the test's own user
+  bool namespaces = true;    ///< false: refused, as in a container engine's default profile
+};
+
+/// Root and an ordinary user, each with and without namespaces, as far as this user can play them.
+std::vector<Caller> all_callers();
+
+/// The same program, started by this caller.
+ProgramStart as_caller(const Caller& caller, ProgramStart start);
+
+/// Makes the tree the user's own, where this process may.
+void give_to(const std::filesystem::path& tree, std::optional<uid_t> uid);
+
 /// How a program ended.
 struct ProgramEnd {
   int status = -1;  ///< exit code, or 128 + signal

@@ -1,5 +1,6 @@
 #include "tests/support/run_folder.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -39,7 +40,9 @@ void RunFolder::write_task(const CassetteWriter& cassette, const std::string& mo
 
 ProgramStart RunFolder::start(const std::vector<std::string>& flags) const {
   ProgramStart start;
-  start.argv = {sortie_binary(), "run", task().string(), "--out", out().string()};
+  start.argv = {sortie_binary(), "run", task().string()};
+  if (std::find(flags.begin(), flags.end(), "--out") == flags.end())
+    start.argv.insert(start.argv.end(), {"--out", out().string()});
   start.argv.insert(start.argv.end(), flags.begin(), flags.end());
   start.folder = folder_.path();
   start.environment = {{"OPENAI_API_KEY", ""}, {"SORTIE_BASE_URL", ""}, {"GITHUB_ACTIONS", ""}};
@@ -48,6 +51,11 @@ ProgramStart RunFolder::start(const std::vector<std::string>& flags) const {
 
 ProgramEnd RunFolder::run(const std::vector<std::string>& flags) const {
   return run_program(start(flags));
+}
+
+ProgramEnd RunFolder::run_as(const Caller& caller, ProgramStart start) const {
+  give_to(folder_.path(), caller.uid);
+  return run_program(as_caller(caller, std::move(start)));
 }
 
 Json RunFolder::result() const { return parse_json(artifact("result.json")); }

@@ -29,6 +29,9 @@ class RunFolder {
   /// `sortie run` with the flags given added.
   ProgramStart start(const std::vector<std::string>& flags = {}) const;
   ProgramEnd run(const std::vector<std::string>& flags = {}) const;
+  /// The same by this caller, whose own all of it is from then on.
+  ProgramEnd run_as(const Caller& caller, ProgramStart start) const;
+  ProgramEnd run_as(const Caller& caller) const { return run_as(caller, start()); }
 
   Json result() const;
   /// The data of all records of a type, in their order.

@@ -47,6 +47,8 @@ BOOST_AUTO_TEST_CASE(the_nearest_name_is_found_or_none) {
   BOOST_TEST(nearest_name("banana", names) == "");
   BOOST_TEST(nearest_name("rnu", {"run", "doctor"}) == "run");
   BOOST_TEST(nearest_name("hgih", {"low", "high"}) == "high");
+  BOOST_TEST(nearest_name("nmae", {"note", "name"}) == "name");
+  BOOST_TEST(nearest_name("vrefiy", names) == "verify");
 }
 
 BOOST_AUTO_TEST_CASE(lines_are_split_without_an_empty_last_one) {

@@ -1,0 +1,182 @@
+#include "app/protected_paths.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/workspace/git_info.h"
+#include "policies/sandbox/workspace_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kAnySize = ~0ull;
+constexpr const char* kIndex = ".git/index";
+
+std::string content_of(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_symlink(path, error)) return fs::read_symlink(path, error).string();
+  return read_file(path, kAnySize);
+}
+
+/// A folder without permissions would stand in its own removal's way.
+void open_folders(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
+  if ((status.st_mode & 0700) != 0700) ::chmod(path.c_str(), 0700);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path, error)) open_folders(entry.path());
+}
+
+void erase(const fs::path& path) {
+  open_folders(path);
+  fs::remove_all(path);
+}
+
+/// The owner where this process may give it, then the mode, which chown(2) takes bits of.
+void dress(const fs::path& path, const struct stat& like) {
+  if (::geteuid() == 0 && ::lchown(path.c_str(), like.st_uid, like.st_gid) != 0)
+    throw system_error("chown " + path.string(), ExitCode::integrity);
+  if (!S_ISLNK(like.st_mode)) ::chmod(path.c_str(), like.st_mode & 07777);
+}
+
+/// Files, folders and links; what else there is, a socket of git's, is no content.
+void copy_entry(const fs::path& from, const fs::path& to) {
+  struct stat status {};
+  if (::lstat(from.c_str(), &status) != 0) return;
+  if (S_ISDIR(status.st_mode)) {
+    fs::create_directory(to);
+    for (const auto& entry : fs::directory_iterator(from))
+      copy_entry(entry.path(), to / entry.path().filename());
+  } else if (S_ISLNK(status.st_mode)) {
+    fs::copy_symlink(from, to);
+  } else if (S_ISREG(status.st_mode)) {
+    fs::copy_file(from, to);
+  } else {
+    return;
+  }
+  dress(to, status);
+}
+
+/// Makes the folders above a path real ones: a link put in their place would lead elsewhere.
+void make_parents(const fs::path& from, const fs::path& to, const fs::path& path) {
+  fs::path made;
+  for (const auto& part : path.parent_path()) {
+    made /= part;
+    if (fs::is_directory(fs::symlink_status(to / made))) continue;
+    erase(to / made);
+    fs::create_directory(to / made);
+    struct stat status {};
+    if (::stat((from / made).c_str(), &status) == 0) dress(to / made, status);
+  }
+}
+
+bool holds_a_folder_of(const std::set<std::string>& paths, const fs::path& path) {
+  for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path())
+    if (paths.count(folder.string()) != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+ProtectedPaths::ProtectedPaths(fs::path tree, fs::path source, std::vector<std::string> globs)
+    : tree_(std::move(tree)), source_(std::move(source)) {
+  for (auto& glob : globs) (has_wildcard(glob) ? wildcards_ : names_).push_back(std::move(glob));
+  start_ = stamps();
+}
+
+ProtectedPaths::Stamp ProtectedPaths::stamp_of(const struct stat& status) {
+  // A folder's size and times change with a lock file in it that is gone again.
+  if (S_ISDIR(status.st_mode)) return {.mode = status.st_mode};
+  return {.mode = status.st_mode,
+          .size = status.st_size,
+          .inode = status.st_ino,
+          .changed_ns = status.st_ctim.tv_sec * 1'000'000'000LL + status.st_ctim.tv_nsec};
+}
+
+std::vector<fs::path> ProtectedPaths::find() const {
+  std::vector<fs::path> paths;
+  for (const auto& name : names_) {
+    const fs::path path = fs::path(name).lexically_normal();
+    if (path.is_relative() && *path.begin() != "..") paths.push_back(path);
+  }
+  bool complete = true;  // what lies beyond is judged by the check of the diff
+  for (auto& path : search_globs(tree_, wildcards_, &complete)) paths.push_back(std::move(path));
+  return paths;
+}
+
+ProtectedPaths::Stamps ProtectedPaths::stamps() const {
+  Stamps stamps;
+  for (const auto& path : find()) add_stamps(path, stamps);
+  return stamps;
+}
+
+void ProtectedPaths::add_stamps(const fs::path& path, Stamps& stamps) const {
+  struct stat status {};
+  if (::lstat((tree_ / path).c_str(), &status) != 0) return;
+  stamps[path.string()] = stamp_of(status);
+  if (!S_ISDIR(status.st_mode)) return;
+  std::error_code error;  // a folder that a command closed differs by its mode
+  for (const auto& entry : fs::directory_iterator(tree_ / path, error))
+    add_stamps(path / entry.path().filename(), stamps);
+}
+
+bool ProtectedPaths::differs(const std::string& path, const Stamp& before, const Stamp& now) const {
+  if (before == now) return false;
+  if (before.mode != now.mode || before.size != now.size || S_ISDIR(now.mode)) return true;
+  try {
+    return content_of(tree_ / path) != content_of(source_ / path);
+  } catch (const Error&) {
+    return true;  // what can't be compared is not known to be the same
+  }
+}
+
+void ProtectedPaths::put_back(const fs::path& path) const {
+  make_parents(source_, tree_, path);
+  erase(tree_ / path);
+  copy_entry(source_ / path, tree_ / path);
+}
+
+void ProtectedPaths::keep_in(const fs::path& folder) {
+  for (const auto& path : find()) {
+    make_parents(tree_, folder, path);
+    erase(folder / path);
+    copy_entry(tree_ / path, folder / path);
+  }
+  source_ = folder;
+}
+
+std::vector<std::string> ProtectedPaths::restore_changed() {
+  const Stamps now = stamps();
+  std::set<std::string> changed;
+  std::set<std::string> refreshed;  // put back without a word
+  for (const auto& [path, before] : start_) {
+    const auto found = now.find(path);
+    if (found != now.end() && !differs(path, before, found->second)) continue;
+    const bool same =
+        path == kIndex && found != now.end() && lists_same_entries(tree_ / path, source_ / path);
+    (same ? refreshed : changed).insert(path);
+  }
+  for (const auto& [path, stamp] : now)
+    if (start_.find(path) == start_.end()) changed.insert(path);
+  if (changed.empty() && refreshed.empty()) return {};
+
+  try {
+    for (const auto& path : changed)
+      if (!holds_a_folder_of(changed, path)) put_back(path);
+    for (const auto& path : refreshed) put_back(path);
+  } catch (const fs::filesystem_error& error) {
+    throw Error(std::string("a protected path was changed, and can't be put back: ") + error.what(),
+                ExitCode::integrity);
+  }
+  start_ = stamps();
+  return {changed.begin(), changed.end()};
+}
+
+}  // namespace sortie

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sortie {
+
+/// The protected paths of a tree in which no mount keeps commands from changing them: looked at
+/// after each command, and put back from a place that commands can't reach.
+///
+/// Landlock only adds rights, so inside a writable tree it can't carve out `.git`. Call it only
+/// while no command runs.
+class ProtectedPaths {
+ public:
+  /// @param tree    what commands work in; absolute, links resolved
+  /// @param source  holds the same protected paths, as they were at the start
+  /// @param globs   relative to the tree; those with wildcards as search_globs() finds them
+  ProtectedPaths(std::filesystem::path tree, std::filesystem::path source,
+                 std::vector<std::string> globs);
+
+  /// Copies the protected paths into a folder, which is the source from now on: for a tree that has
+  /// no second copy. @throws std::filesystem::filesystem_error
+  void keep_in(const std::filesystem::path& folder);
+
+  /// Puts back what is not as it was at the start: changed, removed or made since.
+  /// @return these paths, relative to the tree, sorted
+  /// @throws Error  ExitCode::integrity when one could not be put back
+  std::vector<std::string> restore_changed();
+
+ private:
+  /// What lstat(2) tells without reading; equal stamps, equal content: nobody sets a ctime.
+  struct Stamp {
+    mode_t mode = 0;
+    off_t size = 0;
+    ino_t inode = 0;
+    std::int64_t changed_ns = 0;  ///< ctime
+    bool operator==(const Stamp&) const = default;
+  };
+  using Stamps = std::map<std::string, Stamp>;
+
+  static Stamp stamp_of(const struct stat& status);
+  std::vector<std::filesystem::path> find() const;
+  Stamps stamps() const;
+  void add_stamps(const std::filesystem::path& path, Stamps& stamps) const;
+  bool differs(const std::string& path, const Stamp& before, const Stamp& now) const;
+  void put_back(const std::filesystem::path& path) const;
+
+  std::filesystem::path tree_;
+  std::filesystem::path source_;
+  std::vector<std::string> names_;
+  std::vector<std::string> wildcards_;
+  Stamps start_;
+};
+
+}  // namespace sortie
