@@ -174,7 +174,9 @@ std::vector<pid_t> processes_with(const std::string& text) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    const std::string line{std::istreambuf_iterator<char>(in), {}};
+    // Not by an iterator of the buffer: that throws where the process has gone meanwhile.
+    std::string line;
+    std::getline(in, line, '\x01');
     if (line.find(text) != std::string::npos) found.push_back(std::stoi(name));
   }
   return found;
