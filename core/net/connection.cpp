@@ -1,12 +1,14 @@
 #include "core/net/connection.h"
 
 #include <Poco/Exception.h>
-#include <Poco/Net/SecureStreamSocket.h>
+#include <Poco/Net/StreamSocket.h>
 #include <Poco/Net/StreamSocketImpl.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -23,7 +25,7 @@ namespace sortie {
 
 struct Connection::Socket {
   Poco::Net::StreamSocket plain;
-  std::unique_ptr<Poco::Net::SecureStreamSocket> secure;
+  TlsSession secure;  ///< over `plain`; nothing for http
 };
 
 namespace {
@@ -120,6 +122,18 @@ void open_tunnel(int descriptor, const Url& url, const Proxy& proxy) {
                        " with status " + std::to_string(status));
 }
 
+/// One read or write, again when a signal came in between; 0 or less at the end.
+template <typename Step>
+int tls_transfer(SSL* session, Step step) {
+  for (;;) {
+    ::ERR_clear_error();  // what is left of another call would be taken for this one's
+    const int count = step();
+    if (count > 0) return count;
+    const int why = ::SSL_get_error(session, count);
+    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return 0;
+  }
+}
+
 }  // namespace
 
 Connection::Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& tls,
@@ -133,14 +147,7 @@ Connection::Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& t
   watchdog.watch(descriptor_);
   try {
     if (proxy) open_tunnel(descriptor_, url, *proxy);
-    if (!url.secure) return;
-    Tls::State& state = tls.state();
-    state.expect_host(url.host);
-    socket_->secure = std::make_unique<Poco::Net::SecureStreamSocket>(
-        Poco::Net::SecureStreamSocket::attach(socket_->plain, url.host, state.context));
-  } catch (const Poco::Exception& failure) {
-    watchdog.watch(-1);
-    throw ConnectError("TLS with " + url.host + ": " + one_line(failure.displayText()));
+    if (url.secure) socket_->secure = tls.state().shake_hands(descriptor_, url.host);
   } catch (...) {
     watchdog.watch(-1);
     throw;
@@ -158,29 +165,41 @@ bool Connection::is_stale() const {
 }
 
 bool Connection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const int sent = send_some(bytes.substr(0, 1u << 20));
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+int Connection::send_some(std::string_view bytes) {
+  const int size = static_cast<int>(bytes.size());
+  if (socket_->secure) {
+    SSL* const session = socket_->secure.get();
+    return tls_transfer(session, [&] { return ::SSL_write(session, bytes.data(), size); });
+  }
   try {
-    while (!bytes.empty()) {
-      const int size = static_cast<int>(std::min<std::size_t>(bytes.size(), 1u << 20));
-      const int sent = socket_->secure ? socket_->secure->sendBytes(bytes.data(), size)
-                                       : socket_->plain.sendBytes(bytes.data(), size, MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
+    return socket_->plain.sendBytes(bytes.data(), size, MSG_NOSIGNAL);
   } catch (const Poco::Exception&) {
-    return false;
+    return 0;
   }
 }
 
 std::size_t Connection::receive(char* buffer, std::size_t size) {
-  try {
-    const int wanted = static_cast<int>(size);
-    const int count = socket_->secure ? socket_->secure->receiveBytes(buffer, wanted)
-                                      : socket_->plain.receiveBytes(buffer, wanted);
-    return count > 0 ? static_cast<std::size_t>(count) : 0;
-  } catch (const Poco::Exception&) {
-    return 0;
+  const int wanted = static_cast<int>(size);
+  int count = 0;
+  if (socket_->secure) {
+    SSL* const session = socket_->secure.get();
+    count = tls_transfer(session, [&] { return ::SSL_read(session, buffer, wanted); });
+  } else {
+    try {
+      count = socket_->plain.receiveBytes(buffer, wanted);
+    } catch (const Poco::Exception&) {
+      count = 0;
+    }
   }
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 }  // namespace sortie

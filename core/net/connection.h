@@ -51,6 +51,8 @@ class Connection {
   std::size_t receive(char* buffer, std::size_t size);
 
  private:
+  int send_some(std::string_view bytes);
+
   struct Socket;
   Url origin_;
   int descriptor_ = -1;

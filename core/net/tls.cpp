@@ -1,6 +1,6 @@
-#include <Poco/Net/Context.h>
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/net/tls_state.h"
 
 namespace sortie {
@@ -42,6 +43,27 @@ TrustedCertificates system_certificates() {
       ExitCode::environment);
 }
 
+/// The oldest error of OpenSSL's queue, in its words.
+std::string tls_error() {
+  char text[256] = "unknown error";
+  if (const unsigned long code = ::ERR_get_error()) ::ERR_error_string_n(code, text, sizeof text);
+  return one_line(text);
+}
+
+/// The certificate of the handshake has to be this host's; a name is told to the server too (SNI,
+/// RFC 6066 §3, which knows no addresses).
+void expect_host(SSL& session, const std::string& host) {
+  unsigned char address[sizeof(in6_addr)];
+  const bool numeric = ::inet_pton(AF_INET, host.c_str(), address) == 1 ||
+                       ::inet_pton(AF_INET6, host.c_str(), address) == 1;
+  X509_VERIFY_PARAM* rules = ::SSL_get0_param(&session);
+  ::X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  const bool set = numeric ? ::X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str()) == 1
+                           : ::X509_VERIFY_PARAM_set1_host(rules, host.data(), host.size()) == 1 &&
+                                 SSL_set_tlsext_host_name(&session, host.c_str()) == 1;
+  if (!set) throw Error("TLS: cannot check certificates for host '" + host + "'");
+}
+
 }  // namespace
 
 Tls::Tls(TrustedCertificates certificates) : certificates_(std::move(certificates)) {}
@@ -51,39 +73,40 @@ Tls::State& Tls::state() {
   if (state_) return *state_;
   if (certificates_.file.empty() && certificates_.folder.empty())
     certificates_ = system_certificates();
-  Poco::Net::Context::Params params;
-  params.verificationMode = Poco::Net::Context::VERIFY_STRICT;
-  params.verificationDepth = 9;
-  params.loadDefaultCAs = false;
-  params.cipherList = "HIGH:!aNULL:!eNULL:!MD5:!RC4:!3DES";
-  Poco::Net::Context::Ptr context =
-      new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, params);
-  context->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
-  // OpenSSL checks chain and name inside the handshake (expect_host), before a byte of ours goes
-  // out. Poco's own check comes after it and would leave out localhost.
-  context->enableExtendedCertificateVerification(false);
-  SSL_CTX_set_verify(context->sslContext(), SSL_VERIFY_PEER, nullptr);
+  State made{decltype(State::context)(::SSL_CTX_new(::TLS_client_method()))};
+  SSL_CTX* const context = made.context.get();
+  if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+      ::SSL_CTX_set_cipher_list(context, "HIGH:!aNULL:!eNULL:!MD5:!RC4:!3DES") != 1)
+    throw Error("TLS can't be set up: " + tls_error(), ExitCode::environment);
+  // OpenSSL checks chain and name inside the handshake, before a byte of ours goes out.
+  ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  ::SSL_CTX_set_verify_depth(context, 9);
   const auto name = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
-  if (SSL_CTX_load_verify_locations(context->sslContext(), name(certificates_.file),
-                                    name(certificates_.folder)) != 1)
+  if (::SSL_CTX_load_verify_locations(context, name(certificates_.file),
+                                      name(certificates_.folder)) != 1)
     throw Error("cannot read trusted certificates from '" +
                     (certificates_.file.empty() ? certificates_.folder : certificates_.file) + "'",
                 ExitCode::environment);
-  state_ = std::make_unique<State>(State{context});
+  state_ = std::make_unique<State>(std::move(made));
   return *state_;
 }
 
-void Tls::State::expect_host(const std::string& host) const {
-  X509_VERIFY_PARAM* rules = SSL_CTX_get0_param(context->sslContext());
-  unsigned char address[sizeof(in6_addr)];
-  const bool numeric = ::inet_pton(AF_INET, host.c_str(), address) == 1 ||
-                       ::inet_pton(AF_INET6, host.c_str(), address) == 1;
-  X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  // Each forgets what was expected before.
-  const bool set = X509_VERIFY_PARAM_set1_host(rules, numeric ? nullptr : host.c_str(), 0) == 1 &&
-                   (numeric ? X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str())
-                            : X509_VERIFY_PARAM_set1_ip(rules, nullptr, 0)) == 1;
-  if (!set) throw Error("TLS: cannot check certificates for host '" + host + "'");
+TlsSession Tls::State::shake_hands(int descriptor, const std::string& host) const {
+  TlsSession session(::SSL_new(context.get()));
+  if (!session || ::SSL_set_fd(session.get(), descriptor) != 1)
+    throw ConnectError("TLS with " + host + ": " + tls_error());
+  expect_host(*session, host);
+  ::ERR_clear_error();
+  const int result = ::SSL_connect(session.get());
+  if (result == 1) return session;
+  // Why the chain was refused is not in the queue of errors, which names the step alone.
+  const long refused = ::SSL_get_verify_result(session.get());
+  std::string cause = "the server ended the handshake";
+  if (refused != X509_V_OK)
+    cause = std::string("certificate refused: ") + ::X509_verify_cert_error_string(refused);
+  else if (::ERR_peek_error() != 0)
+    cause = tls_error();
+  throw ConnectError("TLS with " + host + ": " + cause);
 }
 
 }  // namespace sortie
