@@ -178,7 +178,7 @@ void fill(int file, std::string_view content, const struct stat& owner, unsigned
   if (!write_all(file, content)) fail_errno(path, errno);
   give_to_owner(file, owner, path);  // before the mode: chown(2) clears set-id bits
   if (::fchmod(file, mode & 07777) != 0) fail_errno(path, errno);
-  if (::fsync(file) != 0) fail_errno(path, errno);
+  // Not synced: what a run changes lasts by its diff, which is.
 }
 
 std::vector<std::string> parts_of(const std::string& path) {

@@ -5,13 +5,14 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/reader.h>
 #include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <unordered_set>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -199,6 +200,85 @@ struct StringStream {
   void Flush() {}
 };
 
+/// Counts what would be written.
+struct Counter {
+  std::size_t bytes = 0;
+  void append(std::string_view text) { bytes += text.size(); }
+};
+
+/// Characters that stand in a JSON string as they are (RFC 8259 §7).
+constexpr std::array<bool, 256> kUnescaped = [] {
+  std::array<bool, 256> unescaped{};
+  for (std::size_t i = 0x20; i < unescaped.size(); ++i) unescaped[i] = i != '"' && i != '\\';
+  return unescaped;
+}();
+
+template <typename Out>
+void write_escape(char c, Out& out) {
+  constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kLetters = "\"\\bfnrt";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto named = kNamed.find(c);
+  const auto code = static_cast<unsigned char>(c);
+  if (named != std::string_view::npos) {
+    const char escape[] = {'\\', kLetters[named]};
+    out.append(std::string_view(escape, sizeof escape));
+  } else {
+    const char escape[] = {'\\', 'u', '0', '0', kDigits[code >> 4], kDigits[code & 15]};
+    out.append(std::string_view(escape, sizeof escape));
+  }
+}
+
+/// In runs: outputs and messages of megabytes are written several times a run.
+template <typename Out>
+void write_text(std::string_view text, Out& out) {
+  if (!is_utf8(text)) return write_text(std::string_view(repair_utf8(text)), out);
+  out.append("\"");
+  while (!text.empty()) {
+    std::size_t run = 0;
+    while (run < text.size() && kUnescaped[static_cast<unsigned char>(text[run])]) ++run;
+    out.append(text.substr(0, run));
+    text.remove_prefix(run);
+    if (text.empty()) break;
+    write_escape(text.front(), out);
+    text.remove_prefix(1);
+  }
+  out.append("\"");
+}
+
+template <typename Out>
+void write_compact(const Json& value, Out& out) {
+  std::string_view comma;
+  switch (value.type()) {
+    case Json::Type::null:
+      return out.append("null"), void();
+    case Json::Type::boolean:
+      return out.append(value.boolean() ? "true" : "false"), void();
+    case Json::Type::number:
+      return out.append(value.text()), void();
+    case Json::Type::string:
+      return write_text(value.text(), out);
+    case Json::Type::array:
+      out.append("[");
+      for (const auto& item : value.items()) {
+        out.append(std::exchange(comma, ","));
+        write_compact(item, out);
+      }
+      out.append("]");
+      return;
+    case Json::Type::object:
+      out.append("{");
+      for (const auto& [name, member] : value.members()) {
+        out.append(std::exchange(comma, ","));
+        write_text(name, out);
+        out.append(":");
+        write_compact(member, out);
+      }
+      out.append("}");
+      return;
+  }
+}
+
 template <typename Writer>
 void write_value(Writer& writer, const Json& value) {
   switch (value.type()) {
@@ -256,10 +336,12 @@ Json parse_json(std::string_view text, std::size_t max_depth) {
   return builder.take();
 }
 
-void write_json(const Json& value, std::string& to) {
-  StringStream stream{to};
-  rapidjson::Writer<StringStream> writer(stream);
-  write_value(writer, value);
+void write_json(const Json& value, std::string& to) { write_compact(value, to); }
+
+std::size_t written_size(const Json& value) {
+  Counter counter;
+  write_compact(value, counter);
+  return counter.bytes;
 }
 
 bool is_json(std::string_view text) {
@@ -288,8 +370,6 @@ std::string write_json_pretty(const Json& value) {
   return text;
 }
 
-void write_json_string(std::string_view text, std::string& to) {
-  write_json(Json(std::string(text)), to);
-}
+void write_json_string(std::string_view text, std::string& to) { write_text(text, to); }
 
 }  // namespace sortie

@@ -107,6 +107,8 @@ bool is_json(std::string_view text);
 std::string write_json(const Json& value);
 /// The same, appended.
 void write_json(const Json& value, std::string& to);
+/// The bytes that write_json() would write.
+std::size_t written_size(const Json& value);
 /// With two blanks of indentation, for people.
 std::string write_json_pretty(const Json& value);
 /// One string as a JSON string, with its quotes.

@@ -1,5 +1,7 @@
 #include "core/base/needle_search.h"
 
+#include <algorithm>
+
 namespace sortie {
 namespace {
 
@@ -15,6 +17,7 @@ void NeedleSearch::clear() {
   states_.assign(1, State{});
   lengths_.clear();
   root_.fill(0);
+  pairs_.reset();
 }
 
 std::uint32_t NeedleSearch::add(std::string_view needle) {
@@ -41,17 +44,36 @@ std::uint32_t NeedleSearch::add(std::string_view needle) {
 void NeedleSearch::build() {
   root_.fill(0);
   for (const Edge& edge : states_[0].edges) root_[edge.byte] = edge.to;
+  std::size_t shortest = kLongestStride + 1;
+  for (const std::size_t length : lengths_) shortest = std::min(shortest, length);
+  stride_ = std::max<std::size_t>(shortest - 1, 1);
+  pairs_.reset();
+  if (breaks_ == LineBreaks::pass_over)
+    for (unsigned byte = 0; byte < 256; ++byte)
+      for (const char c : {'\n', '\r'}) {
+        pairs_.set(pair(static_cast<char>(byte), c));
+        pairs_.set(pair(c, static_cast<char>(byte)));
+      }
   // Breadth first: a state's fallback is less deep, so it is complete when it is asked.
   std::vector<std::uint32_t> queue = {0};
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const std::uint32_t from = queue[i];
     for (const Edge& edge : states_[from].edges) {
       State& to = states_[edge.to];
+      if (to.depth <= stride_) add_pairs(edge.byte, to);
       to.fallback = from == 0 ? 0 : step(states_[from].fallback, edge.byte);
       if (to.needle == kNone) to.needle = states_[to.fallback].needle;
       queue.push_back(edge.to);
     }
   }
+}
+
+void NeedleSearch::add_pairs(unsigned char byte, const State& after) {
+  const bool ends = after.needle != kNone;  // anything may follow
+  for (unsigned next = 0; ends && next < 256; ++next)
+    pairs_.set(pair(static_cast<char>(byte), static_cast<char>(next)));
+  for (const Edge& edge : after.edges)
+    pairs_.set(pair(static_cast<char>(byte), static_cast<char>(edge.byte)));
 }
 
 std::uint32_t NeedleSearch::child(std::uint32_t state, unsigned char byte) const {
@@ -76,13 +98,10 @@ void NeedleSearch::scan(std::string_view chunk, Position& position, std::vector<
   for (std::size_t i = 0; i < size; ++i) {
     auto byte = static_cast<unsigned char>(chunk[i]);
     if (state == 0) {
-      while (root_[byte] == 0) {
-        if (++i == size) {
-          position = {};
-          return;
-        }
-        byte = static_cast<unsigned char>(chunk[i]);
-      }
+      // A needle that begins in the next `stride_` bytes has this pair among its first ones.
+      while (i + stride_ < size && !pairs_[pair(chunk[i + stride_ - 1], chunk[i + stride_])])
+        i += stride_;
+      byte = static_cast<unsigned char>(chunk[i]);
       state = root_[byte];
       breaks = 0;
     } else if (breaks_ == LineBreaks::pass_over && is_break(byte)) {

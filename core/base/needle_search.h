@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,6 +46,7 @@ class NeedleSearch {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::size_t kLongestStride = 4;
   struct Edge {
     unsigned char byte = 0;
     std::uint32_t to = 0;
@@ -56,12 +58,22 @@ class NeedleSearch {
     std::vector<Edge> edges;  ///< mostly one: needles share little but their beginning
   };
 
+  static std::size_t pair(char first, char second) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(first) << 8 |
+                                    static_cast<unsigned char>(second));
+  }
+  void add_pairs(unsigned char byte, const State& after);
   std::uint32_t child(std::uint32_t state, unsigned char byte) const;
   std::uint32_t step(std::uint32_t state, unsigned char byte) const;
 
   LineBreaks breaks_;
   std::vector<State> states_;
   std::array<std::uint32_t, 256> root_{};  ///< state 0's edges, to itself where there is none
+  /// The pairs of bytes that the first `stride_` + 1 of a needle hold: where none is seen at every
+  /// `stride_`th byte, no needle begins (Wu and Manber, "A fast algorithm for multi-pattern
+  /// searching", 1994).
+  std::bitset<65536> pairs_;
+  std::size_t stride_ = 1;
   std::vector<std::size_t> lengths_;
 };
 

@@ -11,8 +11,16 @@ namespace {
 /// Bytes kept beyond each half, so that it can be seen whether a character ends there.
 constexpr std::size_t kSpare = 4;
 
+/// In blocks whose count fits into a byte, so that the compiler counts many bytes at once.
 std::uint64_t newlines_in(std::string_view text) {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  std::uint64_t newlines = 0;
+  for (std::string_view block; !text.empty(); text.remove_prefix(block.size())) {
+    block = text.substr(0, 255);
+    unsigned char count = 0;
+    for (const char c : block) count = static_cast<unsigned char>(count + (c == '\n'));
+    newlines += count;
+  }
+  return newlines;
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ std::string Redactor::text(std::string_view text) const {
   if (longest_ == 0) return std::string(text);
   StreamRedactor stream(*this);
   stream.find(text);
-  return stream.finish();
+  return stream.parts_.empty() ? std::move(stream.held_) : stream.finish();
 }
 
 std::string Redactor::find(std::string_view text) const {

@@ -23,6 +23,28 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
+/// How many bytes at the beginning go on as they are. Where a few do, whole blocks are tried, which
+/// the compiler looks at many bytes at once.
+std::size_t plain_bytes(std::string_view text) {
+  constexpr std::size_t kFew = 16;
+  constexpr std::size_t kBlock = 128;
+  const auto is_plain = [&](std::size_t i) { return kPlain[static_cast<unsigned char>(text[i])]; };
+  std::size_t end = 0;
+  while (end < text.size() && end < kFew && is_plain(end)) ++end;
+  if (end < kFew) return end;
+  for (bool clean = true; clean && end + kBlock <= text.size(); end += clean ? kBlock : 0) {
+    unsigned char special = 0;
+    for (const char c : text.substr(end, kBlock)) {
+      const auto byte = static_cast<unsigned char>(c);
+      const bool control = (byte < 0x20) & (byte != '\n') & (byte != '\t');
+      special = static_cast<unsigned char>(special | control | (byte == 0x7f));
+    }
+    clean = special == 0;
+  }
+  while (end < text.size() && is_plain(end)) ++end;
+  return end;
+}
+
 /// UTF-8 without bad sequences and without the control characters U+0080 to U+009F.
 std::string repaired(std::string_view text) {
   std::string out = repair_utf8(text);
@@ -58,8 +80,7 @@ std::string TerminalText::feed(std::string_view bytes) {
       in_sequence(bytes[i++], out);
       continue;
     }
-    std::size_t end = i;
-    while (end < bytes.size() && kPlain[static_cast<unsigned char>(bytes[end])]) ++end;
+    std::size_t end = i + plain_bytes(bytes.substr(i));
     if (end > i) plain(bytes.substr(i, end - i), out);
     if (end < bytes.size()) control(bytes[end++]);
     i = end;

@@ -54,8 +54,13 @@ std::string comparable(std::string_view line, Leniency leniency) {
 FileLines::FileLines(std::string_view content) : content_(content) {
   bool first = true;
   std::size_t begin = 0;
+  // The next of each, looked for anew only once it is passed: each byte is looked at once for each.
+  std::size_t feed = content.find('\n');
+  std::size_t carriage = content.find('\r');
   while (begin < content.size()) {
-    std::size_t end = content.find_first_of("\r\n", begin);
+    if (feed < begin) feed = content.find('\n', begin);
+    if (carriage < begin) carriage = content.find('\r', begin);
+    const std::size_t end = std::min(feed, carriage);
     if (end == std::string_view::npos) {
       lines_.push_back(content.substr(begin));
       ended_ = false;
