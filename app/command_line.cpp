@@ -1,6 +1,7 @@
 #include "app/command_line.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -120,6 +121,9 @@ int run_command_line(int argc, char** argv) {
   // A closed pipe and a limit of file size are errors of that write, not our end.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  // Large blocks go back to the machine when they are freed. Otherwise the threshold grows with
+  // the first of them, and the heap keeps the peak of the largest response or output.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   CLI::App root(
       "One-shot batch runner for coding agents: a task and a policy in, a diff and a "
       "transcript out.",

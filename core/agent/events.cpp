@@ -135,13 +135,14 @@ RunEvent model_response_event(int turn, const Response& response) {
   for (const Item& item : response.items) items.push_back(to_json(item));
   Json data = Json::object({{"id", response.id},
                             {"served_model", response.served_model},
-                            {"items", std::move(items)},
+                            {"items", Json()},
                             {"usage", response.raw_usage},
                             {"tokens", response.usage ? to_json(*response.usage) : Json()},
                             {"incomplete", response.incomplete},
                             {"stop_reason", response.stop_reason},
                             {"first_event_ms", milliseconds(response.first_event)},
                             {"duration_ms", milliseconds(response.duration)}});
+  data.set("items", std::move(items));  // large: an initializer list would copy them
   if (!response.findings.empty() && !response.output.empty())
     data.set("output", received_json(response.output));
   return {"model.response", turn, std::move(data)};
@@ -176,10 +177,11 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
                             {"success", record.success},
                             {"exit", record.exit ? to_json(*record.exit) : Json()},
                             {"duration_ms", milliseconds(record.duration)},
-                            {"output", record.output},
+                            {"output", Json()},
                             {"dropped_bytes", record.dropped_bytes},
                             {"changed_files", strings(record.changed_files)},
                             {"verdict", text_or_null(record.verdict)}});
+  data.set("output", record.output);  // large: an initializer list would copy it once more
   if (record.shown) data.set("shown", *record.shown);
   return {"tool.output", turn, std::move(data)};
 }

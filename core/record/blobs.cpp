@@ -23,8 +23,6 @@ struct LongString {
   std::size_t written;  ///< bytes as JSON, with escapes
 };
 
-std::size_t written_size(const Json& value) { return write_json(value).size(); }
-
 void collect(Json& value, std::vector<LongString>& found) {
   if (value.is_string() && value.text().size() >= kShortestBlob)
     found.push_back({&value, written_size(value)});

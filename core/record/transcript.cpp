@@ -64,8 +64,9 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
 
 void Transcript::on(const RunEvent& event) {
   if (!failure_.empty()) throw Error(failure_, ExitCode::environment);
+  if (fits(event)) return append(event);
   bool cut = false;
-  const Json data = within_limit(event, cut);
+  const Json data = cut_outputs(event, cut);
   if (cut && !limit_told_) {
     limit_told_ = true;
     append(check_hit_event(event.turn, "transcript_limit",
@@ -77,13 +78,18 @@ void Transcript::on(const RunEvent& event) {
   append({event.type, event.turn, data});
 }
 
-/// The event's data; its output cut where it does not fit into the limit any more.
-Json Transcript::within_limit(const RunEvent& event, bool& cut) const {
-  Json data = event.data;
-  if (event.type != "tool.output" && event.type != "verification.completed") return data;
+/// Whether the limit leaves room for its output.
+bool Transcript::fits(const RunEvent& event) const {
+  if (event.type != "tool.output" && event.type != "verification.completed") return true;
   const std::uint64_t used = file_bytes_ + blobs_.bytes();
-  const std::uint64_t needed = data["output"].text().size() + data["shown"].text().size();
-  if (used + needed <= max_bytes_) return data;
+  const std::uint64_t needed =
+      event.data["output"].text().size() + event.data["shown"].text().size();
+  return used + needed <= max_bytes_;
+}
+
+/// The event's data with its output cut, where there is enough of it.
+Json Transcript::cut_outputs(const RunEvent& event, bool& cut) const {
+  Json data = event.data;
   for (const char* name : {"output", "shown"}) cut = cut_member(data, name) || cut;
   if (cut) data.set("cut", true);
   return data;
@@ -92,6 +98,7 @@ Json Transcript::within_limit(const RunEvent& event, bool& cut) const {
 void Transcript::append(const RunEvent& event) {
   std::string record = line(event, event.data);
   if (record.size() > kMaxRecordBytes) {
+    record = {};
     try {
       record = line(event, blobs_.shorten(event.data, kMaxRecordBytes - kEnvelopeBytes));
     } catch (const Error& error) {
@@ -105,8 +112,10 @@ void Transcript::append(const RunEvent& event) {
 }
 
 std::string Transcript::line(const RunEvent& event, const Json& data) const {
-  std::string line = "{\"seq\":" + std::to_string(next_seq_) + ",\"ts\":\"" +
-                     utc_timestamp(clock_.now()) + "\",\"type\":";
+  std::string line;
+  line.reserve(written_size(data) + kEnvelopeBytes);
+  line += "{\"seq\":" + std::to_string(next_seq_) + ",\"ts\":\"" + utc_timestamp(clock_.now()) +
+          "\",\"type\":";
   write_json_string(event.type, line);
   line += ",\"turn\":" + std::to_string(event.turn) + ",\"prev\":\"" + prev_ + "\",\"data\":";
   write_json(data, line);

@@ -41,7 +41,8 @@ class Transcript : public EventSink {
 
  private:
   void append(const RunEvent& event);
-  Json within_limit(const RunEvent& event, bool& cut) const;
+  bool fits(const RunEvent& event) const;
+  Json cut_outputs(const RunEvent& event, bool& cut) const;
   std::string line(const RunEvent& event, const Json& data) const;
   void write(const std::string& line);
   void sync();
