@@ -61,9 +61,8 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.isolation = isolation_of(inputs.task.workspace.isolation);
   options.copy_limit = inputs.task.workspace.copy_limit;
   options.namespaces = namespaces != Namespaces::none;
-  options.probe_overlay = [namespaces](const MountPlan& plan) {
-    return namespaces == Namespaces::assumed ? std::string() : probe_overlay(plan);
-  };
+  options.overlay_assumed = namespaces == Namespaces::assumed;
+  options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
   return open_workspace(options);
 }
 

@@ -221,6 +221,7 @@ std::string overlay_obstacle(const WorkspaceOptions& options) {
     const std::string foreign = foreign_file(options.root);
     if (!foreign.empty()) return foreign + " belongs to another user or group";
   }
+  if (options.overlay_assumed) return "";
   const ProbeFolder probe{options.state / "probe"};
   remove_tree(probe.path);
   return options.probe_overlay(make_overlay_plan(options, probe.path));

@@ -55,6 +55,8 @@ struct WorkspaceOptions {
   /// Tries an overlay plan for real: mounts it in a throw-away keeper, reads the top levels,
   /// writes through it. Returns "" or why it does not work.
   std::function<std::string(const MountPlan&)> probe_overlay;
+  /// Not tried beforehand: whoever mounts it sees.
+  bool overlay_assumed = false;
 };
 
 /// Picks the isolation. @throws Error with ExitCode::environment, reason and remedy, where a mode

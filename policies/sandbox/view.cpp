@@ -203,6 +203,11 @@ void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool u
                         ",workdir=" + name(source.work) +
                         ",redirect_dir=nofollow,metacopy=off,index=off";
   if (user) options += ",userxattr";
+  // Otherwise unmounting it syncs the whole file system that the upper folder is on, and waits for
+  // all that the machine has to write. What is needed of it is read before (Linux 5.10).
+  const std::string unsynced = options + ",volatile";
+  if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV, unsynced.c_str()) == 0)
+    return;
   mount_new("overlay", target, options.c_str());
 }
 
