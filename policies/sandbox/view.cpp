@@ -205,6 +205,10 @@ void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool u
   if (user) options += ",userxattr";
   // Otherwise unmounting it syncs the whole file system that the upper folder is on, and waits for
   // all that the machine has to write. What is needed of it is read before (Linux 5.10).
+  // The mark of an earlier volatile mount would refuse this one: it warns of a power loss in
+  // between, after which a run begins again from its base anyhow.
+  std::error_code ignored;
+  fs::remove_all(fs::path(name(source.work)) / "work/incompat/volatile", ignored);
   const std::string unsynced = options + ",volatile";
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV, unsynced.c_str()) == 0)
     return;
