@@ -46,15 +46,6 @@ void write_flag_files(const RunOptions& options, const std::string& diff,
     write_flag_file("--output-last-message", options.last_message, message);
 }
 
-std::string print_result(const RunOptions& options, const std::string& diff,
-                         const std::string& message) {
-  std::string text = options.diff == "-" ? diff : message;
-  if (options.diff != "-" && !text.empty() && text.back() != '\n') text += '\n';
-  if (text.empty() || write_all(STDOUT_FILENO, text)) return {};
-  return std::string("stdout: ") + errno_text(errno) + "; the " +
-         (options.diff == "-" ? "diff" : "message") + " is in the output folder";
-}
-
 std::string find_leak(const Redactor& redactor, const std::string& diff) {
   const std::string name = redactor.find(diff);
   if (!name.empty()) return "the value of " + name;

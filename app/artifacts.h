@@ -18,11 +18,6 @@ void remove_stale(const RunOptions& options);
 void write_flag_files(const RunOptions& options, const std::string& diff,
                       const std::string& message);
 
-/// Writes stdout's one thing: the diff (`--diff -`) or the final message.
-/// @return "" or why it could not be written whole
-std::string print_result(const RunOptions& options, const std::string& diff,
-                         const std::string& message);
-
 /// Which secret stands in a diff's text, in words, or ""; also a marker of ours on an added line.
 std::string find_leak(const Redactor& redactor, const std::string& diff);
 

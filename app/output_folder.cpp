@@ -62,6 +62,10 @@ bool holds_only_a_run(const fs::path& folder) {
 
 OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   std::error_code error;
+  // A repository can bring a link of that name, to anywhere.
+  const fs::path named = path.has_filename() ? path : path.parent_path();
+  if (fs::is_symlink(named, error))
+    throw Error("--out " + path.string() + ": is a link; name the folder itself", ExitCode::usage);
   fs::create_directories(path, error);
   if (error) throw Error("--out " + path.string() + ": " + error.message(), ExitCode::usage);
   path_ = fs::canonical(path, error);

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -80,7 +81,8 @@ class Run {
   void write_diff(const std::string& name);
   void close_record();
   void withdraw_success();
-  void print_data();
+  void print(const std::string& text);
+  void print_message();
   VerificationResult verify(const std::string& phase, int round);
   std::stop_token stop() const { return signals_->token(); }
   void end_if_stopped() const;
@@ -395,6 +397,12 @@ ExitCode Run::end() {
   finish([this] {
     if (confinement_) result_.survivors_excluded = confinement_->keeper().shut_down();
   });
+  if (!result_.survivors_excluded)
+    result_.warnings.push_back("it could not be proved that no process of the run is left");
+  if (!result_.ignored_changes.empty())
+    result_.warnings.push_back(std::to_string(result_.ignored_changes.size()) +
+                               " changed paths are ignored by git and not in the diff: "
+                               "ignored_changes; output.diff.include takes them in");
   finish([this] { write_artifacts(); });
   result_.duration = budget_.time_used();
   finish([this] { close_record(); });
@@ -406,7 +414,7 @@ ExitCode Run::end() {
   if (progress_) progress_->finish();
   if (!untold.empty())
     write_all(STDERR_FILENO, "sortie: result.json: " + redactor_.text(untold) + "\n");
-  print_data();
+  if (result_.code == ExitCode::success && options_.diff != "-") print_message();
   out_.remove_state();
   const std::string line = last_line(result_, tally_.last_action, options_.out, redactor_) + "\n";
   write_all(STDERR_FILENO, line);
@@ -420,7 +428,9 @@ void Run::write_artifacts() {
     result_.artifacts["last-message.txt"] = digest_of(message_ + "\n");
   }
   write_diff(success ? "changes.diff" : "partial.diff");
-  if (success) write_flag_files(options_, diff_ ? diff_->text : "", message_);
+  if (!success) return;
+  write_flag_files(options_, diff_ ? diff_->text : "", message_);
+  if (options_.diff == "-") print(diff_ ? diff_->text : "");
 }
 
 void Run::write_diff(const std::string& name) {
@@ -452,11 +462,23 @@ void Run::close_record() {
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 
-/// stdout: only ever what a successful run came to.
-void Run::print_data() {
-  if (result_.code != ExitCode::success) return;
-  const std::string problem = print_result(options_, diff_ ? diff_->text : "", message_);
-  if (!problem.empty()) write_all(STDERR_FILENO, "sortie: " + problem + "\n");
+/// The final message is in the output folder too: that it could not be printed is only told.
+void Run::print_message() {
+  try {
+    print(message_.empty() ? "" : message_ + "\n");
+  } catch (const Error& error) {
+    write_all(STDERR_FILENO, std::string("sortie: ") + error.what() + "\n");
+  }
+}
+
+/// A reader that went away has had enough and is only told of; a disk that is full has lost data
+/// that was asked for.
+void Run::print(const std::string& text) {
+  if (text.empty() || write_all(STDOUT_FILENO, text)) return;
+  const int number = errno;
+  const std::string problem = "stdout: " + errno_text(number);
+  if (number != EPIPE) throw Error(problem, ExitCode::environment);
+  write_all(STDERR_FILENO, "sortie: " + problem + "\n");
 }
 
 }  // namespace

@@ -25,6 +25,23 @@ struct SandboxOptions {
 constexpr int kTimedOut = 124;  // as timeout(1)
 constexpr int kNotFound = 127;  // as sh(1)
 
+/// Why the command did not end by itself, for people.
+std::string ending_text(const ExitStatus& status) {
+  if (!status.detail.empty()) return status.detail;
+  switch (status.ending) {
+    case Ending::signalled:
+      return "ended by signal " + std::to_string(status.code);
+    case Ending::timed_out:
+      return "killed at limits.command_timeout";
+    case Ending::output_limit:
+      return "killed at limits.output";
+    case Ending::cancelled:
+      return "ended on a stop request";
+    default:
+      return "killed at a limit of the policy";
+  }
+}
+
 /// What the caller sees of how the command ended: its own status where it has one.
 int shell_status(const ExitStatus& status) {
   switch (status.ending) {
@@ -69,10 +86,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   write_all(STDOUT_FILENO, output.finish());
   if (status.ending != Ending::exited)
     write_all(STDERR_FILENO,
-              "sortie: " + options.command.front() + ": " +
-                  (status.detail.empty() ? "ended by signal " + std::to_string(status.code)
-                                         : status.detail) +
-                  "\n");
+              "sortie: " + options.command.front() + ": " + ending_text(status) + "\n");
   if (const auto changed = place.restore_changed(); !changed.empty())
     throw Error(
         "the command changed the protected path " + changed.front() + "; it was put back as it was",

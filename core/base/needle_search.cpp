@@ -34,11 +34,11 @@ std::uint32_t NeedleSearch::add(std::string_view needle) {
     }
     state = next;
   }
-  if (states_[state].needle == kNone) {
-    states_[state].needle = static_cast<std::uint32_t>(lengths_.size());
+  if (states_[state].own == kNone) {
+    states_[state].own = static_cast<std::uint32_t>(lengths_.size());
     lengths_.push_back(needle.size());
   }
-  return states_[state].needle;
+  return states_[state].own;
 }
 
 void NeedleSearch::build() {
@@ -60,9 +60,9 @@ void NeedleSearch::build() {
     const std::uint32_t from = queue[i];
     for (const Edge& edge : states_[from].edges) {
       State& to = states_[edge.to];
-      if (to.depth <= stride_) add_pairs(edge.byte, to);
       to.fallback = from == 0 ? 0 : step(states_[from].fallback, edge.byte);
-      if (to.needle == kNone) to.needle = states_[to.fallback].needle;
+      to.needle = to.own != kNone ? to.own : states_[to.fallback].needle;
+      if (to.depth <= stride_) add_pairs(edge.byte, to);
       queue.push_back(edge.to);
     }
   }

@@ -53,9 +53,10 @@ class NeedleSearch {
   };
   struct State {
     std::uint32_t depth = 0;
-    std::uint32_t fallback = 0;  ///< the longest proper suffix that is a state too
-    std::uint32_t needle = kNone;
-    std::vector<Edge> edges;  ///< mostly one: needles share little but their beginning
+    std::uint32_t fallback = 0;    ///< the longest proper suffix that is a state too
+    std::uint32_t own = kNone;     ///< the needle that is spelled to here
+    std::uint32_t needle = kNone;  ///< that one, else the longest that ends here
+    std::vector<Edge> edges;       ///< mostly one: needles share little but their beginning
   };
 
   static std::size_t pair(char first, char second) {

@@ -235,6 +235,30 @@ BOOST_AUTO_TEST_CASE(stale_files_of_flags_never_survive_a_failure) {
   BOOST_TEST(!std::filesystem::exists(folder.path("old.txt")));
 }
 
+BOOST_AUTO_TEST_CASE(a_diff_that_could_not_be_written_to_stdout_is_no_success) {
+  const RunFolder folder;
+  write_good_task(folder);
+  ProgramStart start = folder.start({"--diff", "-"});
+  start.argv.insert(start.argv.begin(), {"sh", "-c", "exec \"$0\" \"$@\" > /dev/full"});
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(holds(end.errors, "No space left"), end.errors);
+  BOOST_TEST(folder.result().string_at("status") == "environment");
+  BOOST_TEST(!std::filesystem::exists(folder.out() / "changes.diff"));
+}
+
+BOOST_AUTO_TEST_CASE(an_out_that_is_a_link_is_refused) {
+  const RunFolder folder;
+  write_good_task(folder);
+  std::filesystem::create_directories(folder.path("elsewhere"));
+  std::filesystem::create_directory_symlink(folder.path("elsewhere"), folder.path("out"));
+
+  BOOST_TEST(folder.run().status == 2);
+  BOOST_TEST(std::filesystem::is_empty(folder.path("elsewhere")));
+}
+
 BOOST_AUTO_TEST_CASE(the_diff_goes_to_stdout_alone_when_asked_for) {
   const RunFolder folder;
   write_good_task(folder);

@@ -118,6 +118,15 @@ BOOST_AUTO_TEST_CASE(json_is_redacted_in_strings_names_and_numbers) {
              R"({"a[REDACTED:PIN]":["x[REDACTED:PIN]","[REDACTED:PIN]",1,null,true]})");
 }
 
+BOOST_AUTO_TEST_CASE(a_secret_added_later_is_found_whole_where_an_earlier_one_ends_in_it) {
+  Redactor redactor;
+  redactor.add({"SUFFIX", "cdefgh"});
+  redactor.add({"LONGER", "abcdefghij"});
+  redactor.add({"WHOLE", "abcdefgh"});
+
+  BOOST_TEST(redactor.text("abcdefgh!") == "[REDACTED:WHOLE]!");
+}
+
 BOOST_AUTO_TEST_CASE(the_secret_found_is_named) {
   BOOST_TEST(redactor().find("x sk-Te5t/K+y_0123456789") == "API_KEY");
   BOOST_TEST(redactor().find("x") == "");
