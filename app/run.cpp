@@ -1,38 +1,17 @@
 #include "app/run.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <functional>
-#include <memory>
-#include <optional>
 
 #include "app/artifacts.h"
-#include "app/compose.h"
-#include "app/confinement.h"
-#include "app/inputs.h"
-#include "app/output_folder.h"
-#include "app/progress.h"
-#include "app/protected_paths.h"
 #include "app/provider_choice.h"
-#include "app/signals.h"
-#include "ci/result.h"
-#include "ci/tally.h"
-#include "ci/verification.h"
-#include "core/agent/budget.h"
+#include "app/run_steps.h"
 #include "core/agent/loop.h"
 #include "core/agent/prompt.h"
-#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/model/credentials.h"
-#include "core/record/transcript.h"
-#include "core/workspace/diff.h"
-#include "core/workspace/git_info.h"
-#include "core/workspace/workspace.h"
 #include "policies/engine.h"
-#include "policies/environment.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper.h"
 #include "policies/sandbox/support.h"
@@ -47,72 +26,7 @@ struct RunEnds {
   std::string next{};
 };
 
-/// One run, from its loaded inputs to its artifacts. The members are made in the order in which
-/// they stand: the keeper before any thread, keys after the keeper has its own memory.
-class Run {
- public:
-  Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style)
-      : inputs_(std::move(inputs)),
-        options_(options),
-        style_(style),
-        environment_(own_environment()),
-        git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
-        budget_(inputs_.task.budget, clock_),
-        out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished) {}
-
-  ExitCode execute();
-
- private:
-  void begin();
-  void confine();
-  void confine_with(Namespaces namespaces, const std::filesystem::path& state,
-                    const std::string& no_namespaces = {});
-  Environment commands_environment() const;
-  void start_record();
-  void prove_guarantees();
-  void verify_start();
-  void work();
-  std::optional<std::string> judge();
-  void make_result_diff();
-  void check_diff();
-  ExitCode end();
-  std::string finish(const std::function<void()>& step);
-  void write_artifacts();
-  void write_diff(const std::string& name);
-  void close_record();
-  void withdraw_success();
-  void print(const std::string& text);
-  void print_message();
-  VerificationResult verify(const std::string& phase, int round);
-  std::stop_token stop() const { return signals_->token(); }
-  void end_if_stopped() const;
-
-  RunInputs inputs_;
-  const RunOptions& options_;
-  OutputStyle style_;
-  Environment environment_;
-  GitInfo git_;
-  SystemClock clock_;
-  Budget budget_;
-  OutputFolder out_;
-  RunResult result_;
-  Tally tally_;
-  std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<Confinement> confinement_;
-  std::unique_ptr<ProtectedPaths> protected_paths_;  ///< where no mount guards them
-  std::unique_ptr<Signals> signals_;
-  Redactor redactor_;
-  std::unique_ptr<Transcript> transcript_;
-  std::unique_ptr<Progress> progress_;
-  EventFanout events_{redactor_};
-  std::vector<std::string> secrets_;
-  std::optional<std::string> key_;
-  std::unique_ptr<Agent> agent_;
-  std::optional<Diff> diff_;
-  bool diff_failed_ = false;
-  std::string message_;  ///< the agent's final one, redacted
-  int turn_ = 0;
-};
+}  // namespace
 
 void Run::end_if_stopped() const {
   if (!stop().stop_requested()) return;
@@ -357,131 +271,6 @@ ExitCode Run::execute() {
   }
   return end();
 }
-
-/// Takes one step of the end; a run that can't be finished is no success.
-/// @return  what went wrong, or ""
-std::string Run::finish(const std::function<void()>& step) {
-  std::string problem;
-  try {
-    step();
-    return problem;
-  } catch (const std::exception& error) {
-    problem = error.what();
-    if (result_.code != ExitCode::success) {
-      result_.warnings.push_back(problem);
-      return problem;
-    }
-    const auto* known = dynamic_cast<const Error*>(&error);
-    result_.code = known ? known->code() : ExitCode::internal;
-    // What the file system refuses this late is no mistake in how the run was started.
-    if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
-    result_.reason = problem;
-  }
-  withdraw_success();
-  return problem;
-}
-
-/// Whatever the run came to: no process left, artifacts, the record's end, the last line.
-///
-/// The artifacts come first and the record's end after them, result.json last: each says what came
-/// of all before it, so that the record, result.json and the exit code agree.
-ExitCode Run::end() {
-  if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
-      transcript_)
-    finish([this] { make_result_diff(); });
-  if (agent_) {
-    message_ = redactor_.text(agent_->loop().last_message());
-    turn_ = agent_->loop().turn();
-  }
-  agent_.reset();
-  finish([this] {
-    if (confinement_) result_.survivors_excluded = confinement_->keeper().shut_down();
-  });
-  if (!result_.survivors_excluded)
-    result_.warnings.push_back("it could not be proved that no process of the run is left");
-  if (!result_.ignored_changes.empty())
-    result_.warnings.push_back(std::to_string(result_.ignored_changes.size()) +
-                               " changed paths are ignored by git and not in the diff: "
-                               "ignored_changes; output.diff.include takes them in");
-  finish([this] { write_artifacts(); });
-  result_.duration = budget_.time_used();
-  finish([this] { close_record(); });
-  const ExitCode recorded = result_.code;
-  const std::string untold =
-      finish([this] { write_result(out_.path(), result_json(result_, tally_), redactor_); });
-  // A record may end twice; the last end counts.
-  if (result_.code != recorded) finish([this] { close_record(); });
-  if (progress_) progress_->finish();
-  if (!untold.empty())
-    write_all(STDERR_FILENO, "sortie: result.json: " + redactor_.text(untold) + "\n");
-  if (result_.code == ExitCode::success && options_.diff != "-") print_message();
-  out_.remove_state();
-  const std::string line = last_line(result_, tally_.last_action, options_.out, redactor_) + "\n";
-  write_all(STDERR_FILENO, line);
-  return result_.code;
-}
-
-void Run::write_artifacts() {
-  const bool success = result_.code == ExitCode::success;
-  if (!message_.empty()) {
-    out_.write("last-message.txt", message_ + "\n");
-    result_.artifacts["last-message.txt"] = digest_of(message_ + "\n");
-  }
-  write_diff(success ? "changes.diff" : "partial.diff");
-  if (!success) return;
-  write_flag_files(options_, diff_ ? diff_->text : "", message_);
-  if (options_.diff == "-") print(diff_ ? diff_->text : "");
-}
-
-void Run::write_diff(const std::string& name) {
-  if (!diff_ && name != "changes.diff") return;
-  const std::string diff = diff_ ? diff_->text : "";
-  out_.write(name, diff);
-  result_.artifacts[name] = digest_of(diff);
-}
-
-/// Nothing may be left that looks like a success.
-void Run::withdraw_success() {
-  out_.remove("changes.diff");
-  result_.artifacts.erase("changes.diff");
-  finish([this] { remove_stale(options_); });
-  finish([this] { write_diff("partial.diff"); });
-}
-
-void Run::close_record() {
-  if (!transcript_) return;
-  RunEnd end;
-  end.code = result_.code;
-  end.status = status_of(result_);
-  end.reason = result_.reason;
-  end.usage = tally_.usage_json();
-  end.durations = tally_.durations_json(result_.duration);
-  end.counts = tally_.counts_json();
-  end.artifacts = result_.artifacts;
-  events_.on(run_completed_event(turn_, end));
-  result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
-}
-
-/// The final message is in the output folder too: that it could not be printed is only told.
-void Run::print_message() {
-  try {
-    print(message_.empty() ? "" : message_ + "\n");
-  } catch (const Error& error) {
-    write_all(STDERR_FILENO, std::string("sortie: ") + error.what() + "\n");
-  }
-}
-
-/// A reader that went away has had enough and is only told of; a disk that is full has lost data
-/// that was asked for.
-void Run::print(const std::string& text) {
-  if (text.empty() || write_all(STDOUT_FILENO, text)) return;
-  const int number = errno;
-  const std::string problem = "stdout: " + errno_text(number);
-  if (number != EPIPE) throw Error(problem, ExitCode::environment);
-  write_all(STDERR_FILENO, "sortie: " + problem + "\n");
-}
-
-}  // namespace
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   Run run(load_inputs(options), options, style);

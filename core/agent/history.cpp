@@ -36,21 +36,6 @@ void History::add(Item item) {
   items_.push_back(std::move(item));
 }
 
-std::vector<ToolCall> History::open_calls() const {
-  std::vector<ToolCall> open;
-  for (const Item& item : items_) {
-    if (const auto* call = std::get_if<ToolCall>(&item.content)) {
-      open.push_back(*call);
-    } else if (const auto* output = std::get_if<ToolOutput>(&item.content)) {
-      const auto answered = std::find_if(open.begin(), open.end(), [&](const ToolCall& one) {
-        return one.call_id == output->call_id;
-      });
-      if (answered != open.end()) open.erase(answered);
-    }
-  }
-  return open;
-}
-
 std::int64_t History::estimated_tokens(std::size_t fixed_bytes) const noexcept {
   const double bytes = static_cast<double>(bytes_ + fixed_bytes);
   return static_cast<std::int64_t>(bytes / kBytesPerToken * ratio_ + 0.5);

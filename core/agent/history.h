@@ -16,8 +16,6 @@ class History {
   const std::vector<Item>& items() const noexcept { return items_; }
   /// Compaction begins a new one.
   int epoch() const noexcept { return 0; }
-  /// Calls that have no output yet, in their order.
-  std::vector<ToolCall> open_calls() const;
 
   /// Tokens of a request with these items and `fixed_bytes` of instructions and tools: bytes / 4,
   /// corrected by the ratio of measured to estimated tokens of the last response.

@@ -112,10 +112,6 @@ bool Pattern::matches(std::string_view text) const {
   return re2::RE2::FullMatch(piece(text), *compiled_);
 }
 
-bool Pattern::found_in(std::string_view text) const {
-  return re2::RE2::PartialMatch(piece(text), *compiled_);
-}
-
 std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_view text,
                                                                  std::size_t from) const {
   re2::StringPiece found;

@@ -47,8 +47,6 @@ class Pattern {
 
   /// Whether the whole text matches.
   bool matches(std::string_view text) const;
-  /// Whether a part of the text matches.
-  bool found_in(std::string_view text) const;
   /// Offset and length of the leftmost match at or after `from`.
   std::optional<std::pair<std::size_t, std::size_t>> find(std::string_view text,
                                                           std::size_t from = 0) const;

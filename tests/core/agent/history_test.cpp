@@ -9,18 +9,6 @@ using namespace sortie::test;
 
 BOOST_AUTO_TEST_SUITE(history)
 
-BOOST_AUTO_TEST_CASE(a_call_is_open_until_its_output_came) {
-  History history;
-  history.add(call("c1"));
-  history.add(call("c2"));
-  history.add({ToolOutput{"c1", "ok"}});
-
-  const auto open = history.open_calls();
-
-  BOOST_REQUIRE(open.size() == 1u);
-  BOOST_TEST(open[0].call_id == "c2");
-}
-
 BOOST_AUTO_TEST_CASE(the_estimate_follows_what_was_measured) {
   History history;
   Item item = user("x");

@@ -86,7 +86,6 @@ BOOST_AUTO_TEST_CASE(an_expression_is_found_or_refused) {
   BOOST_TEST((ticket.find("x ACME-123 ACME-456") == Found(2, 8)));
   BOOST_TEST((ticket.find("x ACME-123 ACME-456", 3) == Found(11, 8)));
   BOOST_TEST(!ticket.find("ACME-12").has_value());
-  BOOST_TEST(ticket.found_in("x ACME-123"));
   BOOST_TEST(!ticket.matches("x ACME-123"));
   BOOST_CHECK_THROW(Pattern::expression("(a"), PatternError);
   BOOST_CHECK_THROW(Pattern::expression("(a)\\1"), PatternError);

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/compose.h"
+#include "app/confinement.h"
+#include "app/inputs.h"
+#include "app/options.h"
+#include "app/output_folder.h"
+#include "app/progress.h"
+#include "app/protected_paths.h"
+#include "app/signals.h"
+#include "ci/result.h"
+#include "ci/tally.h"
+#include "ci/verification.h"
+#include "core/agent/budget.h"
+#include "core/base/clock.h"
+#include "core/base/exit_code.h"
+#include "core/base/redact.h"
+#include "core/record/transcript.h"
+#include "core/workspace/diff.h"
+#include "core/workspace/git_info.h"
+#include "core/workspace/workspace.h"
+#include "policies/environment.h"
+
+namespace sortie {
+
+/// One run, from its loaded inputs to its artifacts. The members are made in the order in which
+/// they stand: the keeper before any thread, keys after the keeper has its own memory.
+class Run {
+ public:
+  Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style)
+      : inputs_(std::move(inputs)),
+        options_(options),
+        style_(style),
+        environment_(own_environment()),
+        git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
+        budget_(inputs_.task.budget, clock_),
+        out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished) {}
+
+  ExitCode execute();
+
+ private:
+  void begin();
+  void confine();
+  void confine_with(Namespaces namespaces, const std::filesystem::path& state,
+                    const std::string& no_namespaces = {});
+  Environment commands_environment() const;
+  void start_record();
+  void prove_guarantees();
+  void verify_start();
+  void work();
+  void make_result_diff();
+  void check_diff();
+  ExitCode end();
+  std::string finish(const std::function<void()>& step);
+  void write_artifacts();
+  void write_diff(const std::string& name);
+  void close_record();
+  void withdraw_success();
+  void print(const std::string& text);
+  void print_message();
+  VerificationResult verify(const std::string& phase, int round);
+  std::stop_token stop() const { return signals_->token(); }
+  void end_if_stopped() const;
+
+  RunInputs inputs_;
+  const RunOptions& options_;
+  OutputStyle style_;
+  Environment environment_;
+  GitInfo git_;
+  SystemClock clock_;
+  Budget budget_;
+  OutputFolder out_;
+  RunResult result_;
+  Tally tally_;
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Confinement> confinement_;
+  std::unique_ptr<ProtectedPaths> protected_paths_;  ///< where no mount guards them
+  std::unique_ptr<Signals> signals_;
+  Redactor redactor_;
+  std::unique_ptr<Transcript> transcript_;
+  std::unique_ptr<Progress> progress_;
+  EventFanout events_{redactor_};
+  std::vector<std::string> secrets_;
+  std::optional<std::string> key_;
+  std::unique_ptr<Agent> agent_;
+  std::optional<Diff> diff_;
+  bool diff_failed_ = false;
+  std::string message_;  ///< the agent's final one, redacted
+  int turn_ = 0;
+};
+
+}  // namespace sortie
