@@ -25,6 +25,7 @@ Json to_json(const Decision& decision) {
   if (!decision.part.empty()) json.set("part", decision.part);
   if (!decision.reason.empty()) json.set("reason", decision.reason);
   if (!decision.instead.empty()) json.set("instead", decision.instead);
+  if (decision.audited) json.set("audited", true);
   return json;
 }
 

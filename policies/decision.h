@@ -16,6 +16,9 @@ struct Decision {
   std::string reason;      ///< in words, for the operator and the transcript
   std::string instead;     ///< what is allowed instead, for the model; may be ""
   bool unmatched = false;  ///< denied for want of an allow rule, not by a rule or a fixed limit
+  /// Allowed by the approval mode audit alone: the other members are those of the decision that
+  /// strict rules would have made, `effect` aside.
+  bool audited = false;
   bool operator==(const Decision&) const = default;
 };
 

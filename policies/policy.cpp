@@ -21,12 +21,20 @@ Json prefix_json(const std::vector<std::vector<std::string>>& prefix) {
 }
 
 Json command_rule_json(const CommandRule& rule) {
-  Json what = rule.command_class.empty() ? prefix_json(rule.prefix)
-                                         : Json::object({{"class", rule.command_class}});
+  Json what = !rule.command_class.empty() ? Json::object({{"class", rule.command_class}})
+              : !rule.script.empty()      ? Json::object({{"script", rule.script}})
+                                          : prefix_json(rule.prefix);
   Json json = Json::object({{name_of(rule.effect), std::move(what)}});
   if (!rule.but_not_args.empty())
     json.set("but_not", Json::object({{"args", strings(rule.but_not_args)}}));
   if (!rule.why.empty()) json.set("why", rule.why);
+  if (rule.escalate) {
+    Json sandbox = Json::object();
+    if (rule.sandbox.mode) sandbox.set("mode", name_of(*rule.sandbox.mode));
+    if (rule.sandbox.network) sandbox.set("network", name_of(*rule.sandbox.network));
+    json.set("escalate", true);
+    json.set("sandbox", std::move(sandbox));
+  }
   return json;
 }
 
@@ -40,9 +48,18 @@ Json bounds_json(const Policy& policy) {
   Json credentials = Json::object();
   for (const auto& [variable, hosts] : policy.credentials)
     credentials.set(variable, strings(hosts));
+  Json budget = Json::object({{"time", duration_text(policy.max_time)}});
+  if (policy.max_cost) budget.set("cost", *policy.max_cost);
   return Json::object({{"credentials", std::move(credentials)},
                        {"models", strings(policy.models)},
-                       {"vars_env", strings(policy.vars_env)}});
+                       {"vars_env", strings(policy.vars_env)},
+                       {"mcp", strings(policy.mcp)},
+                       {"budget", std::move(budget)}});
+}
+
+Json approver_json(const PolicyApprover& approver) {
+  return Json::object(
+      {{"command", strings(approver.command)}, {"timeout", duration_text(approver.timeout)}});
 }
 
 Json environment_json(const Policy& policy) {
@@ -77,25 +94,35 @@ Json policy_json(const Policy& policy) {
   for (const auto& rule : policy.tools) tools.push_back(tool_rule_json(rule));
   Json guarantee = Json::array();
   for (const Guarantee each : policy.guarantee) guarantee.push_back(name_of(each));
-  return Json::object({{"version", 1},
-                       {"name", policy.name},
-                       {"approval", name_of(policy.approval)},
-                       {"approval_override", policy.approval_override},
-                       {"on_denied", policy.abort_on_denied ? "abort" : "continue"},
-                       {"max_denials", policy.max_denials},
-                       {"unreadable", policy.unreadable_allow ? "allow" : "deny"},
-                       {"bounds", bounds_json(policy)},
-                       {"commands", std::move(commands)},
-                       {"tools", std::move(tools)},
-                       {"paths", Json::object({{"write", strings(policy.write)},
-                                               {"read", strings(policy.read)},
-                                               {"hide", strings(policy.hide)},
-                                               {"protect", strings(policy.protect)}})},
-                       {"network", Json::object({{"mode", name_of(policy.network)}})},
-                       {"environment", environment_json(policy)},
-                       {"limits", limits_json(policy.limits)},
-                       {"sandbox", Json::object({{"mode", name_of(policy.sandbox)},
-                                                 {"guarantee", std::move(guarantee)}})}});
+  Json json = Json::object(
+      {{"version", 1},
+       {"name", policy.name},
+       {"approval", name_of(policy.approval)},
+       {"approval_override", policy.approval_override},
+       {"on_denied", policy.abort_on_denied ? "abort" : "continue"},
+       {"max_denials", policy.max_denials},
+       {"unreadable", policy.unreadable_allow ? "allow" : "deny"},
+       {"bounds", bounds_json(policy)},
+       {"commands", std::move(commands)},
+       {"tools", std::move(tools)},
+       {"paths", Json::object({{"write", strings(policy.write)},
+                               {"read", strings(policy.read)},
+                               {"toolchains", policy.toolchains ? "auto" : "none"},
+                               {"hide", strings(policy.hide)},
+                               {"protect", strings(policy.protect)}})},
+       {"network", Json::object({{"mode", name_of(policy.network)},
+                                 {"allow", strings(policy.network_allow)}})},
+       {"environment", environment_json(policy)},
+       {"limits", limits_json(policy.limits)},
+       {"sandbox",
+        Json::object({{"mode", name_of(policy.sandbox)}, {"guarantee", std::move(guarantee)}})},
+       {"escalation", policy.escalation ? "rules" : "deny"},
+       {"trust", Json::object({{"input", policy.input_untrusted ? "untrusted" : "trusted"},
+                               {"allow_all_three", policy.allow_all_three}})},
+       {"redact", Json::object({{"patterns", strings(policy.redact_patterns)},
+                                {"on_leak", name_of(policy.on_leak)}})}});
+  if (policy.approver) json.set("approver", approver_json(*policy.approver));
+  return json;
 }
 
 std::string policy_digest(const Policy& policy) {
@@ -103,7 +130,15 @@ std::string policy_digest(const Policy& policy) {
 }
 
 const char* name_of(Approval value) noexcept {
-  return value == Approval::full_auto ? "full-auto" : "deny-by-default";
+  switch (value) {
+    case Approval::full_auto:
+      return "full-auto";
+    case Approval::audit:
+      return "audit";
+    case Approval::deny_by_default:
+      break;
+  }
+  return "deny-by-default";
 }
 
 const char* name_of(Effect value) noexcept {
@@ -131,8 +166,18 @@ const char* name_of(SandboxMode value) noexcept {
 }
 
 const char* name_of(NetworkMode value) noexcept {
-  return value == NetworkMode::full ? "full" : "none";
+  switch (value) {
+    case NetworkMode::allow_list:
+      return "allow-list";
+    case NetworkMode::full:
+      return "full";
+    case NetworkMode::none:
+      break;
+  }
+  return "none";
 }
+
+const char* name_of(OnLeak value) noexcept { return value == OnLeak::report ? "report" : "fail"; }
 
 const char* name_of(Guarantee value) noexcept {
   switch (value) {

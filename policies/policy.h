@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,15 @@
 
 namespace sortie {
 
-enum class Approval { deny_by_default, full_auto };
+/// What happens where no rule matches. `audit`: all runs, inside the sandbox, and what strict rules
+/// would have denied is recorded.
+enum class Approval { deny_by_default, full_auto, audit };
 enum class Effect { allow, deny, forbid };
 enum class SandboxMode { read_only, workspace_write, none };
-enum class NetworkMode { none, full };
+enum class NetworkMode { none, allow_list, full };
 enum class Guarantee { writes, secrets, network, processes, kernel };
+/// What a known secret in the diff or the final message does to the run.
+enum class OnLeak { fail, report };
 
 /// Where a rule stands.
 struct RulePlace {
@@ -25,13 +30,31 @@ struct RulePlace {
   bool operator==(const RulePlace&) const = default;
 };
 
-/// One rule of `commands`: an argv prefix, where each place has one or more words, or a class.
+/// A command line that a rule must match, or must not: checked when the policy is loaded.
+struct RuleExample {
+  std::string command;  ///< as the strict reader reads it: one simple command
+  bool match = true;
+  int line = 0;  ///< in the rule's file, from 1
+};
+
+/// What an escalated call may do beyond the policy's own sandbox; nothing: as the policy says.
+struct RuleSandbox {
+  std::optional<SandboxMode> mode;
+  std::optional<NetworkMode> network;
+};
+
+/// One rule of `commands`: an argv prefix, where each place has one or more words, or a class, or
+/// scripts of the workspace.
 struct CommandRule {
   Effect effect = Effect::allow;
   std::vector<std::vector<std::string>> prefix;  ///< prefix[i]: the words place i may be
   std::string command_class;                     ///< "read-only", or ""
+  std::string script{};                          ///< glob over executables of the workspace, or ""
   std::vector<std::string> but_not_args;         ///< globs over single words
   std::string why;
+  std::vector<RuleExample> examples{};
+  bool escalate = false;  ///< a call that asks for it runs with `sandbox`
+  RuleSandbox sandbox{};
   RulePlace place;
 };
 
@@ -56,6 +79,13 @@ struct PolicyLimits {
   std::uint64_t transcript = 200ull << 20;
 };
 
+/// A program that is asked where no rule matched.
+struct PolicyApprover {
+  std::vector<std::string> command;  ///< argv; a relative program is the policy file's neighbour
+  std::filesystem::path folder;      ///< of the file that names it: absolute
+  std::chrono::milliseconds timeout{std::chrono::seconds(60)};
+};
+
 /// What a policy file says, with what it extends, every default filled in.
 struct Policy {
   std::filesystem::path file;  ///< absolute; empty for a preset
@@ -74,8 +104,14 @@ struct Policy {
       {"OPENAI_API_KEY", {"api.openai.com"}}};
   std::vector<std::string> models = {"*"};
   std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
+  /// Hosts and commands of MCP servers and programs of functions.json that a task may name.
+  std::vector<std::string> mcp;
+  std::optional<double> max_cost = 20;                        ///< USD that a task may ask for
+  std::chrono::milliseconds max_time{std::chrono::hours(6)};  ///< likewise
   std::vector<std::string> write = {"."};
   std::vector<std::string> read;
+  /// Known tool folders under HOME are readable, with their variables; writes are thrown away.
+  bool toolchains = true;
   /// Not readable. A file's list is added to this one, under every policy.
   std::vector<std::string> hide = {
       "**/.env",         "~/.ssh",  "~/.netrc",           "~/.npmrc",
@@ -87,6 +123,7 @@ struct Policy {
                                       "Jenkinsfile", ".gitmodules", "**/CODEOWNERS",
                                       "AGENTS.md"};
   NetworkMode network = NetworkMode::none;
+  std::vector<std::string> network_allow;    ///< "host:port", "*.host:port"; of mode allow-list
   std::string environment_inherit = "core";  ///< none | core | all
   std::vector<std::string> environment_include;
   /// Never passed on unless named in include. A file's list is added to this one.
@@ -96,6 +133,12 @@ struct Policy {
   PolicyLimits limits;
   SandboxMode sandbox = SandboxMode::workspace_write;
   std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
+  bool escalation = false;  ///< `rules`: allow rules with `escalate` may be asked for
+  std::optional<PolicyApprover> approver;    ///< nothing: nobody is asked
+  bool input_untrusted = true;               ///< trust.input
+  bool allow_all_three = false;              ///< of untrusted input, secrets and open network
+  std::vector<std::string> redact_patterns;  ///< RE2, added to the known secrets
+  OnLeak on_leak = OnLeak::fail;
 };
 
 /// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
@@ -124,5 +167,6 @@ const char* name_of(Effect value) noexcept;
 const char* name_of(SandboxMode value) noexcept;
 const char* name_of(NetworkMode value) noexcept;
 const char* name_of(Guarantee value) noexcept;
+const char* name_of(OnLeak value) noexcept;
 
 }  // namespace sortie

@@ -178,6 +178,9 @@ Fields limits_fields(PolicyLimits& limits) {
 
 Fields bounds_fields(PolicyDraft& draft) {
   Policy& policy = draft.policy;
+  Fields budget("budget");
+  budget.add("cost", real_value(policy.max_cost, 0, 1e6), "USD.")
+      .add("time", duration_value(policy.max_time, 1ms, 24h * 30), "Wall clock of a run.");
   return Fields("bounds")
       .add("credentials", credentials_value(draft),
            "The only variables that leave, each with the hosts that may get it.")
@@ -185,7 +188,9 @@ Fields bounds_fields(PolicyDraft& draft) {
            "Globs over provider/name that a task may ask for; a recording asks no model.")
       .add("vars_env", list_value(draft, "bounds.vars_env", policy.vars_env),
            "Globs over environment variables that a task may read into its prompt.")
-      .later({"mcp", "budget"});
+      .add("mcp", list_value(draft, "bounds.mcp", policy.mcp),
+           "Hosts and commands of MCP servers, and function programs, that a task may name.")
+      .add("budget", mapping_value(std::move(budget)), "The most that a task may ask for.");
 }
 
 Fields paths_fields(PolicyDraft& draft) {
@@ -198,7 +203,8 @@ Fields paths_fields(PolicyDraft& draft) {
            "Not readable, for tools and commands alike; added to the default.")
       .add("protect", protect_value(policy.protect),
            "Readable, not writable; added to the default, and [] leaves none of it.")
-      .later({"toolchains"});
+      .add("toolchains", two_words_value(policy.toolchains, "none", "auto"),
+           "Whether known tool folders under HOME are readable; writes to them are thrown away.");
 }
 
 Fields environment_fields(PolicyDraft& draft) {
@@ -213,6 +219,29 @@ Fields environment_fields(PolicyDraft& draft) {
            "Globs over variables that are never passed on; added to the default.")
       .add("set", text_map_value(policy.environment_set, kEnvironmentName, kValue),
            "Variables set for every command.");
+}
+
+Fields approver_fields(PolicyApprover& approver) {
+  return Fields("approver")
+      .require("command", texts_value(approver.command),
+               "argv: gets the call as JSON on stdin, answers with JSON on stdout.")
+      .add("timeout", duration_value(approver.timeout, 1ms, 24h), "No answer by then is a deny.");
+}
+
+/// The program that is asked; a later file's takes the place of an earlier one's.
+FieldValue approver_value(std::optional<PolicyApprover>& target,
+                          const std::filesystem::path& folder) {
+  PolicyApprover defaults;
+  return {
+      .schema = approver_fields(defaults).schema(),
+      .read = [&target, folder](const YamlNode& node, const std::string&, Diagnostics& findings) {
+        PolicyApprover approver;
+        approver.folder = folder;
+        approver_fields(approver).read(node, findings);
+        if (approver.command.empty() && node.find("command") != nullptr)
+          findings.error(node.place, "'command' of the approver is empty");
+        target = std::move(approver);
+      }};
 }
 
 /// Checked here; the loader reads what it names before the rest of the file.
@@ -235,9 +264,12 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
   Fields network("network");
   network
       .add("mode",
-           enum_value(policy.network, {NetworkMode::none, NetworkMode::full}, {"allow-list"}),
+           enum_value(policy.network,
+                      {NetworkMode::none, NetworkMode::allow_list, NetworkMode::full}),
            "Whether commands reach the network.")
-      .later({"allow"});
+      .add(
+          "allow", list_value(draft, "network.allow", policy.network_allow, kHost),
+          "Hosts of mode allow-list, with a port if it is not 443: example.org, *.example.org:80.");
   Fields sandbox("sandbox");
   sandbox
       .add("mode",
@@ -245,6 +277,18 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
                       {SandboxMode::read_only, SandboxMode::workspace_write, SandboxMode::none}),
            "What the kernel lets commands write.")
       .add("guarantee", guarantee_value(draft), "What must be proved before the run starts.");
+  Fields trust("trust");
+  trust
+      .add("input", two_words_value(policy.input_untrusted, "trusted", "untrusted"),
+           "Whether prompt and workspace may have been written by a stranger.")
+      .add("allow_all_three", boolean_value(policy.allow_all_three),
+           "Takes the rule back: for those who know what they do.");
+  Fields redact("redact");
+  redact
+      .add("patterns", list_value(draft, "redact.patterns", policy.redact_patterns),
+           "RE2 expressions; what they match is a secret.")
+      .add("on_leak", enum_value(policy.on_leak, {OnLeak::fail, OnLeak::report}),
+           "What a known secret in the diff or the final message does.");
   return Fields("policy")
       .require("version", version_value(1), "The version of the format.")
       .add("name",
@@ -254,7 +298,8 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
       .add("extends", extends_value(),
            "Presets or files that this one adds to: lists are appended, scalars replaced.")
       .add("approval",
-           enum_value(policy.approval, {Approval::deny_by_default, Approval::full_auto}, {"audit"}),
+           enum_value(policy.approval,
+                      {Approval::deny_by_default, Approval::full_auto, Approval::audit}),
            "What happens where no rule matches.")
       .add("approval_override", boolean_value(policy.approval_override),
            "Whether --approval may loosen it.")
@@ -273,7 +318,13 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
       .add("environment", mapping_value(environment_fields(draft)), "What commands find there.")
       .add("limits", mapping_value(limits_fields(policy.limits)), "What a run may use.")
       .add("sandbox", mapping_value(std::move(sandbox)), "What the kernel enforces.")
-      .later({"escalation", "approver", "trust", "redact"});
+      .add("escalation", two_words_value(policy.escalation, "deny", "rules"),
+           "Whether calls that ask for escalated permissions may get a rule's own sandbox.")
+      .add("approver", approver_value(policy.approver, draft.folder),
+           "A program that is asked where no rule matched.")
+      .add("trust", mapping_value(std::move(trust)),
+           "Of untrusted input, secrets in the environment and open network a run may have two.")
+      .add("redact", mapping_value(std::move(redact)), "What is replaced in all that leaves.");
 }
 
 }  // namespace sortie

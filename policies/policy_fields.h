@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@ struct PolicyDraft {
   Policy policy;
   /// Lists that a file has named: the first takes the place of the default, later ones add to it.
   std::set<std::string> given;
+  std::filesystem::path folder;  ///< of the file that is being read: absolute, or empty
 };
 
 /// The table of the policy file's keys, over the draft: what is there already is replaced where it

@@ -47,6 +47,7 @@ class Loader {
     read_extended(root);
     // What stands in this file goes over what it extends.
     draft_.policy.name.clear();
+    draft_.folder = link.folder;
     policy_fields(draft_, link.shown).read(root, findings_);
     if (draft_.policy.name.empty())
       draft_.policy.name = default_name(std::filesystem::path(link.shown).stem().string());

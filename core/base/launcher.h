@@ -20,8 +20,10 @@ struct Command {
   std::map<std::string, std::string> environment;  ///< all of it
   std::chrono::milliseconds timeout{std::chrono::minutes(10)};
   std::uint64_t max_output_bytes = 64ull << 20;
-  bool read_only = false;  ///< for this command the workspace is not writable
-  bool canary = false;     ///< run sortie's own canary in the confined child, no program
+  bool read_only = false;     ///< for this command the workspace is not writable
+  bool writes = false;        ///< may write where the run's own mode lets none (escalation)
+  bool open_network = false;  ///< reaches the network though the run's mode is none (escalation)
+  bool canary = false;        ///< run sortie's own canary in the confined child, no program
 };
 
 /// What ended a command.

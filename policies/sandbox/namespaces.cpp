@@ -41,7 +41,7 @@ pid_t clone_process(unsigned long flags) noexcept {
 
 unsigned long run_namespaces(NetworkMode network) noexcept {
   unsigned long flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
-  if (network == NetworkMode::none) flags |= CLONE_NEWNET;
+  if (network != NetworkMode::full) flags |= CLONE_NEWNET;
   if (!is_admin()) flags |= CLONE_NEWUSER;
   return flags;
 }
