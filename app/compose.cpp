@@ -183,6 +183,8 @@ void Agent::State::make_tools() {
   tools.push_back(std::make_unique<ListDir>(
       confinement.view(), workspace,
       [&engine](const fs::path& path) { return engine.is_hidden(path); }));
+  if (!inputs.task.verify.commands.empty())
+    tools.push_back(std::make_unique<RunTests>(parts.run_tests));
   keep_enabled(tools);
 
   RegistryOptions options;
@@ -206,7 +208,10 @@ void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const
   for (const auto& name : parts.inputs.task.tools)
     if (std::none_of(tools.begin(), tools.end(),
                      [&](const auto& tool) { return tool->spec().name == name; }))
-      throw Error("tools.enable: there is no tool '" + name + "'");
+      throw Error(name == "run_tests"
+                      ? "tools.enable: run_tests needs commands in the task's verify"
+                      : "tools.enable: there is no tool '" + name + "'",
+                  ExitCode::usage);
   std::erase_if(tools, [this](const auto& tool) { return !enables(tool->spec().name); });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/workspace.h"
+#include "tools/run_tests.h"
 
 namespace sortie {
 
@@ -56,6 +58,8 @@ class Agent {
     const Redactor& redactor;
     Clock& clock;
     Budget& budget;
+    /// Runs the task's verification for the model that asks for it.
+    std::function<RunTests::Outcome(std::stop_token)> run_tests;
   };
   explicit Agent(Parts parts);
   ~Agent();

@@ -191,7 +191,10 @@ void Progress::on(const RunEvent& event) {
   } else if (event.type == "verification.started") {
     now_ = "verifying: " + one_line(data.string_at("command"), kLineBytes);
   } else if (event.type == "verification.completed") {
-    print("verify" + std::string(data.string_at("phase") == "before" ? " (before)" : "") + ": " +
+    const std::string phase = data.string_at("phase");
+    print((phase == "before"  ? "verify (before): "
+           : phase == "after" ? "verify: "
+                              : "run_tests: ") +
           one_line(data.string_at("command"), kLineBytes) + ": " + describe_exit(data));
   } else if (event.type == "check.hit") {
     print(turn_mark(event) + "check " + data.string_at("check") + ": " +

@@ -130,7 +130,7 @@ void Run::prove_guarantees() {
     throw RunEnds{ExitCode::environment, missing, "sortie doctor says what this machine can do"};
 }
 
-VerificationResult Run::verify(const std::string& phase, int round) {
+VerificationOptions Run::verification_options(const std::string& phase, int round) const {
   VerificationOptions options;
   options.workdir = confinement_->workspace();
   options.environment = confinement_->environment();
@@ -140,6 +140,21 @@ VerificationResult Run::verify(const std::string& phase, int round) {
   options.shown_bytes = inputs_.task.shown_output;
   options.max_output_bytes = inputs_.policy.limits.output;
   options.redactor = &redactor_;
+  return options;
+}
+
+/// What the model asked for. The registry looks at the protected paths afterwards.
+RunTests::Outcome Run::run_tests(std::stop_token stop) {
+  const VerificationResult result =
+      run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_, budget_,
+                       verification_options("run_tests", result_.verification_rounds + 1), stop);
+  RunTests::Outcome outcome{.passed = result.passed, .text = verification_report(result)};
+  if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
+  return outcome;
+}
+
+VerificationResult Run::verify(const std::string& phase, int round) {
+  const VerificationOptions options = verification_options(phase, round);
   auto result = run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_,
                                  budget_, options, stop());
   if (protected_paths_) {
@@ -174,9 +189,9 @@ void Run::verify_start() {
 
 /// The agent's work and its verification, round after round.
 void Run::work() {
-  agent_ = std::make_unique<Agent>(Agent::Parts{inputs_, options_, key_, *confinement_,
-                                                protected_paths_.get(), git_, events_, redactor_,
-                                                clock_, budget_});
+  agent_ = std::make_unique<Agent>(Agent::Parts{
+      inputs_, options_, key_, *confinement_, protected_paths_.get(), git_, events_, redactor_,
+      clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   std::vector<Item> items = agent_->first_items();
   for (int round = 1;; ++round) {

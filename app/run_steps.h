@@ -64,7 +64,9 @@ class Run {
   void withdraw_success();
   void print(const std::string& text);
   void print_message();
+  VerificationOptions verification_options(const std::string& phase, int round) const;
   VerificationResult verify(const std::string& phase, int round);
+  RunTests::Outcome run_tests(std::stop_token stop);
   std::stop_token stop() const { return signals_->token(); }
   void end_if_stopped() const;
 

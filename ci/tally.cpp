@@ -68,7 +68,8 @@ void Tally::on(const RunEvent& event) {
     if (data["exit"].is_object())
       last_action = action_text(command_.empty() ? data.string_at("tool") : command_, data["exit"]);
   } else if (event.type == "verification.completed") {
-    verification_time += duration_of(data["exit"]);
+    // What the model asked for is in the time of its tool call.
+    if (data.string_at("phase") != "run_tests") verification_time += duration_of(data["exit"]);
     last_action = action_text(data.string_at("command"), data["exit"]);
   }
 }

@@ -107,6 +107,18 @@ VerificationResult run_verification(const std::vector<VerifyCommand>& commands, 
   return result;
 }
 
+std::string verification_report(const VerificationResult& result) {
+  std::string text;
+  for (const VerificationOutcome& one : result.outcomes) {
+    text += "`" + one.command + "` " + how_it_ended(one.exit) + " (" +
+            seconds_text(one.exit.duration) + ").\n";
+    text += one.output.empty() ? "It printed nothing.\n" : "Output:\n" + one.output;
+    if (!text.ends_with('\n')) text += "\n";
+  }
+  if (result.stopped) text += "The run's time was up before the rest could run.\n";
+  return text;
+}
+
 std::string verification_feedback(const VerificationResult& result, int round, int rounds) {
   const auto failed = std::find_if(result.outcomes.begin(), result.outcomes.end(),
                                    [](const VerificationOutcome& one) { return !one.passed; });

@@ -35,7 +35,7 @@ struct VerificationResult {
 struct VerificationOptions {
   std::filesystem::path workdir;                   ///< absolute, as commands see it
   std::map<std::string, std::string> environment;  ///< all of it
-  std::string phase = "after";                     ///< before: on the start state
+  std::string phase = "after";                     ///< as in VerificationRecord
   int round = 1;                                   ///< from 1
   int turn = 0;                                    ///< for the records
   std::size_t shown_bytes = 10u << 10;             ///< of each output, head and tail
@@ -50,6 +50,10 @@ struct VerificationOptions {
 VerificationResult run_verification(const std::vector<VerifyCommand>& commands, Launcher& launcher,
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop);
+
+/// What the model gets that asked for a verification: each command that ran, how it ended, what it
+/// printed.
+std::string verification_report(const VerificationResult& result);
 
 /// What is sent back to the agent when a round failed: the command, how it ended, its output.
 std::string verification_feedback(const VerificationResult& result, int round, int rounds);

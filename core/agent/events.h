@@ -114,10 +114,11 @@ struct FileChange {
 };
 RunEvent file_changed_event(int turn, const FileChange& change);
 
-/// One command of a verification. `phase` is "before" (on the start state) or "after".
+/// One command of a verification. `phase` is "before" (on the start state), "after", or
+/// "run_tests" (the model asked for it).
 struct VerificationRecord {
   std::string phase = "after";
-  int round = 1;        ///< from 1
+  int round = 1;        ///< from 1; the coming one where the model asked
   std::string command;  ///< as written in the task
   std::vector<std::string> argv;
 };

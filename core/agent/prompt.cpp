@@ -36,12 +36,14 @@ std::string policy_section(const Briefing& briefing) {
   return text;
 }
 
-std::string verification_section(const std::vector<std::string>& commands) {
+std::string verification_section(const Briefing& briefing) {
+  const auto& commands = briefing.verify;
   if (commands.empty()) return {};
   std::string text =
       "\n# Verification\nAfter your final message sortie itself runs these commands; if one fails "
       "you get its output and may go on:\n";
   for (const auto& command : commands) text += "- " + command + "\n";
+  if (has_tool(briefing.tools, "run_tests")) text += "Call run_tests to run them before that.\n";
   return text;
 }
 
@@ -97,7 +99,7 @@ std::string system_prompt(const Briefing& briefing) {
   text += tools_section(briefing.tools);
   if (has_tool(briefing.tools, "apply_patch")) text += kPatchInstructions;
   text += policy_section(briefing);
-  text += verification_section(briefing.verify);
+  text += verification_section(briefing);
   text += kFinalMessage;
   if (!briefing.instructions.empty())
     text += "\n# Instructions of this task\n" + briefing.instructions + "\n";

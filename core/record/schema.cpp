@@ -191,7 +191,7 @@ constexpr const char* kTypes = R"({
   "form": {"enum": ["function", "custom"]},
   "change": {"enum": ["add", "delete", "update", "move"]},
   "mode": {"type": "string", "pattern": "^[0-7]{4}$"},
-  "phase": {"enum": ["before", "after"]},
+  "phase": {"enum": ["before", "after", "run_tests"]},
   "budget": {"enum": ["turns", "tool_calls", "tokens", "time", "cost"]}
 })";
 

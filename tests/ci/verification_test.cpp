@@ -130,6 +130,15 @@ BOOST_AUTO_TEST_CASE(the_first_failure_ends_the_round_and_goes_back_to_the_agent
              R"("duration_ms":1500,"output":"error: no\n"}])");
 }
 
+BOOST_AUTO_TEST_CASE(the_model_that_asks_gets_every_command_that_ran) {
+  Round round;
+  round.launcher.rows = {{"built\n", exited(0)}, {"", exited(2)}};
+
+  BOOST_TEST(verification_report(round.run()) ==
+             "`make` ended with exit code 0 (1.5 s).\nOutput:\nbuilt\n"
+             "`make test` ended with exit code 2 (1.5 s).\nIt printed nothing.\n");
+}
+
 BOOST_AUTO_TEST_CASE(every_ending_is_told_in_words) {
   const struct {
     ExitStatus exit;
