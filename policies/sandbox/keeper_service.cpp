@@ -1,0 +1,204 @@
+#include "policies/sandbox/keeper_service.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "core/base/error.h"
+#include "policies/sandbox/channel.h"
+#include "policies/sandbox/command_report.h"
+#include "policies/sandbox/keeper_messages.h"
+#include "policies/sandbox/process_tree.h"
+#include "policies/sandbox/wire.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kSample{50};
+constexpr off_t kMaxRequest = 16 << 20;
+
+Command read_request(const Fd& request) {
+  struct stat status {};
+  if (::fstat(request.get(), &status) != 0 || status.st_size > kMaxRequest)
+    throw Error("a command's request is too long");
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (::pread(request.get(), bytes.data(), bytes.size(), 0) != status.st_size)
+    throw system_error("read a command's request");
+  Command command = decode_command(bytes);
+  if (command.argv.empty()) throw Error("a command without a program");
+  return command;
+}
+
+}  // namespace
+
+KeeperService::KeeperService(const SandboxProfile& profile, View view, const Fd& socket)
+    : profile_(profile),
+      view_(std::move(view)),
+      socket_(socket),
+      rules_(profile, {.read_only = false}),
+      read_only_rules_(profile, {.read_only = true}),
+      filter_(profile),
+      layers_{profile_, rules_, read_only_rules_, filter_},
+      watch_(profile) {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) throw system_error("signalfd", ExitCode::environment);
+}
+
+void KeeperService::serve() {
+  while (!quit_) {
+    wait();
+    if (steady_clock::now() >= next_sample_) sample();
+  }
+}
+
+bool KeeperService::end_all() {
+  for (const auto& command : running_) ::kill(command.first, SIGKILL);
+  if (profile_.use_namespaces) ::kill(-1, SIGKILL);  // process 1 itself is left out
+  for (;;) {
+    const pid_t ended = ::waitpid(-1, nullptr, 0);
+    if (ended < 0 && errno != EINTR) break;
+    if (!profile_.use_namespaces && ended > 0) kill_strays({});
+  }
+  remove_placeholders(view_);
+  return children_of(::getpid()).empty();
+}
+
+void KeeperService::wait() {
+  std::vector<pollfd> polled = {{socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+  for (const auto& command : running_) polled.push_back({command.control.get(), POLLIN, 0});
+  int timeout = -1;
+  if (!running_.empty()) {
+    const auto left = std::chrono::ceil<milliseconds>(next_sample_ - steady_clock::now());
+    timeout = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  } else {
+    next_sample_ = steady_clock::time_point::max();
+  }
+  if (::poll(polled.data(), polled.size(), timeout) <= 0) return;
+  // In the order they were listed in: no command is added or removed before this is done.
+  std::size_t place = 2;
+  for (auto& command : running_) {
+    if (polled[place++].revents != 0) hear(command);
+  }
+  if (polled[1].revents != 0) reap();
+  if (polled[0].revents != 0) take_request();
+}
+
+/// A command's socket says: end it; also by being closed.
+void KeeperService::hear(Running& command) {
+  const auto message = receive_message(command.control.get(), Wait::no);
+  if (message.bytes.empty() && !message.closed) return;
+  const Ending why =
+      message.bytes.empty() ? Ending::cancelled : static_cast<Ending>(message.bytes.front());
+  end(command, why, "");
+}
+
+void KeeperService::end(Running& command, Ending why, const std::string& detail) {
+  if (command.why) return;
+  command.why = why;
+  command.detail = detail;
+  ::kill(command.first, SIGKILL);
+}
+
+void KeeperService::reap() {
+  signalfd_siginfo ignored[16];
+  while (::read(signals_.get(), ignored, sizeof ignored) > 0) {
+  }
+  for (;;) {
+    rusage use{};
+    const pid_t ended = ::wait4(-1, nullptr, WNOHANG, &use);
+    if (ended <= 0) return;
+    watch_.add_ended(use);
+    const auto found = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& each) { return each.first == ended; });
+    if (found == running_.end()) continue;
+    const Running command = std::move(*found);
+    running_.erase(found);
+    answer(command);
+  }
+}
+
+void KeeperService::answer(const Running& command) {
+  bool swept = false;
+  if (!profile_.use_namespaces) {
+    std::vector<pid_t> spared;
+    for (const auto& other : running_) spared.push_back(other.first);
+    swept = kill_strays(spared) > 0;
+  }
+  CommandEnd end = read_command_end(command.report, command.name);
+  if (command.why && end.failure.empty() && end.status.ending != Ending::not_started) {
+    end.status = {};
+    end.status.ending = *command.why;
+    end.status.detail = command.detail;
+  }
+  end.status.ended_background |= swept && !command.why;
+  end.status.duration =
+      std::chrono::duration_cast<milliseconds>(steady_clock::now() - command.started);
+  send_message(command.control.get(), encode_end(end));
+}
+
+void KeeperService::take_request() {
+  ChannelMessage message = receive_message(socket_.get(), Wait::no);
+  if (message.closed) quit_ = true;
+  if (message.bytes.empty()) return;
+  WireReader reader(message.bytes);
+  const auto word = static_cast<KeeperWord>(reader.number());
+  if (word != KeeperWord::start || message.descriptors.size() != 3) {
+    quit_ = true;
+    return;
+  }
+  start(message.descriptors[0], message.descriptors[1], std::move(message.descriptors[2]));
+}
+
+void KeeperService::start(const Fd& request, const Fd& output, Fd control) {
+  CommandEnd refused;
+  try {
+    const Command command = read_request(request);
+    Pipe report = make_pipe();
+    ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
+    Running running;
+    running.first = start_command(command, layers_, output, report.write);
+    if (running.first > 0) {
+      running.control = std::move(control);
+      running.report = std::move(report.read);
+      running.name = command.argv.front();
+      if (running_.empty()) {
+        next_sample_ = steady_clock::now() + kSample;
+        watch_.begin();
+      }
+      running_.push_back(std::move(running));
+      return;
+    }
+    refused.failure = "a command could not be confined: clone: " + errno_text(errno);
+  } catch (const std::exception& error) {
+    refused.failure = error.what();
+  }
+  send_message(control.get(), encode_end(refused));
+}
+
+/// Ends what is past a limit.
+void KeeperService::sample() {
+  next_sample_ = steady_clock::now() + kSample;
+  std::vector<pid_t> commands;
+  for (const auto& command : running_) commands.push_back(command.first);
+  for (const Excess& excess : watch_.sample(commands)) {
+    for (auto& command : running_) {
+      if (command.first == excess.command) end(command, excess.why, excess.detail);
+    }
+  }
+}
+
+}  // namespace sortie

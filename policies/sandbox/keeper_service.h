@@ -1,0 +1,72 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <list>
+#include <optional>
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/launcher.h"
+#include "policies/sandbox/command_start.h"
+#include "policies/sandbox/layers.h"
+#include "policies/sandbox/limit_watch.h"
+#include "policies/sandbox/profile.h"
+#include "policies/sandbox/view.h"
+
+namespace sortie {
+
+/// The keeper's work once the view stands: one loop over sockets, children and the time.
+///
+/// SIGCHLD is blocked. Over the socket come requests ("start" with the memory file, the output's
+/// write end and the command's socket; "quit"); a byte on a command's socket is an Ending: kill it.
+class KeeperService {
+ public:
+  /// @param profile, socket  outlive the service
+  /// @throws Error  when a layer can't be prepared
+  KeeperService(const SandboxProfile& profile, View view, const Fd& socket);
+
+  const View& view() const { return view_; }
+  /// Until the socket closes or says so.
+  void serve();
+  /// Ends every command. @return whether nothing is left
+  bool end_all();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A command that runs.
+  struct Running {
+    pid_t first = 0;  ///< its first process
+    Fd control;
+    Fd report;
+    Clock::time_point started = Clock::now();
+    std::string name;
+    std::optional<Ending> why;  ///< set where the keeper kills it
+    std::string detail;
+  };
+
+  void wait();
+  void hear(Running& command);
+  static void end(Running& command, Ending why, const std::string& detail);
+  void reap();
+  void answer(const Running& command);
+  void take_request();
+  void start(const Fd& request, const Fd& output, Fd control);
+  void sample();
+
+  const SandboxProfile& profile_;
+  View view_;
+  const Fd& socket_;
+  Fd signals_;
+  LandlockRules rules_;
+  LandlockRules read_only_rules_;
+  SeccompFilter filter_;
+  CommandLayers layers_;
+  LimitWatch watch_;
+  std::list<Running> running_;
+  Clock::time_point next_sample_ = Clock::time_point::max();
+  bool quit_ = false;
+};
+
+}  // namespace sortie

@@ -1,0 +1,94 @@
+#include "policies/sandbox/limit_watch.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include "policies/sandbox/process_tree.h"
+
+namespace sortie {
+namespace {
+
+constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
+
+std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string((bytes + (1u << 19)) >> 20) + " MiB";
+}
+
+struct Sampled {
+  pid_t command;
+  TreeUse use;
+};
+
+template <typename Member>
+pid_t largest(const std::vector<Sampled>& sampled, Member member) {
+  return std::max_element(
+             sampled.begin(), sampled.end(),
+             [&](const auto& a, const auto& b) { return a.use.*member < b.use.*member; })
+      ->command;
+}
+
+std::uint64_t shared_once(const std::vector<pid_t>& commands) {
+  std::uint64_t sum = 0;
+  for (const pid_t command : commands) sum += proportional_memory(command);
+  return sum;
+}
+
+}  // namespace
+
+void LimitWatch::add_ended(const rusage& use) {
+  // Blocks of 512 bytes, those of all descendants that were reaped included (getrusage(2)).
+  written_ += static_cast<std::uint64_t>(use.ru_oublock) * 512;
+}
+
+std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
+  if (commands.empty()) return {};
+  std::vector<Sampled> sampled;
+  TreeUse sum;
+  for (const pid_t command : commands) {
+    const TreeUse use = measure_descendants(command);
+    sampled.push_back({command, use});
+    sum.processes += use.processes;
+    sum.memory_bytes += use.memory_bytes;
+    sum.written_bytes += use.written_bytes;
+  }
+  const PolicyLimits& limits = profile_.limits;
+  const std::uint64_t kept = private_bytes();
+  if (samples_++ % kUnmappedEvery == 0) measure_unmapped(commands);
+  std::vector<Excess> excess;
+  if (limits.processes > 0 && sum.processes > limits.processes) {
+    excess.push_back(
+        {largest(sampled, &TreeUse::processes), Ending::process_limit,
+         std::to_string(sum.processes) + " processes of " + std::to_string(limits.processes)});
+  }
+  const std::uint64_t beside = kept + unmapped_;
+  const std::uint64_t memory = profile_.memory_bytes;
+  if (memory > 0 && sum.memory_bytes + beside > memory) {
+    const std::uint64_t used = shared_once(commands) + beside;
+    if (used > memory) {
+      excess.push_back({largest(sampled, &TreeUse::memory_bytes), Ending::memory_limit,
+                        "memory " + mebibytes(used) + " of " + mebibytes(memory)});
+    }
+  }
+  const std::uint64_t written = written_ + sum.written_bytes + kept;
+  if (limits.disk > 0 && written > limits.disk) {
+    excess.push_back({largest(sampled, &TreeUse::written_bytes), Ending::disk_limit,
+                      "disk " + mebibytes(written) + " of " + mebibytes(limits.disk)});
+  }
+  return excess;
+}
+
+/// Memory that no process has to have mapped, so that it is in nobody's count.
+void LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
+  unmapped_ = profile_.use_namespaces ? shared_segments() : 0;
+  for (const pid_t command : commands) unmapped_ += memory_files(command);
+}
+
+/// What HOME, /tmp, /var/tmp and /dev/shm hold: one file system, in memory.
+std::uint64_t LimitWatch::private_bytes() const {
+  struct statvfs use {};
+  if (!profile_.use_namespaces || ::statvfs("/dev/shm", &use) != 0) return 0;
+  return static_cast<std::uint64_t>(use.f_blocks - use.f_bfree) * use.f_frsize;
+}
+
+}  // namespace sortie

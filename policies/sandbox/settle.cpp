@@ -1,0 +1,99 @@
+#include "policies/sandbox/settle.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "core/base/error.h"
+#include "policies/sandbox/namespaces.h"
+
+namespace sortie {
+namespace {
+
+/// Moves a descriptor to 3 and closes all others; 0, 1 and 2 become /dev/null.
+void keep_only(Fd& socket) {
+  if (socket.get() != 3) {
+    if (::dup3(socket.get(), 3, O_CLOEXEC) < 0) throw system_error("dup3", ExitCode::environment);
+    socket = Fd(3);
+  }
+  ::syscall(SYS_close_range, 4u, ~0u, 0u);
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
+}
+
+/// Overwrites the environment as the kernel shows it in /proc/PID/environ, and as this process
+/// knows it: keys are in it.
+void wipe_environment() {
+  for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable)
+    ::explicit_bzero(*variable, std::strlen(*variable));
+  static char* none[] = {nullptr};
+  ::environ = none;
+  // What was unset or replaced before still stands in the block: fields 50 and 51 of stat(5).
+  const Fd file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  char text[2048] = {};
+  if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return;
+  const char* at = std::strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < 50; ++field) at = std::strchr(at + 1, ' ');
+  if (at == nullptr) return;
+  char* rest = nullptr;
+  const std::uintptr_t begin = std::strtoull(at + 1, &rest, 10);
+  const std::uintptr_t end = std::strtoull(rest, nullptr, 10);
+  if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
+}
+
+/// The first number of the release that has a pid_max of its own in each PID namespace; before
+/// it, writing would change the machine's.
+bool has_own_pid_max() {
+  utsname name{};
+  int major = 0;
+  int minor = 0;
+  if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 14);
+}
+
+}  // namespace
+
+void settle(KeeperStart& start) {
+  ::prctl(PR_SET_NAME, "sortie-keeper");
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setsid();
+  keep_only(start.socket);
+  wipe_environment();
+  if ((start.new_namespaces & CLONE_NEWUSER) != 0) {
+    // The files of an undumpable process belong to root: its maps could not be written.
+    ::prctl(PR_SET_DUMPABLE, 1);
+    map_own_ids(start.uid, start.gid);
+  }
+  ::prctl(PR_SET_DUMPABLE, 0);
+  if (start.profile.use_namespaces) {
+    // All its children die with process 1. Without a PID namespace it has to live on, to end them
+    // when the socket closes.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if ((start.new_namespaces & CLONE_NEWNET) != 0) raise_loopback();
+  } else {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+}
+
+void bound_process_ids(int processes) {
+  if (processes <= 0 || !has_own_pid_max()) return;
+  const Fd file(::open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC));
+  const std::string number = std::to_string(std::max(4096, processes * 8));
+  // Sampling is what holds; this is what it can be spared.
+  if (file) static_cast<void>(write_all(file.get(), number));
+}
+
+}  // namespace sortie
