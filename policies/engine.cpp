@@ -91,6 +91,19 @@ Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path wo
 Engine::~Engine() = default;
 
 Decision Engine::decide(const Action& action) const {
+  Decision decision = decide_strictly(action);
+  if (approval_ != Approval::audit || decision.effect == Effect::allow) return decision;
+  // What no mode can run, and the paths, which hold in every mode.
+  const auto* command = std::get_if<RunCommand>(&action);
+  const bool may_run = command != nullptr ? malformed(command->argv).empty()
+                                          : std::holds_alternative<CallTool>(action);
+  if (!may_run) return decision;
+  decision.effect = Effect::allow;
+  decision.audited = true;
+  return decision;
+}
+
+Decision Engine::decide_strictly(const Action& action) const {
   if (const auto* command = std::get_if<RunCommand>(&action)) return decide_command(*command);
   if (const auto* read = std::get_if<ReadPath>(&action)) return paths_.decide_read(read->path);
   if (const auto* write = std::get_if<WritePath>(&action)) return paths_.decide_write(write->path);
@@ -173,7 +186,7 @@ Decision Engine::decide_unmatched(const RunCommand& command, const std::string& 
 }
 
 bool Engine::shows_tool(const std::string& name) const {
-  return tools_.decide(name, approval_).effect == Effect::allow;
+  return decide(CallTool{name}).effect == Effect::allow;
 }
 
 bool Engine::is_protected(const std::filesystem::path& path) const {

@@ -31,6 +31,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
+  /// Under the approval mode audit commands and tools are allowed and marked `audited` where
+  /// deny-by-default would have denied them; `paths` hold as ever.
   Decision decide(const Action& action) const;
   /// Whether the model is to be shown the tool at all.
   bool shows_tool(const std::string& name) const;
@@ -40,6 +42,7 @@ class Engine {
   Approval approval() const noexcept { return approval_; }
 
  private:
+  Decision decide_strictly(const Action& action) const;
   Decision decide_command(const RunCommand& command) const;
   Decision decide_unmatched(const RunCommand& command, const std::string& line) const;
 

@@ -212,6 +212,40 @@ BOOST_AUTO_TEST_CASE(a_stricter_approval_wins_over_the_policys) {
   BOOST_TEST(decision.instead == "no command is allowed here");
 }
 
+BOOST_AUTO_TEST_CASE(audit_allows_and_keeps_what_strict_rules_would_have_said) {
+  Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"cargo"}, {"test"}}),
+                                        command_rule(Effect::forbid, {{"sudo"}})});
+  policy.tools = {{.effect = Effect::deny, .names = {"apply_patch"}, .why = "no", .place = {}}};
+  const Engine strict(policy, Approval::deny_by_default, kWorkspace, {}, {"/usr/bin"});
+  const Engine audit(policy, Approval::audit, kWorkspace, {}, {"/usr/bin"});
+  const struct {
+    Action action;
+    bool audited;
+    Effect effect;
+  } rows[] = {
+      {RunCommand{{"ls"}, kWorkspace}, false, Effect::allow},
+      {RunCommand{{"cargo", "test"}, kWorkspace}, false, Effect::allow},
+      {RunCommand{{"rm", "x"}, kWorkspace}, true, Effect::allow},
+      {RunCommand{{"sudo", "ls"}, kWorkspace}, true, Effect::allow},
+      {RunCommand{{"bash", "-c", "$x"}, kWorkspace}, true, Effect::allow},
+      {RunCommand{{"cargo", std::string("\0", 1)}, kWorkspace}, false, Effect::deny},
+      {RunCommand{{}, kWorkspace}, false, Effect::deny},
+      {CallTool{"shell"}, true, Effect::allow},
+      {CallTool{"apply_patch"}, true, Effect::allow},
+      {WritePath{".git/config"}, false, Effect::deny},
+      {ReadPath{".env"}, false, Effect::deny},
+  };
+  for (const auto& row : rows) {
+    const Decision decision = audit.decide(row.action);
+    Decision expected = strict.decide(row.action);
+    expected.effect = row.effect;
+    expected.audited = row.audited;
+    BOOST_TEST((decision == expected), decision.part << ": " << decision.reason);
+  }
+  BOOST_TEST(audit.shows_tool("apply_patch"));
+  BOOST_TEST(!strict.shows_tool("apply_patch"));
+}
+
 BOOST_AUTO_TEST_CASE(hostile_argv_are_decided_in_linear_time) {
   const Policy policy = tests::strict_policy({command_rule(Effect::deny, {{"git"}, {"push"}})});
   std::vector<std::string> wrappers;
