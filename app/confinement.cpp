@@ -119,6 +119,18 @@ Environment one_repository(const fs::path& workspace) {
           {"GIT_NO_LAZY_FETCH", "1"}};
 }
 
+/// What some command may be given by a rule beyond the policy's own sandbox.
+void set_escalations(const Policy& policy, SandboxProfile& profile) {
+  if (!policy.escalation) return;
+  for (const CommandRule& rule : policy.commands) {
+    if (!rule.escalate || rule.effect != Effect::allow) continue;
+    if (rule.sandbox.mode.value_or(policy.sandbox) != SandboxMode::read_only)
+      profile.may_escalate_writes |= policy.sandbox == SandboxMode::read_only;
+    if (rule.sandbox.network == NetworkMode::full)
+      profile.may_escalate_network |= policy.network != NetworkMode::full;
+  }
+}
+
 SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
   const Policy& policy = inputs.policy;
   SandboxProfile profile;
@@ -132,6 +144,7 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
         of_home ? profile.home / fs::path(path).lexically_relative("~") : inputs.workspace / path));
   }
   set_writable(policy, inputs.workspace, profile);
+  set_escalations(policy, profile);
   profile.protect = protect_globs(inputs);
   for (const auto& path : policy.hide)
     profile.hide.push_back(path.starts_with("~/") ? (profile.home / path.substr(2)).string()

@@ -230,11 +230,15 @@ int end_the_rest(bool own_pid_namespace) {
     tell(report.get(), message);
     ::_exit(kNotStarted);
   };
+  if (layers.network >= 0 && ::setns(layers.network, CLONE_NEWNET) != 0)
+    fail(StartStep::network, errno);
   if (namespaces) {
     // uid 0 without capabilities still owns the machine's switches in /proc.
     if (const int error = mount_command_proc(layers.profile.uid == 0)) fail(StartStep::proc, error);
     const std::string workspace = workspace_root(layers.profile);
-    if (command.read_only && !workspace.empty()) {
+    // In a view that some commands may write to, it is the others that are kept from it.
+    const bool read_only = command.read_only || layers.profile.mode == SandboxMode::read_only;
+    if (read_only && !is_view_read_only(layers.profile) && !workspace.empty()) {
       if (const int error = make_tree_read_only(workspace.c_str()))
         fail(StartStep::read_only, error);
     }
@@ -274,6 +278,8 @@ const char* name_of(StartStep step) noexcept {
   switch (step) {
     case StartStep::none:
       return "nothing";
+    case StartStep::network:
+      return "enter the network namespace";
     case StartStep::proc:
       return "mount /proc";
     case StartStep::read_only:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -13,16 +14,24 @@
 
 namespace sortie {
 
-/// The layers of a run, made once by the keeper and applied by every command.
+/// The layers of one kind of commands, made once by the keeper and applied by each of them.
 struct CommandLayers {
-  const SandboxProfile& profile;
-  const LandlockRules& rules;
-  const LandlockRules& read_only_rules;
-  const SeccompFilter& filter;
+  SandboxProfile profile;
+  LandlockRules rules;
+  LandlockRules read_only_rules;
+  SeccompFilter filter;
+  int network = -1;  ///< a network namespace to enter; -1: the keeper's own
+
+  explicit CommandLayers(SandboxProfile of_kind)
+      : profile(std::move(of_kind)),
+        rules(profile, {.read_only = false}),
+        read_only_rules(profile, {.read_only = true}),
+        filter(profile) {}
 };
 
 enum class StartStep : std::int32_t {
   none,
+  network,
   proc,
   read_only,
   fork,

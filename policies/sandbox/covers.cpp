@@ -52,7 +52,7 @@ class Covers {
   }
 
   void limit_writing() {
-    const bool read_only = profile_.mode == SandboxMode::read_only;
+    const bool read_only = is_view_read_only(profile_);
     if (profile_.workspace_writable && !read_only) return;
     for (const auto& entry : profile_.workspace_write_only) {
       const fs::path path = tidy(entry);
@@ -71,7 +71,7 @@ class Covers {
   }
 
   void protect() {
-    if (profile_.mode == SandboxMode::read_only) return;
+    if (is_view_read_only(profile_)) return;
     std::set<fs::path> paths;
     std::vector<std::string> globs;
     for (const auto& entry : profile_.protect) {

@@ -59,7 +59,7 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& fail
   Channel channel = make_channel();
   const char* path = std::getenv("PATH");
   KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
-  if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile.network);
+  if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile);
   const pid_t pid = clone_process(start.new_namespaces);
   if (pid == 0) {
     start.socket = std::move(channel.theirs);

@@ -17,7 +17,10 @@ std::string encode_command(const Command& command) {
     writer.text(value);
   }
   writer.number(command.read_only ? 1 : 0);
+  writer.number(command.writes ? 1 : 0);
+  writer.number(command.open_network ? 1 : 0);
   writer.number(command.canary ? 1 : 0);
+  writer.number(command.timeout.count());
   return writer.bytes();
 }
 
@@ -31,7 +34,10 @@ Command decode_command(std::string_view bytes) {
     command.environment.insert_or_assign(std::move(name), reader.text());
   }
   command.read_only = reader.number() != 0;
+  command.writes = reader.number() != 0;
+  command.open_network = reader.number() != 0;
   command.canary = reader.number() != 0;
+  command.timeout = std::chrono::milliseconds(reader.number());
   return command;
 }
 

@@ -42,7 +42,7 @@ int keep(KeeperStart& start) {
     View view = profile.use_namespaces ? build_view(profile, start.path_variable, user)
                                        : direct_view(profile);
     if (profile.use_namespaces) bound_process_ids(profile.limits.processes);
-    KeeperService service(profile, std::move(view), start.socket);
+    KeeperService service(start, std::move(view));
     if (!send_message(start.socket.get(), ready_message(service.view()),
                       {service.view().workspace.get()}))
       return 1;

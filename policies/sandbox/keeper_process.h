@@ -17,6 +17,7 @@ struct KeeperStart {
   unsigned long new_namespaces = 0;  ///< the flags it was cloned with
   uid_t uid = 0;                     ///< its ids before that
   gid_t gid = 0;
+  Fd network = {};  ///< set by settle(): the commands' own network, where the keeper stays outside
 };
 
 /// The body of the keeper's process: closes and wipes what it was not given, makes the view, says

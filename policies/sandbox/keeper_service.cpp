@@ -42,15 +42,12 @@ Command read_request(const Fd& request) {
 
 }  // namespace
 
-KeeperService::KeeperService(const SandboxProfile& profile, View view, const Fd& socket)
-    : profile_(profile),
+KeeperService::KeeperService(const KeeperStart& start, View view)
+    : profile_(start.profile),
       view_(std::move(view)),
-      socket_(socket),
-      rules_(profile, {.read_only = false}),
-      read_only_rules_(profile, {.read_only = true}),
-      filter_(profile),
-      layers_{profile_, rules_, read_only_rules_, filter_},
-      watch_(profile) {
+      socket_(start.socket),
+      layers_(profile_, start.network),
+      watch_(profile_) {
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
@@ -170,7 +167,7 @@ void KeeperService::start(const Fd& request, const Fd& output, Fd control) {
     Pipe report = make_pipe();
     ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
     Running running;
-    running.first = start_command(command, layers_, output, report.write);
+    running.first = start_command(command, layers_.of(command), output, report.write);
     if (running.first > 0) {
       running.control = std::move(control);
       running.report = std::move(report.read);

@@ -9,8 +9,8 @@
 
 #include "core/base/fd.h"
 #include "core/base/launcher.h"
-#include "policies/sandbox/command_start.h"
-#include "policies/sandbox/layers.h"
+#include "policies/sandbox/keeper_process.h"
+#include "policies/sandbox/layer_set.h"
 #include "policies/sandbox/limit_watch.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view.h"
@@ -23,9 +23,9 @@ namespace sortie {
 /// write end and the command's socket; "quit"); a byte on a command's socket is an Ending: kill it.
 class KeeperService {
  public:
-  /// @param profile, socket  outlive the service
+  /// @param start  outlives the service
   /// @throws Error  when a layer can't be prepared
-  KeeperService(const SandboxProfile& profile, View view, const Fd& socket);
+  KeeperService(const KeeperStart& start, View view);
 
   const View& view() const { return view_; }
   /// Until the socket closes or says so.
@@ -59,10 +59,7 @@ class KeeperService {
   View view_;
   const Fd& socket_;
   Fd signals_;
-  LandlockRules rules_;
-  LandlockRules read_only_rules_;
-  SeccompFilter filter_;
-  CommandLayers layers_;
+  LayerSet layers_;
   LimitWatch watch_;
   std::list<Running> running_;
   Clock::time_point next_sample_ = Clock::time_point::max();

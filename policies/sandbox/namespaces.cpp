@@ -7,14 +7,17 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "policies/sandbox/channel.h"
 
 namespace sortie {
 namespace {
@@ -39,9 +42,9 @@ pid_t clone_process(unsigned long flags) noexcept {
                                       nullptr, nullptr, nullptr, 0));
 }
 
-unsigned long run_namespaces(NetworkMode network) noexcept {
+unsigned long run_namespaces(const SandboxProfile& profile) noexcept {
   unsigned long flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
-  if (network != NetworkMode::full) flags |= CLONE_NEWNET;
+  if (has_own_network(profile) && !profile.may_escalate_network) flags |= CLONE_NEWNET;
   if (!is_admin()) flags |= CLONE_NEWUSER;
   return flags;
 }
@@ -60,6 +63,56 @@ void raise_loopback() {
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (!socket || ::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
     throw system_error("raise the loopback interface", ExitCode::environment);
+}
+
+namespace {
+
+/// Runs `make` in a child, after the child has become what `become` makes it, and hands back what
+/// it made.
+Fd made_in_child(const std::function<void()>& become, const std::function<Fd()>& make) {
+  Channel channel = make_channel();
+  const pid_t child = clone_process(0);
+  if (child < 0) throw system_error("clone", ExitCode::environment);
+  if (child == 0) {
+    try {
+      become();
+      const Fd made = make();
+      ::_exit(send_message(channel.theirs.get(), "made", {made.get()}) ? 0 : 1);
+    } catch (const std::exception& error) {
+      send_message(channel.theirs.get(), error.what());
+      ::_exit(1);
+    }
+  }
+  channel.theirs.reset();
+  ChannelMessage answer = receive_message(channel.ours.get(), Wait::yes);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (answer.descriptors.size() == 1) return std::move(answer.descriptors.front());
+  throw Error("network namespace: " + (answer.closed ? "its maker died" : answer.bytes),
+              ExitCode::environment);
+}
+
+}  // namespace
+
+Fd make_network() {
+  const auto become = [] {
+    if (::unshare(CLONE_NEWNET) != 0) throw system_error("unshare", ExitCode::environment);
+    raise_loopback();
+  };
+  return made_in_child(become, [] {
+    Fd network(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+    if (!network) throw system_error("open /proc/self/ns/net", ExitCode::environment);
+    return network;
+  });
+}
+
+Fd made_in_network(const Fd& network, const std::function<Fd()>& make) {
+  if (!network) return make();
+  const auto become = [&] {
+    if (::setns(network.get(), CLONE_NEWNET) != 0)
+      throw system_error("setns", ExitCode::environment);
+  };
+  return made_in_child(become, make);
 }
 
 }  // namespace sortie

@@ -2,7 +2,10 @@
 
 #include <sys/types.h>
 
-#include "policies/policy.h"
+#include <functional>
+
+#include "core/base/fd.h"
+#include "policies/sandbox/profile.h"
 
 namespace sortie {
 
@@ -13,13 +16,24 @@ bool is_admin() noexcept;
 /// The caller has a single thread.
 pid_t clone_process(unsigned long flags) noexcept;
 
-/// The CLONE_NEW… flags of a run: user (where not admin), PID, mount, IPC, UTS, and network.
-unsigned long run_namespaces(NetworkMode network) noexcept;
+/// The CLONE_NEW… flags of a run: user (where not admin), PID, mount, IPC, UTS, and network unless
+/// commands may ask for the machine's: then the keeper stays there, and make_network() is for the
+/// others.
+unsigned long run_namespaces(const SandboxProfile& profile) noexcept;
 
 /// In a new user namespace: maps the ids one to one, setgroups denied. @throws Error
 void map_own_ids(uid_t uid, gid_t gid);
 
 /// Brings up "lo" of a new network namespace. @throws Error
 void raise_loopback();
+
+/// A network namespace with nothing but a loopback, for setns(2); this process stays where it is.
+/// It lives as long as the descriptor. @throws Error
+Fd make_network();
+
+/// A descriptor that a short-lived child made inside a network namespace.
+/// @param network  as from make_network(); none: made right here
+/// @throws Error  what the maker threw
+Fd made_in_network(const Fd& network, const std::function<Fd()>& make);
 
 }  // namespace sortie

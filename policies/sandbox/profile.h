@@ -28,9 +28,22 @@ struct SandboxProfile {
   uid_t uid = 0;                                  ///< what commands run as
   gid_t gid = 0;
   PolicyLimits limits;
-  std::uint64_t memory_bytes = 0;  ///< limits.memory resolved
-  bool use_namespaces = true;      ///< false: Landlock and seccomp alone
+  std::uint64_t memory_bytes = 0;     ///< limits.memory resolved
+  bool use_namespaces = true;         ///< false: Landlock and seccomp alone
+  bool cgroup = true;                 ///< bound the run by a control group where one can be had
+  bool may_escalate_writes = false;   ///< commands may come with `Command::writes`
+  bool may_escalate_network = false;  ///< commands may come with `Command::open_network`
 };
+
+/// Whether the run's network is a namespace of its own.
+inline bool has_own_network(const SandboxProfile& profile) {
+  return profile.use_namespaces && profile.network != NetworkMode::full;
+}
+
+/// Whether nobody at all can write in the workspace; else each command is kept from it by itself.
+inline bool is_view_read_only(const SandboxProfile& profile) {
+  return profile.mode == SandboxMode::read_only && !profile.may_escalate_writes;
+}
 
 /// The workspace's root where commands see it.
 inline const std::filesystem::path& workspace_root(const SandboxProfile& profile) {

@@ -82,7 +82,11 @@ void settle(KeeperStart& start) {
     // All its children die with process 1. Without a PID namespace it has to live on, to end them
     // when the socket closes.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if ((start.new_namespaces & CLONE_NEWNET) != 0) raise_loopback();
+    if ((start.new_namespaces & CLONE_NEWNET) != 0) {
+      raise_loopback();
+    } else if (has_own_network(start.profile)) {
+      start.network = make_network();
+    }
   } else {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }

@@ -73,7 +73,7 @@ void add_machine(Places& places, const SandboxProfile& profile, const std::strin
     start = end + 1;
   }
   for (const auto& path : profile.readable) readable(path);
-  if (profile.network == NetworkMode::full) {
+  if (profile.network == NetworkMode::full || profile.may_escalate_network) {
     // Often a link into /run, which is empty in the view.
     std::error_code error;
     const fs::path resolver = fs::canonical("/etc/resolv.conf", error);

@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(the_canary_proves_all_guarantees_in_a_keeper) {
   Keeper keeper(here.profile);
   const auto environment = here.shell("").environment;
 
-  for (const auto& proof : run_canary(keeper.launcher(), here.profile, environment, {"no-such-secret"}))
+  for (const auto& proof :
+       run_canary(keeper.launcher(), here.profile, environment, {"no-such-secret"}))
     BOOST_TEST(proof.proved, static_cast<int>(proof.guarantee) << ": " << proof.detail);
 }
 
