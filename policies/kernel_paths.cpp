@@ -26,11 +26,18 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
+/// Whether a part is "..", or a glob that some shells expand to it (".*", ".?", ".[.]").
+bool goes_up(std::string_view part) {
+  if (part == "..") return true;
+  return part.size() > 1 && part[0] == '.' && part.find_first_of("*?[") != std::string_view::npos &&
+         part.find_first_not_of(".*?[]!^") == std::string_view::npos;
+}
+
 /// The first part once ".." has been taken back; "" for the root.
 std::string_view first_folder(const std::vector<std::string_view>& parts) {
   std::vector<std::string_view> kept;
   for (const std::string_view part : parts) {
-    if (part != "..") {
+    if (!goes_up(part)) {
       kept.push_back(part);
     } else if (!kept.empty()) {
       kept.pop_back();
@@ -46,11 +53,11 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
   const std::vector<std::string_view> parts = parts_of(path);
   const std::string whole = absolute ? std::string(path) : workdir + '/' + std::string(path);
   if (is_kernel_folder(first_folder(parts_of(whole)))) return true;
-  const auto last_up = std::find(parts.rbegin(), parts.rend(), "..");
-  const bool goes_up = last_up != parts.rend();
+  const auto last_up = std::find_if(parts.rbegin(), parts.rend(), goes_up);
+  const bool has_up = last_up != parts.rend();
   // Behind the last "..": a link on the way there may have led anywhere.
-  const auto next = goes_up ? last_up.base() : parts.begin();
-  if (next == parts.end() || !(goes_up || absolute)) return false;
+  const auto next = has_up ? last_up.base() : parts.begin();
+  if (next == parts.end() || !(has_up || absolute)) return false;
   return is_kernel_folder(*next) || next->find_first_of("*?[") != std::string_view::npos;
 }
 
@@ -67,10 +74,14 @@ bool word_reaches_kernel_folder(std::string_view word, const std::string& workdi
   if (equals != std::string_view::npos && reaches_kernel_folder(word.substr(equals + 1), workdir)) {
     return true;
   }
-  // "-f/proc/x", "-nf/proc/x": the value may begin anywhere up to the first slash.
-  const auto last = std::min({word.find('/'), word.size(), std::size_t{32}});
-  for (std::size_t i = 2; i <= last && i < word.size(); ++i) {
-    if (reaches_kernel_folder(word.substr(i), workdir)) return true;
+  // "-f/proc/x", "-nf/proc/x", "-nf../../proc/x": the value may begin anywhere in the first part,
+  // which matters only where it leaves "", ".", "..", "proc", "sys" or "dev" of that part, or all.
+  const auto slash = std::min(word.find('/'), word.size());
+  for (const std::size_t length :
+       {slash, std::size_t{4}, std::size_t{3}, std::size_t{2}, std::size_t{1}, std::size_t{0}}) {
+    const std::size_t begin = length >= slash ? 2 : slash - length;
+    if (begin >= 2 && begin < word.size() && reaches_kernel_folder(word.substr(begin), workdir))
+      return true;
   }
   return false;
 }

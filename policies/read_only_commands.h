@@ -28,14 +28,6 @@ std::optional<NotReadOnly> why_not_read_only(std::span<const std::string> argv,
                                              const std::filesystem::path& workspace,
                                              const std::filesystem::path& workdir);
 
-/// One option that takes a command out of the class.
-struct RefusedOption {
-  std::string_view command;  ///< "rg", "git"
-  std::string_view option;   ///< "-z", "--pre", "-exec"
-  std::string_view why;
-};
-std::span<const RefusedOption> refused_options();
-
 /// The commands of the class, in a stable order: for messages.
 std::vector<std::string> read_only_command_names();
 

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sortie {
+
+/// One option that takes a command out of the class `read-only`.
+struct RefusedOption {
+  std::string_view command;  ///< "rg", "git"
+  std::string_view option;   ///< "-z", "--pre", "-exec"
+  std::string_view why;
+};
+std::span<const RefusedOption> refused_options();
+/// "rg --pre runs a program on each file".
+std::string describe(const RefusedOption& row);
+
+/// How a program's options are written: without it a value could be read as an option, or an
+/// option as a value. Of an option that is not listed it is not known whether it takes a value:
+/// both ways are judged.
+struct OptionForms {
+  std::string_view program;       ///< "rg", "git log"
+  std::string_view flags;         ///< letters without a value
+  std::string_view next;          ///< letters whose value is the rest of the word or the next word
+  std::string_view attached;      ///< letters whose value can only be the rest of the word
+  std::string_view flag_names;    ///< long options without a value in the next word, by blanks
+  std::string_view next_names;    ///< long options whose value can be the next word
+  std::string_view text_letters;  ///< of `next`: the value is a pattern or other text, no path
+  std::string_view text_names;    ///< of `next_names`, likewise
+  /// The first operand is a pattern, unless one of these options is given.
+  std::string_view pattern_unless{};
+};
+
+/// Reads a command's words as getopt_long(3), git's parse-options and ripgrep's parsers do, and
+/// refuses by the table.
+class OptionReader {
+ public:
+  /// @param command  as in RefusedOption
+  /// @param program  as in OptionForms; one that is not listed has no option that is known
+  OptionReader(std::string_view command, std::string_view program);
+
+  /// A word that is, or may be, a refused option.
+  struct Refusal {
+    std::string word;
+    std::string reason;
+  };
+  std::optional<Refusal> read(std::span<const std::string> words);
+
+  /// Words that are operands, and those that may be.
+  std::size_t operands() const { return operands_.size(); }
+  /// Whether the i-th word is certainly no path but a pattern or other text.
+  bool is_text(std::size_t word) const;
+
+ private:
+  /// What the word behind the one just read is.
+  enum class Next { word, value, unknown };
+
+  std::optional<Refusal> read_long(const std::string& word);
+  std::optional<Refusal> read_cluster(const std::string& word);
+  void take_operand(std::size_t at);
+  void note(std::string_view option, bool is_text, bool has_value);
+
+  std::string_view command_;
+  OptionForms forms_{};
+  Next next_ = Next::word;
+  bool aligned_ = true;         ///< it is certain which words are options and which are values
+  bool certain_ = true;         ///< it has been, for all words
+  bool only_operands_ = false;  ///< behind "--"
+  bool next_is_text_ = false;   ///< the value to come
+  bool has_pattern_ = false;    ///< an option of `pattern_unless` was given
+  std::size_t at_ = 0;
+  std::vector<std::size_t> operands_;
+  std::vector<std::size_t> texts_;
+};
+
+}  // namespace sortie
