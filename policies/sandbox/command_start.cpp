@@ -11,6 +11,7 @@
 #include <csignal>
 #include <exception>
 
+#include "core/base/channel.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/namespaces.h"
 #include "policies/sandbox/process_tree.h"
@@ -145,8 +146,18 @@ class Confinement {
       return fail(StartStep::no_new_privs, errno, error);
     if (const int code = rules_.apply()) return fail(StartStep::landlock, code, error);
     // Landlock before seccomp: the filter would refuse landlock_restrict_self(2).
-    if (const int code = layers_.filter.apply()) return fail(StartStep::seccomp, code, error);
-    return StartStep::none;
+    if (layers_.gate < 0) {
+      if (const int code = layers_.filter.apply()) return fail(StartStep::seccomp, code, error);
+      return StartStep::none;
+    }
+    int listener = -1;
+    if (const int code = layers_.filter.apply(&listener))
+      return fail(StartStep::seccomp, code, error);
+    // Whoever holds the listener answers for the gate: not the command itself.
+    const int code = send_descriptor(layers_.gate, listener);
+    ::close(listener);
+    ::close(layers_.gate);
+    return code == 0 ? StartStep::none : fail(StartStep::connect_gate, code, error);
   }
 
   static StartStep fail(StartStep step, int code, int& error) noexcept {
@@ -296,6 +307,8 @@ const char* name_of(StartStep step) noexcept {
       return "Landlock";
     case StartStep::seccomp:
       return "seccomp";
+    case StartStep::connect_gate:
+      return "hand over the connect gate";
     case StartStep::descriptors:
       return "close descriptors";
     case StartStep::workdir:

@@ -21,6 +21,7 @@ struct CommandLayers {
   LandlockRules read_only_rules;
   SeccompFilter filter;
   int network = -1;  ///< a network namespace to enter; -1: the keeper's own
+  int gate = -1;     ///< socket that takes each command's connect(2) listener; -1 without a gate
 
   explicit CommandLayers(SandboxProfile of_kind)
       : profile(std::move(of_kind)),
@@ -40,6 +41,7 @@ enum class StartStep : std::int32_t {
   no_new_privs,
   landlock,
   seccomp,
+  connect_gate,
   descriptors,
   workdir,
   exec,

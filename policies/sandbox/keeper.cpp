@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/base/channel.h"
 #include "core/base/error.h"
-#include "policies/sandbox/channel.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/keeper_process.h"
 #include "policies/sandbox/launcher.h"
@@ -35,6 +35,7 @@ struct Kept {
   pid_t pid = -1;
   Fd socket;
   Fd view_root;
+  Fd gate;
   std::vector<std::string> notes;
 };
 
@@ -70,16 +71,17 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& fail
     return std::nullopt;
   }
   channel.theirs.reset();
-  Kept kept{pid, std::move(channel.ours), {}, {}};
+  Kept kept{pid, std::move(channel.ours), {}, {}, {}};
   ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
   if (answer.closed) {
     failure = "the keeper died";
   } else {
     WireReader reader(answer.bytes);
     if (static_cast<KeeperWord>(reader.number()) == KeeperWord::ready &&
-        answer.descriptors.size() == 1) {
+        answer.descriptors.size() == (has_connect_gate(profile) ? 2u : 1u)) {
       kept.notes = reader.texts();
       kept.view_root = std::move(answer.descriptors.front());
+      if (has_connect_gate(profile)) kept.gate = std::move(answer.descriptors.back());
       return kept;
     }
     failure = reader.text();
@@ -131,12 +133,14 @@ Keeper::Keeper(const SandboxProfile& profile) : state_(std::make_unique<State>(p
     layers.seccomp = true;
     if (layers.landlock_abi == 0) layers.missing.push_back("landlock: not in this kernel");
   }
+  layers.connect_gate = static_cast<bool>(state_->kept.gate);
   for (auto& note : state_->kept.notes) layers.missing.push_back(std::move(note));
 }
 
 Keeper::~Keeper() { shut_down(); }
 
 const Fd& Keeper::view_root() const { return state_->kept.view_root; }
+Fd Keeper::take_connect_gate() { return std::move(state_->kept.gate); }
 const SandboxLayers& Keeper::layers() const { return state_->layers; }
 Launcher& Keeper::launcher() { return state_->launcher; }
 

@@ -19,6 +19,7 @@ struct SandboxLayers {
   int landlock_abi = 0;     ///< 0: none
   bool seccomp = false;
   bool cgroup = false;
+  bool connect_gate = false;  ///< connect(2) is answered by sortie: `allow-list` without namespaces
   std::vector<std::string> missing;  ///< "namespaces: unshare: Operation not permitted"
 };
 
@@ -38,6 +39,9 @@ class Keeper {
   /// The workspace's root as commands see it (O_PATH), for sortie's own file work.
   const Fd& view_root() const;
   const SandboxLayers& layers() const;
+  /// The end of the channel over which each command's connect(2) listener comes, for a ConnectGate;
+  /// once, and nothing where the profile has no gate. Until it is served, connecting waits.
+  Fd take_connect_gate();
   /// Starts confined commands; lives as long as the keeper.
   Launcher& launcher();
   /// Ends everything and waits. @return whether it is proved that no process is left.

@@ -6,8 +6,8 @@
 
 #include <exception>
 
+#include "core/base/channel.h"
 #include "core/base/error.h"
-#include "policies/sandbox/channel.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/keeper_service.h"
 #include "policies/sandbox/settle.h"
@@ -42,10 +42,14 @@ int keep(KeeperStart& start) {
     View view = profile.use_namespaces ? build_view(profile, start.path_variable, user)
                                        : direct_view(profile);
     if (profile.use_namespaces) bound_process_ids(profile.limits.processes);
+    Channel gate;
+    if (has_connect_gate(profile)) gate = make_channel();
+    start.gate = std::move(gate.theirs);
     KeeperService service(start, std::move(view));
-    if (!send_message(start.socket.get(), ready_message(service.view()),
-                      {service.view().workspace.get()}))
-      return 1;
+    std::vector<int> handed = {service.view().workspace.get()};
+    if (gate.ours) handed.push_back(gate.ours.get());
+    if (!send_message(start.socket.get(), ready_message(service.view()), handed)) return 1;
+    gate.ours.reset();
     service.serve();
     return service.end_all() ? 0 : 1;
   } catch (const std::exception& error) {

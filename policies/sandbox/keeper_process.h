@@ -18,6 +18,7 @@ struct KeeperStart {
   uid_t uid = 0;                     ///< its ids before that
   gid_t gid = 0;
   Fd network = {};  ///< set by settle(): the commands' own network, where the keeper stays outside
+  Fd gate = {};     ///< set by the keeper: takes the commands' connect(2) listeners, or nothing
 };
 
 /// The body of the keeper's process: closes and wipes what it was not given, makes the view, says

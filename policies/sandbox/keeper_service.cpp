@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "core/base/channel.h"
 #include "core/base/error.h"
-#include "policies/sandbox/channel.h"
 #include "policies/sandbox/command_report.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/process_tree.h"
@@ -46,7 +46,7 @@ KeeperService::KeeperService(const KeeperStart& start, View view)
     : profile_(start.profile),
       view_(std::move(view)),
       socket_(start.socket),
-      layers_(profile_, start.network),
+      layers_(profile_, start.network, start.gate),
       watch_(profile_) {
   sigset_t child;
   ::sigemptyset(&child);

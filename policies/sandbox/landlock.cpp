@@ -158,8 +158,9 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
 
 RulesetAttributes attributes_for(const SandboxProfile& profile, int abi) {
   RulesetAttributes attributes{known_file_rights(abi), 0, 0};
-  // With a network namespace the ports are those of its own loopback: nothing to refuse.
-  const bool ports = profile.network == NetworkMode::none && !profile.use_namespaces;
+  // With a network namespace the ports are those of its own loopback: nothing to refuse. Behind the
+  // connect gate it is sortie that connects; what the filter let through would end here.
+  const bool ports = profile.network != NetworkMode::full && !profile.use_namespaces;
   if (abi >= 4 && ports) attributes.network = kBindTcp | kConnectTcp;
   if (abi >= 6) attributes.scoped = kAbstractSockets | kSignals;
   return attributes;

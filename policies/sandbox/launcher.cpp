@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/base/channel.h"
 #include "core/base/error.h"
-#include "policies/sandbox/channel.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/wire.h"
 

@@ -18,13 +18,14 @@ SandboxProfile profile_of(const SandboxProfile& run, unsigned kind) {
 
 }  // namespace
 
-LayerSet::LayerSet(const SandboxProfile& profile, const Fd& network) {
+LayerSet::LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate) {
   const unsigned possible =
       (profile.may_escalate_writes ? kWrites : 0) | (profile.may_escalate_network ? kNetwork : 0);
   for (unsigned kind = 0; kind < kinds_.size(); ++kind) {
     if ((kind & ~possible) != 0) continue;
     kinds_[kind] = std::make_unique<CommandLayers>(profile_of(profile, kind));
     if ((kind & kNetwork) == 0) kinds_[kind]->network = network.get();
+    if (has_connect_gate(kinds_[kind]->profile)) kinds_[kind]->gate = gate.get();
   }
 }
 

@@ -17,8 +17,9 @@ class LayerSet {
   /// @param network  the commands' own network namespace where the keeper is outside of it;
   /// outlives
   ///                 the set
+  /// @param gate     takes the listeners of commands behind a connect gate; outlives the set
   /// @throws Error  when a layer can't be prepared
-  LayerSet(const SandboxProfile& profile, const Fd& network);
+  LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate);
 
   /// @throws Error  for an escalation that the run was not prepared for
   const CommandLayers& of(const Command& command) const;

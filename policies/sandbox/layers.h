@@ -36,10 +36,14 @@ class SeccompFilter {
  public:
   explicit SeccompFilter(const SandboxProfile& profile);
   /// seccomp(SECCOMP_SET_MODE_FILTER). 0 or the errno. no_new_privs must be set.
-  int apply() const noexcept;
+  /// @param listener  set to a descriptor that each connect(2) is told to and answered through
+  ///                  (seccomp_unotify(2)), where the profile has a connect gate; without it, or
+  ///                  once nobody holds it, they answer ENOSYS
+  int apply(int* listener = nullptr) const noexcept;
 
  private:
   std::vector<unsigned char> program_;  ///< struct sock_filter[]
+  bool notifies_ = false;
 };
 
 /// Resource limits (setrlimit(2)): file size, open files, no core files; never RLIMIT_AS or

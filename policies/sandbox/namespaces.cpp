@@ -15,9 +15,9 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/channel.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "policies/sandbox/channel.h"
 
 namespace sortie {
 namespace {

@@ -52,6 +52,13 @@ inline const std::filesystem::path& workspace_root(const SandboxProfile& profile
   return direct ? mount.source : mount.workspace;
 }
 
+/// Whether what a command connects to is answered by sortie (policies/egress/connect_gate.h): mode
+/// `allow-list` where there is no network namespace of the run's own.
+inline bool has_connect_gate(const SandboxProfile& profile) {
+  return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
+         !profile.use_namespaces;
+}
+
 /// What one command may, beyond the run's profile.
 struct CommandProfile {
   bool read_only = false;

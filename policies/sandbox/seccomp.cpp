@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -67,6 +68,12 @@ class Rules {
     const std::array<scmp_arg_cmp, sizeof...(compare)> comparisons{compare...};
     check(seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(static_cast<unsigned>(error)), call,
                                  sizeof...(compare), comparisons.data()));
+  }
+
+  void notify(int call) {
+    const int result = seccomp_rule_add_array(context_.get(), SCMP_ACT_NOTIFY, call, 0, nullptr);
+    if (result != 0)  // a call that went unnoticed would be allowed
+      throw Error("seccomp user notification: " + errno_text(-result), ExitCode::environment);
   }
 
   std::vector<unsigned char> program() const;
@@ -166,6 +173,31 @@ void refuse_raw(Rules& rules, scmp_datum_t family) {
   }
 }
 
+/// TCP as a client and nothing else, with each connect(2) put before the gate. What would reach an
+/// address without that call is refused: datagrams, other protocols over streams, fast open. So is
+/// listening: without a network namespace a port is open to the whole host.
+void gate_connections(Rules& rules) {
+  for (const scmp_datum_t family : {AF_INET, AF_INET6}) {
+    const auto of_family = SCMP_CMP(0, SCMP_CMP_EQ, family);
+    for (scmp_datum_t type = 0; type < 16; ++type) {
+      if (type != SOCK_STREAM)
+        rules.refuse(EPERM, SCMP_SYS(socket), of_family, type_equals(1, 0xf, type));
+    }
+    for (scmp_datum_t protocol = 1; protocol < IPPROTO_TCP; ++protocol)
+      rules.refuse(EPROTONOSUPPORT, SCMP_SYS(socket), of_family,
+                   SCMP_CMP(2, SCMP_CMP_EQ, protocol));
+    rules.refuse(EPROTONOSUPPORT, SCMP_SYS(socket), of_family,
+                 SCMP_CMP(2, SCMP_CMP_GT, IPPROTO_TCP));
+  }
+  rules.notify(SCMP_SYS(connect));
+  for (const int call : {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4)})
+    rules.refuse(EPERM, call);
+  rules.refuse(EPERM, SCMP_SYS(sendto), SCMP_CMP(4, SCMP_CMP_NE, 0));
+  rules.refuse(EPERM, SCMP_SYS(sendto), has_bit(3, MSG_FASTOPEN));
+  rules.refuse(EPERM, SCMP_SYS(sendmsg), has_bit(2, MSG_FASTOPEN));
+  rules.refuse(EPERM, SCMP_SYS(sendmmsg), has_bit(3, MSG_FASTOPEN));
+}
+
 /// Families are compared over the whole register: one with bits in its upper half, which the
 /// kernel would cut off, is past the last allowed family and refused.
 void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
@@ -176,6 +208,7 @@ void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
                      (profile.network == NetworkMode::none || LandlockRules::kernel_abi() >= 6);
   for (scmp_datum_t family = 0; family <= AF_NETLINK; ++family) {
     if (family == AF_INET || family == AF_INET6) {
+      if (has_connect_gate(profile)) continue;
       inet ? refuse_raw(rules, family) : refuse_family(rules, family, EPERM);
     } else if (family == AF_UNIX) {
       if (!local) refuse_family(rules, family, EPERM);
@@ -189,6 +222,9 @@ void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
                  SCMP_CMP(2, SCMP_CMP_NE, 0 /* NETLINK_ROUTE */));
   }
   rules.refuse(EAFNOSUPPORT, SCMP_SYS(socketpair), SCMP_CMP(0, SCMP_CMP_NE, AF_UNIX));
+  // A datagram pair can be sent from, or connected anew, to any socket file by name (unix(7)).
+  if (!local) rules.refuse(EPERM, SCMP_SYS(socketpair), type_equals(1, 0xf, SOCK_DGRAM));
+  if (!local) rules.refuse(EPERM, SCMP_SYS(socketpair), type_equals(1, 0xf, SOCK_RAW));
 }
 
 }  // namespace
@@ -202,16 +238,30 @@ SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
   refuse_special_modes(rules);
   refuse_reserving(rules);
   refuse_sockets(rules, profile);
+  notifies_ = has_connect_gate(profile);
+  if (notifies_) gate_connections(rules);
   program_ = rules.program();
 }
 
-int SeccompFilter::apply() const noexcept {
+int SeccompFilter::apply(int* listener) const noexcept {
   if (program_.empty()) return 0;
   // The kernel only reads the program; its structure has no const.
   auto* const instructions = const_cast<unsigned char*>(program_.data());
   const sock_fprog program{static_cast<unsigned short>(program_.size() / sizeof(sock_filter)),
                            reinterpret_cast<sock_filter*>(instructions)};
-  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
+  if (!notifies_ || listener == nullptr)
+    return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
+  // From Linux 5.19 on a signal that does not kill waits until the call is answered.
+  for (const unsigned long wait : {SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0ul}) {
+    const long result = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                  SECCOMP_FILTER_FLAG_NEW_LISTENER | wait, &program);
+    if (result >= 0) {
+      *listener = static_cast<int>(result);
+      return 0;
+    }
+    if (errno != EINVAL) break;
+  }
+  return errno;
 }
 
 }  // namespace sortie

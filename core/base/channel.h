@@ -27,6 +27,11 @@ Channel make_channel();
 /// Sends one message with up to 8 descriptors. False with errno set when it can't.
 bool send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors = {});
 
+/// One byte with this descriptor, for a child between fork and exec: it neither allocates nor
+/// throws.
+/// @return 0 or the errno
+int send_descriptor(int socket, int descriptor) noexcept;
+
 enum class Wait { yes, no };
 /// One message of up to 64 KiB; with Wait::no nothing there is an empty, unclosed message.
 ChannelMessage receive_message(int socket, Wait wait);

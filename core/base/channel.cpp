@@ -1,4 +1,4 @@
-#include "policies/sandbox/channel.h"
+#include "core/base/channel.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -48,6 +48,26 @@ bool send_message(int socket, std::string_view bytes, const std::vector<int>& de
   do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   return sent == static_cast<ssize_t>(bytes.size());
+}
+
+int send_descriptor(int socket, int descriptor) noexcept {
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+  ssize_t sent = 0;
+  do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == 1 ? 0 : errno;
 }
 
 ChannelMessage receive_message(int socket, Wait wait) {
