@@ -260,24 +260,43 @@ class CommandRules::DenySearch {
 
 CommandRules::CommandRules(const std::vector<CommandRule>& rules) {
   for (const CommandRule& rule : rules) {
-    Compiled compiled{.rule = &rule, .but_not = {}};
+    Compiled compiled{.rule = &rule, .but_not = {}, .script = {}};
     for (const std::string& glob : rule.but_not_args) {
       compiled.but_not.push_back(Pattern::word_glob(glob));
     }
+    if (!rule.script.empty()) compiled.script.emplace(rule.script);
     rules_.push_back(std::move(compiled));
   }
 }
 
-RuleMatch CommandRules::find_allow(Words argv, const CommandPlace& place) const {
+template <typename Wanted>
+RuleMatch CommandRules::find_first(Words argv, const CommandPlace& place, Wanted wanted) const {
   RuleMatch nearly;
   for (const Compiled& compiled : rules_) {
-    if (compiled.rule->effect != Effect::allow) continue;
-    if (!allows_prefix(*compiled.rule, argv, place)) continue;
-    const std::string* exception = excepted_word(compiled.but_not, argv);
+    if (compiled.rule->effect != Effect::allow || !wanted(*compiled.rule)) continue;
+    std::string problem;
+    if (compiled.script) {
+      auto match = compiled.script->match(argv, place);
+      if (!match) continue;
+      problem = std::move(match->problem);
+    } else if (!allows_prefix(*compiled.rule, argv, place)) {
+      continue;
+    }
+    const std::string* exception =
+        problem.empty() ? excepted_word(compiled.but_not, argv) : &argv[0];
     if (exception == nullptr) return {.rule = compiled.rule, .part = joined(argv)};
-    if (nearly.excepted == nullptr) nearly = {.excepted = compiled.rule, .part = *exception};
+    if (nearly.excepted == nullptr)
+      nearly = {.excepted = compiled.rule, .part = *exception, .problem = std::move(problem)};
   }
   return nearly;
+}
+
+RuleMatch CommandRules::find_allow(Words argv, const CommandPlace& place) const {
+  return find_first(argv, place, [](const CommandRule&) { return true; });
+}
+
+RuleMatch CommandRules::find_escalating(Words argv, const CommandPlace& place) const {
+  return find_first(argv, place, [](const CommandRule& rule) { return rule.escalate; });
 }
 
 RuleMatch CommandRules::find_deny(Words argv, const CommandPlace& place) const {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/pattern.h"
 #include "policies/policy.h"
+#include "policies/script_rule.h"
 
 namespace sortie {
 
@@ -15,6 +17,8 @@ struct CommandPlace {
   std::filesystem::path workspace;                 ///< absolute
   std::filesystem::path workdir;                   ///< absolute
   std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
+  /// What stands at a script's path now; nothing: script rules judge by words alone.
+  const ScriptFiles* scripts = nullptr;
 };
 
 /// A rule that a command matches, and how surely.
@@ -22,6 +26,7 @@ struct RuleMatch {
   const CommandRule* rule = nullptr;      ///< nothing: none matches
   const CommandRule* excepted = nullptr;  ///< would have matched but for its but_not on `part`
   std::string part;                       ///< the command, or the part of a script, that it matches
+  std::string problem{};                  ///< of a script that `excepted` names: why it may not run
   bool loose = false;  ///< only could be it: a word of a script, an option read both ways
 };
 
@@ -33,6 +38,8 @@ class CommandRules {
 
   /// The first allow rule that the argv itself matches; wrappers are never seen through.
   RuleMatch find_allow(std::span<const std::string> argv, const CommandPlace& place) const;
+  /// The same among the rules that escalate.
+  RuleMatch find_escalating(std::span<const std::string> argv, const CommandPlace& place) const;
 
   /// The strongest forbid or deny rule that the argv, or anything that it could run, matches:
   /// wrappers and shell strings are seen through, and names also match by any path.
@@ -42,7 +49,11 @@ class CommandRules {
   struct Compiled {
     const CommandRule* rule;
     std::vector<Pattern> but_not;
+    std::optional<ScriptRule> script;
   };
+  template <typename Wanted>
+  RuleMatch find_first(std::span<const std::string> argv, const CommandPlace& place,
+                       Wanted wanted) const;
   class DenySearch;
   std::vector<Compiled> rules_;
 };

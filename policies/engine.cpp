@@ -118,7 +118,8 @@ Decision Engine::decide_command(const RunCommand& command) const {
   }
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
-                           .folders = folders_};
+                           .folders = folders_,
+                           .scripts = &scripts_};
   if (const RuleMatch match = commands_.find_deny(argv, place); match.rule != nullptr) {
     return denied_by(match);
   }
@@ -145,7 +146,9 @@ Decision Engine::decide_command(const RunCommand& command) const {
     return {.effect = Effect::deny,
             .rule = match.excepted->place,
             .part = one_line(match.part, kMaxPart),
-            .reason = "but_not of " + place_text(match.excepted->place) + " excepts this word",
+            .reason = match.problem.empty()
+                          ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
+                          : match.problem,
             .instead = instead_};
   }
   return decide_unmatched(command, line);
@@ -160,7 +163,11 @@ Decision Engine::decide_unmatched(const RunCommand& command, const std::string& 
     denied.reason = kDirectArgv;
   } else if (name.empty()) {
     denied.part = shown;
-    denied.reason = shown + " is a path, not the bare name of an installed command";
+    const bool has_scripts =
+        std::any_of(policy_.commands.begin(), policy_.commands.end(),
+                    [](const CommandRule& rule) { return !rule.script.empty(); });
+    denied.reason = shown + (has_scripts ? " is a path that no script rule matches"
+                                         : " is a path, not the bare name of an installed command");
   } else if (is_wrapper(name)) {
     denied.part = name;
     denied.reason = name +

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policies/action.h"
@@ -31,6 +32,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
+  /// How script rules learn whether a file is as it was at the start; without it they judge by
+  /// words alone.
+  void judge_scripts_by(ScriptFiles scripts) { scripts_ = std::move(scripts); }
   /// Under the approval mode audit commands and tools are allowed and marked `audited` where
   /// deny-by-default would have denied them; `paths` hold as ever.
   Decision decide(const Action& action) const;
@@ -54,6 +58,7 @@ class Engine {
   CommandRules commands_;
   PathRules paths_;
   ToolRules tools_;
+  ScriptFiles scripts_;
 };
 
 }  // namespace sortie

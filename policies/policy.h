@@ -32,15 +32,19 @@ struct RulePlace {
 
 /// A command line that a rule must match, or must not: checked when the policy is loaded.
 struct RuleExample {
-  std::string command;  ///< as the strict reader reads it: one simple command
+  std::string command;            ///< as written, on one line
+  std::vector<std::string> argv;  ///< what it says
   bool match = true;
   int line = 0;  ///< in the rule's file, from 1
+  int column = 0;
+  bool operator==(const RuleExample&) const = default;
 };
 
 /// What an escalated call may do beyond the policy's own sandbox; nothing: as the policy says.
 struct RuleSandbox {
   std::optional<SandboxMode> mode;
   std::optional<NetworkMode> network;
+  bool operator==(const RuleSandbox&) const = default;
 };
 
 /// One rule of `commands`: an argv prefix, where each place has one or more words, or a class, or
@@ -56,6 +60,7 @@ struct CommandRule {
   bool escalate = false;  ///< a call that asks for it runs with `sandbox`
   RuleSandbox sandbox{};
   RulePlace place;
+  bool operator==(const CommandRule&) const = default;
 };
 
 /// One rule of `tools`: globs over tool names.
@@ -64,6 +69,7 @@ struct ToolRule {
   std::vector<std::string> names;
   std::string why;
   RulePlace place;
+  bool operator==(const ToolRule&) const = default;
 };
 
 struct PolicyLimits {
@@ -90,8 +96,11 @@ struct PolicyApprover {
 struct Policy {
   std::filesystem::path file;  ///< absolute; empty for a preset
   std::string name;
-  std::string digest;                        ///< "sha256:…" of the effective policy
-  std::vector<std::filesystem::path> files;  ///< all files read: protected during the run
+  std::string digest;  ///< "sha256:…" of the effective policy
+  /// All files read, and the approver's that lie beside them: protected during the run.
+  std::vector<std::filesystem::path> files;
+  /// Where a value stands, by its dotted key ("bounds.models"): the last file's that gives it.
+  std::map<std::string, RulePlace> places;
   Approval approval = Approval::deny_by_default;
   bool approval_override = false;
   bool abort_on_denied = false;   ///< on_denied: abort
@@ -141,10 +150,13 @@ struct Policy {
   OnLeak on_leak = OnLeak::fail;
 };
 
+/// Whether a rule whose example does not hold is a finding.
+enum class Examples { checked, kept };
+
 /// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
 /// value without '/' that does not end in .yaml or .yml is a preset's name.
 /// @throws InputError  all findings at once
-Policy load_policy(const std::string& name_or_file);
+Policy load_policy(const std::string& name_or_file, Examples examples = Examples::checked);
 /// The same from a policy's text.
 /// @param name    what findings and rules call it
 /// @param folder  what `extends` is relative to

@@ -15,6 +15,9 @@ struct PolicyDraft {
   /// Lists that a file has named: the first takes the place of the default, later ones add to it.
   std::set<std::string> given;
   std::filesystem::path folder;  ///< of the file that is being read: absolute, or empty
+  std::string shown;             ///< that file, as messages call it
+  std::string protecting;        ///< FILE:LINE of the last file that names protected paths
+  Examples examples = Examples::checked;
 };
 
 /// The table of the policy file's keys, over the draft: what is there already is replaced where it

@@ -35,6 +35,8 @@ std::string default_name(const std::string& stem) {
 /// Reads a policy and what it extends into one draft, every finding kept to the end.
 class Loader {
  public:
+  explicit Loader(Examples examples = Examples::checked) { draft_.examples = examples; }
+
   void read(Link link, const std::string& text) {
     const std::size_t source = findings_.add_source(link.shown, text);
     const YamlNode root = read_yaml(source, findings_);
@@ -48,6 +50,8 @@ class Loader {
     // What stands in this file goes over what it extends.
     draft_.policy.name.clear();
     draft_.folder = link.folder;
+    draft_.shown = link.shown;
+    remember_places(root, "", link.shown);
     policy_fields(draft_, link.shown).read(root, findings_);
     if (draft_.policy.name.empty())
       draft_.policy.name = default_name(std::filesystem::path(link.shown).stem().string());
@@ -64,6 +68,7 @@ class Loader {
 
   Policy finish(const std::filesystem::path& file) {
     findings_.throw_if_any();
+    remember_approver();
     Policy policy = std::move(draft_.policy);
     policy.file = file;
     policy.digest = policy_digest(policy);
@@ -71,6 +76,29 @@ class Loader {
   }
 
  private:
+  /// For what is found later, when a task asks for more than a value allows.
+  void remember_places(const YamlNode& node, const std::string& prefix, const std::string& file) {
+    for (const auto& member : node.members) {
+      const std::string key = prefix + member.key.text;
+      draft_.policy.places[key] = {.file = file,
+                                   .line = member.key.place.line,
+                                   .text = one_line(key + ": " + flow_text(member.value))};
+      if (std::count(key.begin(), key.end(), '.') < 2)
+        remember_places(member.value, key + ".", file);
+    }
+  }
+
+  /// The program that is asked, and the files that it is given: the run must not change them.
+  void remember_approver() {
+    if (!draft_.policy.approver) return;
+    const PolicyApprover approver = *draft_.policy.approver;
+    for (const auto& word : approver.command) {
+      const std::filesystem::path path = (approver.folder / word).lexically_normal();
+      std::error_code error;
+      if (path.is_absolute() && std::filesystem::is_regular_file(path, error)) remember_file(path);
+    }
+  }
+
   /// Findings about the key itself are made when the whole table is read.
   void read_extended(const YamlNode& root) {
     const YamlNode* extends = root.is_mapping() ? root.find("extends") : nullptr;
@@ -135,8 +163,8 @@ class Loader {
 
 }  // namespace
 
-Policy load_policy(const std::string& name_or_file) {
-  Loader loader;
+Policy load_policy(const std::string& name_or_file, Examples examples) {
+  Loader loader(examples);
   if (!names_a_file(name_or_file)) {
     loader.read({.identity = name_or_file, .shown = name_or_file}, preset_text(name_or_file));
     return loader.finish({});

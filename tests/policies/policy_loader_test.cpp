@@ -68,12 +68,19 @@ bounds:
   credentials: {MY_KEY: [api.example.com, "*.example.org:8443"]}
   models: ["openai/*"]
   vars_env: ["X_*"]
+  mcp: [mcp.example.com]
+  budget: {cost: 1.5, time: 2h}
 commands:
   - allow: [cargo, [build, test]]
     but_not: {args: ["--config*"]}
     why: building is the job
+    examples: {match: [[cargo, test]], not_match: [[cargo, test, --config=x]]}
   - deny: [git, push]
   - forbid: [sudo]
+    escalate: false
+  - allow: {script: "./scripts/*.sh"}
+    escalate: true
+    sandbox: {mode: workspace-write, network: full}
 tools:
   - deny: "mcp__*"
     why: no
@@ -85,6 +92,7 @@ paths:
   protect: [Makefile]
 network:
   mode: full
+  allow: ["*", "[2001:db8::1]:8080", "*.example.org:443"]
 environment:
   inherit: none
   include: [CARGO_HOME]
@@ -103,6 +111,16 @@ limits:
 sandbox:
   mode: none
   guarantee: [processes]
+escalation: rules
+approver:
+  command: [./approve.sh]
+  timeout: 5s
+trust:
+  input: trusted
+  allow_all_three: true
+redact:
+  patterns: ["ACME-[0-9]{8}"]
+  on_leak: report
 )";
 
 }  // namespace
@@ -186,18 +204,24 @@ BOOST_AUTO_TEST_CASE(a_file_goes_over_what_it_extends) {
   BOOST_TEST((policy.models == std::vector<std::string>{"openai/*"}));
   BOOST_TEST((policy.vars_env == std::vector<std::string>{"X_*"}));
 
-  BOOST_REQUIRE(policy.commands.size() == 4u);
+  BOOST_REQUIRE(policy.commands.size() == 5u);
   const CommandRule& cargo = policy.commands[1];
   BOOST_TEST((cargo.effect == Effect::allow));
   BOOST_TEST((cargo.prefix == std::vector<std::vector<std::string>>{{"cargo"}, {"build", "test"}}));
   BOOST_TEST((cargo.but_not_args == std::vector<std::string>{"--config*"}));
   BOOST_TEST(cargo.why == "building is the job");
-  BOOST_TEST((cargo.place == RulePlace{"p.yaml", 14, "allow: [cargo, [build, test]]"}));
+  BOOST_TEST((cargo.place == RulePlace{"p.yaml", 16, "allow: [cargo, [build, test]]"}));
   BOOST_TEST((policy.commands[3].effect == Effect::forbid));
-  BOOST_TEST((policy.commands[3].place == RulePlace{"p.yaml", 18, "forbid: [sudo]"}));
+  BOOST_TEST((policy.commands[3].place == RulePlace{"p.yaml", 21, "forbid: [sudo]"}));
+  BOOST_TEST(policy.commands[1].examples.size() == 2u);
+  BOOST_TEST(policy.commands[4].script == "./scripts/*.sh");
+  BOOST_TEST((policy.commands[4].sandbox ==
+              RuleSandbox{.mode = SandboxMode::workspace_write, .network = NetworkMode::full}));
+  BOOST_TEST(policy.escalation);
+  BOOST_TEST(policy.places.at("bounds.models").line == 11);
   BOOST_REQUIRE(policy.tools.size() == 3u);
   BOOST_TEST((policy.tools[1].names == std::vector<std::string>{"mcp__*"}));
-  BOOST_TEST((policy.tools[1].place == RulePlace{"p.yaml", 20, "deny: \"mcp__*\""}));
+  BOOST_TEST((policy.tools[1].place == RulePlace{"p.yaml", 27, "deny: \"mcp__*\""}));
   BOOST_TEST((policy.tools[2].effect == Effect::forbid));
 
   BOOST_TEST((policy.write == std::vector<std::string>{"src"}));
@@ -347,15 +371,41 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
        "p.yaml:2:24: error: 'but_not' belongs to an allow rule"},
       {"version: 1\ncommands: [deny: {class: read-only}]",
        "p.yaml:2:18: error: a command rule has to be a list of words like [git, push], not a "
-       "mapping"},
+       "mapping: scripts and classes can only be allowed"},
       {"version: 1\ncommands: [allow: {class: writing}]",
        "p.yaml:2:27: error: 'class' has to be read-only, not 'writing'"},
       {"version: 1\ncommands: [allow: {}]",
-       "p.yaml:2:19: error: an allow rule needs a list of words or a class"},
-      {"version: 1\ncommands: [allow: {script: ./a.sh}]",
-       "p.yaml:2:20: error: 'script' is not supported yet"},
-      {"version: 1\ncommands: [{allow: [a], examples: {}}]",
-       "p.yaml:2:25: error: 'examples' is not supported yet"},
+       "p.yaml:2:19: error: an allow rule needs a list of words, a class or a script"},
+      {"version: 1\ncommands: [allow: {script: ../a.sh}]",
+       "p.yaml:2:28: error: 'script' has to be a glob like ./scripts/*.sh: it can't lead out of "
+       "the workspace"},
+      {"version: 1\ncommands: [allow: {script: /a.sh}]",
+       "p.yaml:2:28: error: 'script' has to be a glob like ./scripts/*.sh: it is relative to the "
+       "workspace"},
+      {"version: 1\ncommands: [allow: {script: a, class: read-only}]",
+       "p.yaml:2:19: error: an allow rule has one of class and script, not both"},
+      {"version: 1\ncommands: [forbid: {script: ./a.sh}]",
+       "p.yaml:2:20: error: a command rule has to be a list of words like [git, push], not a "
+       "mapping: scripts and classes can only be allowed"},
+      {"version: 1\ncommands: [{allow: [a], examples: []}]",
+       "p.yaml:2:35: error: examples has to be a mapping of keys, not a list"},
+      {"version: 1\ncommands: [{allow: [a], examples: {match: a}}]",
+       "p.yaml:2:43: error: 'match' has to be a list of examples, not 'a'"},
+      {"version: 1\ncommands: [{allow: [a], examples: {match: [[]]}}]",
+       "p.yaml:2:44: error: the example is empty"},
+      {"version: 1\ncommands: [{allow: [a], examples: {matches: []}}]",
+       "p.yaml:2:36: error: unknown key 'matches' in examples; did you mean 'match'?"},
+      {"version: 1\ncommands: [{deny: [a], escalate: true, sandbox: {network: full}}]",
+       "p.yaml:2:24: error: 'escalate' belongs to an allow rule"},
+      {"version: 1\ncommands: [{allow: [a], escalate: true}]",
+       "p.yaml:2:25: error: 'escalate' needs the rule's own sandbox: {mode: …, network: …}"},
+      {"version: 1\ncommands: [{allow: [a], sandbox: {network: full}}]",
+       "p.yaml:2:25: error: 'sandbox' of a rule is for calls that 'escalate: true' lets ask for "
+       "it"},
+      {"version: 1\ncommands: [{allow: [a], escalate: true, sandbox: {mode: none}}]",
+       "p.yaml:2:57: error: 'mode: none' can't be had: no command leaves the sandbox"},
+      {"version: 1\ncommands: [{allow: [a], escalate: true, sandbox: {network: allow-list}}]",
+       "p.yaml:2:60: error: 'network' has to be none or full, not 'allow-list'"},
       {"version: 1\ntools: [allow: []]", "p.yaml:2:16: error: the list of tools is empty"},
       {"version: 1\nlimits: {memory: 101%}",
        "p.yaml:2:18: error: 'memory' has to be a whole number from 1 to 100, not 101"},
@@ -368,7 +418,31 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
        "p.yaml:2:29: error: 'KEY' has to be a list, not 'api.example.com'"},
       {"version: 1\nbounds: {credentials: {KEY: ['*']}}",
        "p.yaml:2:30: error: 'KEY' has to be a host like api.example.com, with a port if need be, "
-       "not '*'"},
+       "not '*': '*' would be every host"},
+      {"version: 1\nnetwork: {allow: ['https://a.b']}",
+       "p.yaml:2:19: error: 'allow' has to be a host like api.example.com, with a port if need be, "
+       "not 'https://a.b': the host alone, without a scheme"},
+      {"version: 1\nredact: {patterns: ['(a']}",
+       "p.yaml:2:21: error: 'patterns' has an expression that can't be used: missing ): (a"},
+      {"version: 1\nredact: {patterns: ['a*']}",
+       "p.yaml:2:21: error: 'patterns' has an expression that can't be used: it matches the empty "
+       "text"},
+      {"version: 1\nescalation: yes",
+       "p.yaml:2:13: error: 'escalation' has to be deny or rules, not 'yes'"},
+      {"version: 1\napprover: {timeout: 1s}",
+       "p.yaml:2:11: error: key 'command' is missing in approver"},
+      {"version: 1\napprover: {command: []}",
+       "p.yaml:2:11: error: 'command' of the approver is empty"},
+      {"version: 1\ntrust: {input: maybe}",
+       "p.yaml:2:16: error: 'input' has to be trusted or untrusted, not 'maybe'"},
+      {"version: 1\ntrust: {allow_all_three: yes}",
+       "p.yaml:2:26: error: 'allow_all_three' is 'yes'; write true or false"},
+      {"version: 1\nredact: {on_leak: ignore}",
+       "p.yaml:2:19: error: 'on_leak' has to be fail or report, not 'ignore'"},
+      {"version: 1\nbounds: {budget: {time: soon}}",
+       "p.yaml:2:25: error: 'time' has to be a duration like 500ms, 30s, 10m or 2h, not 'soon'"},
+      {"version: 1\npaths: {toolchains: all}",
+       "p.yaml:2:21: error: 'toolchains' has to be none or auto, not 'all'"},
       {"version: 1\nenvironment: {set: {A=B: c}}",
        "p.yaml:2:21: error: 'name' has to be the name of an environment variable, not 'A=B'"},
   };
