@@ -19,8 +19,7 @@ struct Copied {
   int error = 0;
 };
 
-Copied copy_arguments(const NotifiedCall& call, const GatedCommands& commands) {
-  const FileAccessAs as(commands.uid, commands.gid);
+Copied copy_arguments_as_now(const NotifiedCall& call) {
   const ThreadReader reader(call.thread);
   Copied copied;
   if (!reader.may_look()) {
@@ -38,6 +37,13 @@ Copied copy_arguments(const NotifiedCall& call, const GatedCommands& commands) {
         reader.read_memory(call.arguments[1], static_cast<std::size_t>(length), copied.address);
   }
   return copied;
+}
+
+Copied copy_arguments(const NotifiedCall& call, const GatedCommands& commands) {
+  Copied copied = copy_arguments_as_now(call);
+  if (copied.error != EPERM) return copied;
+  const FileAccessAs as(commands.uid, commands.gid);
+  return copy_arguments_as_now(call);
 }
 
 AnsweredConnect refuse(const SeccompListener& listener, const NotifiedCall& call, int error) {
