@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,28 +10,45 @@
 
 #include "core/base/fd.h"
 #include "policies/egress/connection.h"
+#include "policies/egress/name_lookup.h"
 
 namespace sortie {
 
+/// How much the proxy puts up with.
+struct EgressLimits {
+  std::size_t connections = 256;              ///< of clients at once; more wait to be accepted
+  std::uint64_t requests = 100'000;           ///< in all; then nothing more is served
+  std::chrono::milliseconds head{10'000};     ///< for a request's head to arrive
+  std::chrono::milliseconds connect{10'000};  ///< for looking a host up and connecting to it
+  std::chrono::milliseconds idle{300'000};    ///< without a byte in either direction
+};
+
 /// The only way out of a sandbox of network mode `allow-list`: an HTTP proxy (CONNECT and absolute
 /// form, RFC 9110 and 9112) outside of it. It reads the host's name once, resolves it itself, and
-/// connects to the address that it checked.
+/// connects to the address that it checked. docs/network.md tells what it checks.
 class EgressProxy {
  public:
-  /// @param allow   `network.allow`
-  /// @param report  told of every connection that was asked for, once it is decided and again
-  /// never:
-  ///                from the proxy's own threads, one at a time
-  EgressProxy(std::vector<std::string> allow, std::function<void(const EgressConnection&)> report);
+  /// Told of a connection when it is denied, when it is allowed (before anything is connected to),
+  /// and when it is over: from the proxy's own thread, one at a time. Where it throws on one that
+  /// is allowed, that one is not made.
+  using Report = std::function<void(const EgressConnection&)>;
+
+  /// Starts the proxy's thread, which takes no signals.
+  /// @param allow  `network.allow`
+  /// @throws InputError  for an entry that can't be read
+  EgressProxy(const std::vector<std::string>& allow, Report report);
+  EgressProxy(const std::vector<std::string>& allow, Report report, const EgressLimits& limits,
+              std::shared_ptr<HostResolver> resolver);
   EgressProxy(const EgressProxy&) = delete;
   EgressProxy& operator=(const EgressProxy&) = delete;
-  /// Ends every connection and waits for the threads.
+  /// Ends every connection, reports it, and waits for the thread.
   ~EgressProxy();
 
   /// Serves what connects to the listener: a TCP socket that was made in the run's network
-  /// namespace, so that nothing but the run's commands can reach it.
+  /// namespace, so that nothing but the run's commands can reach it. From any thread.
   void listen(Fd listener);
-  /// Serves one connected stream socket: what the connect gate made for a command.
+  /// Serves one connected stream socket: what the connect gate made for a command. From any thread;
+  /// beyond the limit of connections it is closed unanswered.
   void adopt(Fd connection);
 
  private:

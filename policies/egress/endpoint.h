@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/fd.h"
+#include "policies/egress/byte_queue.h"
+
+namespace sortie {
+
+/// How many bytes wait at most in one direction before the sender is kept waiting.
+inline constexpr std::size_t kQueueBytes = 64 << 10;
+
+/// One end of a session: a connected stream socket that never blocks.
+class Endpoint {
+ public:
+  Endpoint() = default;
+  /// Makes the socket non-blocking.
+  explicit Endpoint(Fd socket);
+
+  const Fd& socket() const noexcept { return socket_; }
+  /// Reads what is there into the queue, one queue's worth at the most. False when nothing came.
+  bool read_into(ByteQueue& queue);
+  /// Writes what can be written. False when nothing could.
+  bool write_from(ByteQueue& queue);
+  /// Tells the other side that nothing more will come; once.
+  void end_writing();
+  /// Closes so that the other side sees a failure, not an end.
+  void abort();
+  void close() { socket_.reset(); }
+
+  bool read_ended() const noexcept { return read_ended_; }
+  bool read_failed() const noexcept { return read_failed_; }
+  bool write_failed() const noexcept { return write_failed_; }
+  bool write_ended() const noexcept { return write_ended_; }
+  std::uint64_t read_bytes() const noexcept { return read_bytes_; }
+  std::uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+ private:
+  Fd socket_;
+  bool read_ended_ = false;  ///< the other side has sent all it will
+  bool write_ended_ = false;
+  bool read_failed_ = false;   ///< the end came as a failure
+  bool write_failed_ = false;  ///< what is sent is read by nobody any more
+  std::uint64_t read_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// An IPv4 or IPv6 address.
+struct IpAddress {
+  std::array<std::uint8_t, 16> bytes{};  ///< network order; IPv4 in the first four
+  bool v6 = false;
+
+  /// The address as RFC 5952 writes it, without brackets.
+  std::string text() const;
+  bool operator==(const IpAddress&) const = default;
+};
+
+/// Reads an address in its full spelling alone: four decimal parts without leading zeros, or
+/// RFC 4291 without a zone. Nothing for all that inet_aton(3) takes beyond that.
+std::optional<IpAddress> read_ip_address(std::string_view text);
+
+/// The address of an AF_INET or AF_INET6 socket address; nothing for another family.
+std::optional<IpAddress> ip_address_of(const sockaddr_storage& address);
+
+/// A socket address to connect to. @return its length
+socklen_t fill_socket_address(const IpAddress& address, std::uint16_t port, sockaddr_storage& out);
+
+/// What an address is for.
+struct AddressUse {
+  enum class Kind {
+    ordinary,  ///< a host of the internet
+    internal,  ///< private, loopback, a carrier's own: may be a host that is wanted
+    metadata,  ///< link-local, and where else clouds serve the machine's own credentials
+    unusable,  ///< multicast, documentation, reserved, forms that carry an IPv4 address …
+  };
+  Kind kind = Kind::ordinary;
+  std::string words;  ///< "a private address"; "" for ordinary
+};
+
+/// IPv6 addresses that carry an IPv4 one are never ordinary, but for NAT64's, which are what the
+/// address inside is: what the others lead to is decided by whoever translates them.
+///
+/// Source: the IANA registries of special-purpose addresses (RFC 6890), RFC 6598, RFC 6052.
+AddressUse use_of(const IpAddress& address);
+
+/// Whether an IPv6 address is an IPv4 one in another spelling: IPv4-mapped or -compatible.
+bool is_ipv4_in_disguise(const IpAddress& address);
+
+}  // namespace sortie

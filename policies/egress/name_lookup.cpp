@@ -1,0 +1,120 @@
+#include "policies/egress/name_lookup.h"
+
+#include <netdb.h>
+#include <sys/eventfd.h>
+
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+
+namespace sortie {
+namespace {
+
+/// At once; more wait their turn. A name server that says nothing holds each for half a minute.
+constexpr int kMostThreads = 16;
+
+class SystemResolver : public HostResolver {
+ public:
+  std::vector<IpAddress> resolve(const std::string& name, std::string& problem) override {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_ADDRCONFIG;
+    addrinfo* list = nullptr;
+    int status = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
+    if (status == EAI_NONAME || status == EAI_ADDRFAMILY) {
+      // AI_ADDRCONFIG leaves nothing where the machine has no address but loopback's.
+      hints.ai_flags = 0;
+      status = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
+    }
+    std::vector<IpAddress> addresses;
+    if (status != 0) {
+      problem = ::gai_strerror(status);
+      return addresses;
+    }
+    for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+      sockaddr_storage bytes{};
+      if (entry->ai_addrlen > sizeof bytes) continue;
+      std::memcpy(&bytes, entry->ai_addr, entry->ai_addrlen);
+      if (const auto address = ip_address_of(bytes)) addresses.push_back(*address);
+    }
+    ::freeaddrinfo(list);
+    if (addresses.empty()) problem = "it has no address";
+    return addresses;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<HostResolver> system_resolver() { return std::make_shared<SystemResolver>(); }
+
+struct NameLookup::Shared {
+  explicit Shared(std::shared_ptr<HostResolver> given) : resolver(std::move(given)) {}
+
+  std::shared_ptr<HostResolver> resolver;
+  Fd ready{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::deque<std::pair<std::uint64_t, std::string>> waiting;
+  std::vector<Answer> answers;
+  int threads = 0;
+  bool over = false;
+
+  void work() {
+    std::unique_lock lock(mutex);
+    while (!over && !waiting.empty()) {
+      auto [id, name] = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      Answer answer{id, {}, ""};
+      try {
+        answer.addresses = resolver->resolve(name, answer.problem);
+      } catch (const std::exception& error) {
+        answer.problem = error.what();
+      }
+      lock.lock();
+      answers.push_back(std::move(answer));
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto told = ::write(ready.get(), &one, sizeof one);
+    }
+    --threads;
+  }
+};
+
+NameLookup::NameLookup(std::shared_ptr<HostResolver> resolver)
+    : shared_(std::make_shared<Shared>(std::move(resolver))) {
+  if (!shared_->ready) throw system_error("eventfd", ExitCode::environment);
+}
+
+NameLookup::~NameLookup() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->over = true;
+}
+
+void NameLookup::start(std::uint64_t id, const std::string& name) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->waiting.emplace_back(id, name);
+  if (shared_->threads == kMostThreads) return;
+  ++shared_->threads;
+  try {
+    // It inherits the caller's signal mask: the proxy's loop has all signals blocked.
+    std::thread([shared = shared_] { shared->work(); }).detach();
+  } catch (const std::system_error&) {
+    if (--shared_->threads > 0) return;  // one of the others will come to it
+    shared_->waiting.pop_back();
+    throw Error("no thread for looking a host up");
+  }
+}
+
+int NameLookup::descriptor() const noexcept { return shared_->ready.get(); }
+
+std::vector<NameLookup::Answer> NameLookup::take_answers() {
+  const std::lock_guard lock(shared_->mutex);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto ignored = ::read(shared_->ready.get(), &count, sizeof count);
+  return std::exchange(shared_->answers, {});
+}
+
+}  // namespace sortie

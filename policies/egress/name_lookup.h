@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "policies/egress/ip_address.h"
+
+namespace sortie {
+
+/// Finds the addresses of host names.
+class HostResolver {
+ public:
+  virtual ~HostResolver() = default;
+  /// All addresses, best first; none with `problem` set. Blocks; called by several threads at once.
+  virtual std::vector<IpAddress> resolve(const std::string& name, std::string& problem) = 0;
+};
+
+/// The machine's own: getaddrinfo(3).
+std::shared_ptr<HostResolver> system_resolver();
+
+/// Looks names up beside a loop that must not block. Lookups that are under way when this object
+/// goes are left behind, since getaddrinfo(3) can't be interrupted.
+class NameLookup {
+ public:
+  struct Answer {
+    std::uint64_t id = 0;
+    std::vector<IpAddress> addresses;
+    std::string problem;
+  };
+
+  /// @param resolver  shared with the threads, which may outlive everything else
+  explicit NameLookup(std::shared_ptr<HostResolver> resolver);
+  NameLookup(const NameLookup&) = delete;
+  NameLookup& operator=(const NameLookup&) = delete;
+  ~NameLookup();
+
+  /// @param id  given back with the answer
+  void start(std::uint64_t id, const std::string& name);
+  /// Readable when there are answers.
+  int descriptor() const noexcept;
+  std::vector<Answer> take_answers();
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  ///< with the threads
+};
+
+}  // namespace sortie

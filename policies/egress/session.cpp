@@ -1,0 +1,504 @@
+#include "policies/egress/session.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFarewell = 2s;
+
+const char* phrase_of(int status) {
+  switch (status) {
+    case 400:
+      return "Bad Request";
+    case 403:
+      return "Forbidden by network.allow of the policy";
+    case 408:
+      return "Request Timeout";
+    case 417:
+      return "Expectation Failed";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Refused";
+  }
+}
+
+}  // namespace
+
+Session::Session(Fd client, ProxyServices& services, Time now)
+    : services_(services),
+      deadline_(now + services.limits.head),
+      client_(std::move(client)),
+      started_(now) {}
+
+bool Session::reads_client() const {
+  if (client_.read_ended()) return false;
+  switch (stage_) {
+    case Stage::head:
+      return from_client_.size() <= kLongestRequestHead;
+    case Stage::tunnel:
+      return to_server_.size() < kQueueBytes;
+    case Stage::exchange:
+      return !request_body_->is_done() && from_client_.size() < kQueueBytes &&
+             to_server_.size() < kQueueBytes;
+    case Stage::farewell:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Session::reads_server() const {
+  if (server_.read_ended() || to_client_.size() >= kQueueBytes) return false;
+  if (stage_ == Stage::exchange) return from_server_.size() <= kLongestResponseHead;
+  return stage_ == Stage::tunnel;
+}
+
+Session::Wanted Session::wanted() const {
+  Wanted wanted;
+  if (stage_ == Stage::connect && connector_) {
+    wanted.server = connector_->descriptor();
+    wanted.server_events = POLLOUT;
+    return wanted;
+  }
+  wanted.client_events =
+      static_cast<short>((reads_client() ? POLLIN : 0) | (to_client_.empty() ? 0 : POLLOUT));
+  if (server_.socket())
+    wanted.server_events =
+        static_cast<short>((reads_server() ? POLLIN : 0) | (to_server_.empty() ? 0 : POLLOUT));
+  // Without events the descriptor is left out: poll(2) would go on telling of its end.
+  if (wanted.client_events != 0) wanted.client = client_.socket().get();
+  if (wanted.server_events != 0) wanted.server = server_.socket().get();
+  return wanted;
+}
+
+Session::Time Session::deadline() const {
+  return stage_ == Stage::connect && connector_ ? std::min(deadline_, connector_->next_time())
+                                                : deadline_;
+}
+
+void Session::touch(Time now) {
+  const bool says_farewell = stage_ == Stage::farewell && !client_.write_ended();
+  if (stage_ == Stage::tunnel || stage_ == Stage::exchange || says_farewell)
+    deadline_ = now + services_.limits.idle;
+}
+
+void Session::on_ready(short client_events, short server_events, Time now) {
+  if (stage_ == Stage::connect) return connect(now);
+  bool moved = false;
+  if (client_events != 0 && reads_client()) {
+    // The time for a head counts from its first byte where the connection waited for it.
+    if (waits_for_next_) deadline_ = now + services_.limits.head;
+    waits_for_next_ = false;
+    moved |= client_.read_into(stage_ == Stage::tunnel ? to_server_ : from_client_);
+  }
+  if (server_events != 0 && reads_server())
+    moved |= server_.read_into(stage_ == Stage::tunnel ? to_client_ : from_server_);
+  if (moved || ((client_events | server_events) & POLLOUT) != 0) touch(now);
+  work(now);
+}
+
+void Session::work(Time now) {
+  bool moved = true;
+  while (moved && stage_ != Stage::over) {
+    moved = step(now);
+    if (stage_ == Stage::over) return;
+    moved |= client_.write_from(to_client_);
+    if (server_.socket()) moved |= server_.write_from(to_server_);
+    if (client_.write_failed()) return break_off("the command closed the connection");
+    // It may have answered all the same: what it sent is still passed on.
+    if (server_.write_failed()) to_server_.clear();
+  }
+}
+
+bool Session::step(Time now) {
+  switch (stage_) {
+    case Stage::head:
+      return step_head(now);
+    case Stage::tunnel:
+      return step_tunnel();
+    case Stage::exchange:
+      return step_exchange(now);
+    case Stage::farewell:
+      return step_farewell(now);
+    default:
+      return false;
+  }
+}
+
+bool Session::step_head(Time now) {
+  const auto bytes = from_client_.bytes();
+  const HeadEnd head = find_head_end(bytes.substr(0, kLongestRequestHead));
+  if (head.found == HeadEnd::Found::incomplete && bytes.size() < kLongestRequestHead) {
+    if (!client_.read_ended()) return false;
+    end("");
+    return true;
+  }
+  record_ = {};
+  started_ = now;
+  if (++services_.requests > services_.limits.requests) {
+    const std::string reason = "this run has made too many requests; no more are served";
+    services_.requests == services_.limits.requests + 1 ? deny(503, reason, now)
+                                                        : answer(503, reason, now);
+    return true;
+  }
+  if (head.found == HeadEnd::Found::incomplete) {
+    deny(431, "the request's head is longer than 16 KiB", now);
+    return true;
+  }
+  if (head.found == HeadEnd::Found::malformed) {
+    deny(400, "the request's lines have to end with CR and LF", now);
+    return true;
+  }
+  auto read = read_proxy_request(bytes.substr(0, head.size));
+  from_client_.drop(head.size);
+  if (const auto* refusal = std::get_if<RequestRefusal>(&read))
+    deny(refusal->status, refusal->reason, now);
+  else
+    take_request(std::get<ProxyRequest>(std::move(read)), now);
+  return true;
+}
+
+void Session::take_request(ProxyRequest request, Time now) {
+  request_ = std::move(request);
+  const auto& [host, port] = request_.place;
+  record_.host = host.name;
+  record_.port = port;
+  record_.method = request_.method;
+  decision_ = services_.rules.decide(host, port);
+  if (!decision_.allowed) return deny(403, decision_.reason, now);
+  record_.rule = decision_.rule;
+  deadline_ = now + services_.limits.connect;
+  if (host.address) return judge_addresses({*host.address}, now);
+  lookup_id_ = ++services_.lookups;
+  stage_ = Stage::lookup;
+  services_.lookup.start(lookup_id_, host.name);
+}
+
+void Session::on_answer(NameLookup::Answer answer, Time now) {
+  lookup_id_ = 0;
+  if (answer.addresses.empty()) {
+    fail(502, request_.place.host.name + " can't be found: " + answer.problem, now);
+  } else {
+    judge_addresses(std::move(answer.addresses), now);
+  }
+  work(now);
+}
+
+/// The addresses of one lookup are judged, and those that pass are connected to: the name is never
+/// looked up again.
+void Session::judge_addresses(std::vector<IpAddress> addresses, Time now) {
+  const auto& [host, port] = request_.place;
+  std::string first_refusal;
+  std::erase_if(addresses, [&](const IpAddress& address) {
+    const std::string refusal = services_.rules.refusal(decision_, host, port, address);
+    if (first_refusal.empty()) first_refusal = refusal;
+    return !refusal.empty();
+  });
+  if (addresses.empty()) {
+    record_.rule.clear();
+    return deny(403, first_refusal, now);
+  }
+  record_.address = addresses.front().text();
+  if (!open()) return answer(500, "the connection could not be recorded", now);
+  stage_ = Stage::connect;
+  connector_.emplace(std::move(addresses), port, deadline_);
+  connect(now);
+}
+
+/// Reports an allowed connection, before it has any effect. False when it could not be.
+bool Session::open() {
+  record_.id = services_.requests;
+  record_.state = EgressConnection::State::opened;
+  try {
+    services_.report(record_);
+  } catch (const std::exception&) {
+    return false;
+  }
+  open_ = true;
+  return true;
+}
+
+void Session::connect(Time now) {
+  switch (connector_->advance(now)) {
+    case Connector::Outcome::pending:
+      return;
+    case Connector::Outcome::connected:
+      record_.address = connector_->address().text();
+      server_ = Endpoint(connector_->take_socket());
+      connector_.reset();
+      on_connected(now);
+      break;
+    case Connector::Outcome::failed: {
+      const bool late = connector_->timed_out();
+      const std::string problem = connector_->problem();
+      connector_.reset();
+      fail(late ? 504 : 502,
+           authority_text(request_.place.host, request_.place.port) +
+               " can't be reached: " + problem,
+           now);
+    }
+  }
+  work(now);
+}
+
+void Session::on_connected(Time now) {
+  if (request_.form == ProxyRequest::Form::tunnel) {
+    stage_ = Stage::tunnel;
+    to_client_.append("HTTP/1.1 200 Connection established\r\n\r\n");
+    // What the client sent ahead of the answer is for the server already.
+    to_server_.append(from_client_.bytes());
+    from_client_.clear();
+  } else {
+    stage_ = Stage::exchange;
+    to_server_.append(forwarded_head(request_));
+    request_body_.emplace(request_.body);
+    response_.reset();
+    response_body_.reset();
+    from_server_.clear();
+  }
+  touch(now);
+}
+
+bool Session::step_tunnel() {
+  if (client_.read_failed()) {
+    break_off("the command broke the connection off");
+    return true;
+  }
+  if (server_.read_failed() && to_client_.empty()) {
+    break_off("the server broke the connection off");
+    return true;
+  }
+  bool moved = false;
+  if (client_.read_ended() && to_server_.empty() && !server_.write_ended()) {
+    server_.end_writing();
+    moved = true;
+  }
+  if (server_.read_ended() && to_client_.empty() && !client_.write_ended()) {
+    client_.end_writing();
+    moved = true;
+  }
+  if (client_.write_ended() && server_.write_ended()) {
+    end("");
+    moved = true;
+  }
+  return moved;
+}
+
+bool Session::step_exchange(Time now) {
+  bool moved = step_request_body();
+  if (stage_ != Stage::exchange) return moved;
+  if (!response_) moved |= step_response_head();
+  if (stage_ == Stage::exchange && response_) moved |= step_response_body();
+  if (stage_ == Stage::exchange && response_body_ && response_body_->is_done()) {
+    finish_exchange(now);
+    return true;
+  }
+  return moved;
+}
+
+bool Session::step_request_body() {
+  if (request_body_->is_done() || to_server_.size() >= kQueueBytes || server_.write_failed())
+    return false;
+  std::string content;
+  const std::size_t used = request_body_->feed(from_client_.bytes(), content);
+  from_client_.drop(used);
+  append_framed(request_.body, content, to_server_.tail());
+  if (request_body_->is_done()) append_body_end(request_.body, to_server_.tail());
+  if (request_body_->is_malformed() || (client_.read_ended() && !request_body_->is_done())) {
+    break_off("the request's body is malformed or cut short");
+    return true;
+  }
+  return used > 0;
+}
+
+bool Session::step_response_head() {
+  const auto bytes = from_server_.bytes();
+  const HeadEnd head = find_head_end(bytes.substr(0, kLongestResponseHead));
+  const auto now = std::chrono::steady_clock::now();
+  if (head.found == HeadEnd::Found::incomplete) {
+    if (bytes.size() >= kLongestResponseHead)
+      fail(502, "the head of the server's response is too long", now);
+    else if (server_.read_ended())
+      fail(502, "the server closed the connection without a response", now);
+    else
+      return false;
+    return true;
+  }
+  auto read = read_server_response(
+      head.found == HeadEnd::Found::complete ? bytes.substr(0, head.size) : std::string_view(),
+      request_.method);
+  from_server_.drop(head.size);
+  if (const auto* problem = std::get_if<std::string>(&read)) {
+    fail(502, *problem, now);
+    return true;
+  }
+  auto& response = std::get<ServerResponse>(read);
+  if (response.is_interim()) {
+    if (!request_.old_version) to_client_.append(returned_head(response, {}, true));
+    return true;
+  }
+  const bool definite = response.body.kind != BodyFraming::Kind::until_close;
+  returned_ = response.body;
+  if (request_.old_version && returned_.kind == BodyFraming::Kind::chunked)
+    returned_.kind = BodyFraming::Kind::until_close;
+  keep_alive_ = request_.keep_alive && definite && request_body_->is_done();
+  to_client_.append(returned_head(response, returned_, keep_alive_));
+  response_ = std::move(response);
+  response_body_.emplace(response_->body);
+  return true;
+}
+
+bool Session::step_response_body() {
+  if (response_body_->is_done() || to_client_.size() >= kQueueBytes) return false;
+  std::string content;
+  const std::size_t used = response_body_->feed(from_server_.bytes(), content);
+  from_server_.drop(used);
+  append_framed(returned_, content, to_client_.tail());
+  if (response_body_->is_done()) append_body_end(returned_, to_client_.tail());
+  // What is left of the queue then is the beginning of something that does not come to its end.
+  const bool ended = server_.read_ended() && used == 0 && !response_body_->is_done();
+  if (response_body_->is_malformed() ||
+      (ended && (server_.read_failed() || !response_body_->finish()))) {
+    break_off("the server's response is malformed or cut short");
+    return true;
+  }
+  return used > 0 || response_body_->is_done();
+}
+
+void Session::finish_exchange(Time now) {
+  close_record("");
+  server_ = Endpoint();
+  to_server_.clear();
+  from_server_.clear();
+  if (keep_alive_ && request_body_->is_done()) {
+    stage_ = Stage::head;
+    waits_for_next_ = from_client_.empty();
+    deadline_ = now + (waits_for_next_ ? services_.limits.idle : services_.limits.head);
+  } else {
+    stage_ = Stage::farewell;
+    touch(now);
+  }
+}
+
+/// The rest goes out; then what still comes in is read away, since closing on it would throw the
+/// answer away too (RFC 9112 §9.6).
+bool Session::step_farewell(Time now) {
+  from_client_.clear();
+  if (client_.read_ended() && to_client_.empty()) {
+    end("");
+    return true;
+  }
+  if (!to_client_.empty() || client_.write_ended()) return false;
+  client_.end_writing();
+  deadline_ = now + kFarewell;
+  return true;
+}
+
+void Session::deny(int status, const std::string& reason, Time now) {
+  record_.state = EgressConnection::State::denied;
+  record_.id = services_.requests;
+  record_.reason = reason;
+  record_.duration = std::chrono::duration_cast<milliseconds>(now - started_);
+  try {
+    services_.report(record_);
+  } catch (const std::exception&) {
+    // It is denied all the same; who records it has noticed.
+  }
+  answer(status, reason, now);
+}
+
+void Session::fail(int status, const std::string& reason, Time now) {
+  if (!open_) open();  // it was allowed, and never came to be connected
+  close_record(reason);
+  server_ = Endpoint();
+  answer(status, reason, now);
+}
+
+void Session::answer(int status, const std::string& reason, Time now) {
+  const std::string body = "sortie: " + one_line(reason, 1000) + "\n";
+  to_server_.clear();
+  from_server_.clear();
+  to_client_.append("HTTP/1.1 " + std::to_string(status) + " " + phrase_of(status) +
+                    "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
+                    std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n");
+  if (request_.method != "HEAD") to_client_.append(body);
+  stage_ = Stage::farewell;
+  touch(now);
+}
+
+/// In the middle of something: both sides have to see that it is not whole.
+void Session::break_off(const std::string& reason) {
+  close_record(reason);
+  client_.abort();
+  server_.abort();
+  stage_ = Stage::over;
+}
+
+void Session::close_record(const std::string& reason) {
+  if (!open_) return;
+  open_ = false;
+  record_.state = EgressConnection::State::closed;
+  record_.reason = reason;
+  record_.sent_bytes = server_.written_bytes();
+  record_.received_bytes = server_.read_bytes();
+  record_.duration =
+      std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - started_);
+  try {
+    services_.report(record_);
+  } catch (const std::exception&) {
+    // It is over; who records it has noticed.
+  }
+}
+
+void Session::end(const std::string& reason) {
+  close_record(reason);
+  client_.close();
+  server_.close();
+  stage_ = Stage::over;
+}
+
+void Session::on_time(Time now) {
+  if (stage_ == Stage::connect && now < deadline_) return connect(now);
+  if (now < deadline_) return;
+  switch (stage_) {
+    case Stage::head:
+      if (waits_for_next_ || from_client_.empty()) return end("");
+      record_ = {};
+      ++services_.requests;
+      deny(408, "no whole request came in time", now);
+      break;
+    case Stage::lookup:
+      lookup_id_ = 0;
+      fail(504, request_.place.host.name + ": looking it up takes too long", now);
+      break;
+    case Stage::connect:
+      return connect(now);
+    case Stage::tunnel:
+    case Stage::exchange:
+      return break_off("nothing was sent for too long");
+    default:
+      return end("");
+  }
+  work(now);
+}
+
+}  // namespace sortie

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/egress/connector.h"
+#include "policies/egress/endpoint.h"
+#include "policies/egress/host_rules.h"
+#include "policies/egress/message_body.h"
+#include "policies/egress/name_lookup.h"
+#include "policies/egress/proxy.h"
+#include "policies/egress/proxy_request.h"
+#include "policies/egress/server_response.h"
+
+namespace sortie {
+
+/// What the sessions of one proxy share.
+struct ProxyServices {
+  const HostRules& rules;
+  NameLookup& lookup;
+  const EgressLimits& limits;
+  const EgressProxy::Report& report;
+  std::uint64_t requests = 0;  ///< so far
+  std::uint64_t lookups = 0;
+};
+
+/// One client's connection to the proxy, from its first request to its end. Never blocks: the loop
+/// waits for what wanted() names, and calls.
+class Session {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Session(Fd client, ProxyServices& services, Time now);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// poll(2) events for both descriptors; 0: not to be waited for.
+  struct Wanted {
+    int client = -1;
+    short client_events = 0;
+    int server = -1;
+    short server_events = 0;
+  };
+  Wanted wanted() const;
+  Time deadline() const;
+
+  void on_ready(short client_events, short server_events, Time now);
+  void on_time(Time now);
+  /// The lookup that this session waits for; 0: none.
+  std::uint64_t lookup_id() const noexcept { return lookup_id_; }
+  void on_answer(NameLookup::Answer answer, Time now);
+
+  bool is_over() const noexcept { return stage_ == Stage::over; }
+  /// Ends it, whatever it is at; reports a connection that is open.
+  void end(const std::string& reason);
+
+ private:
+  enum class Stage {
+    head,      ///< a request's head is read
+    lookup,    ///< the host's addresses are looked up
+    connect,   ///< one of them is connected to
+    tunnel,    ///< bytes go both ways
+    exchange,  ///< one plain request and its response
+    farewell,  ///< the last answer goes out
+    over,
+  };
+
+  void work(Time now);
+  bool step(Time now);
+  bool step_head(Time now);
+  void take_request(ProxyRequest request, Time now);
+  void judge_addresses(std::vector<IpAddress> addresses, Time now);
+  bool open();
+  void connect(Time now);
+  void on_connected(Time now);
+  bool step_tunnel();
+  bool step_exchange(Time now);
+  bool step_request_body();
+  bool step_response_head();
+  bool step_response_body();
+  void finish_exchange(Time now);
+  bool step_farewell(Time now);
+
+  void deny(int status, const std::string& reason, Time now);
+  void fail(int status, const std::string& reason, Time now);
+  void answer(int status, const std::string& reason, Time now);
+  void break_off(const std::string& reason);
+  void close_record(const std::string& reason);
+  void touch(Time now);
+
+  bool reads_client() const;
+  bool reads_server() const;
+
+  ProxyServices& services_;
+  Stage stage_ = Stage::head;
+  Time deadline_;
+  Endpoint client_;
+  Endpoint server_;
+  ByteQueue from_client_;
+  ByteQueue to_server_;
+  ByteQueue from_server_;
+  ByteQueue to_client_;
+
+  ProxyRequest request_;
+  HostDecision decision_;
+  std::uint64_t lookup_id_ = 0;
+  std::optional<Connector> connector_;
+
+  EgressConnection record_;
+  bool open_ = false;            ///< reported as opened and not yet as closed
+  Time started_;                 ///< of the record
+  bool waits_for_next_ = false;  ///< for another request on the same connection
+
+  std::optional<BodyReader> request_body_;
+  std::optional<ServerResponse> response_;
+  std::optional<BodyReader> response_body_;
+  BodyFraming returned_;  ///< of the response's body as the client gets it
+  bool keep_alive_ = false;
+};
+
+}  // namespace sortie
