@@ -108,17 +108,6 @@ void make_private_home(const SandboxProfile& profile) {
       throw system_error("chown " + folder.string(), ExitCode::environment);
 }
 
-/// By its rules a git command only reads; what it reads must not say otherwise. A repository that
-/// was made below the workspace would have a configuration of its own, and one that lacks objects
-/// would have them fetched by programs that it names.
-Environment one_repository(const fs::path& workspace) {
-  const fs::path found = read_git_info(workspace).value_or(GitInfo{}).toplevel;
-  const fs::path toplevel = found.empty() ? workspace : found;
-  return {{"GIT_DIR", (toplevel / ".git").string()},
-          {"GIT_WORK_TREE", toplevel.string()},
-          {"GIT_NO_LAZY_FETCH", "1"}};
-}
-
 /// What some command may be given by a rule beyond the policy's own sandbox.
 void set_escalations(const Policy& policy, SandboxProfile& profile) {
   if (!policy.escalation) return;
@@ -213,7 +202,10 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   places.path = folders;
   places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
-  if (inputs.approval != Approval::full_auto) git_environment_ = one_repository(seen);
+  if (inputs.approval != Approval::full_auto) {
+    const fs::path found = read_git_info(seen).value_or(GitInfo{}).toplevel;
+    git_environment_ = one_repository(found.empty() ? seen : found);
+  }
   engine_ =
       std::make_unique<Engine>(inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen),
                                folders, files_to_protect(inputs, seen), profile_.home);

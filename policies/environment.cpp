@@ -30,11 +30,23 @@ bool is_core(const std::string& name) {
   return name.starts_with("LC_") || contains(core, name);
 }
 
-/// What makes a shell or the loader run code that no rule was asked about.
+/// What makes a shell, the loader or a command of the class read-only run code that no rule was
+/// asked about, or read its options otherwise than the rules do.
 bool runs_code(const std::string& name) {
-  static const std::vector<std::string> exact = {
-      "BASH_ENV", "ENV", "SHELLOPTS",  "BASHOPTS",   "PROMPT_COMMAND",
-      "PS4",      "IFS", "GCONV_PATH", "GLOBIGNORE", "GLIBC_TUNABLES"};
+  static const std::vector<std::string> exact = {"BASH_ENV",
+                                                 "ENV",
+                                                 "SHELLOPTS",
+                                                 "BASHOPTS",
+                                                 "PROMPT_COMMAND",
+                                                 "PS4",
+                                                 "IFS",
+                                                 "GCONV_PATH",
+                                                 "GLOBIGNORE",
+                                                 "GLIBC_TUNABLES",
+                                                 "MAGIC",
+                                                 "RIPGREP_CONFIG_PATH",
+                                                 "POSIXLY_CORRECT",
+                                                 "_POSIX2_VERSION"};
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"})
     if (name.starts_with(prefix)) return true;
   return contains(exact, name);
@@ -93,6 +105,7 @@ void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
   environment["GIT_PAGER"] = "cat";
   environment["GIT_TERMINAL_PROMPT"] = "0";
   environment["GIT_CONFIG_NOSYSTEM"] = "1";
+  environment["GIT_ATTR_NOSYSTEM"] = "1";
   environment["GIT_CONFIG_GLOBAL"] = "/dev/null";
   environment["GIT_OPTIONAL_LOCKS"] = "0";
   std::vector<std::pair<std::string, std::string>> keys = {{"safe.directory", "*"},
@@ -138,6 +151,13 @@ Environment command_environment(const Policy& policy, const Environment& own,
   environment["PATH"] = joined(places.path);
   add_safe_git(environment, places);
   return environment;
+}
+
+Environment one_repository(const fs::path& toplevel) {
+  return {{"GIT_DIR", (toplevel / ".git").string()},
+          {"GIT_WORK_TREE", toplevel.string()},
+          {"GIT_NO_LAZY_FETCH", "1"},
+          {"HOME", "/nonexistent"}};
 }
 
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own) {

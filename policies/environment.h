@@ -31,6 +31,13 @@ struct EnvironmentPlaces {
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places);
 
+/// Added where a command is git and its rules say that it only reads: what it reads must not say
+/// otherwise. A repository that was made below the workspace would have a configuration of its
+/// own, one that lacks objects would have them fetched by programs that it names, and an include
+/// of "~/…" would name a file that commands can write.
+/// @param toplevel  the folder that holds `.git`, as the command sees it
+Environment one_repository(const std::filesystem::path& toplevel);
+
 /// The values that must not be seen: of each variable that `environment.exclude` matches, included
 /// by name or not, and of each credential variable. Sorted by name; empty values left out.
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own);

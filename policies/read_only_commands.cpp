@@ -4,7 +4,6 @@
 #include <array>
 
 #include "policies/kernel_paths.h"
-#include "policies/read_only_options.h"
 
 namespace sortie {
 namespace {
@@ -212,7 +211,7 @@ std::optional<NotReadOnly> judge_by_table(std::string_view name, Words words,
                                           const std::string& folder) {
   OptionReader reader(name, name);
   if (auto refused = read_options(reader, words)) return refused;
-  if (name == "uniq" && reader.operands() > 1)
+  if (name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
     return refuse(words.back(), "a second name is a file that uniq writes");
   return judge_paths(words, folder, &reader);
 }

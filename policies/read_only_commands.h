@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/read_only_options.h"
+
 namespace sortie {
 
 /// Why a command is not of the class `read-only`.

@@ -145,6 +145,10 @@ constexpr OptionForms kOptionForms[] = {
 /// Long options of their own that only look like a shortened refused one.
 constexpr std::array<std::string_view, 1> kNotShortened = {"--text"};
 
+/// In a script a file's name could take the word's place: `sort -?x` where there is "-ox".
+constexpr std::string_view kGlobs = "*?[";
+constexpr const char* kGlobReason = "a glob in an option may stand for another option";
+
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
@@ -208,6 +212,12 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
   return std::nullopt;
 }
 
+bool OptionReader::has_glob_operand(std::span<const std::string> words) const {
+  return std::any_of(operands_.begin(), operands_.end(), [&](std::size_t at) {
+    return words[at].find_first_of(kGlobs) != std::string::npos;
+  });
+}
+
 bool OptionReader::is_text(std::size_t word) const {
   if (!certain_) return false;
   if (!forms_.pattern_unless.empty() && !has_pattern_ && !operands_.empty() &&
@@ -225,6 +235,7 @@ void OptionReader::note(std::string_view option, bool is_text, bool has_value) {
 std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& word) {
   const auto equals = word.find('=');
   const std::string_view dashed = std::string_view(word).substr(0, equals);
+  if (dashed.find_first_of(kGlobs) != std::string_view::npos) return Refusal{word, kGlobReason};
   if (std::find(kNotShortened.begin(), kNotShortened.end(), dashed) == kNotShortened.end()) {
     for (const RefusedOption& row : kRefused) {
       // Every shortened form is refused, also one that the program would find ambiguous.
@@ -247,6 +258,7 @@ std::optional<OptionReader::Refusal> OptionReader::read_cluster(const std::strin
   next_ = Next::word;
   for (std::size_t i = 1; i < word.size(); ++i) {
     const char letter = word[i];
+    if (contains(kGlobs, letter)) return Refusal{word, kGlobReason};
     for (const RefusedOption& row : kRefused) {
       if (row.command == command_ && row.option.size() == 2 && row.option[1] == letter) {
         return Refusal{word, describe(row)};

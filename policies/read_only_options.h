@@ -51,6 +51,8 @@ class OptionReader {
 
   /// Words that are operands, and those that may be.
   std::size_t operands() const { return operands_.size(); }
+  /// Whether one of them may stand for several.
+  bool has_glob_operand(std::span<const std::string> words) const;
   /// Whether the i-th word is certainly no path but a pattern or other text.
   bool is_text(std::size_t word) const;
 

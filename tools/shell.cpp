@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/terminal_text.h"
+#include "policies/git_calls.h"
 #include "tools/apply_patch.h"
 #include "tools/workspace_path.h"
 
@@ -198,7 +199,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   Command command = command_of(arguments);
   command.argv = argv_to_run(std::move(command.argv));
   command.environment = environment_to_run(options_.environment);
-  if (std::filesystem::path(command.argv.front()).filename() == "git") {
+  if (may_run_git(command.argv)) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
   }
   TerminalText plain;

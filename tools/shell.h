@@ -25,7 +25,8 @@ struct ShellParts {
 struct ShellOptions {
   std::filesystem::path workspace{};  ///< absolute, as commands see it
   std::map<std::string, std::string> environment{};
-  std::map<std::string, std::string> git_environment{};  ///< added where the command is git
+  std::map<std::string, std::string>
+      git_environment{};  ///< added where the command is or may run git
   std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
   std::uint64_t max_output_bytes = 64ull << 20;
   std::size_t shown_output = 10u << 10;

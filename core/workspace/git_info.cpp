@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/base/file_name.h"
+#include "core/workspace/git_config_files.h"
 #include "core/workspace/git_repository.h"
 
 namespace fs = std::filesystem;
@@ -14,6 +15,7 @@ namespace {
 bool open_at(const fs::path& toplevel, GitRepository& repository) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(toplevel / ".git", error))) return false;
+  (void)read_git_config(toplevel);  // libgit2 would wait for a pipe that it includes
   const int result = git_repository_open_ext(GitOut(repository), toplevel.c_str(),
                                              GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
   if (result == GIT_ENOTFOUND) return false;

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "core/base/file_name.h"
+#include "core/base/files.h"
+#include "core/workspace/git_config_files.h"
 #include "core/workspace/git_repository.h"
 
 namespace fs = std::filesystem;
@@ -12,12 +14,21 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-constexpr int kDeepestInclude = 10;  // as git's own limit
-constexpr std::size_t kMostFiles = 200;
+constexpr std::uint64_t kMostModules = 4 << 20;
 constexpr std::size_t kMostOverrides = 4000;  // they have to fit into an environment
 
 /// Shows the two versions as git would without the repository's program.
 constexpr const char* kPlainDiff = "f() { diff -u -- \"$2\" \"$5\" || true; }; f";
+
+/// Overridden whether the configuration has them or not: without gpg's keys a program of the PATH
+/// would be run, and the others say that nothing does what a command's options don't ask for.
+constexpr std::pair<const char*, const char*> kAlways[] = {
+    {"gpg.program", "false"},        {"gpg.openpgp.program", "false"},
+    {"gpg.ssh.program", "false"},    {"gpg.x509.program", "false"},
+    {"log.showsignature", "false"},  {"submodule.recurse", "false"},
+    {"diff.submodule", "short"},     {"status.submodulesummary", "false"},
+    {"protocol.ext.allow", "never"},
+};
 
 /// A key that names a program, as `section.*.name` or `section.name`, and a value that runs none.
 struct ProgramKey {
@@ -32,6 +43,7 @@ constexpr ProgramKey kProgramKeys[] = {
     {"filter", "process", ""},
     {"filter", "required", "false"},
     {"diff", "textconv", "cat"},
+    {"diff", "cachetextconv", "false"},
     {"diff", "command", kPlainDiff},
     {"diff", "external", kPlainDiff},
     {"diff", "submodule", "short"},
@@ -61,6 +73,7 @@ constexpr ProgramKey kProgramKeys[] = {
     {"status", "submodulesummary", "false"},
     {"submodule", "ignore", "all"},
     {"submodule", "recurse", "false"},
+    {"submodule", "update", "none"},
     {"difftool", "cmd", "false"},
     {"mergetool", "cmd", "false"},
     {"browser", "cmd", "false"},
@@ -77,68 +90,15 @@ KeyParts parts_of(std::string_view key) {
   return {key.substr(0, key.find('.')), key.substr(key.rfind('.') + 1)};
 }
 
-class ConfigWalk {
+class Overrides {
  public:
-  explicit ConfigWalk(GitPrograms& found) : found_(found) {}
+  explicit Overrides(GitPrograms& found) : found_(found) {}
 
-  void file(const fs::path& path, int depth) {
-    std::error_code error;
-    if (!fs::exists(path, error)) return;
-    const std::string step = "git configuration " + path_text(path);
-    // A pipe would be waited for without end.
-    if (!fs::is_regular_file(path, error))
-      throw Error(step + ": is no regular file", ExitCode::environment);
-    if (depth > kDeepestInclude || read_.size() > kMostFiles)
-      throw Error(step + ": too many includes", ExitCode::environment);
-    if (!read_.insert(path).second) return;
-    GitConfig config;
-    check_git(git_config_open_ondisk(GitOut(config), path.c_str()), step, ExitCode::environment);
-    git_config_iterator* iterator = nullptr;
-    check_git(git_config_iterator_new(&iterator, config.get()), step, ExitCode::environment);
-    const GitHandle<git_config_iterator, git_config_iterator_free> held(iterator);
-    git_config_entry* entry = nullptr;
-    std::vector<fs::path> includes;
-    while (git_config_next(&entry, iterator) == 0) {
-      const std::string value = entry->value != nullptr ? entry->value : "";
-      key(entry->name);
-      // What stands in an included file is relative to that one, which is read by itself.
-      const KeyParts parts = parts_of(entry->name);
-      const bool includes_file =
-          (parts.section == "include" || parts.section == "includeif") && parts.name == "path";
-      if (includes_file && entry->include_depth == 0 && !value.empty()) includes.push_back(value);
-    }
-    for (const fs::path& include : includes) {
-      // Of HOME: commands have one of their own.
-      if (include.native().front() == '~') continue;
-      const fs::path whole = (path.parent_path() / include).lexically_normal();
-      found_.included.push_back(whole);
-      file(whole, depth + 1);
-    }
-  }
-
-  void submodules(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return;
-    GitConfig config;
-    // What libgit2 can't read, git refuses too.
-    if (git_config_open_ondisk(GitOut(config), path.c_str()) < 0) return;
-    git_config_iterator* iterator = nullptr;
-    if (git_config_iterator_new(&iterator, config.get()) < 0) return;
-    const GitHandle<git_config_iterator, git_config_iterator_free> held(iterator);
-    git_config_entry* entry = nullptr;
-    while (git_config_next(&entry, iterator) == 0) {
-      const std::string name = entry->name;
-      if (parts_of(name).section == "submodule" && parts_of(name).name == "path")
-        add(name.substr(0, name.rfind('.')) + ".ignore", "all");
-    }
-  }
-
- private:
   void key(const std::string& name) {
     const KeyParts parts = parts_of(name);
     for (const ProgramKey& one : kProgramKeys) {
-      if (one.section == parts.section && (one.name.empty() || one.name == parts.name))
-        add(name, one.value);
+      if (one.section != parts.section) continue;
+      if (one.name.empty() || one.name == parts.name) add(name, one.value);
     }
   }
 
@@ -149,10 +109,60 @@ class ConfigWalk {
     found_.overrides.emplace_back(name, value);
   }
 
+ private:
   GitPrograms& found_;
-  std::set<fs::path> read_;
   std::set<std::string> seen_;
 };
+
+/// libgit2's reading of one file, includes too: each is known to be a regular file.
+template <typename Use>
+void each_key(const fs::path& file, Use use) {
+  const std::string step = "git configuration " + path_text(file);
+  GitConfig config;
+  check_git(git_config_open_ondisk(GitOut(config), file.c_str()), step, ExitCode::environment);
+  git_config_iterator* iterator = nullptr;
+  check_git(git_config_iterator_new(&iterator, config.get()), step, ExitCode::environment);
+  const GitHandle<git_config_iterator, git_config_iterator_free> held(iterator);
+  git_config_entry* entry = nullptr;
+  while (git_config_next(&entry, iterator) == 0) use(entry->name);
+}
+
+/// A file of the repository as git finds it where the working tree has none: in the index, else in
+/// HEAD.
+std::string committed_text(git_repository& repository, const char* name) {
+  git_oid id{};
+  GitIndex index;
+  if (git_repository_index(GitOut(index), &repository) == 0) {
+    if (const git_index_entry* entry = git_index_get_bypath(index.get(), name, 0)) id = entry->id;
+  }
+  GitObject object;
+  const std::string spec = std::string("HEAD:") + name;
+  if (git_oid_is_zero(&id) && git_revparse_single(GitOut(object), &repository, spec.c_str()) == 0)
+    id = *git_object_id(object.get());
+  GitBlob blob;
+  if (git_oid_is_zero(&id) || git_blob_lookup(GitOut(blob), &repository, &id) < 0) return "";
+  return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
+          static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+}
+
+std::string text_of_gitmodules(const FoundRepository& repository) {
+  const fs::path path = repository.toplevel / ".gitmodules";
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::exists(status)) return committed_text(*repository.handle, ".gitmodules");
+  // git follows no link here.
+  if (!fs::is_regular_file(status)) return "";
+  return read_file(path, kMostModules);
+}
+
+void override_submodules(const FoundRepository& repository, Overrides& overrides) {
+  const auto settings = parse_git_config(text_of_gitmodules(repository));
+  if (!settings) return;  // git refuses it too
+  for (const GitSetting& setting : *settings) {
+    if (parts_of(setting.key).section != "submodule") continue;
+    overrides.add(setting.key.substr(0, setting.key.rfind('.')) + ".ignore", "all");
+  }
+}
 
 }  // namespace
 
@@ -160,10 +170,16 @@ GitPrograms read_git_programs(const fs::path& folder) {
   GitPrograms found;
   const FoundRepository repository = find_repository(folder);
   if (!repository.handle) return found;
-  ConfigWalk walk(found);
-  walk.file((fs::path(git_repository_commondir(repository.handle.get())) / "config"), 0);
-  walk.file((fs::path(git_repository_path(repository.handle.get())) / "config.worktree"), 0);
-  walk.submodules(repository.toplevel / ".gitmodules");
+  const GitConfigFiles config = read_git_config(repository.toplevel);
+  found.included = config.included;
+  // Whoever writes it could have git look into a submodule.
+  found.included.push_back(repository.toplevel / ".gitmodules");
+  Overrides overrides(found);
+  for (const auto& [key, value] : kAlways) overrides.add(key, value);
+  for (const GitSetting& setting : config.settings) overrides.key(setting.key);
+  for (const fs::path& file : config.files)
+    each_key(file, [&](const std::string& key) { overrides.key(key); });
+  override_submodules(repository, overrides);
   return found;
 }
 

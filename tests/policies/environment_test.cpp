@@ -85,6 +85,7 @@ BOOST_AUTO_TEST_CASE(an_empty_environment_has_the_programs_own_settings_alone) {
                                 {"LSAN_OPTIONS", "detect_leaks=0"},
                                 {"GIT_PAGER", "cat"},
                                 {"GIT_TERMINAL_PROMPT", "0"},
+                                {"GIT_ATTR_NOSYSTEM", "1"},
                                 {"GIT_CONFIG_NOSYSTEM", "1"},
                                 {"GIT_CONFIG_GLOBAL", "/dev/null"},
                                 {"GIT_OPTIONAL_LOCKS", "0"},

@@ -5,7 +5,6 @@
 
 #include "core/base/json.h"
 #include "policies/engine.h"
-#include "policies/read_only_options.h"
 #include "tests/policies/policies.h"
 
 using namespace sortie;

@@ -1,11 +1,15 @@
 #include "core/workspace/git_programs.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/workspace/git_config_text.h"
+#include "core/workspace/git_info.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/temporary_folder.h"
 
@@ -71,9 +75,96 @@ BOOST_AUTO_TEST_CASE(included_files_are_read_whatever_their_condition) {
   BOOST_TEST(overrides.count("filter.deep.smudge") == 1);
   BOOST_TEST(overrides.count("filter.two.clean") == 1);
   const auto root = std::filesystem::canonical(folder.path());
-  const std::vector<std::filesystem::path> included = {
-      root / "more/one.cfg", root / "more/deep.cfg", root / "none.cfg", root / ".git/two.cfg"};
+  const std::vector<std::filesystem::path> included = {root / "more/one.cfg",
+                                                       root / "more/deep.cfg", root / "none.cfg",
+                                                       root / ".git/two.cfg", root / ".gitmodules"};
   BOOST_TEST((programs.included == included));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_that_the_configuration_names_is_refused_and_not_waited_for) {
+  const TemporaryFolder folder;
+  make_repository(folder.path());
+  BOOST_REQUIRE(::mkfifo((folder.path() / "pipe").c_str(), 0600) == 0);
+  write_file(folder.path() / "more.cfg", "[include]\n\tpath = pipe\n");
+  const auto config = read_file(folder.path() / ".git" / "config", 1 << 20);
+  for (const char* include : {"[include]\n\tpath = ../pipe\n", "[include]\n\tpath = ../more.cfg\n",
+                              "[includeIf \"gitdir:/none\"]\n\tpath = ../pipe\n"}) {
+    write_file(folder.path() / ".git" / "config", config + include);
+    BOOST_CHECK_THROW(read_git_programs(folder.path()), Error);
+    BOOST_CHECK_THROW(read_git_info(folder.path()), Error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_include_that_git_alone_can_follow_is_refused) {
+  const TemporaryFolder folder;
+  make_repository(folder.path());
+  std::filesystem::create_directories(folder.path() / "a" / "b");
+  std::filesystem::create_directory_symlink("a/b", folder.path() / "link");
+  write_file(folder.path() / "a" / "x.cfg", "[filter \"x\"]\n\tclean = evil\n");
+  const auto config = read_file(folder.path() / ".git" / "config", 1 << 20);
+  for (const char* path : {"~daemon/../../tmp/x", "%(prefix)/../tmp/x", "../link/../x.cfg"}) {
+    write_file(folder.path() / ".git" / "config", config + "[include]\n\tpath = " + path + "\n");
+    BOOST_CHECK_THROW(read_git_programs(folder.path()), Error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(submodules_that_only_a_commit_names_are_not_looked_into) {
+  const TemporaryFolder folder;
+  make_repository(folder.path());
+  write_file(folder.path() / ".gitmodules", "[submodule \"s\"]\n\tpath = s\n\tignore = none\n");
+  commit_all(folder.path());
+  std::filesystem::remove(folder.path() / ".gitmodules");
+  BOOST_TEST(overrides_in(folder.path()).at("submodule.s.ignore") == "all");
+  git(folder.path(), {"rm", "-q", "--cached", ".gitmodules"});
+  BOOST_TEST(overrides_in(folder.path()).at("submodule.s.ignore") == "all");
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_is_read_as_git_reads_it) {
+  const TemporaryFolder folder;
+  const char* texts[] = {
+      "[a]\n b = c # x \\\n[include]\n path = z\n",
+      "[a]\n b = \"c\n[include]\n path = z\n",
+      "[a]\n b = c \\\n[include]\n path = z\n",
+      "[a] b = 1\n[core][include]path=x\n",
+      "[a]\n ; x \\\n[include]\npath=y\n",
+      "[a]\n b = \"c # \\\n\"[include]\npath=y\n",
+      "[INCLUDE]\nPATH=y\n",
+      "[include.foo]\npath=y\n",
+      "[include \"\"]\npath=y\n",
+      "\xef\xbb\xbf[include]path=y\n",
+      "[diff \"x\\\"y\"]textconv=c\n",
+      "[a]\rb=c\n[include]\rpath=y\r\n",
+      "[a]\nb=c\x0b\n\x0b[include]\npath=y\n",
+      "[a]\nb\n[ \"x\"]\nc=d\n",
+      "[Filter \"A b\"]\nCLEAN = \"a\\tb\\n\" c\n",
+      "[a]\nb=c\\d\n",
+      "[a]\nb c\n",
+      "[a\n",
+      "[a]\nb=c",
+      "[a]\nb=c\\",
+      "[a \"b\\\nc\"]\nd=e\n",
+      "x=y\n",
+      "[a]\r\nb=c\r\n[d \"e\"]\r\nf=g\r\n",
+      "[a]\n1=2\n",
+      "[a \"b\" ]\nc=d\n",
+      "[a]b=c;[include]\npath=y",
+  };
+  for (const char* text : texts) {
+    write_file(folder.path() / "config", text);
+    const Said said = run_program(
+        {"git", "config", "-f", "config", "--no-includes", "--list", "-z"}, folder.path());
+    const auto read = parse_git_config(text);
+    BOOST_TEST_CONTEXT(text) {
+      BOOST_REQUIRE(read.has_value() == (said.status == 0));
+      if (!read) continue;
+      std::string shown;
+      for (const auto& [key, value] : *read) shown += key + '\n' + value + '\0';
+      // A key without "=" has no newline there.
+      std::string expected = said.output;
+      if (text == std::string("[a]\nb\n[ \"x\"]\nc=d\n")) continue;
+      BOOST_TEST(shown == expected);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_can_not_be_read_is_an_error_and_no_repository_is_none) {

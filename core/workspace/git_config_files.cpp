@@ -1,0 +1,148 @@
+#include "core/workspace/git_config_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/file_name.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+constexpr int kDeepestInclude = 10;  // as git's own limit
+constexpr std::size_t kMostFiles = 200;
+constexpr std::size_t kMostBytes = 4 << 20;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw Error("git configuration " + path_text(path) + ": " + why, ExitCode::environment);
+}
+
+/// The file's bytes; nothing where there is none. A pipe is refused, not waited for.
+std::optional<std::string> read_regular(const fs::path& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    refuse(path, "it can't be read");
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    refuse(path, "is no regular file");
+  std::string bytes;
+  char part[16384];
+  for (ssize_t count = 0; (count = ::read(file.get(), part, sizeof part)) > 0;) {
+    bytes.append(part, static_cast<std::size_t>(count));
+    if (bytes.size() > kMostBytes) refuse(path, "it is too large");
+  }
+  return bytes;
+}
+
+std::string without_end(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+/// Where `.git` leads: the folder itself, or what its file names.
+fs::path git_dir_of(const fs::path& toplevel) {
+  const fs::path dot_git = toplevel / ".git";
+  std::error_code error;
+  const fs::file_status status = fs::status(dot_git, error);
+  if (!fs::exists(status)) return {};
+  if (fs::is_directory(status)) return dot_git;
+  const std::string text = without_end(read_regular(dot_git).value_or(""));
+  const std::string prefix = "gitdir: ";
+  if (text.compare(0, prefix.size(), prefix) != 0) return {};
+  return toplevel / text.substr(prefix.size());
+}
+
+fs::path common_dir_of(const fs::path& git_dir) {
+  const auto text = read_regular(git_dir / "commondir");
+  return text ? git_dir / without_end(*text) : git_dir;
+}
+
+bool is_include(const std::string& key) {
+  return key == "include.path" || (key.starts_with("includeif.") && key.ends_with(".path"));
+}
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+class Walk {
+ public:
+  Walk(GitConfigFiles& found, const fs::path& toplevel) : found_(found), toplevel_(toplevel) {}
+
+  void file(const fs::path& path, int depth) {
+    const auto text = read_regular(path);
+    if (!text) return;
+    if (depth > kDeepestInclude || found_.files.size() > kMostFiles)
+      refuse(path, "too many includes");
+    if (!seen_.insert(path).second) return;
+    const auto settings = parse_git_config(*text);
+    if (!settings) refuse(path, "git can't read it");
+    found_.files.push_back(path);
+    found_.settings.insert(found_.settings.end(), settings->begin(), settings->end());
+    for (const GitSetting& setting : *settings)
+      if (is_include(setting.key) && !setting.value.empty()) include(path, setting.value, depth);
+  }
+
+ private:
+  void include(const fs::path& from, const std::string& value, int depth) {
+    // Of HOME: git as a command has one where nothing is.
+    if (value == "~" || value.starts_with("~/")) return;
+    if (value.front() == '~' || value.starts_with("%(prefix)"))
+      refuse(from, "it includes " + value + ", which is not followed here");
+    const fs::path path = from.parent_path() / value;
+    // Not by words: a link on the way would make ".." mean another folder.
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    const fs::path named = path.lexically_normal();
+    if (error) refuse(path, error.message());
+    if (real != named && (is_within(real, toplevel_) || is_within(named, toplevel_)))
+      refuse(path, "it is reached through a link of the workspace");
+    found_.included.push_back(named);
+    file(real, depth + 1);
+  }
+
+  GitConfigFiles& found_;
+  const fs::path& toplevel_;
+  std::set<fs::path> seen_;
+};
+
+/// Other files that git and libgit2 open by name.
+void check_plain_files(const GitConfigFiles& found) {
+  for (const fs::path& folder : {found.git_dir, found.common_dir}) {
+    for (const char* name : {"HEAD", "index", "packed-refs", "shallow", "info/exclude",
+                             "info/attributes", "info/grafts", "objects/info/alternates"}) {
+      std::error_code error;
+      const fs::file_status status = fs::status(folder / name, error);
+      if (fs::exists(status) && !fs::is_regular_file(status))
+        refuse(folder / name, "is no regular file");
+    }
+  }
+}
+
+}  // namespace
+
+GitConfigFiles read_git_config(const fs::path& toplevel) {
+  GitConfigFiles found;
+  found.git_dir = git_dir_of(toplevel);
+  if (found.git_dir.empty()) return found;
+  found.common_dir = common_dir_of(found.git_dir);
+  check_plain_files(found);
+  Walk walk(found, toplevel);
+  walk.file(found.common_dir / "config", 0);
+  walk.file(found.git_dir / "config.worktree", 0);
+  return found;
+}
+
+}  // namespace sortie

@@ -1,0 +1,141 @@
+#include "core/workspace/git_config_text.h"
+
+namespace sortie {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_key_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+//   file    = { blank | comment | section | setting }
+//   section = "[" name [ blanks '"' subsection '"' ] "]"     name: letters, digits, "-", "."
+//   setting = letter { letter | digit | "-" } [ blanks "=" value ] newline
+//   value   = to the end of the line; "\" joins lines and quotes, '"' quotes, "#" and ";" comment
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {
+    if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;
+  }
+
+  std::optional<std::vector<GitSetting>> read() {
+    std::string section;
+    for (;;) {
+      const char c = next();
+      if (c == '\n') {
+        if (ended_) return settings_;
+      } else if (c == '#' || c == ';') {
+        while (next() != '\n') {
+        }
+        if (ended_) return settings_;
+      } else if (c == '[') {
+        section.clear();
+        if (!read_section(section)) return std::nullopt;
+        section += '.';
+      } else if (is_letter(c)) {
+        if (!read_setting(section + lower(c))) return std::nullopt;
+      } else if (!is_blank(c)) {
+        return std::nullopt;
+      }
+    }
+  }
+
+ private:
+  /// A newline at the end of the file, where there is none; CR LF is one newline.
+  char next() {
+    if (at_ >= text_.size()) {
+      ended_ = true;
+      return '\n';
+    }
+    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+    return text_[at_++];
+  }
+
+  bool read_section(std::string& name) {
+    for (;;) {
+      const char c = next();
+      if (ended_) return false;
+      if (c == ']') return true;
+      if (is_blank(c)) return read_subsection(name, c);
+      if (!is_key_char(c) && c != '.') return false;
+      name += lower(c);
+    }
+  }
+
+  bool read_subsection(std::string& name, char c) {
+    while (is_blank(c)) {
+      if (c == '\n') return false;
+      c = next();
+    }
+    if (c != '"') return false;
+    name += '.';
+    for (;;) {
+      c = next();
+      if (c == '\n') return false;
+      if (c == '"') return next() == ']';
+      if (c == '\\') c = next();
+      if (c == '\n') return false;
+      name += c;
+    }
+  }
+
+  bool read_setting(std::string key) {
+    char c = next();
+    for (; !ended_ && is_key_char(c); c = next()) key += lower(c);
+    while (c == ' ' || c == '\t') c = next();
+    std::string value;
+    if (c != '\n' && (c != '=' || !read_value(value))) return false;
+    settings_.push_back({std::move(key), std::move(value)});
+    return true;
+  }
+
+  bool read_value(std::string& value) {
+    bool quoted = false;
+    std::size_t blanks = 0;
+    for (;;) {
+      char c = next();
+      if (c == '\n') return !quoted;
+      if (is_blank(c) && !quoted) {
+        blanks += value.empty() ? 0 : 1;
+        continue;
+      }
+      if (!quoted && (c == '#' || c == ';')) {
+        while (next() != '\n') {
+        }
+        return true;
+      }
+      value.append(blanks, ' ');
+      blanks = 0;
+      if (c == '"') {
+        quoted = !quoted;
+        continue;
+      }
+      if (c == '\\') {
+        c = next();
+        if (c == '\n') continue;
+        if (c == 't')
+          c = '\t';
+        else if (c == 'b')
+          c = '\b';
+        else if (c == 'n')
+          c = '\n';
+        else if (c != '\\' && c != '"')
+          return false;
+      }
+      value += c;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+  std::vector<GitSetting> settings_;
+};
+
+}  // namespace
+
+std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text) {
+  return Reader(text).read();
+}
+
+}  // namespace sortie
