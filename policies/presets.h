@@ -17,10 +17,7 @@ std::span<const Preset> presets() noexcept;
 /// The preset of that name, or nothing.
 const Preset* find_preset(const std::string& name) noexcept;
 
-/// Names that the format knows and this version does not have.
-const std::vector<std::string>& later_presets();
-
-/// "unknown preset 'x'", or that it is not supported yet.
+/// "unknown preset 'x'"
 std::string preset_problem(const std::string& name);
 
 /// Whether a policy is named by its file: it has a '/' or ends in .yaml or .yml.

@@ -131,7 +131,9 @@ BOOST_AUTO_TEST_CASE(the_presets_are_what_the_documentation_says) {
   const std::vector<std::string> strict_tools = {
       "shell",    "apply_patch",  "update_plan", "view_image", "read_file",
       "list_dir", "search_files", "git_status",  "git_diff",   "run_tests"};
-  BOOST_TEST((preset_names() == std::vector<std::string>{"strict", "review", "auto"}));
+  BOOST_TEST((preset_names() == std::vector<std::string>{"strict", "review", "auto", "auto-net",
+                                                         "unsandboxed", "python", "node", "rust",
+                                                         "go", "jvm", "cpp"}));
 
   const Policy strict = load_policy("strict");
   BOOST_TEST((strict.approval == Approval::deny_by_default));
@@ -169,7 +171,39 @@ BOOST_AUTO_TEST_CASE(the_presets_are_what_the_documentation_says) {
     BOOST_TEST((preset.hide == Policy().hide));
     BOOST_TEST((preset.protect == Policy().protect));
     BOOST_TEST((preset.environment_exclude == Policy().environment_exclude));
-    BOOST_TEST((preset.guarantee == Policy().guarantee));
+    if (name != "unsandboxed") BOOST_TEST((preset.guarantee == Policy().guarantee));
+  }
+
+  const Policy net = load_policy("auto-net");
+  BOOST_TEST((net.approval == Approval::full_auto));
+  BOOST_TEST((net.network == NetworkMode::allow_list));
+  BOOST_TEST(net.network_allow.empty());
+
+  const Policy open = load_policy("unsandboxed");
+  BOOST_TEST((open.approval == Approval::full_auto));
+  BOOST_TEST((open.sandbox == SandboxMode::none));
+  BOOST_TEST((open.network == NetworkMode::full));
+  BOOST_TEST(open.guarantee.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_preset_of_a_toolchain_adds_rules_with_examples_and_nothing_else) {
+  for (const char* name : {"python", "node", "rust", "go", "jvm", "cpp"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const Policy both = parse("version: 1\nextends: [strict, " + std::string(name) + "]\n");
+      const Policy strict = load_policy("strict");
+
+      BOOST_TEST(both.commands.size() > strict.commands.size() + 3);
+      for (std::size_t i = strict.commands.size(); i < both.commands.size(); ++i) {
+        BOOST_TEST((both.commands[i].effect == Effect::allow));
+        BOOST_TEST(!both.commands[i].prefix.empty());
+        BOOST_TEST(!both.commands[i].examples.empty(), both.commands[i].place.text);
+        BOOST_TEST(!both.commands[i].escalate);
+      }
+      Policy without_rules = both;
+      without_rules.commands = strict.commands;
+      without_rules.name = strict.name;
+      BOOST_TEST(policy_digest(without_rules) == policy_digest(strict));
+    }
   }
 }
 
@@ -181,7 +215,6 @@ BOOST_AUTO_TEST_CASE(an_unknown_preset_names_the_nearest) {
       {"strickt", "unknown preset 'strickt'; did you mean 'strict'?"},
       {"nonesuch", "unknown preset 'nonesuch'"},
       {"", "unknown preset ''"},
-      {"auto-net", "preset 'auto-net' is not supported yet"},
   };
   for (const auto& row : rows)
     BOOST_CHECK_EXCEPTION(load_policy(row.name), InputError, [&](const InputError& error) {
@@ -350,7 +383,8 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
        "p.yaml:2:20: error: 'approval_override' is 'no'; write true or false"},
       {"version: 1\nextends: {a: b}",
        "p.yaml:2:10: error: 'extends' has to be text, not a mapping"},
-      {"version: 1\nextends: rust", "p.yaml:2:10: error: preset 'rust' is not supported yet"},
+      {"version: 1\nextends: rusty",
+       "p.yaml:2:10: error: unknown preset 'rusty'; did you mean 'rust'?"},
       {"version: 1\ncommands: {allow: x}",
        "p.yaml:2:11: error: 'commands' has to be a list of rules, not a mapping"},
       {"version: 1\ncommands: [ls]",
