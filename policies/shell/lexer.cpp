@@ -1,0 +1,307 @@
+#include "policies/shell/lexer.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr const char* kNoCommandInside =
+    "a command inside a word is not known before it runs: send it as a call of its own";
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/// What ends a bare word, parentheses aside, which are refused.
+bool ends_word(char c) {
+  return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>';
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t length = 1;
+};
+
+/// The character at the front of valid UTF-8.
+Character front_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  std::uint32_t code = lead & (0x7fu >> length);
+  for (std::size_t i = 1; i < length && i < text.size(); ++i) {
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
+  }
+  return {code, length};
+}
+
+bool is_between(std::uint32_t code, std::uint32_t first, std::uint32_t last) {
+  return code >= first && code <= last;
+}
+
+bool is_control(std::uint32_t code) {
+  if (code == '\t' || code == '\n') return false;
+  return code < 0x20 || is_between(code, 0x7f, 0x9f) || is_between(code, 0x202a, 0x202e) ||
+         is_between(code, 0x2066, 0x2069);
+}
+
+/// Blanks and invisible characters beyond ASCII: to bash they are letters, to a reader they are
+/// not.
+bool looks_blank(std::uint32_t code) {
+  return code == 0xa0 || code == 0xad || code == 0x1680 || code == 0x180e ||
+         is_between(code, 0x2000, 0x200f) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
+         is_between(code, 0x205f, 0x2064) || code == 0x3000 || code == 0xfeff;
+}
+
+const char* why_no_dollar(char next) {
+  switch (next) {
+    case '(':
+      return kNoCommandInside;
+    case '\'':
+    case '"':
+      return "$'…' and $\"…\" are not read: write the word in '…'";
+    default:
+      return "a variable's value is not known before it runs: write the value itself, or '$' in "
+             "single quotes";
+  }
+}
+
+}  // namespace
+
+std::size_t find_refused_byte(std::string_view script) {
+  const bool whole = is_utf8(script);
+  for (std::size_t at = 0; at < script.size();) {
+    const Character character = front_character(script.substr(at));
+    const std::string_view bytes = script.substr(at, character.length);
+    if (!whole && !is_utf8(bytes)) return at;
+    if (is_control(character.code)) return at;
+    at += character.length;
+  }
+  return std::string_view::npos;
+}
+
+bool ScriptLexer::fail(std::size_t at, const char* reason) {
+  refusal_.at = at;
+  refusal_.reason = reason;
+  return false;
+}
+
+ScriptToken ScriptLexer::refuse(std::size_t at, const char* reason) {
+  fail(at, reason);
+  return {.kind = Kind::refused, .at = at, .word = {}, .redirection = {}};
+}
+
+ScriptToken ScriptLexer::single(Kind kind, std::size_t length) {
+  ScriptToken token{.kind = kind, .at = at_, .word = {}, .redirection = {}};
+  at_ += length;
+  return token;
+}
+
+void ScriptLexer::skip_blanks() {
+  while (!at_end() && is_blank(script_[at_])) ++at_;
+}
+
+ScriptToken ScriptLexer::next() {
+  skip_blanks();
+  if (at_end()) return {.kind = Kind::end, .at = script_.size(), .word = {}, .redirection = {}};
+  switch (script_[at_]) {
+    case '\n':
+      return single(Kind::newline, 1);
+    case ';':
+      if (peek(1) == ';' || peek(1) == '&') return refuse(at_, "`;;` belongs to a case");
+      return single(Kind::semicolon, 1);
+    case '|':
+      if (peek(1) == '&') return refuse(at_, "`|&` is not read: write 2>&1 |");
+      return peek(1) == '|' ? single(Kind::or_else, 2) : single(Kind::pipe, 1);
+    case '&':
+      return read_ampersand();
+    case '<':
+    case '>':
+      return read_redirection(-1, at_);
+    case '#':
+      return refuse(at_, "comments are not read");
+    default:
+      return read_word();
+  }
+}
+
+ScriptToken ScriptLexer::read_ampersand() {
+  if (peek(1) == '&') return single(Kind::and_then, 2);
+  if (peek(1) != '>') return refuse(at_, "nothing runs in the background: leave out the &");
+  ScriptRedirection redirection{.kind = ScriptRedirection::Kind::both_to_null, .at = at_};
+  at_ += 2;
+  if (peek() == '>') ++at_;
+  return read_output(std::move(redirection));
+}
+
+ScriptToken ScriptLexer::read_word() {
+  ScriptToken token{.kind = Kind::word, .at = at_, .word = {}, .redirection = {}};
+  token.word.at = at_;
+  while (!at_end() && !ends_word(script_[at_])) {
+    const char c = script_[at_];
+    const bool read = c == '\''  ? read_single_quotes(token.word)
+                      : c == '"' ? read_double_quotes(token.word)
+                                 : read_bare(token.word, token.at);
+    if (!read) return {.kind = Kind::refused, .at = refusal_.at, .word = {}, .redirection = {}};
+  }
+  const std::string& text = token.word.text;
+  const bool is_number = token.word.bare && std::all_of(text.begin(), text.end(), is_digit);
+  if (is_number && (peek() == '<' || peek() == '>')) {
+    if (text.size() > 1) return refuse(token.at, "no descriptor of more than one digit is read");
+    return read_redirection(text[0] - '0', token.at);
+  }
+  // Alone it is the command, or a letter: nothing closes the set.
+  if (text == "[") token.word.glob = false;
+  return token;
+}
+
+bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
+  const char c = script_[at_];
+  switch (c) {
+    case '$':
+      return fail(at_, why_no_dollar(peek(1)));
+    case '`':
+      return fail(at_, kNoCommandInside);
+    case '\\':
+      if (peek(1) == '\n') return fail(at_, "no line continues on the next one");
+      return fail(at_, "a backslash outside quotes is not read: put the word in '…'");
+    case '(':
+    case ')':
+      return fail(at_, "no subshells, functions or arrays: put a literal parenthesis in '…'");
+    case '{':
+    case '}':
+      return fail(at_, "no brace lists or groups: put a literal brace in '…'");
+    case '!':
+      return fail(at_, "`!` is not read: put a literal one in '…'");
+    case '#':
+      if (at_ == start) return fail(at_, "comments are not read");
+      break;
+    case '~':
+      if (word.text.empty() || word.text.back() == '=' || word.text.back() == ':') {
+        return fail(at_, "`~` stands for a folder that is not known here: write the path itself");
+      }
+      break;
+    case '*':
+    case '?':
+    case '[':
+      word.glob = true;
+      break;
+    default:
+      break;
+  }
+  const Character character = front_character(script_.substr(at_));
+  if (looks_blank(character.code)) {
+    return fail(at_, "a character that looks like a blank, or like nothing: put it in '…'");
+  }
+  word.text += script_.substr(at_, character.length);
+  at_ += character.length;
+  return true;
+}
+
+bool ScriptLexer::read_single_quotes(ScriptWord& word) {
+  const std::size_t open = at_;
+  const auto close = script_.find('\'', at_ + 1);
+  if (close == std::string_view::npos) return fail(open, "the quote has no end");
+  word.text += script_.substr(open + 1, close - open - 1);
+  word.bare = false;
+  at_ = close + 1;
+  return true;
+}
+
+bool ScriptLexer::read_double_quotes(ScriptWord& word) {
+  const std::size_t open = at_++;
+  word.bare = false;
+  for (; !at_end(); ++at_) {
+    const char c = script_[at_];
+    if (c == '"') {
+      ++at_;
+      return true;
+    }
+    if (c == '`') return fail(at_, kNoCommandInside);
+    if (c == '$') {
+      if (!read_quoted_dollar(word)) return false;
+      continue;
+    }
+    if (c == '\\') {
+      const char next = peek(1);
+      if (next == '\n') return fail(at_, "no line continues on the next one");
+      if (next == '"' || next == '\\' || next == '$' || next == '`') ++at_;
+    }
+    word.text += script_[at_];
+  }
+  return fail(open, "the quote has no end");
+}
+
+/// A `$` at the end of a regular expression, or of a part of one, begins nothing.
+bool ScriptLexer::read_quoted_dollar(ScriptWord& word) {
+  const char next = peek(1);
+  if (next != '"' && next != ' ' && next != '|' && next != ')') {
+    return fail(at_, next == '(' ? kNoCommandInside : why_no_dollar('\0'));
+  }
+  word.text += '$';
+  return true;
+}
+
+ScriptToken ScriptLexer::read_redirection(int descriptor, std::size_t at) {
+  const char direction = script_[at_++];
+  const bool is_output = direction == '>';
+  ScriptRedirection redirection{.descriptor = descriptor >= 0 ? descriptor
+                                              : is_output     ? 1
+                                                              : 0,
+                                .at = at};
+  if (!is_output) return read_input(std::move(redirection));
+  if (peek() == '&') {
+    ++at_;
+    return read_duplicate(std::move(redirection));
+  }
+  if (peek() == '|') return refuse(at, "`>|` writes a file: only /dev/null may be written");
+  if (peek() == '>') ++at_;
+  redirection.kind = ScriptRedirection::Kind::output_to_null;
+  return read_output(std::move(redirection));
+}
+
+ScriptToken ScriptLexer::read_duplicate(ScriptRedirection redirection) {
+  const char target = peek();
+  const char next = peek(1);
+  const bool ends = at_ + 1 >= script_.size() || (ends_word(next) && next != '<' && next != '>' &&
+                                                  (next != '&' || peek(2) == '&'));
+  if ((target != '1' && target != '2') || !ends) {
+    return refuse(redirection.at, "behind >& only 1 or 2 is read");
+  }
+  redirection.kind = ScriptRedirection::Kind::duplicate;
+  redirection.target = target - '0';
+  ++at_;
+  return {.kind = Kind::redirection, .at = redirection.at, .word = {}, .redirection = redirection};
+}
+
+ScriptToken ScriptLexer::read_output(ScriptRedirection redirection) {
+  constexpr const char* kNull =
+      "a redirection into a file: only /dev/null may be written, and files by apply_patch";
+  skip_blanks();
+  if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kNull);
+  ScriptToken file = read_word();
+  if (file.kind == Kind::refused) return file;
+  if (file.kind != Kind::word || file.word.text != "/dev/null")
+    return refuse(redirection.at, kNull);
+  return {.kind = Kind::redirection, .at = redirection.at, .word = {}, .redirection = redirection};
+}
+
+ScriptToken ScriptLexer::read_input(ScriptRedirection redirection) {
+  constexpr const char* kFile = "behind < only the literal name of a file is read";
+  if (peek() == '<') return refuse(redirection.at, "here-documents and here-strings are not read");
+  if (peek() == '(') return refuse(redirection.at, kNoCommandInside);
+  if (redirection.descriptor != 0) return refuse(redirection.at, "only the standard input is read");
+  skip_blanks();
+  if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kFile);
+  ScriptToken file = read_word();
+  if (file.kind == Kind::refused) return file;
+  const bool literal = file.kind == Kind::word && !file.word.glob && !file.word.text.empty();
+  if (!literal) return refuse(redirection.at, kFile);
+  redirection.kind = ScriptRedirection::Kind::input;
+  redirection.file = std::move(file.word.text);
+  return {.kind = Kind::redirection, .at = redirection.at, .word = {}, .redirection = redirection};
+}
+
+}  // namespace sortie

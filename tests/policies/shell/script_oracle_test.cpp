@@ -1,0 +1,317 @@
+// What the strict reader lists is compared with what bash executes: a PATH of stubs that record
+// their argv, tens of thousands of generated scripts, one bash process a script.
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include "policies/shell/script.h"
+#include "tests/policies/shell/script_generator.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Argv = std::vector<std::string>;
+
+constexpr const char* kBash = "/bin/bash";
+
+const std::vector<std::string> kPlainNames = {"aa", "bb", "c-c", "d.d", "e_e", "f+g", "7h", "22"};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string base_name(const std::string& word) { return word.substr(word.rfind('/') + 1); }
+
+/// What one run of bash did.
+struct Observed {
+  std::vector<Argv> commands;  ///< in the order in which they started
+  std::string errors;          ///< stderr
+  int status = 0;
+};
+
+/// A folder of stubs, a folder to work in with files that globs find, and bash.
+class Oracle {
+ public:
+  Oracle() {
+    for (const std::string& name : kPlainNames) add_stub(name);
+    for (const char* file :
+         {"a.c",        "b.c",    "ab",  "a",    "b", "x y.c", "in.txt", "src/a.c",
+          "src/b",      "src/-n", "-n",  "-x.c", "*", "[",     "xzy",    ".hidden",
+          "\xc3\xa9.c", "~",      "a#b", "=a",   "]", "a\\b",  "\\*"}) {
+      write_file(work() / file, "");
+    }
+    write_file(record_, "");
+    std::ifstream names(builtins_list());
+    std::string disable = "enable -n";
+    for (std::string name; std::getline(names, name);) {
+      builtins_.push_back(name);
+      disable += " " + name;
+    }
+    write_file(no_builtins_, disable + "\n");
+  }
+
+  fs::path bin() const { return folder_ / "bin"; }
+  fs::path work() const { return folder_ / "work"; }
+  const std::vector<std::string>& builtins() const { return builtins_; }
+  bool is_builtin(const std::string& name) const {
+    return std::find(builtins_.begin(), builtins_.end(), name) != builtins_.end();
+  }
+  void add_stub(const std::string& name) {
+    if (!stubs_.insert(name).second) return;
+    fs::create_directories(bin());
+    fs::create_hard_link(stub_copy(), bin() / name);
+  }
+
+  /// @param disable_builtins  each name is then a stub's, also that of a builtin
+  Observed run(const std::string& script, const std::string& failing, bool disable_builtins) {
+    if (::truncate(record_.c_str(), 0) != 0) throw std::runtime_error("truncate");
+    std::vector<std::string> variables = {"PATH=" + bin().string(), "RECORD=" + record_.string(),
+                                          "FAILING=" + failing, "LC_ALL=C.UTF-8"};
+    if (disable_builtins) variables.push_back("BASH_ENV=" + no_builtins_.string());
+    Observed observed;
+    observed.status = spawn({kBash, "--noprofile", "--norc", "-c", script}, variables, "/dev/null");
+    observed.errors = read_file(errors_);
+    const std::string record = read_file(record_);
+    std::size_t at = 0;
+    const auto next = [&] {
+      const auto end = record.find('\0', at);
+      return record.substr(std::exchange(at, end + 1), end - at);
+    };
+    while (at < record.size()) {
+      Argv argv(static_cast<std::size_t>(std::stoi(next())));
+      for (std::string& word : argv) word = next();
+      observed.commands.push_back(std::move(argv));
+    }
+    return observed;
+  }
+
+ private:
+  fs::path stub_copy() {
+    const fs::path copy = folder_ / "stub";
+    if (!fs::exists(copy)) fs::copy_file(SORTIE_RECORDING_STUB, copy);
+    return copy;
+  }
+
+  fs::path builtins_list() {
+    const fs::path list = folder_ / "builtins";
+    spawn({kBash, "--noprofile", "--norc", "-c", "compgen -b"}, {}, list);
+    return list;
+  }
+
+  int spawn(Argv argv, std::vector<std::string> variables, const fs::path& output) {
+    std::vector<char*> words;
+    for (std::string& word : argv) words.push_back(word.data());
+    words.push_back(nullptr);
+    std::vector<char*> environment;
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    environment.push_back(nullptr);
+    fs::create_directories(work());
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT, 0600);
+    ::posix_spawn_file_actions_addopen(&actions, 2, errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                       0600);
+    ::posix_spawn_file_actions_addchdir_np(&actions, work().c_str());
+    pid_t child = 0;
+    const int failed =
+        ::posix_spawn(&child, kBash, &actions, nullptr, words.data(), environment.data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) throw std::runtime_error("bash can't be started");
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
+
+  test::TemporaryFolder folder_;
+  fs::path record_ = folder_ / "record";
+  fs::path errors_ = folder_ / "errors";
+  fs::path no_builtins_ = folder_ / "no_builtins";
+  std::set<std::string> stubs_;
+  std::vector<std::string> builtins_;
+};
+
+/// Whether the command's redirections let it start.
+bool starts(const SimpleCommand& command, const fs::path& work) {
+  return std::all_of(command.redirections.begin(), command.redirections.end(),
+                     [&](const ScriptRedirection& redirection) {
+                       return redirection.kind != ScriptRedirection::Kind::input ||
+                              fs::exists(work / redirection.file);
+                     });
+}
+
+/// The commands that run by the reader's listing, those of one pipeline in a group: an oracle of
+/// its own for && and ||, so that a link misread is seen.
+std::vector<std::vector<const SimpleCommand*>> expected_runs(
+    const std::vector<SimpleCommand>& commands, const std::string& failing, const fs::path& work) {
+  std::vector<std::vector<const SimpleCommand*>> groups;
+  bool succeeded = true;
+  for (std::size_t i = 0; i < commands.size();) {
+    const ScriptLink link = commands[i].link;
+    const bool runs = link == ScriptLink::and_then  ? succeeded
+                      : link == ScriptLink::or_else ? !succeeded
+                                                    : true;
+    std::vector<const SimpleCommand*> group;
+    bool last = true;
+    do {
+      const SimpleCommand& command = commands[i++];
+      const bool started = starts(command, work);
+      if (started) group.push_back(&command);
+      last = started &&
+             failing.find('/' + base_name(command.words[0].text) + '/') == std::string::npos;
+    } while (i < commands.size() && commands[i].link == ScriptLink::pipe);
+    if (!runs) continue;
+    succeeded = last;
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// Whether the words from `word` on can have become the argv from `at` on.
+bool words_match(const std::vector<ScriptWord>& words, std::size_t word, const Argv& argv,
+                 std::size_t at) {
+  if (word == words.size()) return at == argv.size();
+  if (at == argv.size()) return false;
+  const ScriptWord& listed = words[word];
+  if (argv[at] == listed.text && words_match(words, word + 1, argv, at + 1)) return true;
+  if (!listed.glob) return false;
+  // A glob: one or more names. Quoted letters of it stand for themselves, which is not seen here.
+  for (; at < argv.size(); ++at) {
+    const bool first_is_literal = std::string("*?[").find(listed.text[0]) == std::string::npos;
+    if (first_is_literal && argv[at][0] != listed.text[0]) return false;
+    if (::fnmatch(listed.text.c_str(), argv[at].c_str(), FNM_NOESCAPE) != 0) return false;
+    if (words_match(words, word + 1, argv, at + 1)) return true;
+  }
+  return false;
+}
+
+/// "" where bash ran what was expected, in order, and nothing else.
+std::string difference(const std::vector<std::vector<const SimpleCommand*>>& groups,
+                       const std::vector<Argv>& seen) {
+  std::size_t at = 0;
+  for (const auto& group : groups) {
+    if (seen.size() - at < group.size()) return "a command listed did not run";
+    // The commands of a pipeline start at the same time.
+    std::vector<Argv> open(seen.begin() + static_cast<std::ptrdiff_t>(at),
+                           seen.begin() + static_cast<std::ptrdiff_t>(at + group.size()));
+    for (const SimpleCommand* command : group) {
+      const auto it = std::find_if(open.begin(), open.end(), [&](const Argv& argv) {
+        return words_match(command->words, 0, argv, 0);
+      });
+      if (it == open.end()) return "what ran instead of " + command->words[0].text;
+      open.erase(it);
+    }
+    at += group.size();
+  }
+  return at == seen.size() ? "" : "a command ran that was not listed";
+}
+
+std::string shown(const std::vector<Argv>& commands) {
+  std::string text;
+  for (const Argv& argv : commands) {
+    for (const std::string& word : argv) text += '<' + word + "> ";
+    text += '\n';
+  }
+  return text;
+}
+
+/// Runs an accepted script and compares. @return "" or what is wrong; nothing: it was not run,
+/// since it names a program by a path that is none of the stubs
+std::optional<std::string> check(Oracle& oracle, const std::string& script,
+                                 const ScriptReading& reading, const std::string& failing,
+                                 bool disable_builtins) {
+  bool missing_input = false;
+  for (const SimpleCommand& command : reading.commands) {
+    const std::string& name = command.words[0].text;
+    if (name[0] == '/' && name != (oracle.bin() / base_name(name)).string()) return std::nullopt;
+    if (oracle.is_builtin(name)) disable_builtins = true;
+    oracle.add_stub(base_name(name));
+    missing_input = missing_input || !starts(command, oracle.work());
+  }
+  const Observed observed = oracle.run(script, failing, disable_builtins);
+  const auto groups = expected_runs(reading.commands, failing, oracle.work());
+  std::string wrong = difference(groups, observed.commands);
+  if (wrong.empty() && !observed.errors.empty() && !missing_input) wrong = observed.errors;
+  if (wrong.empty()) return "";
+  return wrong + "\nscript: " + script + "\nfailing: " + failing + "\nran:\n" +
+         shown(observed.commands) + observed.errors;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(script_oracle)
+
+BOOST_AUTO_TEST_CASE(bash_runs_what_the_reader_lists_and_nothing_else) {
+  if (::access(kBash, X_OK) != 0) {
+    BOOST_TEST_MESSAGE("skipped: no " << kBash);
+    return;
+  }
+  Oracle oracle;
+  BOOST_REQUIRE(oracle.builtins().size() > 50);
+  std::vector<std::string> names = kPlainNames;
+  for (const char* builtin : {"echo", "[", "test", "cd", "export", "eval", "set", "printf"}) {
+    names.emplace_back(builtin);
+    oracle.add_stub(builtin);
+  }
+  const char* seed = std::getenv("SORTIE_ORACLE_SEED");
+  const char* count = std::getenv("SORTIE_ORACLE_SCRIPTS");
+  const int scripts = count == nullptr ? 24000 : std::atoi(count);
+  tests::ScriptGenerator plain(seed == nullptr ? 1 : std::strtoull(seed, nullptr, 10), kPlainNames,
+                               oracle.bin());
+  tests::ScriptGenerator with_builtins(plain.below(1u << 31), names, oracle.bin());
+
+  int ran = 0;
+  int refused = 0;
+  int wrong = 0;
+  for (int i = 0; i < scripts && wrong < 20; ++i) {
+    const bool disable_builtins = i % 4 == 3;
+    tests::ScriptGenerator& generator = disable_builtins ? with_builtins : plain;
+    const std::string script = generator.script();
+    std::string failing = "/";
+    for (const std::string& name : names) {
+      if (generator.below(10) < 3) failing += name + '/';
+    }
+    const ScriptReading reading = read_script(script);
+    if (reading.refused) {
+      ++refused;
+      continue;
+    }
+    const auto found = check(oracle, script, reading, failing, disable_builtins);
+    if (!found) continue;
+    ++ran;
+    if (found->empty()) continue;
+    ++wrong;
+    BOOST_ERROR(*found);
+  }
+  BOOST_TEST_MESSAGE(scripts << " scripts, " << ran << " read and run, " << refused << " refused");
+  // The generator reaches both sides of the border.
+  BOOST_TEST(ran > scripts / 3);
+  BOOST_TEST(refused > scripts / 4);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
