@@ -167,6 +167,7 @@ void Agent::State::make_tools() {
   shell.workspace = workspace;
   shell.environment = confinement.environment();
   shell.git_environment = confinement.git_environment();
+  shell.folders = engine.folders();
   shell.command_timeout = limits.command_timeout;
   shell.max_output_bytes = limits.output;
   shell.shown_output = inputs.task.shown_output;

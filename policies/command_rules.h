@@ -21,12 +21,19 @@ struct CommandPlace {
   const ScriptFiles* scripts = nullptr;
 };
 
+/// A rule with its globs compiled.
+struct CompiledRule {
+  const CommandRule* rule = nullptr;
+  std::vector<Pattern> but_not;
+  std::optional<ScriptRule> script;
+};
+
 /// A rule that a command matches, and how surely.
 struct RuleMatch {
   const CommandRule* rule = nullptr;      ///< nothing: none matches
   const CommandRule* excepted = nullptr;  ///< would have matched but for its but_not on `part`
   std::string part;                       ///< the command, or the part of a script, that it matches
-  std::string problem{};                  ///< of a script that `excepted` names: why it may not run
+  std::string problem{};                  ///< why `excepted` excepts it, where not by its but_not
   bool loose = false;  ///< only could be it: a word of a script, an option read both ways
 };
 
@@ -37,26 +44,27 @@ class CommandRules {
   explicit CommandRules(const std::vector<CommandRule>& rules);
 
   /// The first allow rule that the argv itself matches; wrappers are never seen through.
-  RuleMatch find_allow(std::span<const std::string> argv, const CommandPlace& place) const;
+  /// @param globs  the words, by number, that a shell may turn into names of files
+  RuleMatch find_allow(std::span<const std::string> argv, const CommandPlace& place,
+                       std::span<const std::size_t> globs = {}) const;
   /// The same among the rules that escalate.
   RuleMatch find_escalating(std::span<const std::string> argv, const CommandPlace& place) const;
 
   /// The strongest forbid or deny rule that the argv, or anything that it could run, matches:
-  /// wrappers and shell strings are seen through, and names also match by any path.
+  /// wrappers and shell strings are seen through, and names also match by any path. Each command
+  /// of a script that the strict reader reads is matched as an argv is, other scripts loosely.
   RuleMatch find_deny(std::span<const std::string> argv, const CommandPlace& place) const;
 
  private:
-  struct Compiled {
-    const CommandRule* rule;
-    std::vector<Pattern> but_not;
-    std::optional<ScriptRule> script;
-  };
   template <typename Wanted>
   RuleMatch find_first(std::span<const std::string> argv, const CommandPlace& place,
-                       Wanted wanted) const;
-  class DenySearch;
-  std::vector<Compiled> rules_;
+                       std::span<const std::size_t> globs, Wanted wanted) const;
+  std::vector<CompiledRule> rules_;
 };
+
+/// Whether the argv as it stands is of the rule's class.
+bool matches_class(const CommandRule& rule, std::span<const std::string> argv,
+                   const CommandPlace& place);
 
 /// Whether one rule matches a direct argv, as find_allow judges: for the examples of a rule.
 /// @throws PatternError

@@ -19,6 +19,9 @@ struct Decision {
   /// Allowed by the approval mode audit alone: the other members are those of the decision that
   /// strict rules would have made, `effect` aside.
   bool audited = false;
+  /// Of a command that is not allowed: the words of the simple command that the decision is about,
+  /// which may be one of a script's; empty where it is about no single one.
+  std::vector<std::string> command{};
   bool operator==(const Decision&) const = default;
 };
 

@@ -3,19 +3,24 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "policies/deny_search.h"
 #include "policies/explain.h"
 #include "policies/read_only_commands.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/script_folders.h"
+#include "policies/shell/shell_string.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::size_t kMaxPart = 160;
-constexpr const char* kDirectArgv =
-    "a shell string is not read: send the command as a direct argv such as [\"git\",\"status\"]";
+constexpr const char* kShellInside =
+    "what this shell would run is not seen: send the script itself, by `bash -c SCRIPT` and "
+    "nothing "
+    "else, or the command as a direct argv";
 
-std::string command_line(const std::vector<std::string>& argv) {
+std::string command_line(std::span<const std::string> argv) {
   std::string line;
   for (const std::string& word : argv) {
     if (!line.empty()) line += ' ';
@@ -66,6 +71,14 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
          folder.end();
 }
 
+const CommandRule* class_rule(const Policy& policy) {
+  const auto it =
+      std::find_if(policy.commands.begin(), policy.commands.end(), [](const CommandRule& rule) {
+        return rule.effect == Effect::allow && rule.command_class == "read-only";
+      });
+  return it == policy.commands.end() ? nullptr : &*it;
+}
+
 std::filesystem::path without_trailing_slash(const std::filesystem::path& path) {
   const auto normal = path.lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
@@ -81,6 +94,7 @@ Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path wo
       workspace_(without_trailing_slash(workspace)),
       folders_(lookup_folders(path, workspace_)),
       instead_(allowed_instead(policy)),
+      class_(class_rule(policy)),
       commands_(policy.commands),
       paths_(policy, {.workspace = workspace_,
                       .out = std::move(out),
@@ -110,57 +124,110 @@ Decision Engine::decide_strictly(const Action& action) const {
   return tools_.decide(std::get<CallTool>(action).name, approval_);
 }
 
+std::optional<ScriptReading> Engine::read(const RunCommand& command) const {
+  const auto script = shell_string(command.argv, folders_);
+  return script ? std::optional(read_script(*script)) : std::nullopt;
+}
+
 Decision Engine::decide_command(const RunCommand& command) const {
   const std::vector<std::string>& argv = command.argv;
-  const std::string line = command_line(argv);
   if (const std::string problem = malformed(argv); !problem.empty()) {
-    return {.effect = Effect::deny, .part = line, .reason = problem};
+    return {.effect = Effect::deny, .part = command_line(argv), .reason = problem};
   }
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,
                            .scripts = &scripts_};
-  if (const RuleMatch match = commands_.find_deny(argv, place); match.rule != nullptr) {
-    return denied_by(match);
-  }
-  if (approval_ == Approval::full_auto) {
-    return {.effect = Effect::allow, .part = line, .reason = "full-auto: no rule denies it"};
-  }
-  // Not even by a rule of its own: what the string says would run unseen.
-  if (is_shell(argv[0]) && read_shell_call(argv).script) {
-    return {.effect = Effect::deny, .part = line, .reason = kDirectArgv, .instead = instead_};
-  }
+  const bool strict = approval_ != Approval::full_auto;
+  const RuleMatch match = commands_.find_deny(argv, place);
+  if (match.rule != nullptr && !(match.loose && strict)) return denied_by(match);
+  if (!strict) return decide_freely(command);
+
+  const auto reading = read(command);
+  // The sign that can't be read says more than a word that could be a rule's.
+  if (reading && reading->refused) return unreadable(reading->refusal);
+  if (match.rule != nullptr) return denied_by(match);
   if (!is_below(place.workdir, workspace_)) {
     return {.effect = Effect::deny,
             .part = place.workdir.string(),
             .reason = "the working folder lies outside the workspace"};
   }
-  const RuleMatch match = commands_.find_allow(argv, place);
+  if (reading) return decide_script(*reading, place, command_line(argv));
+  return decide_simple({.argv = argv, .place = place});
+}
+
+Decision Engine::decide_freely(const RunCommand& command) const {
+  const auto refusal = policy_.unreadable_allow ? std::nullopt : find_unreadable(command.argv);
+  if (refusal) return unreadable(*refusal);
+  return {.effect = Effect::allow,
+          .part = command_line(command.argv),
+          .reason = "full-auto: no rule denies it"};
+}
+
+Decision Engine::decide_simple(const Simple& simple) const {
+  const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
+  Decision decision{.effect = Effect::deny, .part = command_line(argv), .command = argv};
+  // Not even by a rule of its own: what the string says would run unseen.
+  if (is_shell(argv[0]) && read_shell_call(argv).script) {
+    decision.reason = kShellInside;
+    decision.instead = instead_;
+    return decision;
+  }
+  if (command_name(argv[0], folders_) == "cd") return decide_cd(simple);
+  const RuleMatch match = commands_.find_allow(argv, simple.place, simple.globs);
+  if (match.rule != nullptr && !match.rule->script.empty() && !simple.alone) {
+    decision.reason = "a program of the workspace runs alone: what runs beside it could change it";
+    decision.instead = "the same command as a call of its own";
+    return decision;
+  }
   if (match.rule != nullptr) {
     return {.effect = Effect::allow,
             .rule = match.rule->place,
-            .part = line,
+            .part = decision.part,
             .reason = reason_of(*match.rule)};
   }
-  if (match.excepted != nullptr) {
-    return {.effect = Effect::deny,
-            .rule = match.excepted->place,
-            .part = one_line(match.part, kMaxPart),
-            .reason = match.problem.empty()
-                          ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
-                          : match.problem,
-            .instead = instead_};
-  }
-  return decide_unmatched(command, line);
+  if (match.excepted == nullptr) return decide_unmatched(simple);
+  decision.rule = match.excepted->place;
+  decision.part = one_line(match.part, kMaxPart);
+  decision.reason = match.problem.empty()
+                        ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
+                        : match.problem;
+  decision.instead = instead_;
+  return decision;
 }
 
-Decision Engine::decide_unmatched(const RunCommand& command, const std::string& line) const {
-  const std::vector<std::string>& argv = command.argv;
-  Decision denied{.effect = Effect::deny, .part = line, .instead = instead_};
+/// `cd` is the shell's own and of the class: one literal folder inside the workspace.
+Decision Engine::decide_cd(const Simple& simple) const {
+  const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
+  Decision decision{
+      .effect = Effect::deny, .part = command_line(argv), .instead = instead_, .command = argv};
+  if (argv[0] != "cd" || argv.size() != 2 || !simple.globs.empty() || argv[1].empty() ||
+      argv[1].front() == '-') {
+    decision.reason = "of cd only `cd FOLDER` with one literal folder is read";
+  } else if (!is_below(folder_behind(simple.place.workdir.string(), argv[1]), workspace_)) {
+    decision.reason = "cd leads out of the workspace";
+  } else {
+    const RuleMatch match = commands_.find_allow(argv, simple.place);
+    const CommandRule* rule = match.rule != nullptr ? match.rule : class_;
+    if (rule == nullptr) return decide_unmatched(simple);
+    decision = {.effect = Effect::allow,
+                .rule = rule->place,
+                .part = decision.part,
+                .reason = reason_of(*rule)};
+  }
+  return decision;
+}
+
+Decision Engine::decide_unmatched(const Simple& simple) const {
+  const std::span<const std::string> argv = simple.argv;
+  Decision denied{.effect = Effect::deny,
+                  .part = command_line(argv),
+                  .instead = instead_,
+                  .command = {argv.begin(), argv.end()}};
   const std::string name(command_name(argv[0], folders_));
   const std::string shown = one_line(argv[0], kMaxPart);
   if (is_shell(argv[0])) {
-    denied.reason = kDirectArgv;
+    denied.reason = "what the file holds that " + shown + " would run is not seen: it needs a rule";
   } else if (name.empty()) {
     denied.part = shown;
     const bool has_scripts =
@@ -168,21 +235,18 @@ Decision Engine::decide_unmatched(const RunCommand& command, const std::string& 
                     [](const CommandRule& rule) { return !rule.script.empty(); });
     denied.reason = shown + (has_scripts ? " is a path that no script rule matches"
                                          : " is a path, not the bare name of an installed command");
-  } else if (is_wrapper(name)) {
+  } else if (is_wrapper(name) && name != "command") {
     denied.part = name;
     denied.reason = name +
                     " runs another command and needs a rule of its own: send that command "
                     "itself, without " +
                     name;
   } else {
-    std::vector<std::string> named = argv;
+    std::vector<std::string> named(argv.begin(), argv.end());
     named[0] = name;
-    const auto not_read_only = why_not_read_only(named, workspace_, command.workdir);
-    const bool has_class =
-        std::any_of(policy_.commands.begin(), policy_.commands.end(),
-                    [](const CommandRule& rule) { return rule.command_class == "read-only"; });
+    const auto not_read_only = why_not_read_only(named, workspace_, simple.place.workdir);
     denied.reason = "no rule allows " + name;
-    if (has_class && not_read_only && not_read_only->known) {
+    if (class_ != nullptr && not_read_only && not_read_only->known) {
       denied.part = one_line(not_read_only->part, kMaxPart);
       denied.reason = "not read-only: " + one_line(not_read_only->reason, kMaxPart);
     } else {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "policies/decision.h"
 #include "policies/path_rules.h"
 #include "policies/policy.h"
+#include "policies/shell/script.h"
 #include "policies/tool_rules.h"
 
 namespace sortie {
@@ -44,17 +47,43 @@ class Engine {
   bool is_protected(const std::filesystem::path& path) const;
   bool is_hidden(const std::filesystem::path& path) const;
   Approval approval() const noexcept { return approval_; }
+  /// In which a command's name is looked up, in all spellings that are the same.
+  const std::vector<std::filesystem::path>& folders() const noexcept { return folders_; }
+  /// What the strict reader makes of the script, where the command is a shell string.
+  std::optional<ScriptReading> read(const RunCommand& command) const;
 
  private:
+  /// A command without a shell around it, or one of a script's.
+  struct Simple {
+    std::span<const std::string> argv;
+    std::span<const std::size_t> globs{};  ///< its words that the shell may turn into others
+    CommandPlace place;
+    bool alone = true;  ///< nothing runs before it or beside it in the same script
+  };
+
   Decision decide_strictly(const Action& action) const;
   Decision decide_command(const RunCommand& command) const;
-  Decision decide_unmatched(const RunCommand& command, const std::string& line) const;
+  Decision decide_freely(const RunCommand& command) const;
+  Decision decide_script(const ScriptReading& reading, const CommandPlace& place,
+                         const std::string& line) const;
+  /// What a part of a script may run in.
+  struct PartPlace {
+    CommandPlace place;
+    bool behind_cd = false;  ///< some command before it is a cd
+    bool alone = true;       ///< as Simple
+  };
+  Decision decide_part(const SimpleCommand& command, const PartPlace& part) const;
+  Decision decide_simple(const Simple& simple) const;
+  Decision decide_cd(const Simple& simple) const;
+  Decision decide_unmatched(const Simple& simple) const;
+  Decision unreadable(const ScriptRefusal& refusal) const;
 
   const Policy& policy_;
   Approval approval_;
   std::filesystem::path workspace_;
   std::vector<std::filesystem::path> folders_;
-  std::string instead_;  ///< what is allowed in place of a denied command
+  std::string instead_;       ///< what is allowed in place of a denied command
+  const CommandRule* class_;  ///< the rule that allows the class read-only, or nothing
   CommandRules commands_;
   PathRules paths_;
   ToolRules tools_;

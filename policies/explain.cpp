@@ -93,7 +93,7 @@ std::string allowed_instead(const Policy& policy) {
   const std::vector<std::string> own = prefixes(policy, Effect::allow);
   parts.insert(parts.end(), own.begin(), own.end());
   if (parts.empty()) return "no command is allowed here";
-  const std::string end = ", each as a direct argv without a shell";
+  const std::string end = ", as a direct argv or joined by && || ; | in a script";
   append_list(text, parts, kMaxInstead - end.size());
   return std::string(utf8_prefix(text + end, kMaxInstead));
 }
@@ -107,8 +107,11 @@ std::string policy_summary(const Policy& policy, Approval approval) {
   }
   std::string text =
       "Nobody can be asked. What the rules below do not allow is denied.\n"
-      "Commands: send a direct argv such as [\"git\",\"status\"]; no shell strings (sh -c), pipes, "
-      "redirections or wrappers (env, timeout, xargs).\nAllowed: ";
+      "Commands: a direct argv such as [\"git\",\"status\"], or [\"bash\",\"-c\",SCRIPT]; each "
+      "command of a script must be allowed. Scripts: plain commands joined by && || ; | or "
+      "newlines, "
+      "words literal or quoted, 2>&1, >/dev/null, <FILE; no variables, $(…), other redirections, "
+      "loops, wrappers (env, timeout, xargs), git behind cd.\nAllowed: ";
   if (allows_read_only(policy)) {
     text += "reading commands (";
     append_list(text, read_only_command_names(), 600);
@@ -142,6 +145,12 @@ Json suggested_rule(const Action& action) {
   return Json::object(
       {{"tools",
         Json::array({Json::object({{"allow", Json::array({std::get<CallTool>(action).name})}})})}});
+}
+
+Json suggested_rule(const Action& action, const Decision& decision) {
+  const auto* command = std::get_if<RunCommand>(&action);
+  if (command == nullptr || decision.command.empty()) return suggested_rule(action);
+  return suggested_command({.argv = decision.command, .workdir = command->workdir});
 }
 
 Decision check_command(const Policy& policy, Approval approval,

@@ -21,6 +21,8 @@ std::string allowed_instead(const Policy& policy);
 /// {"commands": [{"allow": ["cargo", "test"]}]}. Null where no line could or should; whether the
 /// lack of one was the cause says Decision::unmatched.
 Json suggested_rule(const Action& action);
+/// The same of what the decision on it is about: of a script, the simple command that lacks a rule.
+Json suggested_rule(const Action& action, const Decision& decision);
 
 /// `policy check POLICY -- CMD`: decided by words and paths alone, in the folder given.
 Decision check_command(const Policy& policy, Approval approval,

@@ -10,14 +10,30 @@
 namespace sortie {
 namespace {
 
-Json to_json(const Action& action) {
+/// The commands of a script, each an argv as the strict reader lists it.
+Json commands_json(const ScriptReading& reading) {
+  Json commands = Json::array();
+  for (const SimpleCommand& command : reading.commands) {
+    Json argv = Json::array();
+    for (const ScriptWord& word : command.words) argv.push_back(word.text);
+    commands.push_back(std::move(argv));
+  }
+  return commands;
+}
+
+Json to_json(const Action& action, const Engine& engine) {
   struct Visitor {
+    const Engine& engine;
     Json operator()(const RunCommand& command) const {
       Json argv = Json::array();
       for (const auto& word : command.argv) argv.push_back(word);
-      return Json::object({{"kind", "run_command"},
-                           {"argv", std::move(argv)},
-                           {"workdir", command.workdir.string()}});
+      Json json = Json::object({{"kind", "run_command"},
+                                {"argv", std::move(argv)},
+                                {"workdir", command.workdir.string()}});
+      const auto reading = engine.read(command);
+      if (reading && !reading->refused) json.set("commands", commands_json(*reading));
+      if (reading && reading->refused) json.set("unreadable", reading->refusal.reason);
+      return json;
     }
     Json operator()(const ReadPath& read) const {
       return Json::object({{"kind", "read_path"}, {"path", read.path.string()}});
@@ -29,7 +45,7 @@ Json to_json(const Action& action) {
       return Json::object({{"kind", "call_tool"}, {"name", call.name}});
     }
   };
-  return std::visit(Visitor{}, action);
+  return std::visit(Visitor{engine}, action);
 }
 
 /// The line that the model gets of a denied call.
@@ -144,7 +160,7 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_toke
     return misfit(call, turn, error.what());
   }
   Json actions = Json::array();
-  for (const auto& action : judgement->actions) actions.push_back(to_json(action));
+  for (const auto& action : judgement->actions) actions.push_back(to_json(action, engine_));
   Json decision = sortie::to_json(judgement->decision);
   if (judgement->would_allow.is_object()) decision.set("would_allow", judgement->would_allow);
   events_.on(approval_event(turn, call, std::move(actions), std::move(decision)));
@@ -171,7 +187,7 @@ ToolRegistry::Judgement ToolRegistry::judge(const Entry& entry, const ToolCall& 
     judgement.decision = strict;
     if (strict.effect == Effect::deny && strict.unmatched)
       judgement.would_allow = suggested_rule(
-          judgement.actions.at(static_cast<std::size_t>(&strict - decisions.data())));
+          judgement.actions.at(static_cast<std::size_t>(&strict - decisions.data())), strict);
   } catch (const ToolError&) {
     throw;
   } catch (const std::exception& error) {

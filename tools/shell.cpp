@@ -8,6 +8,7 @@
 #include "core/base/process.h"
 #include "core/base/terminal_text.h"
 #include "policies/git_calls.h"
+#include "policies/shell/shell_string.h"
 #include "tools/apply_patch.h"
 #include "tools/workspace_path.h"
 
@@ -18,7 +19,7 @@ constexpr const char* kParameters = R"({
   "type": "object",
   "properties": {
     "command": {"type": ["array", "string"], "items": {"type": "string"}, "minItems": 1,
-                "description": "The program and its arguments; a string is run by sh -c."},
+                "description": "The program and its arguments; a string is a script for bash -c."},
     "workdir": {"type": "string",
                 "description": "Folder to run it in, inside the workspace; default: the workspace."},
     "timeout_ms": {"type": "integer", "minimum": 1,
@@ -38,24 +39,10 @@ std::vector<std::string> argv_of(const Json& command) {
   return argv;
 }
 
-bool is_shell(const std::string& name) {
-  return name == "sh" || name == "bash" || name == "dash" || name == "zsh";
-}
-
-/// A script is run by one shell without start files, so that what was read is what is run.
-std::vector<std::string> argv_to_run(std::vector<std::string> argv) {
-  const bool script =
-      argv.size() == 3 && is_shell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc");
-  if (!script) return argv;
-  return {"bash", "--noprofile", "--norc", "-c", std::move(argv[2])};
-}
-
 std::map<std::string, std::string> environment_to_run(std::map<std::string, std::string> given) {
   for (const auto& [name, value] : quiet_environment()) given.try_emplace(name, value);
-  std::erase_if(given, [](const auto& variable) {
-    const std::string& name = variable.first;
-    return name == "BASH_ENV" || name == "ENV" || name.starts_with("BASH_FUNC_");
-  });
+  std::erase_if(
+      given, [](const auto& variable) { return starts_shells(variable.first, variable.second); });
   return given;
 }
 
@@ -197,10 +184,15 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
     return parts_.apply_patch->run(patch, stop);
 
   Command command = command_of(arguments);
-  command.argv = argv_to_run(std::move(command.argv));
+  const auto script = shell_string(command.argv, options_.folders);
   command.environment = environment_to_run(options_.environment);
   if (may_run_git(command.argv)) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
+  }
+  // One shell without start files, so that what was read is what is run.
+  if (script) {
+    command.argv = shell_string_argv(*script);
+    command.environment = shell_string_environment(std::move(command.environment));
   }
   TerminalText plain;
   StreamRedactor redacted(parts_.redactor);

@@ -27,6 +27,8 @@ struct ShellOptions {
   std::map<std::string, std::string> environment{};
   std::map<std::string, std::string>
       git_environment{};  ///< added where the command is or may run git
+  /// In which a shell's name is looked up: a shell string names one of them.
+  std::vector<std::filesystem::path> folders{};
   std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
   std::uint64_t max_output_bytes = 64ull << 20;
   std::size_t shown_output = 10u << 10;

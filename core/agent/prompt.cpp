@@ -29,10 +29,8 @@ std::string policy_section(const Briefing& briefing) {
   if (briefing.read_only)
     text += "\n# Read-only\nThe workspace can't be written in this run: read, judge, report.\n";
   if (!briefing.policy_summary.empty())
-    text +=
-        "\n# What is allowed\nThis run denies what its policy does not allow. Send commands as "
-        "plain argument lists, one program each: shell strings can't be judged and are denied.\n" +
-        briefing.policy_summary + "\n";
+    text += "\n# What is allowed\nThis run denies what its policy does not allow.\n" +
+            briefing.policy_summary + "\n";
   return text;
 }
 

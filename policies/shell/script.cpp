@@ -59,11 +59,14 @@ const char* why_no_name(const ScriptWord& word) {
   }
   if (!word.bare) return "a command's name is written without quotes";
   if (text == "[") return "";
-  if (word.glob) return "no glob in a command's name";
   if (is_reserved_word(text)) return "no loops, conditions or groups: plain commands only";
+  if (word.glob) return "no glob in a command's name";
   // The first one would be bash's own option, the others name no program.
   if (text.front() == '-' || text.front() == '+') return "a command's name does not begin so";
   if (is_name(text) || is_absolute_name(text)) return "";
+  if (text.find('/') != std::string::npos && text.front() != '/') {
+    return "a program of the workspace is called as a direct argv, not from a script";
+  }
   return "a command's name is bare (letters, digits and . _ + -) or an absolute path without ..";
 }
 

@@ -116,6 +116,24 @@ std::optional<std::string> split_string(const WrapperRow& row, const std::string
   return is_split ? std::optional(word.substr(std::min(equals + 1, word.size()))) : std::nullopt;
 }
 
+/// xargs adds the words that it reads at the end, or where `-I R` says.
+Wrapped appended_by_xargs(Words options, Words command) {
+  Wrapped wrapped{.argv = copy(command), .open = true};
+  std::string marker;
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    if (options[i] == "-I" && i + 1 < options.size()) marker = options[i + 1];
+    if (options[i].size() > 2 && options[i].starts_with("-I")) marker = options[i].substr(2);
+    if (options[i].starts_with("--replace=")) marker = options[i].substr(10);
+  }
+  if (marker.empty()) return wrapped;
+  for (std::string& word : wrapped.argv) {
+    for (auto at = word.find(marker); at != std::string::npos; at = word.find(marker, at + 2)) {
+      word.replace(at, marker.size(), "{}");
+    }
+  }
+  return wrapped;
+}
+
 std::vector<Wrapped> unwrap_row(const WrapperRow& row, Words words) {
   std::vector<Wrapped> found;
   int operands = row.operands;
@@ -143,6 +161,7 @@ std::vector<Wrapped> unwrap_row(const WrapperRow& row, Words words) {
   }
   if (at >= words.size()) return found;
   found.insert(found.begin(), {.argv = copy(words.subspan(at))});
+  if (row.name == "xargs") found.front() = appended_by_xargs(words.first(at), words.subspan(at));
   if (row.name == "eval" || row.name == "watch" || row.name == "flock") {
     found.push_back({.script = join(words.subspan(at))});
   }
@@ -156,7 +175,9 @@ std::vector<Wrapped> unwrap_find(Words words) {
     if (word != "-exec" && word != "-execdir" && word != "-ok" && word != "-okdir") continue;
     std::size_t end = at + 1;
     while (end < words.size() && words[end] != ";") ++end;
-    if (at + 1 < end) found.push_back({.argv = copy(words.subspan(at + 1, end - at - 1))});
+    if (at + 1 < end) {
+      found.push_back({.argv = copy(words.subspan(at + 1, end - at - 1)), .open = true});
+    }
   }
   return found;
 }

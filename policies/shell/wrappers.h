@@ -13,6 +13,7 @@ struct Wrapped {
   std::vector<std::string> argv;  ///< the command; empty: `script`
   std::string script;             ///< text that a shell reads
   bool loose = false;             ///< only could be it: an option was not known
+  bool open = false;              ///< more words may follow, and `{}` stands for unknown ones
 };
 
 /// The commands that an argv would run through one layer of `env`, `timeout`, `xargs`,

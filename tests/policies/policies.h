@@ -33,6 +33,7 @@ inline Policy strict_policy(std::vector<CommandRule> rules = {}) {
 inline Policy auto_policy(std::vector<CommandRule> rules = {}) {
   Policy policy;
   policy.approval = Approval::full_auto;
+  policy.unreadable_allow = true;
   policy.commands = std::move(rules);
   return policy;
 }
