@@ -53,30 +53,32 @@ std::string seconds(std::chrono::milliseconds time) {
   return text;
 }
 
-std::string with_detail(std::string text, const std::string& detail) {
-  return detail.empty() ? text : text + " (" + detail + ")";
+std::string killed(const char* what, const std::string& detail) {
+  return "Killed: " + (detail.empty() ? std::string(what) + " limit reached" : detail);
 }
 
 /// The first line, where the command did not end by itself; "" where it did.
 std::string ending_line(const ExitStatus& exit, const Command& command) {
   switch (exit.ending) {
     case Ending::exited:
-      return "";
+      // A program in the command met a limit, and the command says so by its exit code.
+      return exit.detail;
     case Ending::signalled: {
       const char* name = ::sigabbrev_np(exit.code);
       return "Killed by signal " + std::to_string(exit.code) +
-             (name ? std::string(" (SIG") + name + ")" : std::string());
+             (name ? std::string(" (SIG") + name + ")" : std::string()) +
+             (exit.detail.empty() ? "" : ": " + exit.detail);
     }
     case Ending::timed_out:
       return "Killed after " + seconds(command.timeout) + " s: command_timeout";
     case Ending::output_limit:
       return "Killed after " + size_in_words(command.max_output_bytes) + " of output: output";
     case Ending::memory_limit:
-      return with_detail("Killed: memory", exit.detail);
+      return killed("memory", exit.detail);
     case Ending::process_limit:
-      return with_detail("Killed: processes", exit.detail);
+      return killed("process", exit.detail);
     case Ending::disk_limit:
-      return with_detail("Killed: disk", exit.detail);
+      return killed("disk", exit.detail);
     case Ending::cancelled:
       return "Killed: the run was stopped";
     case Ending::not_started:

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "core/base/error.h"
+#include "core/base/output_buffer.h"
 #include "policies/sandbox/command_start.h"
 
 namespace sortie {
@@ -22,6 +23,16 @@ ExitStatus status_of(const StartReport& report) {
   }
   status.ended_background = report.left_behind > 0;
   return status;
+}
+
+/// The kernel says by a signal that a file or a process grew too large; a shell says by its exit
+/// code that a command in it got the signal. "" where there was none.
+std::string limit_reached(const ExitStatus& status, const PolicyLimits& limits) {
+  const int signal = status.ending == Ending::exited ? status.code - 128 : status.code;
+  if (signal == SIGXFSZ)
+    return "file size limit " + size_in_words(limits.file_size) + " reached (limits.file_size)";
+  if (signal == SIGXCPU) return "CPU time limit reached (limits.command_timeout on every CPU)";
+  return "";
 }
 
 /// A start that failed by the command's own doing, in words for the model; else a broken layer.
@@ -47,7 +58,7 @@ CommandEnd failed_start(const StartReport& report, const std::string& name) {
 
 }  // namespace
 
-CommandEnd read_command_end(const Fd& report, const std::string& name) {
+CommandEnd read_command_end(const Fd& report, const std::string& name, const PolicyLimits& limits) {
   StartReport last;
   bool known = false;
   for (StartReport next; ::read(report.get(), &next, sizeof next) == sizeof next;) {
@@ -58,6 +69,7 @@ CommandEnd read_command_end(const Fd& report, const std::string& name) {
   CommandEnd end;
   if (known) {
     end.status = status_of(last);
+    end.status.detail = limit_reached(end.status, limits);
   } else {
     end.status.ending = Ending::signalled;
     end.status.code = SIGKILL;

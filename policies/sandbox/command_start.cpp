@@ -111,7 +111,8 @@ class Confinement {
       : layers_(layers),
         rules_(command.read_only ? layers.read_only_rules : layers.rules),
         output_(output.get()),
-        null_(null.get()) {}
+        null_(null.get()),
+        cpu_seconds_(cpu_seconds(layers.profile, command.timeout)) {}
 
   /// The step that failed, errno in `error`. Neither allocates nor throws: the parent's memory may
   /// be shared (vfork(2)).
@@ -120,7 +121,7 @@ class Confinement {
     ::setsid();
     if (layers_.profile.mode != SandboxMode::none) {
       if (const auto failed = confine(error); failed != StartStep::none) return failed;
-    } else if (const int code = apply_resource_limits(layers_.profile)) {
+    } else if (const int code = apply_resource_limits(layers_.profile, cpu_seconds_)) {
       return fail(StartStep::limits, code, error);
     }
     // After the ids: changing them clears it (prctl(2)).
@@ -138,7 +139,7 @@ class Confinement {
   }
 
   StartStep confine(int& error) const noexcept {
-    if (const int code = apply_resource_limits(layers_.profile))
+    if (const int code = apply_resource_limits(layers_.profile, cpu_seconds_))
       return fail(StartStep::limits, code, error);
     if (const int code = drop_privileges(layers_.profile.uid, layers_.profile.gid))
       return fail(StartStep::ids, code, error);
@@ -169,6 +170,7 @@ class Confinement {
   const LandlockRules& rules_;
   int output_;
   int null_;
+  std::uint64_t cpu_seconds_;
 };
 
 /// The body of the command's own process: a program by exec, never to return.
@@ -272,11 +274,11 @@ int end_the_rest(bool own_pid_namespace) {
 
 }  // namespace
 
-pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& output,
-                    const Fd& report) {
+pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
+                    const Fd& output, const Fd& report) {
   const bool namespaces = layers.profile.use_namespaces;
   const unsigned long flags = namespaces ? CLONE_NEWPID | CLONE_NEWNS : 0;
-  const pid_t pid = clone_process(flags);
+  const pid_t pid = clone_process(flags, group);
   if (pid != 0) return pid;
   try {
     be_first_process(command, layers, Fd(output.get()), report, namespaces);

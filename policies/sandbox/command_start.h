@@ -57,10 +57,11 @@ struct StartReport {
 
 /// Starts a command: a first process that reaps (process 1 of a new PID namespace, where there are
 /// namespaces, else a subreaper), and the command below it, behind every layer of the profile.
+/// @param group   the control group to be in; none: the keeper's own
 /// @param report  the write end of a pipe for StartReports
 /// @return the first process' id; -1 with errno set where it can't be forked
-pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& output,
-                    const Fd& report);
+pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
+                    const Fd& output, const Fd& report);
 
 /// "chdir to the working folder", for messages.
 const char* name_of(StartStep step) noexcept;

@@ -13,6 +13,7 @@
 
 #include "core/base/channel.h"
 #include "core/base/error.h"
+#include "policies/sandbox/cgroup.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/keeper_process.h"
 #include "policies/sandbox/launcher.h"
@@ -56,7 +57,8 @@ std::optional<int> wait_for(pid_t pid) {
 
 /// Forks a keeper and waits for its answer.
 /// @param failure  set to the step that failed, when nothing is returned
-std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& failure) {
+std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* group,
+                                std::string& failure) {
   Channel channel = make_channel();
   const char* path = std::getenv("PATH");
   KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
@@ -64,6 +66,8 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& fail
   const pid_t pid = clone_process(start.new_namespaces);
   if (pid == 0) {
     start.socket = std::move(channel.theirs);
+    // A descriptor of its own: the lock on the group stays with this program's.
+    if (group != nullptr) start.group = Fd(::fcntl(group->folder().get(), F_DUPFD_CLOEXEC, 3));
     keeper_main(std::move(start));
   }
   if (pid < 0) {
@@ -92,34 +96,46 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, std::string& fail
 }
 
 /// Namespaces where they are wanted and to be had; `layers.missing` says why not.
-Kept open_keeper(SandboxProfile& profile, SandboxLayers& layers) {
+Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& layers) {
   const bool direct = profile.mount.kind == MountPlan::Kind::direct;
   std::string failure;
   if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
+  // Since Linux 5.14 each user namespace has a count of its own.
+  profile.counts_own_tasks = profile.use_namespaces && !is_admin() && kernel_is(5, 14);
   if (profile.use_namespaces) {
-    if (auto kept = fork_keeper(profile, failure)) return std::move(*kept);
+    if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);
     if (!direct)
       throw Error("the sandbox's namespaces can't be had here (" + failure + "): " + kRemedy,
                   ExitCode::environment);
     profile.use_namespaces = false;
+    profile.counts_own_tasks = false;
   } else if (!direct) {
     throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
                 ExitCode::environment);
   }
-  auto kept = fork_keeper(profile, failure);
+  auto kept = fork_keeper(profile, group, failure);
   if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
   return std::move(*kept);
+}
+
+std::unique_ptr<RunGroup> open_group(const SandboxProfile& profile, SandboxLayers& layers) {
+  if (!profile.cgroup) return nullptr;
+  return RunGroup::make({profile.memory_bytes, most_tasks(profile.limits)}, layers.missing);
 }
 
 }  // namespace
 
 struct Keeper::State {
   explicit State(SandboxProfile wanted)
-      : profile(std::move(wanted)), kept(open_keeper(profile, layers)), launcher(kept.socket) {}
+      : profile(std::move(wanted)),
+        group(open_group(profile, layers)),
+        kept(open_keeper(profile, group.get(), layers)),
+        launcher(kept.socket) {}
 
   SandboxProfile profile;
   SandboxLayers layers;
+  std::unique_ptr<RunGroup> group;
   Kept kept;
   KeeperLauncher launcher;
   std::optional<bool> clean;  ///< after the end
@@ -128,6 +144,7 @@ struct Keeper::State {
 Keeper::Keeper(const SandboxProfile& profile) : state_(std::make_unique<State>(profile)) {
   SandboxLayers& layers = state_->layers;
   layers.namespaces = state_->profile.use_namespaces;
+  layers.cgroup = state_->group != nullptr;
   if (profile.mode != SandboxMode::none) {
     layers.landlock_abi = LandlockRules::kernel_abi();
     layers.seccomp = true;
@@ -150,7 +167,8 @@ bool Keeper::shut_down() {
   const auto status = wait_for(state_->kept.pid);
   // Process 1 of a PID namespace is reaped after all others in it; without one, the keeper itself
   // says whether it found anything left.
-  const bool clean = status && (state_->profile.use_namespaces || *status == 0);
+  const bool swept = status && (state_->profile.use_namespaces || *status == 0);
+  const bool clean = (!state_->group || state_->group->end()) && swept;
   state_->clean = clean;
   return clean;
 }

@@ -41,7 +41,7 @@ int keep(KeeperStart& start) {
         (start.new_namespaces & CLONE_NEWUSER) != 0 ? UserNamespace::own : UserNamespace::machine;
     View view = profile.use_namespaces ? build_view(profile, start.path_variable, user)
                                        : direct_view(profile);
-    if (profile.use_namespaces) bound_process_ids(profile.limits.processes);
+    if (profile.use_namespaces) bound_process_ids(profile.limits);
     Channel gate;
     if (has_connect_gate(profile)) gate = make_channel();
     start.gate = std::move(gate.theirs);

@@ -17,6 +17,7 @@ struct KeeperStart {
   unsigned long new_namespaces = 0;  ///< the flags it was cloned with
   uid_t uid = 0;                     ///< its ids before that
   gid_t gid = 0;
+  Fd group = {};    ///< the control group that commands are to be in; none: the keeper's own
   Fd network = {};  ///< set by settle(): the commands' own network, where the keeper stays outside
   Fd gate = {};     ///< set by the keeper: takes the commands' connect(2) listeners, or nothing
 };

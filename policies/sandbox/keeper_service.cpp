@@ -14,6 +14,7 @@
 
 #include "core/base/channel.h"
 #include "core/base/error.h"
+#include "policies/sandbox/cgroup.h"
 #include "policies/sandbox/command_report.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/process_tree.h"
@@ -46,6 +47,7 @@ KeeperService::KeeperService(const KeeperStart& start, View view)
     : profile_(start.profile),
       view_(std::move(view)),
       socket_(start.socket),
+      group_(start.group),
       layers_(profile_, start.network, start.gate),
       watch_(profile_) {
   sigset_t child;
@@ -64,6 +66,7 @@ void KeeperService::serve() {
 
 bool KeeperService::end_all() {
   for (const auto& command : running_) ::kill(command.first, SIGKILL);
+  kill_group(group_);
   if (profile_.use_namespaces) ::kill(-1, SIGKILL);  // process 1 itself is left out
   for (;;) {
     const pid_t ended = ::waitpid(-1, nullptr, 0);
@@ -135,11 +138,14 @@ void KeeperService::answer(const Running& command) {
     for (const auto& other : running_) spared.push_back(other.first);
     swept = kill_strays(spared) > 0;
   }
-  CommandEnd end = read_command_end(command.report, command.name);
+  CommandEnd end = read_command_end(command.report, command.name, profile_.limits);
   if (command.why && end.failure.empty() && end.status.ending != Ending::not_started) {
     end.status = {};
     end.status.ending = *command.why;
     end.status.detail = command.detail;
+  } else if (!end.status.success() && memory_kills(group_) > command.memory_kills) {
+    end.status.ending = Ending::memory_limit;
+    end.status.detail = watch_.memory_words();
   }
   end.status.ended_background |= swept && !command.why;
   end.status.duration =
@@ -167,11 +173,13 @@ void KeeperService::start(const Fd& request, const Fd& output, Fd control) {
     Pipe report = make_pipe();
     ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
     Running running;
-    running.first = start_command(command, layers_.of(command), output, report.write);
+    const std::uint64_t kills = memory_kills(group_);
+    running.first = start_command(command, layers_.of(command), group_, output, report.write);
     if (running.first > 0) {
       running.control = std::move(control);
       running.report = std::move(report.read);
       running.name = command.argv.front();
+      running.memory_kills = kills;
       if (running_.empty()) {
         next_sample_ = steady_clock::now() + kSample;
         watch_.begin();

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <optional>
 #include <string>
@@ -42,7 +43,8 @@ class KeeperService {
     Fd report;
     Clock::time_point started = Clock::now();
     std::string name;
-    std::optional<Ending> why;  ///< set where the keeper kills it
+    std::uint64_t memory_kills = 0;  ///< of the group, before it started
+    std::optional<Ending> why;       ///< set where the keeper kills it
     std::string detail;
   };
 
@@ -58,6 +60,7 @@ class KeeperService {
   const SandboxProfile& profile_;
   View view_;
   const Fd& socket_;
+  const Fd& group_;
   Fd signals_;
   LayerSet layers_;
   LimitWatch watch_;

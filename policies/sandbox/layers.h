@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -46,9 +48,14 @@ class SeccompFilter {
   bool notifies_ = false;
 };
 
-/// Resource limits (setrlimit(2)): file size, open files, no core files; never RLIMIT_AS or
-/// RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly. 0 or the errno.
-int apply_resource_limits(const SandboxProfile& profile) noexcept;
+/// Resource limits (setrlimit(2)): file size, open files, CPU time, no core files; never RLIMIT_AS
+/// or RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly. 0 or the errno.
+/// @param cpu_seconds  of one process; 0: no limit
+int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_seconds = 0) noexcept;
+
+/// What one process can use of all CPUs within a command's time limit, or the policy's where that
+/// is longer: more than any honest one gets.
+std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::milliseconds timeout);
 
 /// Gives up every capability (bounding, ambient, permitted, inheritable) and becomes uid:gid with
 /// no supplementary groups where this process is root. 0 or the errno.

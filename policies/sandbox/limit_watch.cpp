@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "core/base/output_buffer.h"
 #include "policies/sandbox/process_tree.h"
 
 namespace sortie {
 namespace {
 
 constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
-
-std::string mebibytes(std::uint64_t bytes) {
-  return std::to_string((bytes + (1u << 19)) >> 20) + " MiB";
-}
 
 struct Sampled {
   pid_t command;
@@ -57,9 +54,10 @@ std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
   if (samples_++ % kUnmappedEvery == 0) measure_unmapped(commands);
   std::vector<Excess> excess;
   if (limits.processes > 0 && sum.processes > limits.processes) {
-    excess.push_back(
-        {largest(sampled, &TreeUse::processes), Ending::process_limit,
-         std::to_string(sum.processes) + " processes of " + std::to_string(limits.processes)});
+    excess.push_back({largest(sampled, &TreeUse::processes), Ending::process_limit,
+                      "process limit " + std::to_string(limits.processes) +
+                          " reached (limits.processes): " + std::to_string(sum.processes) +
+                          " running"});
   }
   const std::uint64_t beside = kept + unmapped_;
   const std::uint64_t memory = profile_.memory_bytes;
@@ -67,15 +65,20 @@ std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
     const std::uint64_t used = shared_once(commands) + beside;
     if (used > memory) {
       excess.push_back({largest(sampled, &TreeUse::memory_bytes), Ending::memory_limit,
-                        "memory " + mebibytes(used) + " of " + mebibytes(memory)});
+                        memory_words() + ": " + size_in_words(used) + " in use"});
     }
   }
   const std::uint64_t written = written_ + sum.written_bytes + kept;
   if (limits.disk > 0 && written > limits.disk) {
     excess.push_back({largest(sampled, &TreeUse::written_bytes), Ending::disk_limit,
-                      "disk " + mebibytes(written) + " of " + mebibytes(limits.disk)});
+                      "disk limit " + size_in_words(limits.disk) + " reached (limits.disk): " +
+                          size_in_words(written) + " written by the run"});
   }
   return excess;
+}
+
+std::string LimitWatch::memory_words() const {
+  return "memory limit " + size_in_words(profile_.memory_bytes) + " reached (limits.memory)";
 }
 
 /// Memory that no process has to have mapped, so that it is in nobody's count.

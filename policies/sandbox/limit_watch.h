@@ -16,7 +16,7 @@ namespace sortie {
 struct Excess {
   pid_t command = 0;  ///< its first process
   Ending why = Ending::memory_limit;
-  std::string detail;  ///< "memory 600 MiB of 512 MiB"
+  std::string detail;  ///< "memory limit 512 MiB reached (limits.memory): 600 MiB in use"
 };
 
 /// What a run as a whole uses, measured by looking at its processes: memory, count and disk.
@@ -31,6 +31,8 @@ class LimitWatch {
   /// Measures now; the largest command is named where a limit is passed.
   /// @param commands  their first processes
   std::vector<Excess> sample(const std::vector<pid_t>& commands);
+  /// "memory limit 512 MiB reached (limits.memory)".
+  std::string memory_words() const;
 
  private:
   void measure_unmapped(const std::vector<pid_t>& commands);

@@ -12,9 +12,13 @@ namespace sortie {
 /// Whether mounts and namespaces can be made without a user namespace: root with CAP_SYS_ADMIN.
 bool is_admin() noexcept;
 
+/// Whether the kernel's release is this one or a later one.
+bool kernel_is(int major, int minor) noexcept;
+
 /// As fork(2), with new namespaces (clone(2) CLONE_NEW…): 0 in the child, -1 with errno set.
 /// The caller has a single thread.
-pid_t clone_process(unsigned long flags) noexcept;
+/// @param group  a control group's folder that the child is in from its first moment; none: as this
+pid_t clone_process(unsigned long flags, const Fd& group = Fd()) noexcept;
 
 /// The CLONE_NEW… flags of a run: user (where not admin), PID, mount, IPC, UTS, and network unless
 /// commands may ask for the machine's: then the keeper stays there, and make_network() is for the

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,12 +29,21 @@ struct SandboxProfile {
   uid_t uid = 0;                                  ///< what commands run as
   gid_t gid = 0;
   PolicyLimits limits;
-  std::uint64_t memory_bytes = 0;     ///< limits.memory resolved
-  bool use_namespaces = true;         ///< false: Landlock and seccomp alone
+  std::uint64_t memory_bytes = 0;  ///< limits.memory resolved
+  bool use_namespaces = true;      ///< false: Landlock and seccomp alone
+  /// Set by the keeper: RLIMIT_NPROC counts the run's own tasks alone. Elsewhere it counts all of a
+  /// user's on the machine, so that a busy user could start no command, and does not hold for root.
+  bool counts_own_tasks = false;
   bool cgroup = true;                 ///< bound the run by a control group where one can be had
   bool may_escalate_writes = false;   ///< commands may come with `Command::writes`
   bool may_escalate_network = false;  ///< commands may come with `Command::open_network`
 };
+
+/// Threads are counted with the processes where the kernel counts, and programs start dozens of
+/// them: far above the limit, which is held by the keeper's own count.
+inline int most_tasks(const PolicyLimits& limits) {
+  return limits.processes > 0 ? std::max(4096, limits.processes * 8) : 0;
+}
 
 /// Whether the run's network is a namespace of its own.
 inline bool has_own_network(const SandboxProfile& profile) {

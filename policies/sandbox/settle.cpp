@@ -4,16 +4,14 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "policies/sandbox/namespaces.h"
@@ -21,13 +19,20 @@
 namespace sortie {
 namespace {
 
-/// Moves a descriptor to 3 and closes all others; 0, 1 and 2 become /dev/null.
-void keep_only(Fd& socket) {
-  if (socket.get() != 3) {
-    if (::dup3(socket.get(), 3, O_CLOEXEC) < 0) throw system_error("dup3", ExitCode::environment);
-    socket = Fd(3);
+/// Moves the descriptors to 3 and what follows, and closes all others; 0, 1 and 2 become /dev/null.
+void keep_only(const std::vector<Fd*>& kept) {
+  // First out of the way of each other.
+  for (Fd* const one : kept) {
+    const int high = ::fcntl(one->get(), F_DUPFD_CLOEXEC, 100);
+    if (high < 0) throw system_error("dup", ExitCode::environment);
+    *one = Fd(high);
   }
-  ::syscall(SYS_close_range, 4u, ~0u, 0u);
+  int next = 3;
+  for (Fd* const one : kept) {
+    if (::dup3(one->get(), next, O_CLOEXEC) < 0) throw system_error("dup3", ExitCode::environment);
+    *one = Fd(next++);
+  }
+  ::syscall(SYS_close_range, static_cast<unsigned>(next), ~0u, 0u);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
 }
@@ -52,16 +57,6 @@ void wipe_environment() {
   if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
 }
 
-/// The first number of the release that has a pid_max of its own in each PID namespace; before
-/// it, writing would change the machine's.
-bool has_own_pid_max() {
-  utsname name{};
-  int major = 0;
-  int minor = 0;
-  if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
-  return major > 6 || (major == 6 && minor >= 14);
-}
-
 }  // namespace
 
 void settle(KeeperStart& start) {
@@ -70,7 +65,9 @@ void settle(KeeperStart& start) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::setsid();
-  keep_only(start.socket);
+  std::vector<Fd*> kept = {&start.socket};
+  if (start.group) kept.push_back(&start.group);
+  keep_only(kept);
   wipe_environment();
   if ((start.new_namespaces & CLONE_NEWUSER) != 0) {
     // The files of an undumpable process belong to root: its maps could not be written.
@@ -92,10 +89,11 @@ void settle(KeeperStart& start) {
   }
 }
 
-void bound_process_ids(int processes) {
-  if (processes <= 0 || !has_own_pid_max()) return;
+void bound_process_ids(const PolicyLimits& limits) {
+  // Before that release, writing would change the machine's.
+  if (limits.processes <= 0 || !kernel_is(6, 14)) return;
   const Fd file(::open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC));
-  const std::string number = std::to_string(std::max(4096, processes * 8));
+  const std::string number = std::to_string(most_tasks(limits));
   // Sampling is what holds; this is what it can be spared.
   if (file) static_cast<void>(write_all(file.get(), number));
 }

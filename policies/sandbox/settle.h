@@ -10,7 +10,7 @@ namespace sortie {
 void settle(KeeperStart& start);
 
 /// Bounds what a fork bomb can do between two samples, by the PID namespace's own pid_max where
-/// the kernel has one (Linux 6.14). Threads take ids too: far above the limit.
-void bound_process_ids(int processes);
+/// the kernel has one (Linux 6.14).
+void bound_process_ids(const PolicyLimits& limits);
 
 }  // namespace sortie

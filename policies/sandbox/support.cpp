@@ -20,6 +20,7 @@ SandboxProfile probe_profile() {
   profile.home = "/home";
   profile.uid = ::getuid();
   profile.gid = ::getgid();
+  profile.cgroup = false;
   return profile;
 }
 

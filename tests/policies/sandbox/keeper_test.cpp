@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(memory_process_and_disk_limits_end_a_command) {
   BOOST_TEST((unmapped.status.ending == Ending::memory_limit), said(unmapped));
   BOOST_TEST((reserved.status.ending == Ending::disk_limit), said(reserved));
   BOOST_TEST((memory.status.ending == Ending::memory_limit), said(memory));
-  BOOST_TEST(memory.status.detail.ends_with(" of 100 MiB"));
+  BOOST_TEST(memory.status.detail.starts_with("memory limit 100.0 MiB reached"));
   BOOST_TEST((processes.status.ending == Ending::process_limit), said(processes));
   BOOST_TEST((bomb.status.ending == Ending::process_limit), said(bomb));
   BOOST_TEST((disk.status.ending == Ending::disk_limit), said(disk));
