@@ -223,6 +223,7 @@ Json Confinement::layers_json() const {
   const SandboxLayers& layers = keeper_->layers();
   Json missing = Json::array();
   for (const auto& one : missing_) missing.push_back(one);
+  for (const auto& one : layers.notes) missing.push_back(one);
   return Json::object({{"namespaces", layers.namespaces},
                        {"landlock_abi", layers.landlock_abi},
                        {"seccomp", layers.seccomp},

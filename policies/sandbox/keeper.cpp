@@ -121,7 +121,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
 
 std::unique_ptr<RunGroup> open_group(const SandboxProfile& profile, SandboxLayers& layers) {
   if (!profile.cgroup) return nullptr;
-  return RunGroup::make({profile.memory_bytes, most_tasks(profile.limits)}, layers.missing);
+  return RunGroup::make({profile.memory_bytes, most_tasks(profile.limits)}, layers.notes);
 }
 
 }  // namespace
