@@ -123,6 +123,29 @@ BOOST_FIXTURE_TEST_CASE(a_denied_call_is_told_why_and_not_run, Fixture) {
   BOOST_TEST(events.data_of("tool.output").at(0).string_at("verdict") == "denied");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_script_is_on_record_taken_apart, Fixture) {
+  call("shell", R"({"command":["bash","-lc","ls 'a b' | head -n 3"]})");
+  call("shell", R"({"command":"ls; cargo test -q"})");
+  const auto unread = call("shell", R"({"command":"ls $HOME"})");
+
+  const auto approvals = events.data_of("approval");
+  const Json& allowed = approvals.at(0);
+  BOOST_TEST(allowed.string_at("decision") == "allow");
+  BOOST_TEST(write_json(allowed["actions"].items().at(1)["commands"]) ==
+             R"([["ls","a b"],["head","-n","3"]])");
+  const Json& denied = approvals.at(1);
+  BOOST_TEST(denied.string_at("decision") == "deny");
+  BOOST_TEST(denied.string_at("part") == "cargo test -q");
+  BOOST_TEST(write_json(denied["would_allow"]) == R"({"commands":[{"allow":["cargo","test"]}]})");
+  const Json& unreadable = approvals.at(2);
+  BOOST_TEST(unreadable["actions"].items().at(1).string_at("unreadable").starts_with("a variable"));
+  BOOST_TEST(unreadable["would_allow"].is_null());
+  BOOST_TEST(
+      unread.output.text.starts_with("Denied: $HOME: the script can't be judged at column 4"));
+  BOOST_TEST(unread.output.text.find('\n') == std::string::npos);
+  BOOST_TEST(unread.output.text.find("Instead: a script of plain commands") != std::string::npos);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_forbidden_call_ends_the_run, Fixture) {
   const auto result = call("shell", R"({"command":["sudo","ls"]})");
 

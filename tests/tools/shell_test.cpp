@@ -74,6 +74,50 @@ BOOST_FIXTURE_TEST_CASE(scripts_are_decided_as_sent_and_run_without_start_files,
   BOOST_TEST((launcher.started.at(1).argv == as_run));
 }
 
+BOOST_AUTO_TEST_CASE(only_known_shells_are_replaced_and_none_reads_what_changes_scripts) {
+  FakeLauncher launcher;
+  MemoryFiles files;
+  const Redactor redactor;
+  const auto started = [&](const char* arguments, std::map<std::string, std::string> environment) {
+    Shell tool({.launcher = launcher, .files = files, .redactor = redactor},
+               {.workspace = "/w", .environment = std::move(environment), .folders = {"/usr/bin"}});
+    launcher.started.clear();
+    tool.run(parse_json(arguments), {});
+    return launcher.started.at(0);
+  };
+  const std::map<std::string, std::string> loaded = {{"PATH", "/bin"},
+                                                     {"SHELLOPTS", "xtrace"},
+                                                     {"BASHOPTS", "extglob"},
+                                                     {"PS4", "$(x)"},
+                                                     {"CDPATH", "/tmp"},
+                                                     {"GLOBIGNORE", "*"},
+                                                     {"ENV", "/x"},
+                                                     {"BASH_FUNC_ls%%", "() { x; }"},
+                                                     {"ls", "() { x; }"},
+                                                     {"LANG", "ja_JP.SJIS"},
+                                                     {"POSIXLY_CORRECT", "1"},
+                                                     {"KEPT", "1"}};
+
+  const Command script = started(R"({"command":["/usr/bin/zsh","-lc","ls"]})", loaded);
+  for (const char* name : {"SHELLOPTS", "BASHOPTS", "PS4", "CDPATH", "GLOBIGNORE", "ENV",
+                           "BASH_FUNC_ls%%", "ls", "POSIXLY_CORRECT"}) {
+    BOOST_TEST(!script.environment.contains(name), name);
+  }
+  BOOST_TEST(script.environment.at("KEPT") == "1");
+  BOOST_TEST(script.environment.at("LC_ALL") == "C.UTF-8");
+  BOOST_TEST(script.argv.at(0) == "bash");
+  const Command german = started(R"({"command":"ls"})", {{"LANG", "de_DE.UTF-8"}});
+  BOOST_TEST(!german.environment.contains("LC_ALL"));
+
+  for (const char* other :
+       {R"({"command":["/opt/bash","-c","ls"]})", R"({"command":["ksh","-c","ls"]})",
+        R"({"command":["bash","-ec","ls"]})", R"({"command":["bash","x.sh"]})"}) {
+    BOOST_TEST(
+        (started(other, {}).argv.at(0) != "bash" || started(other, {}).argv.at(1) != "--noprofile"),
+        other);
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(other_names_of_arguments_are_the_schemas_own, Fixture) {
   BOOST_TEST(write_json(tool.renamed(parse_json(R"({"cmd":"ls","timeout":5})"))) ==
              R"({"command":"ls","timeout_ms":5})");

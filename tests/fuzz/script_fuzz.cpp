@@ -1,0 +1,90 @@
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "policies/shell/lexer.h"
+#include "policies/shell/script.h"
+
+using namespace sortie;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::string quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\"'\"'";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+const char* text_of(ScriptLink link) {
+  switch (link) {
+    case ScriptLink::first:
+      return "";
+    case ScriptLink::and_then:
+      return " && ";
+    case ScriptLink::or_else:
+      return " || ";
+    case ScriptLink::then:
+      return " ; ";
+    case ScriptLink::pipe:
+      return " | ";
+  }
+  return "";
+}
+
+/// The same commands, every word but the names in single quotes.
+std::string written(const ScriptReading& reading) {
+  std::string text;
+  for (const SimpleCommand& command : reading.commands) {
+    text += text_of(command.link) + command.words[0].text;
+    for (std::size_t i = 1; i < command.words.size(); ++i)
+      text += ' ' + quoted(command.words[i].text);
+  }
+  return text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string script(reinterpret_cast<const char*>(data), size);
+  const ScriptReading reading = read_script(script);
+  if (reading.refused) {
+    require(reading.commands.empty() && !reading.refusal.reason.empty());
+    require(reading.refusal.at <= script.size() && reading.refusal.line > 0);
+    return 0;
+  }
+  require(!reading.commands.empty() && size <= kMaxScriptBytes);
+  require(find_refused_byte(script) == std::string_view::npos);
+  std::size_t last = 0;
+  for (const SimpleCommand& command : reading.commands) {
+    require(!command.words.empty());
+    require((&command == &reading.commands.front()) == (command.link == ScriptLink::first));
+    const ScriptWord& name = command.words[0];
+    require(name.bare && !name.glob && !name.text.empty() && !is_reserved_word(name.text));
+    require(name.text.find_first_of("$`\\'\"*?{}()&;|<> \t\n=~!#") == std::string::npos);
+    require(script.compare(name.at, name.text.size(), name.text) == 0 && name.at >= last);
+    last = name.at;
+  }
+  // What is read says the same when it is written out and read again.
+  if (reading.commands.size() > kMaxScriptCommands / 2 || size > kMaxScriptBytes / 8) return 0;
+  const ScriptReading again = read_script(written(reading));
+  require(!again.refused && again.commands.size() == reading.commands.size());
+  for (std::size_t i = 0; i < again.commands.size(); ++i) {
+    const SimpleCommand& ours = reading.commands[i];
+    const SimpleCommand& theirs = again.commands[i];
+    require(ours.link == theirs.link && ours.words.size() == theirs.words.size());
+    for (std::size_t w = 0; w < ours.words.size(); ++w) {
+      require(ours.words[w].text == theirs.words[w].text);
+    }
+  }
+  return 0;
+}
