@@ -185,7 +185,8 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
   for (at_ = 0; at_ < words.size(); ++at_) {
     const std::string& word = words[at_];
     const bool is_option = word.size() > 1 && word[0] == '-';
-    const bool is_value = next_ == Next::value && aligned_ && !only_operands_;
+    const bool is_value = (next_ == Next::value || (next_ == Next::undashed_value && !is_option)) &&
+                          aligned_ && !only_operands_;
     if (is_value) {
       if (next_is_text_) texts_.push_back(at_);
       next_ = Next::word;
@@ -200,7 +201,7 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
     }
     // Behind an option that may take a value this may be that value: judged as an option, and
     // so is what stands behind it, until a word that is none.
-    if (next_ == Next::unknown) aligned_ = false;
+    if (next_ == Next::unknown || next_ == Next::undashed_value) aligned_ = false;
     certain_ = certain_ && aligned_;
     if (word == "--") {
       only_operands_ = aligned_;
@@ -224,6 +225,11 @@ bool OptionReader::is_text(std::size_t word) const {
       operands_.front() == word)
     return true;
   return std::find(texts_.begin(), texts_.end(), word) != texts_.end();
+}
+
+OptionReader::Next OptionReader::value_of(std::string_view option) const {
+  const bool any = forms_.dashed_values.empty() || lists(forms_.dashed_values, option);
+  return any ? Next::value : Next::undashed_value;
 }
 
 void OptionReader::note(std::string_view option, bool is_text, bool has_value) {
@@ -250,7 +256,10 @@ std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& 
   const bool known = takes_value || lists(forms_.flag_names, name);
   if (!known) certain_ = false;  // a shortened name may be one that says what the operands are
   note(name, takes_value && lists(forms_.text_names, name), has_value);
-  next_ = has_value ? Next::word : takes_value ? Next::value : known ? Next::word : Next::unknown;
+  next_ = has_value     ? Next::word
+          : takes_value ? value_of(name)
+          : known       ? Next::word
+                        : Next::unknown;
   return std::nullopt;
 }
 
@@ -268,7 +277,7 @@ std::optional<OptionReader::Refusal> OptionReader::read_cluster(const std::strin
     if (contains(forms_.next, letter)) {
       note(std::string_view(word).substr(i, 1),
            contains(forms_.text_letters, letter) && next_ == Next::word, !last);
-      if (last && next_ == Next::word) next_ = Next::value;
+      if (last && next_ == Next::word) next_ = value_of(std::string_view(word).substr(i, 1));
       if (!last) next_ = Next::word;
       return std::nullopt;
     }

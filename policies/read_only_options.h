@@ -32,6 +32,9 @@ struct OptionForms {
   std::string_view text_names;    ///< of `next_names`, likewise
   /// The first operand is a pattern, unless one of these options is given.
   std::string_view pattern_unless{};
+  /// Not empty: with other options than these a word that begins with '-' may be an option of its
+  /// own where a value should stand.
+  std::string_view dashed_values{};
 };
 
 /// Reads a command's words as getopt_long(3), git's parse-options and ripgrep's parsers do, and
@@ -58,11 +61,11 @@ class OptionReader {
 
  private:
   /// What the word behind the one just read is.
-  enum class Next { word, value, unknown };
+  enum class Next { word, value, undashed_value, unknown };
 
   std::optional<Refusal> read_long(const std::string& word);
   std::optional<Refusal> read_cluster(const std::string& word);
-  void take_operand(std::size_t at);
+  Next value_of(std::string_view option) const;
   void note(std::string_view option, bool is_text, bool has_value);
 
   std::string_view command_;

@@ -11,35 +11,47 @@
 namespace sortie::test {
 namespace {
 
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
+  std::map<std::string, std::string> all = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                                            {"HOME", "/nonexistent"},
+                                            {"GIT_CONFIG_NOSYSTEM", "1"},
+                                            {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                                            {"GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z"},
+                                            {"GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z"},
+                                            {"LC_ALL", "C"}};
+  for (const auto& [name, value] : added) all[name] = value;
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : all) lines.push_back(name + '=' + value);
+  return lines;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const auto& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& argv, const std::filesystem::path& folder,
-                         int output) {
-  std::vector<char*> words;
-  for (const auto& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                               "HOME=/nonexistent",
-                               "GIT_CONFIG_NOSYSTEM=1",
-                               "GIT_CONFIG_GLOBAL=/dev/null",
-                               "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
-                               "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
-                               "LC_ALL=C",
-                               nullptr};
+                         const std::vector<std::string>& environment, int output) {
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(output, 1);
   ::dup2(output, 2);
   if (::chdir(folder.c_str()) == 0) {
-    ::execvpe(words[0], words.data(), const_cast<char**>(environment));
+    ::execvpe(argv[0].c_str(), pointers(argv).data(), pointers(environment).data());
   }
   ::_exit(127);
 }
 
 }  // namespace
 
-Said run_program(const std::vector<std::string>& argv, const std::filesystem::path& folder) {
+Said run_program(const std::vector<std::string>& argv, const std::filesystem::path& folder,
+                 const std::map<std::string, std::string>& environment) {
+  const std::vector<std::string> lines = environment_with(environment);
   Pipe pipe = make_pipe();
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork");
-  if (child == 0) become(argv, folder, pipe.write.get());
+  if (child == 0) become(argv, folder, lines, pipe.write.get());
   pipe.write.reset();
   Said said;
   char part[4096];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ struct Said {
 };
 
 /// Runs a program of PATH in a folder, with no configuration of git but the repository's own.
-Said run_program(const std::vector<std::string>& argv, const std::filesystem::path& folder);
+/// @param environment  added to that of all programs here, or in place of it
+Said run_program(const std::vector<std::string>& argv, const std::filesystem::path& folder,
+                 const std::map<std::string, std::string>& environment = {});
 
 /// The real git in a folder; throws what it said when it fails.
 std::string git(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
