@@ -85,7 +85,8 @@ constexpr OptionForms kOptionForms[] = {
      "engine file field-context-separator field-match-separator glob iglob ignore-file "
      "max-columns max-count max-depth maxdepth max-filesize path-separator pre-glob "
      "regex-size-limit regexp replace sort sortr threads type type-add type-clear type-not ",
-     "er", " regexp replace ", " e f regexp file files type-list pcre2-version "},
+     "er", " regexp replace ", " e f regexp file files type-list pcre2-version ",
+     " e f g r regexp file glob iglob replace ignore-file "},
     {"grep", "EFGPivwxcLlqsbHhonTZaIUrRyzV", "efABCmdD", "",
      " extended-regexp fixed-strings fixed-regexp basic-regexp perl-regexp ignore-case "
      "no-ignore-case invert-match word-regexp line-regexp count color colour files-without-match "

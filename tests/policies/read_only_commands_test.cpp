@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "policies/engine.h"
 #include "tests/policies/policies.h"
@@ -79,6 +80,18 @@ BOOST_AUTO_TEST_CASE(each_refused_option_is_refused_in_every_spelling) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_documentation_says_what_the_table_says) {
+  const std::string text = read_file(SORTIE_SOURCE_DIR "/docs/read-only-class.md");
+  for (const std::string& name : read_only_command_names())
+    BOOST_TEST(text.find('`' + name + '`') != std::string::npos, name);
+  std::string table;
+  for (const RefusedOption& row : refused_options())
+    table += "| `" + std::string(row.command) + ' ' + std::string(row.option) + "` | " +
+             std::string(row.why) + " |\n";
+  // Exactly these rows, in this order, and none behind them.
+  BOOST_TEST(text.find("| option | why |\n|---|---|\n" + table + '\n') != std::string::npos, table);
 }
 
 BOOST_AUTO_TEST_CASE(paths_are_read_in_the_working_folder) {
