@@ -159,6 +159,22 @@ void Progress::show_approval(const RunEvent& event) {
         one_line(data.string_at("reason"), kLineBytes));
 }
 
+void Progress::show_connection(const RunEvent& event) {
+  const Json& data = event.data;
+  const std::string state = data.string_at("state");
+  const std::string reason = data.string_at("reason");
+  const std::string place = data.string_at("method") + " " + data.string_at("host") + ":" +
+                            std::to_string(data.integer_at("port"));
+  if (state == "denied")
+    print(turn_mark(event) + "network: " + one_line(place, kLineBytes) + ": " +
+          (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + one_line(reason, kLineBytes));
+  else if (style_.verbose && state == "closed")
+    print(turn_mark(event) + "network: " + one_line(place, kLineBytes) + ": " +
+          (reason.empty() ? std::to_string(data.integer_at("sent_bytes")) + " bytes sent, " +
+                                std::to_string(data.integer_at("received_bytes")) + " received"
+                          : one_line(reason, kLineBytes)));
+}
+
 void Progress::show_output(const RunEvent& event) {
   const Json& data = event.data;
   if (decision_ == "allow")
@@ -196,6 +212,8 @@ void Progress::on(const RunEvent& event) {
            : phase == "after" ? "verify: "
                               : "run_tests: ") +
           one_line(data.string_at("command"), kLineBytes) + ": " + describe_exit(data));
+  } else if (event.type == "network.connection") {
+    show_connection(event);
   } else if (event.type == "check.hit") {
     print(turn_mark(event) + "check " + data.string_at("check") + ": " +
           one_line(data.string_at("saw"), kLineBytes));

@@ -32,6 +32,7 @@ class Progress : public EventSink {
   void show_retry(const RunEvent& event);
   void show_approval(const RunEvent& event);
   void show_output(const RunEvent& event);
+  void show_connection(const RunEvent& event);
   void tick();
   void print(const std::string& line);
   void draw_status();

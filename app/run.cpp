@@ -121,9 +121,19 @@ void Run::start_record() {
     progress_->say("isolation: copy (" + workspace_->reason() + ")");
 }
 
+void Run::open_egress() {
+  egress_ = std::make_unique<Egress>(
+      inputs_.policy, *confinement_, environment_, [this](const EgressConnection& connection) {
+        if (!proving_)
+          events_.on(network_connection_event(events_.turn(), network_record(connection)));
+      });
+}
+
 void Run::prove_guarantees() {
+  proving_ = true;
   const auto proofs = run_canary(confinement_->launcher(), confinement_->profile(),
                                  confinement_->environment(), secrets_);
+  proving_ = false;
   result_.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(inputs_.policy, proofs);
   if (!missing.empty())
@@ -261,6 +271,7 @@ ExitCode Run::execute() {
     begin();
     confine();
     start_record();
+    open_egress();
     prove_guarantees();
     verify_start();
     work();

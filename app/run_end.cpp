@@ -50,6 +50,7 @@ ExitCode Run::end() {
   finish([this] {
     if (confinement_) result_.survivors_excluded = confinement_->keeper().shut_down();
   });
+  egress_.reset();  // nobody can use it any more; what was open is on record now
   if (!result_.survivors_excluded)
     result_.warnings.push_back("it could not be proved that no process of the run is left");
   if (!result_.ignored_changes.empty())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "app/compose.h"
 #include "app/confinement.h"
+#include "app/egress.h"
 #include "app/inputs.h"
 #include "app/options.h"
 #include "app/output_folder.h"
@@ -51,6 +53,7 @@ class Run {
                     const std::string& no_namespaces = {});
   Environment commands_environment() const;
   void start_record();
+  void open_egress();
   void prove_guarantees();
   void verify_start();
   void work();
@@ -88,6 +91,8 @@ class Run {
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<Progress> progress_;
   EventFanout events_{redactor_};
+  std::atomic<bool> proving_ = false;  ///< the canary's own connections are on no record
+  std::unique_ptr<Egress> egress_;
   std::vector<std::string> secrets_;
   std::optional<std::string> key_;
   std::unique_ptr<Agent> agent_;

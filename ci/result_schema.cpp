@@ -64,7 +64,8 @@ constexpr const char* kSchema = R"({
         },
         "counts": {
           "type": "object",
-          "required": ["turns", "tool_calls", "denials", "retries"],
+          "required": ["turns", "tool_calls", "denials", "retries", "connections",
+                       "denied_connections"],
           "additionalProperties": {"$ref": "#/$defs/count"}
         },
         "verified": {"type": ["boolean", "null"]},

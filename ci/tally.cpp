@@ -67,6 +67,10 @@ void Tally::on(const RunEvent& event) {
     tools_time += duration_of(data);
     if (data["exit"].is_object())
       last_action = action_text(command_.empty() ? data.string_at("tool") : command_, data["exit"]);
+  } else if (event.type == "network.connection") {
+    const std::string state = data.string_at("state");
+    connections += state == "opened" ? 1 : 0;
+    denied_connections += state == "denied" ? 1 : 0;
   } else if (event.type == "verification.completed") {
     // What the model asked for is in the time of its tool call.
     if (data.string_at("phase") != "run_tests") verification_time += duration_of(data["exit"]);
@@ -94,7 +98,9 @@ Json Tally::counts_json() const {
   return Json::object({{"turns", turns},
                        {"tool_calls", tool_calls},
                        {"denials", denial_count},
-                       {"retries", retries}});
+                       {"retries", retries},
+                       {"connections", connections},
+                       {"denied_connections", denied_connections}});
 }
 
 Json Tally::durations_json(milliseconds total) const {

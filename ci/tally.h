@@ -34,13 +34,16 @@ class Tally : public EventSink {
   int retries = 0;
   std::vector<Denial> denials;  ///< the first 200
   int denial_count = 0;
+  int connections = 0;  ///< of commands, allowed
+  int denied_connections = 0;
   std::chrono::milliseconds model_time{0};
   std::chrono::milliseconds tools_time{0};
   std::chrono::milliseconds verification_time{0};
   std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
 
-  Json usage_json() const;   ///< {"total":{…},"by_model":{…}}
-  Json counts_json() const;  ///< {"turns","tool_calls","denials","retries"}
+  Json usage_json() const;  ///< {"total":{…},"by_model":{…}}
+  Json counts_json()
+      const;  ///< {"turns","tool_calls","denials","retries","connections","denied_connections"}
   /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
   Json durations_json(std::chrono::milliseconds total) const;
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/pattern.h"
+#include "policies/proxy_address.h"
 
 namespace sortie {
 namespace {
@@ -100,6 +101,16 @@ void add_quiet_settings(Environment& environment, const EnvironmentPlaces& place
   environment["LSAN_OPTIONS"] = "detect_leaks=0";
 }
 
+/// Programs know the way out by these; those that do not have no network. Loopback is the sandbox's
+/// own. What sortie itself has in them may hold a password, and leads nowhere from inside.
+void add_proxy(Environment& environment) {
+  static const std::vector<std::string> names = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+                                                 "http_proxy", "https_proxy", "all_proxy"};
+  for (const auto& name : names) environment[name] = proxy_url();
+  for (const char* name : {"NO_PROXY", "no_proxy"}) environment[name] = "localhost,127.0.0.1,::1";
+  environment["NODE_USE_ENV_PROXY"] = "1";  // its own fetch() asks for it
+}
+
 /// git that runs nothing but itself, whatever a configuration file says.
 void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
   environment["GIT_PAGER"] = "cat";
@@ -144,6 +155,7 @@ Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places) {
   Environment environment = inherited(policy, own);
   add_quiet_settings(environment, places);
+  if (policy.network == NetworkMode::allow_list) add_proxy(environment);
   for (const auto& [name, value] : policy.environment_set) {
     if (is_name(name) && !runs_code(name)) environment[name] = value;
   }

@@ -5,11 +5,13 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/egress.h"
 #include "app/in_place.h"
 #include "app/signals.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/redact.h"
+#include "core/base/text.h"
 #include "policies/environment.h"
 #include "policies/policy.h"
 
@@ -69,6 +71,10 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   const Signals signals;
   Redactor redactor;
   for (auto& secret : environment_secrets(policy, own)) redactor.add(std::move(secret));
+  const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
+    if (connection.state == EgressConnection::State::denied)
+      write_all(STDERR_FILENO, "sortie: network: " + one_line(connection.reason, 500) + "\n");
+  });
   for (const auto& missing : place.confinement().missing())
     write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
 

@@ -71,6 +71,8 @@ Json verification_json(const VerificationRecord& record) {
 }  // namespace
 
 void EventFanout::on(const RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  turn_ = event.turn;
   const RunEvent redacted{event.type, event.turn, redactor_.json(event.data)};
   for (EventSink* sink : sinks_) sink->on(redacted);
 }
@@ -189,6 +191,22 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
 RunEvent plan_updated_event(int turn, const std::string& explanation, Json steps) {
   return {"plan.updated", turn,
           Json::object({{"explanation", explanation}, {"steps", std::move(steps)}})};
+}
+
+RunEvent network_connection_event(int turn, const NetworkRecord& record) {
+  return {"network.connection", turn,
+          Json::object({{"id", record.id},
+                        {"state", record.state},
+                        {"allowed", record.state != "denied"},
+                        {"host", record.host},
+                        {"port", record.port},
+                        {"method", record.method},
+                        {"address", text_or_null(record.address)},
+                        {"rule", text_or_null(record.rule)},
+                        {"reason", text_or_null(record.reason)},
+                        {"sent_bytes", record.sent},
+                        {"received_bytes", record.received},
+                        {"duration_ms", milliseconds(record.duration)}})};
 }
 
 RunEvent file_changed_event(int turn, const FileChange& change) {

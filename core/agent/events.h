@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,15 +35,22 @@ class EventSink {
 
 /// Redacts an event once, then hands it to its sinks in their order. The transcript is the first:
 /// an event is on disk before anyone sees it or acts on it.
+///
+/// Events may come from several threads, and reach the sinks one at a time.
 class EventFanout : public EventSink {
  public:
   explicit EventFanout(const Redactor& redactor) : redactor_(redactor) {}
+  /// Before any event.
   void add(EventSink& sink) { sinks_.push_back(&sink); }
   void on(const RunEvent& event) override;
+  /// Of the last event: for what happens beside the turns.
+  int turn() const noexcept { return turn_; }
 
  private:
   const Redactor& redactor_;
   std::vector<EventSink*> sinks_;
+  std::mutex mutex_;
+  std::atomic<int> turn_ = 0;
 };
 
 /// What a run begins with. The Json members are objects.
@@ -113,6 +122,22 @@ struct FileChange {
   std::string sha256_after;
 };
 RunEvent file_changed_event(int turn, const FileChange& change);
+
+/// One attempt of a command to reach a host, through the proxy or past it.
+struct NetworkRecord {
+  std::uint64_t id = 0;  ///< the same for an opened connection and its end
+  std::string state;     ///< "denied" | "opened" (before anything is connected to) | "closed"
+  std::string host;
+  int port = 0;            ///< 0: unknown
+  std::string method;      ///< "CONNECT", "GET", …; "connect" for one past the proxy
+  std::string rule{};      ///< the entry of `network.allow` that allowed it
+  std::string reason{};    ///< why it was denied, or what failed
+  std::string address{};   ///< that it led to
+  std::uint64_t sent = 0;  ///< bytes, by the command
+  std::uint64_t received = 0;
+  std::chrono::milliseconds duration{0};
+};
+RunEvent network_connection_event(int turn, const NetworkRecord& record);
 
 /// One command of a verification. `phase` is "before" (on the start state), "after", or
 /// "run_tests" (the model asked for it).

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "policies/host_pattern.h"
 
 namespace sortie {
 namespace {
@@ -27,8 +28,14 @@ bool is_metadata_name(std::string_view name) {
          std::end(kMetadataNames);
 }
 
+/// Whether the entry names this very host.
+bool names(const HostRule& rule, const Host& host) {
+  return !rule.any && !rule.subdomains && rule.host == host;
+}
+
 bool covers(const HostRule& rule, const Host& host) {
-  if (!rule.subdomains) return rule.host == host;
+  if (rule.any) return true;
+  if (!rule.subdomains) return names(rule, host);
   // At the border of a label: "*.example.org" has nothing to do with "badexample.org".
   return !host.address && host.name.size() > rule.host.name.size() + 1 &&
          host.name.ends_with(rule.host.name) &&
@@ -38,19 +45,19 @@ bool covers(const HostRule& rule, const Host& host) {
 }  // namespace
 
 HostRuleReading read_host_rule(std::string_view text) {
+  std::string problem;
+  const auto pattern = parse_host_pattern(text, problem);
+  if (!pattern) return {std::nullopt, std::move(problem)};
   HostRule rule;
   rule.text = text;
-  std::string_view rest = text;
-  if (rest.starts_with("*.")) {
-    rule.subdomains = true;
-    rest.remove_prefix(2);
-  }
-  AuthorityReading reading = read_authority(rest, kDefaultPort);
-  if (!reading.authority) return {std::nullopt, std::move(reading.problem)};
-  if (rule.subdomains && reading.authority->host.address)
-    return {std::nullopt, "an address has no subdomains"};
-  rule.host = std::move(reading.authority->host);
-  rule.port = reading.authority->port;
+  rule.subdomains = pattern->subdomains;
+  rule.any = pattern->any;
+  rule.port = pattern->port == 0 ? kDefaultPort : static_cast<std::uint16_t>(pattern->port);
+  if (rule.any) return {std::move(rule), ""};
+  const bool brackets = pattern->host.find(':') != std::string::npos;
+  HostReading reading = read_host(brackets ? "[" + pattern->host + "]" : pattern->host);
+  if (!reading.host) return {std::nullopt, std::move(reading.problem)};
+  rule.host = std::move(*reading.host);
   return {std::move(rule), ""};
 }
 
@@ -70,14 +77,15 @@ HostDecision HostRules::decide(const Host& host, std::uint16_t port) const {
     if (!covers(rule, host)) continue;
     if (rule.port != port)
       other_port = &rule;
-    else if (found == nullptr || !rule.subdomains)
+    else if (found == nullptr || names(rule, host))
       found = &rule;
   }
-  if (found != nullptr && found->subdomains && is_metadata_name(host.name))
+  const bool by_name = found != nullptr && names(*found, host);
+  if (found != nullptr && !by_name && is_metadata_name(host.name))
     return {false, "", false,
             asked + " is a cloud's metadata service: only an entry \"" + asked +
                 "\" of its own in the policy's network.allow would allow it"};
-  if (found != nullptr) return {true, found->text, !found->subdomains, ""};
+  if (found != nullptr) return {true, found->text, by_name, ""};
   std::string reason = asked + " is not in the policy's network.allow";
   if (other_port != nullptr) reason += " (\"" + other_port->text + "\" is for another port)";
   if (rules_.empty()) reason += ", which is empty";
@@ -86,7 +94,7 @@ HostDecision HostRules::decide(const Host& host, std::uint16_t port) const {
 
 bool HostRules::lists(const IpAddress& address, std::uint16_t port) const {
   return std::any_of(rules_.begin(), rules_.end(), [&](const HostRule& rule) {
-    return rule.host.address == address && rule.port == port;
+    return rule.host.address == address && rule.port == port;  // "*" has no host, nor an address
   });
 }
 

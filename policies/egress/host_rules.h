@@ -14,6 +14,7 @@ namespace sortie {
 struct HostRule {
   std::string text;         ///< as written
   bool subdomains = false;  ///< "*.example.org": all names below the host, not the host itself
+  bool any = false;         ///< "*": every host
   Host host;
   std::uint16_t port = 443;
 };
@@ -24,7 +25,8 @@ struct HostRuleReading {
   std::string problem;
 };
 
-/// Reads "HOST", "HOST:PORT", "*.HOST" or "*.HOST:PORT"; without a port it is 443.
+/// Reads "HOST", "HOST:PORT", "*.HOST", "*.HOST:PORT", "*" or "*:PORT" (policies/host_pattern.h);
+/// without a port it is 443.
 HostRuleReading read_host_rule(std::string_view text);
 
 /// What the rules say about a host and port, before any address is known.

@@ -14,13 +14,13 @@
 
 #include "core/base/error.h"
 #include "policies/egress/host_rules.h"
-#include "policies/egress/session.h"
+#include "policies/egress/proxy_session.h"
 
 namespace sortie {
 
 namespace {
 
-using Time = Session::Time;
+using Time = ProxySession::Time;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -44,7 +44,7 @@ struct EgressProxy::State {
   void accept_from(const Fd& listener);
   void serve(const std::vector<pollfd>& polled);
   template <typename Act>
-  void guarded(Session& session, const Act& act);
+  void guarded(ProxySession& session, const Act& act);
 
   const HostRules rules;
   const Report report;
@@ -60,7 +60,7 @@ struct EgressProxy::State {
 
   // The loop's own.
   std::vector<Fd> listeners;
-  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<std::unique_ptr<ProxySession>> sessions;
   Time accept_again = Time::min();  ///< later, where the system had no descriptor left
 
   std::thread thread;
@@ -75,8 +75,8 @@ bool EgressProxy::State::take_orders() {
   for (Fd& listener : new_listeners) listeners.push_back(std::move(listener));
   for (Fd& connection : new_connections) {
     if (sessions.size() < limits.connections)
-      sessions.push_back(std::make_unique<Session>(std::move(connection), services,
-                                                   std::chrono::steady_clock::now()));
+      sessions.push_back(std::make_unique<ProxySession>(std::move(connection), services,
+                                                        std::chrono::steady_clock::now()));
   }
   new_listeners.clear();
   new_connections.clear();
@@ -114,14 +114,14 @@ void EgressProxy::State::accept_from(const Fd& listener) {
         accept_again = std::chrono::steady_clock::now() + kAcceptPause;
       return;
     }
-    sessions.push_back(
-        std::make_unique<Session>(std::move(client), services, std::chrono::steady_clock::now()));
+    sessions.push_back(std::make_unique<ProxySession>(std::move(client), services,
+                                                      std::chrono::steady_clock::now()));
   }
 }
 
 /// One session that fails takes no other with it.
 template <typename Act>
-void EgressProxy::State::guarded(Session& session, const Act& act) {
+void EgressProxy::State::guarded(ProxySession& session, const Act& act) {
   try {
     act();
   } catch (const std::exception& error) {

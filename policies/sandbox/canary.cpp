@@ -18,6 +18,7 @@
 #include "core/base/fd.h"
 #include "core/base/json.h"
 #include "core/base/process.h"
+#include "policies/proxy_address.h"
 #include "policies/sandbox/fingerprint.h"
 
 namespace sortie {
@@ -181,6 +182,7 @@ Json plan_for(const SandboxProfile& profile) {
                        {"in_place", profile.mount.in_place},
                        {"namespaces", profile.use_namespaces},
                        {"network", name_of(profile.network)},
+                       {"proxy_port", static_cast<std::int64_t>(kProxyPort)},
                        {"outside", outside_folders(profile)},
                        {"files", Json::array({"/etc/passwd", "/proc/sys/kernel/core_pattern"})},
                        {"private", private_places(profile)},
@@ -218,7 +220,7 @@ Json report_in(const std::string& output) {
 }
 
 void judge_network(GuaranteeProof& proof, const SandboxProfile& profile, const Bait& bait) {
-  if (profile.network != NetworkMode::none) {
+  if (profile.network == NetworkMode::full) {
     proof.proved = false;
     proof.detail = std::string("network is ") + name_of(profile.network) + " by policy";
     return;

@@ -26,6 +26,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/json.h"
+#include "policies/proxy_address.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/fingerprint.h"
 
@@ -262,8 +263,27 @@ bool in_namespace(const char* path, const std::string& inode) {
   return ::stat(path, &status) != 0 || std::to_string(status.st_ino) == inode;
 }
 
+/// Asks for a name that no list has: of a domain that is nobody's (RFC 2606), at a port of no use.
+bool is_refused_by_proxy(std::int64_t port) {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in to = address_of(kProxyAddress, port);
+  const timeval patience{5, 0};
+  const std::string_view request = "CONNECT sortie-canary.invalid:1 HTTP/1.1\r\n\r\n";
+  if (!socket ||
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 ||
+      !write_all(socket.get(), request))
+    return false;
+  const std::string_view refused = "HTTP/1.1 403 ";
+  char answer[32] = {};
+  return ::recv(socket.get(), answer, refused.size(), MSG_WAITALL) ==
+             static_cast<ssize_t>(refused.size()) &&
+         std::string_view(answer) == refused;
+}
+
 void try_network(Findings& findings, const Json& plan) {
-  if (plan.string_at("network") != "none") return;
+  const bool through_proxy = plan.string_at("network") == "allow-list";
+  if (plan.string_at("network") == "full") return;
   findings.holds("connect to the machine's loopback (TCP)",
                  !can_connect(SOCK_STREAM, "127.0.0.1", plan.integer_at("tcp")));
   // Whether this datagram arrives is seen at the other end.
@@ -271,6 +291,9 @@ void try_network(Findings& findings, const Json& plan) {
   findings.holds("send to 192.0.2.1 (UDP)", !can_connect(SOCK_DGRAM, "192.0.2.1", 9));
   findings.holds("connect to an abstract socket of the machine",
                  !can_connect_abstract(plan.string_at("abstract")));
+  if (through_proxy)
+    findings.holds("(must work) be refused a host that is not listed by the proxy",
+                   is_refused_by_proxy(plan.integer_at("proxy_port")));
   if (!plan["namespaces"].boolean()) return;
   findings.holds("stay in the machine's network namespace",
                  !in_namespace("/proc/self/ns/net", plan.string_at("net_namespace")));

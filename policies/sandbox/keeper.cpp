@@ -37,6 +37,7 @@ struct Kept {
   Fd socket;
   Fd view_root;
   Fd gate;
+  Fd proxy_listener;
   std::vector<std::string> notes;
 };
 
@@ -75,17 +76,21 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
     return std::nullopt;
   }
   channel.theirs.reset();
-  Kept kept{pid, std::move(channel.ours), {}, {}, {}};
+  Kept kept{pid, std::move(channel.ours), {}, {}, {}, {}};
   ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
   if (answer.closed) {
     failure = "the keeper died";
   } else {
+    // The one without namespaces, the other with them: never both.
+    const bool gate = has_connect_gate(profile);
+    const bool listener = has_proxy_listener(profile);
     WireReader reader(answer.bytes);
     if (static_cast<KeeperWord>(reader.number()) == KeeperWord::ready &&
-        answer.descriptors.size() == (has_connect_gate(profile) ? 2u : 1u)) {
+        answer.descriptors.size() == (gate || listener ? 2u : 1u)) {
       kept.notes = reader.texts();
       kept.view_root = std::move(answer.descriptors.front());
-      if (has_connect_gate(profile)) kept.gate = std::move(answer.descriptors.back());
+      if (gate) kept.gate = std::move(answer.descriptors.back());
+      if (listener) kept.proxy_listener = std::move(answer.descriptors.back());
       return kept;
     }
     failure = reader.text();
@@ -158,6 +163,7 @@ Keeper::~Keeper() { shut_down(); }
 
 const Fd& Keeper::view_root() const { return state_->kept.view_root; }
 Fd Keeper::take_connect_gate() { return std::move(state_->kept.gate); }
+Fd Keeper::take_proxy_listener() { return std::move(state_->kept.proxy_listener); }
 const SandboxLayers& Keeper::layers() const { return state_->layers; }
 Launcher& Keeper::launcher() { return state_->launcher; }
 

@@ -43,6 +43,10 @@ class Keeper {
   /// The end of the channel over which each command's connect(2) listener comes, for a ConnectGate;
   /// once, and nothing where the profile has no gate. Until it is served, connecting waits.
   Fd take_connect_gate();
+  /// The listener at kProxyAddress and kProxyPort inside the run's network, for an EgressProxy:
+  /// once, and nothing where the profile has none. Nothing but the run's commands can connect to
+  /// it.
+  Fd take_proxy_listener();
   /// Starts confined commands; lives as long as the keeper.
   Launcher& launcher();
   /// Ends everything and waits. @return whether it is proved that no process is left.

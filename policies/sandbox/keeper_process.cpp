@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/keeper_service.h"
+#include "policies/sandbox/namespaces.h"
+#include "policies/sandbox/proxy_listener.h"
 #include "policies/sandbox/settle.h"
 #include "policies/sandbox/view.h"
 #include "policies/sandbox/wire.h"
@@ -46,10 +48,14 @@ int keep(KeeperStart& start) {
     if (has_connect_gate(profile)) gate = make_channel();
     start.gate = std::move(gate.theirs);
     KeeperService service(start, std::move(view));
+    Fd listener;
+    if (has_proxy_listener(profile)) listener = made_in_network(start.network, listen_for_proxy);
     std::vector<int> handed = {service.view().workspace.get()};
     if (gate.ours) handed.push_back(gate.ours.get());
+    if (listener) handed.push_back(listener.get());
     if (!send_message(start.socket.get(), ready_message(service.view()), handed)) return 1;
     gate.ours.reset();
+    listener.reset();
     service.serve();
     return service.end_all() ? 0 : 1;
   } catch (const std::exception& error) {

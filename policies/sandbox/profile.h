@@ -69,6 +69,13 @@ inline bool has_connect_gate(const SandboxProfile& profile) {
          !profile.use_namespaces;
 }
 
+/// Whether commands find the proxy on their own loopback: mode `allow-list` with a network
+/// namespace of the run's own.
+inline bool has_proxy_listener(const SandboxProfile& profile) {
+  return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
+         profile.use_namespaces;
+}
+
 /// What one command may, beyond the run's profile.
 struct CommandProfile {
   bool read_only = false;

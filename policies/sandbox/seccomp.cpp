@@ -205,7 +205,7 @@ void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
   // Without a mount namespace every socket file of the machine is in reach, and without a network
   // namespace every abstract one, unless Landlock (ABI 6) keeps them apart.
   const bool local = profile.use_namespaces &&
-                     (profile.network == NetworkMode::none || LandlockRules::kernel_abi() >= 6);
+                     (profile.network != NetworkMode::full || LandlockRules::kernel_abi() >= 6);
   for (scmp_datum_t family = 0; family <= AF_NETLINK; ++family) {
     if (family == AF_INET || family == AF_INET6) {
       if (has_connect_gate(profile)) continue;

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(entries_are_hosts_and_ports) {
       {"packages.example.com:443", "packages.example.com", 443},
       {"packages.example.com", "packages.example.com", 443},
       {"Packages.Example.com", "packages.example.com", 443},
-      {"example.org.:80", "example.org", 80},
+      {"example.org.:80", ""},
       {"*.example.org:80", "example.org", 80, true},
       {"*.example.org", "example.org", 443, true},
       {"10.1.2.3:8080", "10.1.2.3", 8080},
@@ -36,9 +36,7 @@ BOOST_AUTO_TEST_CASE(entries_are_hosts_and_ports) {
       {"[fd00::1]", "fd00::1", 443},
       {"localhost:5000", "localhost", 5000},
       {"", ""},
-      {"*", ""},
       {"*.", ""},
-      {"*:443", ""},
       {"*example.org", ""},
       {"a.*.org", ""},
       {"*.*.org", ""},
@@ -66,7 +64,7 @@ BOOST_AUTO_TEST_CASE(entries_are_hosts_and_ports) {
       BOOST_TEST(reading.rule->subdomains == row.subdomains);
     }
   }
-  BOOST_CHECK_THROW(HostRules({"example.org", "*"}), InputError);
+  BOOST_CHECK_THROW(HostRules({"example.org", "*."}), InputError);
 }
 
 BOOST_AUTO_TEST_CASE(hosts_are_decided_by_name_and_port) {
@@ -120,6 +118,31 @@ BOOST_AUTO_TEST_CASE(hosts_are_decided_by_name_and_port) {
       BOOST_TEST(decision.rule == row.rule);
       BOOST_TEST(decision.by_name == row.by_name);
       BOOST_TEST(decision.reason.empty() == decision.allowed);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_star_is_every_public_host_at_its_port) {
+  const HostRules rules({"*", "*:80"});
+  const struct {
+    const char* asked;
+    const char* address;
+    bool allowed;
+  } rows[] = {
+      {"example.org:443", "1.1.1.1", true},   {"example.org:80", "1.1.1.1", true},
+      {"example.org:22", "1.1.1.1", false},   {"1.1.1.1:443", "1.1.1.1", true},
+      {"example.org:443", "10.0.0.1", false}, {"10.0.0.1:443", "10.0.0.1", false},
+      {"localhost:80", "127.0.0.1", false},   {"metadata.google.internal:80", "1.1.1.1", false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.asked << " at " << row.address) {
+      const Authority asked = place(row.asked);
+      const HostDecision decision = rules.decide(asked.host, asked.port);
+      const bool allowed =
+          decision.allowed &&
+          rules.refusal(decision, asked.host, asked.port, *read_ip_address(row.address)).empty();
+      BOOST_TEST(allowed == row.allowed);
+      BOOST_TEST(!decision.by_name);
     }
   }
 }

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_is_not_listed_is_not_even_looked_up) {
 }
 
 BOOST_AUTO_TEST_CASE(entries_that_cant_be_read_are_an_error) {
-  BOOST_CHECK_THROW(ProxyFixture({"a.example", "*"}), InputError);
+  BOOST_CHECK_THROW(ProxyFixture({"a.example", "*."}), InputError);
 }
 
 BOOST_AUTO_TEST_CASE(a_host_is_looked_up_once_and_that_answer_is_connected_to) {

@@ -11,11 +11,11 @@ namespace sortie {
 inline constexpr std::size_t kQueueBytes = 64 << 10;
 
 /// One end of a session: a connected stream socket that never blocks.
-class Endpoint {
+class Peer {
  public:
-  Endpoint() = default;
+  Peer() = default;
   /// Makes the socket non-blocking.
-  explicit Endpoint(Fd socket);
+  explicit Peer(Fd socket);
 
   const Fd& socket() const noexcept { return socket_; }
   /// Reads what is there into the queue, one queue's worth at the most. False when nothing came.

@@ -1,4 +1,4 @@
-#include "policies/egress/endpoint.h"
+#include "policies/egress/peer.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@ bool is_later(int error) { return error == EAGAIN || error == EWOULDBLOCK || err
 
 }  // namespace
 
-Endpoint::Endpoint(Fd socket) : socket_(std::move(socket)) {
+Peer::Peer(Fd socket) : socket_(std::move(socket)) {
   const int flags = ::fcntl(socket_.get(), F_GETFL);
   ::fcntl(socket_.get(), F_SETFL, flags | O_NONBLOCK);
   const int on = 1;
@@ -23,7 +23,7 @@ Endpoint::Endpoint(Fd socket) : socket_(std::move(socket)) {
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-bool Endpoint::read_into(ByteQueue& queue) {
+bool Peer::read_into(ByteQueue& queue) {
   std::string& tail = queue.tail();
   const std::size_t before = tail.size();
   tail.resize(before + kQueueBytes);
@@ -40,7 +40,7 @@ bool Endpoint::read_into(ByteQueue& queue) {
   return true;
 }
 
-bool Endpoint::write_from(ByteQueue& queue) {
+bool Peer::write_from(ByteQueue& queue) {
   if (queue.empty() || !socket_ || write_failed_ || write_ended_) return false;
   const auto bytes = queue.bytes();
   const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -54,12 +54,12 @@ bool Endpoint::write_from(ByteQueue& queue) {
   return true;
 }
 
-void Endpoint::end_writing() {
+void Peer::end_writing() {
   if (!write_ended_ && socket_) ::shutdown(socket_.get(), SHUT_WR);
   write_ended_ = true;
 }
 
-void Endpoint::abort() {
+void Peer::abort() {
   const linger at_once{1, 0};
   if (socket_) ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   socket_.reset();

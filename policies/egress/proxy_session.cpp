@@ -1,4 +1,4 @@
-#include "policies/egress/session.h"
+#include "policies/egress/proxy_session.h"
 
 #include <poll.h>
 
@@ -43,13 +43,13 @@ const char* phrase_of(int status) {
 
 }  // namespace
 
-Session::Session(Fd client, ProxyServices& services, Time now)
+ProxySession::ProxySession(Fd client, ProxyServices& services, Time now)
     : services_(services),
       deadline_(now + services.limits.head),
       client_(std::move(client)),
       started_(now) {}
 
-bool Session::reads_client() const {
+bool ProxySession::reads_client() const {
   if (client_.read_ended()) return false;
   switch (stage_) {
     case Stage::head:
@@ -66,13 +66,13 @@ bool Session::reads_client() const {
   }
 }
 
-bool Session::reads_server() const {
+bool ProxySession::reads_server() const {
   if (server_.read_ended() || to_client_.size() >= kQueueBytes) return false;
   if (stage_ == Stage::exchange) return from_server_.size() <= kLongestResponseHead;
   return stage_ == Stage::tunnel;
 }
 
-Session::Wanted Session::wanted() const {
+ProxySession::Wanted ProxySession::wanted() const {
   Wanted wanted;
   if (stage_ == Stage::connect && connector_) {
     wanted.server = connector_->descriptor();
@@ -90,18 +90,18 @@ Session::Wanted Session::wanted() const {
   return wanted;
 }
 
-Session::Time Session::deadline() const {
+ProxySession::Time ProxySession::deadline() const {
   return stage_ == Stage::connect && connector_ ? std::min(deadline_, connector_->next_time())
                                                 : deadline_;
 }
 
-void Session::touch(Time now) {
+void ProxySession::touch(Time now) {
   const bool says_farewell = stage_ == Stage::farewell && !client_.write_ended();
   if (stage_ == Stage::tunnel || stage_ == Stage::exchange || says_farewell)
     deadline_ = now + services_.limits.idle;
 }
 
-void Session::on_ready(short client_events, short server_events, Time now) {
+void ProxySession::on_ready(short client_events, short server_events, Time now) {
   if (stage_ == Stage::connect) return connect(now);
   bool moved = false;
   if (client_events != 0 && reads_client()) {
@@ -116,7 +116,7 @@ void Session::on_ready(short client_events, short server_events, Time now) {
   work(now);
 }
 
-void Session::work(Time now) {
+void ProxySession::work(Time now) {
   bool moved = true;
   while (moved && stage_ != Stage::over) {
     moved = step(now);
@@ -129,7 +129,7 @@ void Session::work(Time now) {
   }
 }
 
-bool Session::step(Time now) {
+bool ProxySession::step(Time now) {
   switch (stage_) {
     case Stage::head:
       return step_head(now);
@@ -144,7 +144,7 @@ bool Session::step(Time now) {
   }
 }
 
-bool Session::step_head(Time now) {
+bool ProxySession::step_head(Time now) {
   const auto bytes = from_client_.bytes();
   const HeadEnd head = find_head_end(bytes.substr(0, kLongestRequestHead));
   if (head.found == HeadEnd::Found::incomplete && bytes.size() < kLongestRequestHead) {
@@ -177,7 +177,7 @@ bool Session::step_head(Time now) {
   return true;
 }
 
-void Session::take_request(ProxyRequest request, Time now) {
+void ProxySession::take_request(ProxyRequest request, Time now) {
   request_ = std::move(request);
   const auto& [host, port] = request_.place;
   record_.host = host.name;
@@ -193,7 +193,7 @@ void Session::take_request(ProxyRequest request, Time now) {
   services_.lookup.start(lookup_id_, host.name);
 }
 
-void Session::on_answer(NameLookup::Answer answer, Time now) {
+void ProxySession::on_answer(NameLookup::Answer answer, Time now) {
   lookup_id_ = 0;
   if (answer.addresses.empty()) {
     fail(502, request_.place.host.name + " can't be found: " + answer.problem, now);
@@ -205,7 +205,7 @@ void Session::on_answer(NameLookup::Answer answer, Time now) {
 
 /// The addresses of one lookup are judged, and those that pass are connected to: the name is never
 /// looked up again.
-void Session::judge_addresses(std::vector<IpAddress> addresses, Time now) {
+void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
   const auto& [host, port] = request_.place;
   std::string first_refusal;
   std::erase_if(addresses, [&](const IpAddress& address) {
@@ -225,7 +225,7 @@ void Session::judge_addresses(std::vector<IpAddress> addresses, Time now) {
 }
 
 /// Reports an allowed connection, before it has any effect. False when it could not be.
-bool Session::open() {
+bool ProxySession::open() {
   record_.id = services_.requests;
   record_.state = EgressConnection::State::opened;
   try {
@@ -237,13 +237,13 @@ bool Session::open() {
   return true;
 }
 
-void Session::connect(Time now) {
+void ProxySession::connect(Time now) {
   switch (connector_->advance(now)) {
     case Connector::Outcome::pending:
       return;
     case Connector::Outcome::connected:
       record_.address = connector_->address().text();
-      server_ = Endpoint(connector_->take_socket());
+      server_ = Peer(connector_->take_socket());
       connector_.reset();
       on_connected(now);
       break;
@@ -260,7 +260,7 @@ void Session::connect(Time now) {
   work(now);
 }
 
-void Session::on_connected(Time now) {
+void ProxySession::on_connected(Time now) {
   if (request_.form == ProxyRequest::Form::tunnel) {
     stage_ = Stage::tunnel;
     to_client_.append("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -278,7 +278,7 @@ void Session::on_connected(Time now) {
   touch(now);
 }
 
-bool Session::step_tunnel() {
+bool ProxySession::step_tunnel() {
   if (client_.read_failed()) {
     break_off("the command broke the connection off");
     return true;
@@ -303,7 +303,7 @@ bool Session::step_tunnel() {
   return moved;
 }
 
-bool Session::step_exchange(Time now) {
+bool ProxySession::step_exchange(Time now) {
   bool moved = step_request_body();
   if (stage_ != Stage::exchange) return moved;
   if (!response_) moved |= step_response_head();
@@ -315,7 +315,7 @@ bool Session::step_exchange(Time now) {
   return moved;
 }
 
-bool Session::step_request_body() {
+bool ProxySession::step_request_body() {
   if (request_body_->is_done() || to_server_.size() >= kQueueBytes || server_.write_failed())
     return false;
   std::string content;
@@ -330,7 +330,7 @@ bool Session::step_request_body() {
   return used > 0;
 }
 
-bool Session::step_response_head() {
+bool ProxySession::step_response_head() {
   const auto bytes = from_server_.bytes();
   const HeadEnd head = find_head_end(bytes.substr(0, kLongestResponseHead));
   const auto now = std::chrono::steady_clock::now();
@@ -367,7 +367,7 @@ bool Session::step_response_head() {
   return true;
 }
 
-bool Session::step_response_body() {
+bool ProxySession::step_response_body() {
   if (response_body_->is_done() || to_client_.size() >= kQueueBytes) return false;
   std::string content;
   const std::size_t used = response_body_->feed(from_server_.bytes(), content);
@@ -384,9 +384,9 @@ bool Session::step_response_body() {
   return used > 0 || response_body_->is_done();
 }
 
-void Session::finish_exchange(Time now) {
+void ProxySession::finish_exchange(Time now) {
   close_record("");
-  server_ = Endpoint();
+  server_ = Peer();
   to_server_.clear();
   from_server_.clear();
   if (keep_alive_ && request_body_->is_done()) {
@@ -401,7 +401,7 @@ void Session::finish_exchange(Time now) {
 
 /// The rest goes out; then what still comes in is read away, since closing on it would throw the
 /// answer away too (RFC 9112 §9.6).
-bool Session::step_farewell(Time now) {
+bool ProxySession::step_farewell(Time now) {
   from_client_.clear();
   if (client_.read_ended() && to_client_.empty()) {
     end("");
@@ -413,7 +413,7 @@ bool Session::step_farewell(Time now) {
   return true;
 }
 
-void Session::deny(int status, const std::string& reason, Time now) {
+void ProxySession::deny(int status, const std::string& reason, Time now) {
   record_.state = EgressConnection::State::denied;
   record_.id = services_.requests;
   record_.reason = reason;
@@ -426,14 +426,14 @@ void Session::deny(int status, const std::string& reason, Time now) {
   answer(status, reason, now);
 }
 
-void Session::fail(int status, const std::string& reason, Time now) {
+void ProxySession::fail(int status, const std::string& reason, Time now) {
   if (!open_) open();  // it was allowed, and never came to be connected
   close_record(reason);
-  server_ = Endpoint();
+  server_ = Peer();
   answer(status, reason, now);
 }
 
-void Session::answer(int status, const std::string& reason, Time now) {
+void ProxySession::answer(int status, const std::string& reason, Time now) {
   const std::string body = "sortie: " + one_line(reason, 1000) + "\n";
   to_server_.clear();
   from_server_.clear();
@@ -446,14 +446,14 @@ void Session::answer(int status, const std::string& reason, Time now) {
 }
 
 /// In the middle of something: both sides have to see that it is not whole.
-void Session::break_off(const std::string& reason) {
+void ProxySession::break_off(const std::string& reason) {
   close_record(reason);
   client_.abort();
   server_.abort();
   stage_ = Stage::over;
 }
 
-void Session::close_record(const std::string& reason) {
+void ProxySession::close_record(const std::string& reason) {
   if (!open_) return;
   open_ = false;
   record_.state = EgressConnection::State::closed;
@@ -469,14 +469,14 @@ void Session::close_record(const std::string& reason) {
   }
 }
 
-void Session::end(const std::string& reason) {
+void ProxySession::end(const std::string& reason) {
   close_record(reason);
   client_.close();
   server_.close();
   stage_ = Stage::over;
 }
 
-void Session::on_time(Time now) {
+void ProxySession::on_time(Time now) {
   if (stage_ == Stage::connect && now < deadline_) return connect(now);
   if (now < deadline_) return;
   switch (stage_) {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "policies/egress/connector.h"
-#include "policies/egress/endpoint.h"
 #include "policies/egress/host_rules.h"
 #include "policies/egress/message_body.h"
 #include "policies/egress/name_lookup.h"
+#include "policies/egress/peer.h"
 #include "policies/egress/proxy.h"
 #include "policies/egress/proxy_request.h"
 #include "policies/egress/server_response.h"
@@ -29,13 +29,13 @@ struct ProxyServices {
 
 /// One client's connection to the proxy, from its first request to its end. Never blocks: the loop
 /// waits for what wanted() names, and calls.
-class Session {
+class ProxySession {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Session(Fd client, ProxyServices& services, Time now);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  ProxySession(Fd client, ProxyServices& services, Time now);
+  ProxySession(const ProxySession&) = delete;
+  ProxySession& operator=(const ProxySession&) = delete;
 
   /// poll(2) events for both descriptors; 0: not to be waited for.
   struct Wanted {
@@ -97,8 +97,8 @@ class Session {
   ProxyServices& services_;
   Stage stage_ = Stage::head;
   Time deadline_;
-  Endpoint client_;
-  Endpoint server_;
+  Peer client_;
+  Peer server_;
   ByteQueue from_client_;
   ByteQueue to_server_;
   ByteQueue from_server_;

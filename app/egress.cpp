@@ -1,0 +1,97 @@
+#include "app/egress.h"
+
+#include "core/base/error.h"
+#include "core/net/proxy.h"
+#include "policies/egress/host_rules.h"
+#include "policies/proxy_address.h"
+
+namespace sortie {
+namespace {
+
+std::string variable(const Environment& own, const char* upper, const char* lower) {
+  for (const char* name : {upper, lower}) {
+    const auto found = own.find(name);
+    if (found != own.end() && !found->second.empty()) return found->second;
+  }
+  return "";
+}
+
+ProxySettings upstream_of(const Environment& own) {
+  ProxySettings settings;
+  settings.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy");
+  if (settings.https_proxy.empty()) settings.https_proxy = variable(own, "ALL_PROXY", "all_proxy");
+  settings.no_proxy = variable(own, "NO_PROXY", "no_proxy");
+  return settings;
+}
+
+const char* name_of(EgressConnection::State state) {
+  switch (state) {
+    case EgressConnection::State::denied:
+      return "denied";
+    case EgressConnection::State::opened:
+      return "opened";
+    case EgressConnection::State::closed:
+      return "closed";
+  }
+  return "denied";
+}
+
+}  // namespace
+
+std::string upstream_proxy_problem(const Policy& policy, const Environment& own) {
+  const ProxySettings upstream = upstream_of(own);
+  if (policy.network != NetworkMode::allow_list || upstream.https_proxy.empty()) return "";
+  const HostRules rules(policy.network_allow);
+  for (const HostRule& rule : rules.rules()) {
+    Url place;
+    place.host = rule.any          ? "any.example"
+                 : rule.subdomains ? "any." + rule.host.name
+                                   : rule.host.name;
+    place.port = rule.port;
+    if (proxy_for(upstream, place))
+      return "network.mode allow-list connects by itself, and can't go through the proxy that "
+             "HTTPS_PROXY or ALL_PROXY names: unset it, or name '" +
+             place.host + "' in NO_PROXY";
+  }
+  return "";
+}
+
+NetworkRecord network_record(const EgressConnection& connection) {
+  return {.id = connection.id,
+          .state = name_of(connection.state),
+          .host = connection.host,
+          .port = connection.port,
+          .method = connection.method,
+          .rule = connection.rule,
+          .reason = connection.reason,
+          .address = connection.address,
+          .sent = connection.sent_bytes,
+          .received = connection.received_bytes,
+          .duration = connection.duration};
+}
+
+Egress::Egress(const Policy& policy, Confinement& confinement, const Environment& own,
+               EgressProxy::Report report) {
+  if (policy.network != NetworkMode::allow_list) return;
+  if (const auto problem = upstream_proxy_problem(policy, own); !problem.empty())
+    throw Error(problem, ExitCode::environment);
+  Fd listener = confinement.keeper().take_proxy_listener();
+  Fd gate = confinement.keeper().take_connect_gate();
+  if (!listener && !gate)
+    throw Error(
+        "network.mode allow-list can't be held here: it needs a sandbox with network namespaces, "
+        "or one that puts connect(2) before sortie",
+        ExitCode::environment);
+  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, report);
+  if (listener) proxy_->listen(std::move(listener));
+  if (!gate) return;
+  const SandboxProfile& profile = confinement.profile();
+  gate_ = std::make_unique<ConnectGate>(std::move(gate),
+                                        ConnectGate::Parts{{kProxyPort, profile.uid, profile.gid},
+                                                           [proxy = proxy_.get()](Fd connection) {
+                                                             proxy->adopt(std::move(connection));
+                                                           },
+                                                           std::move(report)});
+}
+
+}  // namespace sortie
