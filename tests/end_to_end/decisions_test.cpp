@@ -111,6 +111,7 @@ BOOST_AUTO_TEST_CASE(git_runs_no_program_that_a_repository_names) {
           "*** Begin Patch\n*** Update File: inc.cfg\n@@\n-[filter \"evil\"]\n+[x]\n"
           "*** End Patch\n")
       .next();
+  cassette.shell({"bash", "-lc", "git status --short && git diff | cat"}).next();
   cassette.shell({"find", ".", "-name", "RAN_*"}).next().message("done");
   folder.write_task(cassette, "policy: strict\nexpect: {changes: any}\n");
 
@@ -118,7 +119,8 @@ BOOST_AUTO_TEST_CASE(git_runs_no_program_that_a_repository_names) {
 
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(folder.output(0).find("modified:   a.txt") != std::string::npos);
-  BOOST_TEST(folder.output(9).find("RAN_") == std::string::npos, folder.output(9));
+  BOOST_TEST(folder.output(9).find("+b") != std::string::npos, folder.output(9));
+  BOOST_TEST(folder.output(10).find("RAN_") == std::string::npos, folder.output(10));
   std::vector<std::string> denied;
   for (const auto& approval : folder.records("approval"))
     if (approval.string_at("decision") != "allow") denied.push_back(approval.string_at("part"));
