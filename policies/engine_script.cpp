@@ -41,11 +41,6 @@ std::span<const SimpleCommand> pipeline_at(std::span<const SimpleCommand> comman
   return commands.subspan(first, end - first);
 }
 
-bool has_cd(std::span<const SimpleCommand> pipeline) {
-  return std::any_of(pipeline.begin(), pipeline.end(),
-                     [](const SimpleCommand& each) { return each.words[0].text == "cd"; });
-}
-
 }  // namespace
 
 Decision Engine::unreadable(const ScriptRefusal& refusal) const {
@@ -86,8 +81,8 @@ Decision Engine::decide_script(const ScriptReading& reading, const CommandPlace&
         if (current.size() > 1) worst.reason += ", run in " + one_line(folder, kMaxPart);
         worst.reason += ')';
       }
+      behind_cd = behind_cd || command.words[0].text == "cd";
     }
-    behind_cd = behind_cd || has_cd(pipeline);
   }
   if (worst.effect == Effect::allow && commands.size() > 1) {
     worst.reason = "each of its " + std::to_string(commands.size()) + " commands is allowed";

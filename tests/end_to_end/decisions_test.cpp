@@ -39,12 +39,17 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
       {{"rm", "x"}, "deny", "no rule"},
       {{"env", "rm", "x"}, "deny", "env"},
       {{"git", "-c", "core.pager=x", "log"}, "deny", "global option"},
-      {{"bash", "-c", "ls; rm x"}, "deny", "shell"},
+      {{"bash", "-c", "ls; rm x"}, "deny", "rm x: no rule allows rm (command 2 of the script)"},
+      {{"bash", "-lc", "cd sub && cat <b.txt 2>&1 | grep -n . && cat *.txt"}, "allow", "1:inner"},
+      {{"sh", "-c", "git log --oneline | head -n 1; ls a* >/dev/null"}, "allow", "start"},
+      {{"sh", "-c", "cat $HOME/x"}, "deny", "$HOME/x: the script can't be judged at column 5"},
+      {{"sh", "-c", "cat <.env"}, "deny", "paths.hide"},
       {{"./ls"}, "deny", "./ls"},
   };
   const RunFolder folder;
   folder.write("work/a.txt", "text\n");
   folder.write("work/x", "kept\n");
+  folder.write("work/sub/b.txt", "inner\n");
   folder.commit_workspace();
   folder.write("policy.yaml",
                "version: 1\nextends: [strict]\ncommands:\n"
@@ -67,7 +72,7 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
       BOOST_TEST(text.find(rows[i].says) != std::string::npos, text);
     }
   }
-  BOOST_TEST(folder.result()["denials"].items().size() == 5);
+  BOOST_TEST(folder.result()["denials"].items().size() == 7);
 }
 
 BOOST_AUTO_TEST_CASE(git_runs_no_program_that_a_repository_names) {

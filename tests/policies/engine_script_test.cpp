@@ -136,6 +136,7 @@ BOOST_AUTO_TEST_CASE(cd_is_followed_into_each_folder_that_may_be_current) {
       {"/usr/bin/cd src && ls", Effect::deny, "one literal folder"},
       {"cd src && git status", Effect::deny, "no git command behind cd"},
       {"cd src && ls; /usr/bin/git log", Effect::deny, "no git command behind cd"},
+      {"cd src | git status", Effect::deny, "no git command behind cd"},
       {"cd src && git fetch", Effect::deny, "no git command behind cd"},
       {"cd src && timeout 5 git status", Effect::deny, "no git command behind cd"},
       {"git status && cd src && ls", Effect::allow, ""},
