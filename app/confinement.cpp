@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_programs.h"
+#include "policies/egress/connect_gate.h"
 
 namespace sortie {
 namespace {
@@ -152,6 +153,21 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   return profile;
 }
 
+/// Mode allow-list without anything that would keep the rest away is not that mode.
+void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers) {
+  if (profile.network != NetworkMode::allow_list || layers.namespaces) return;
+  if (profile.mode == SandboxMode::none)
+    throw Error("network.mode: allow-list is nothing that sandbox.mode: none could enforce",
+                ExitCode::environment);
+  const std::string problem = probe_connect_gate(profile.uid, profile.gid);
+  if (!problem.empty())
+    throw Error(
+        "network.mode: allow-list can't be had here: the system gives no network namespace, nor "
+        "does it let connections be decided outside the sandbox (seccomp user notification: " +
+            problem + ")",
+        ExitCode::environment);
+}
+
 }  // namespace
 
 const char* name_of(Isolation isolation) noexcept {
@@ -211,6 +227,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
                                folders, files_to_protect(inputs, seen), profile_.home);
   for (const auto& folder : folders) profile_.readable.push_back(folder);
   keeper_ = std::make_unique<Keeper>(profile_);
+  require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
   view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
@@ -228,6 +245,7 @@ Json Confinement::layers_json() const {
                        {"landlock_abi", layers.landlock_abi},
                        {"seccomp", layers.seccomp},
                        {"cgroup", layers.cgroup},
+                       {"connect_gate", layers.connect_gate},
                        {"missing", std::move(missing)}});
 }
 

@@ -55,7 +55,7 @@ class Confinement {
   const std::filesystem::path& workspace() const { return workspace_root(profile_); }
   /// What of the sandbox is not to be had here, and why.
   const std::vector<std::string>& missing() const { return missing_; }
-  /// {"namespaces","landlock_abi","seccomp","cgroup","missing"}.
+  /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
   Json layers_json() const;
 
  private:

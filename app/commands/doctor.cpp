@@ -13,6 +13,7 @@
 #include "core/base/json.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
+#include "policies/egress/connect_gate.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/support.h"
 
@@ -66,7 +67,9 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
                                               no_namespaces,
                                               options.state},
                             own_environment());
-    report.set("layers", confinement.layers_json());
+    Json layers = confinement.layers_json();
+    layers.set("connect_gate", report.string_at("connect_gate").empty());  // here: to be had
+    report.set("layers", std::move(layers));
     report.set("guarantees",
                guarantees_json(run_canary(confinement.launcher(), confinement.profile(),
                                           confinement.environment(), {})));
@@ -97,6 +100,7 @@ Json examine() {
   utsname system{};
   if (::uname(&system) == 0) report.set("kernel", system.release);
   report.set("user", ::getuid() == 0 ? "root" : "uid " + std::to_string(::getuid()));
+  report.set("connect_gate", probe_connect_gate(::getuid(), ::getgid()));
   report.set("isolation", Json());
   report.set("layers", Json());
   report.set("guarantees", Json());
@@ -109,6 +113,13 @@ Json examine() {
 
 std::string yes_no(const Json& value) { return value.boolean() ? "yes" : "no"; }
 
+/// What keeps commands to the proxy in network mode allow-list.
+std::string allow_list_by(const Json& report) {
+  if (report["layers"]["namespaces"].boolean()) return "by a network namespace";
+  const std::string problem = report.string_at("connect_gate");
+  return problem.empty() ? "by the connect gate" : "no: connect gate: " + problem;
+}
+
 std::string for_people(const Json& report) {
   const Json& layers = report["layers"];
   std::string text = "sortie " + report.string_at("version") + ", kernel " +
@@ -119,6 +130,7 @@ std::string for_people(const Json& report) {
                                                   : "ABI " + layers["landlock_abi"].text()) +
           "\n";
   text += "  seccomp     " + yes_no(layers["seccomp"]) + "\n";
+  text += "  allow-list  " + allow_list_by(report) + "\n";
   for (const auto& missing : layers["missing"].items())
     text += "  missing     " + missing.text() + "\n";
   text += "\nguarantees (tried by a canary command)\n";

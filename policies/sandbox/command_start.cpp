@@ -133,6 +133,8 @@ class Confinement {
     return StartStep::none;
   }
 
+  bool is_gated() const noexcept { return layers_.gate >= 0; }
+
  private:
   bool redirect() const noexcept {
     return ::dup2(null_, 0) >= 0 && ::dup2(output_, 1) >= 0 && ::dup2(output_, 2) >= 0;
@@ -196,6 +198,8 @@ class Confinement {
     tell(report, message);
     ::_exit(kNotStarted);
   }
+  // Behind a connect gate sortie has to see what it connects to, as with any program after exec(2).
+  if (confinement.is_gated()) ::prctl(PR_SET_DUMPABLE, 1);
   ::syscall(SYS_close_range, 3u, ~0u, 0u);
   ::environ = program.envp();
   int code = kNotStarted;
