@@ -281,6 +281,12 @@ bool is_refused_by_proxy(std::int64_t port) {
          std::string_view(answer) == refused;
 }
 
+/// Without a bind(2) before it, listen(2) picks a port.
+bool can_open_port() {
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return listener && ::listen(listener.get(), 1) == 0;
+}
+
 void try_network(Findings& findings, const Json& plan) {
   const bool through_proxy = plan.string_at("network") == "allow-list";
   if (plan.string_at("network") == "full") return;
@@ -294,7 +300,8 @@ void try_network(Findings& findings, const Json& plan) {
   if (through_proxy)
     findings.holds("(must work) be refused a host that is not listed by the proxy",
                    is_refused_by_proxy(plan.integer_at("proxy_port")));
-  if (!plan["namespaces"].boolean()) return;
+  if (!plan["namespaces"].boolean())
+    return findings.holds("open a port of the machine", !can_open_port());
   findings.holds("stay in the machine's network namespace",
                  !in_namespace("/proc/self/ns/net", plan.string_at("net_namespace")));
   findings.holds("(must work) use the loopback inside", loopback_works());
