@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policies/egress/connect_gate.h"
+#include "policies/proxy_address.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {
@@ -70,8 +71,6 @@ class Reports {
   mutable std::mutex mutex_;
   std::vector<EgressConnection> all_;
 };
-
-constexpr std::uint16_t kProxyPort = 3128;
 
 /// Program and folder of gate_attempts.
 std::string attempts_program();
