@@ -9,7 +9,6 @@
 #include "core/base/fd.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
 
 namespace sortie {
 namespace {
@@ -44,15 +43,6 @@ void write_flag_files(const RunOptions& options, const std::string& diff,
   if (!options.diff.empty() && options.diff != "-") write_flag_file("--diff", options.diff, diff);
   if (!options.last_message.empty())
     write_flag_file("--output-last-message", options.last_message, message);
-}
-
-std::string find_leak(const Redactor& redactor, const std::string& diff) {
-  const std::string name = redactor.find(diff);
-  if (!name.empty()) return "the value of " + name;
-  for (const auto line : split_lines(diff))
-    if (line.starts_with('+') && line.find("[REDACTED:") != std::string_view::npos)
-      return "a marker of a redacted secret";
-  return {};
 }
 
 std::string digest_of(const std::string& content) { return "sha256:" + sha256_hex(content); }

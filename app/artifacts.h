@@ -5,7 +5,6 @@
 
 #include "app/options.h"
 #include "app/output_folder.h"
-#include "core/base/redact.h"
 
 namespace sortie {
 
@@ -17,9 +16,6 @@ void remove_stale(const RunOptions& options);
 /// @throws Error  ExitCode::environment, with the path and the cause
 void write_flag_files(const RunOptions& options, const std::string& diff,
                       const std::string& message);
-
-/// Which secret stands in a diff's text, in words, or ""; also a marker of ours on an added line.
-std::string find_leak(const Redactor& redactor, const std::string& diff);
 
 /// "sha256:…"
 std::string digest_of(const std::string& content);

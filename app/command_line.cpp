@@ -12,7 +12,9 @@
 #include "app/manual.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/redact.h"
 #include "core/base/text.h"
+#include "policies/known_secrets.h"
 
 namespace sortie {
 namespace {
@@ -28,7 +30,13 @@ int print(const std::string& text) {
   return write_all(STDOUT_FILENO, text) ? 0 : static_cast<int>(ExitCode::environment);
 }
 
-void say(const std::string& text) { write_all(STDERR_FILENO, text + "\n"); }
+/// A line on stderr. What failed may quote a file or flag: the secrets of the environment are taken
+/// out by the default policy, since the run's own may be what failed.
+void say(const std::string& text) {
+  Redactor redactor;
+  redactor.add_all(known_secrets(Policy{}, own_environment()).values);
+  write_all(STDERR_FILENO, redactor.text(text, Audience::people) + "\n");
+}
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();

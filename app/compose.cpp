@@ -145,8 +145,7 @@ void Agent::State::make_model() {
     options.recording = recording.get();
   }
   http = std::make_unique<PocoHttp>(
-      TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")},
-      proxy_of_environment());
+      TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy);
   model = std::make_unique<HttpModel>(wire, *http, parts.clock, std::move(options));
 }
 

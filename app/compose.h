@@ -15,6 +15,7 @@
 #include "ci/result.h"
 #include "core/agent/loop.h"
 #include "core/base/redact.h"
+#include "core/net/proxy.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/workspace.h"
@@ -51,6 +52,7 @@ class Agent {
     const RunInputs& inputs;
     const RunOptions& options;
     std::optional<std::string> key;
+    ProxySettings proxy;
     Confinement& confinement;
     ProtectedPaths* protected_paths;  ///< compared after each command; may be null
     const GitInfo& git;

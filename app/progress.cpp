@@ -70,8 +70,9 @@ std::string describe_exit(const Json& data) {
 
 }  // namespace
 
-Progress::Progress(const OutputStyle& style)
+Progress::Progress(const OutputStyle& style, const Redactor& redactor)
     : style_(style),
+      redactor_(redactor),
       terminal_(stderr_is_terminal()),
       colors_(use_colors(style.color, terminal_)),
       started_(steady_clock::now()),
@@ -132,7 +133,7 @@ void Progress::clear_status() {
 
 void Progress::say(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (!style_.quiet) print("sortie: " + one_line(text, 1000));
+  if (!style_.quiet) print("sortie: " + one_line(redactor_.text(text, Audience::people), 1000));
 }
 
 void Progress::show_retry(const RunEvent& event) {

@@ -9,6 +9,7 @@
 
 #include "app/options.h"
 #include "core/agent/events.h"
+#include "core/base/redact.h"
 
 namespace sortie {
 
@@ -17,7 +18,8 @@ namespace sortie {
 /// least each 30 s, so that a CI job is seen to be alive.
 class Progress : public EventSink {
  public:
-  explicit Progress(const OutputStyle& style);
+  /// @param redactor  for what say() is given; events come redacted for people
+  Progress(const OutputStyle& style, const Redactor& redactor);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() override;
@@ -40,6 +42,7 @@ class Progress : public EventSink {
   std::string elapsed() const;
 
   OutputStyle style_;
+  const Redactor& redactor_;
   bool terminal_;
   bool colors_;
   std::chrono::steady_clock::time_point started_;

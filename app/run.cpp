@@ -2,16 +2,21 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "app/artifacts.h"
+#include "app/leaks.h"
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
 #include "core/agent/prompt.h"
+#include "core/base/address_passwords.h"
 #include "core/base/error.h"
 #include "core/model/credentials.h"
+#include "core/workspace/git_secrets.h"
 #include "policies/engine.h"
+#include "policies/known_secrets.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper.h"
 #include "policies/sandbox/support.h"
@@ -98,22 +103,18 @@ void Run::start_record() {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
   key_ = take_key(inputs_, options_);
-  if (key_) {
-    // From a file or descriptor, no variable's value stands for it.
-    secrets_.push_back(*key_);
-    redactor_.add({key_variable(inputs_), *key_});
-  }
-  for (auto& secret : environment_secrets(inputs_.policy, environment_)) {
-    take_environment_key(secret.name);  // erased: no variable of ours holds it any more
-    secrets_.push_back(secret.value);
-    redactor_.add(std::move(secret));
-  }
+  learn_secrets();
   transcript_ = std::make_unique<Transcript>(out_.path(), clock_, inputs_.policy.limits.transcript);
-  progress_ = std::make_unique<Progress>(style_);
+  progress_ = std::make_unique<Progress>(style_, redactor_);
   events_.add(*transcript_);
   events_.add(tally_);
-  events_.add(*progress_);
+  if (!style_.quiet) events_.add(*progress_, Audience::people);
   events_.on(run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
+  if (!not_looked_for_.empty()) {
+    std::string names;
+    for (const auto& name : not_looked_for_) names += (names.empty() ? "" : ", ") + name;
+    progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
+  }
   if (inputs_.policy.sandbox == SandboxMode::none)
     progress_->say("sandbox: NONE by the policy: commands can do all that this user can");
   for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);
@@ -127,6 +128,34 @@ void Run::open_egress() {
         if (!proving_)
           events_.on(network_connection_event(events_.turn(), network_record(connection)));
       });
+}
+
+/// Collects the secrets, and erases the variables that held them. A failure before this has shown
+/// nothing of them; its words are redacted at the run's end, for which they are collected then.
+void Run::learn_secrets() {
+  if (secrets_known_) return;
+  secrets_known_ = true;
+  proxy_ = proxy_of_environment();
+  // From a file or descriptor, no variable's value stands for the key.
+  if (key_) {
+    secrets_.push_back(*key_);
+    redactor_.add({key_variable(inputs_), *key_});
+  }
+  auto known = known_secrets(inputs_.policy, environment_);
+  for (auto& secret : git_config_secrets(inputs_.workspace))
+    known.values.push_back(std::move(secret));
+  learn(redactor_, inputs_.policy, known.values);
+  not_looked_for_ = std::move(known.left_out);
+  const auto& included = inputs_.policy.environment_include;
+  for (const Secret& secret : environment_secrets(inputs_.policy, environment_)) {
+    take_environment_key(secret.name);  // erased: no variable of ours holds it any more
+    // What the policy gives to commands, the canary may find there.
+    const bool given = std::find(included.begin(), included.end(), secret.name) != included.end();
+    if (!given && !is_ordinary_value(secret.value, environment_)) secrets_.push_back(secret.value);
+  }
+  for (const auto& [name, value] : environment_)
+    if (value.find("://") != std::string::npos && !address_passwords(value).empty())
+      take_environment_key(name);
 }
 
 void Run::prove_guarantees() {
@@ -200,8 +229,8 @@ void Run::verify_start() {
 /// The agent's work and its verification, round after round.
 void Run::work() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
-      inputs_, options_, key_, *confinement_, protected_paths_.get(), git_, events_, redactor_,
-      clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); }});
+      inputs_, options_, key_, proxy_, *confinement_, protected_paths_.get(), git_, events_,
+      redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   std::vector<Item> items = agent_->first_items();
   for (int round = 1;; ++round) {
@@ -259,10 +288,39 @@ void Run::check_diff() {
   if (!diff_->too_large.empty())
     throw RunEnds{ExitCode::task_failed, "too large for the diff: " + diff_->too_large.front(),
                   "raise limits.diff_file_size in the policy"};
-  if (const std::string leak = find_leak(redactor_, diff_->text); !leak.empty())
-    throw RunEnds{ExitCode::leak, leak + " stands in the diff"};
-  if (agent_ && !redactor_.find(agent_->loop().last_message()).empty())
-    throw RunEnds{ExitCode::leak, "a known secret stands in the final message"};
+  check_leaks();
+}
+
+/// What must not leave with the diff or the message; by the policy it ends the run or is only told.
+void Run::check_leaks() {
+  // A diff's paths begin at the repository's toplevel.
+  const auto prefix = git_.toplevel.empty() ? std::filesystem::path(".")
+                                            : inputs_.workspace.lexically_relative(git_.toplevel);
+  const auto content = [&](const std::string& path) -> std::optional<std::string> {
+    return confinement_->view().read(std::filesystem::path(path).lexically_relative(prefix));
+  };
+  const auto leaks = find_leaks(redactor_, diff_->text, content);
+  leaks_in_binary_ =
+      std::any_of(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.in_binary; });
+  std::vector<std::string> found;
+  for (const auto kind : {Leak::Kind::value, Leak::Kind::marker})
+    if (const std::string leak = describe_leaks(leaks, kind); !leak.empty())
+      found.push_back("the diff holds " + leak);
+  if (agent_)
+    if (const auto name = redactor_.find(agent_->loop().last_message()); !name.empty())
+      found.push_back("the final message holds the value of " + name);
+  if (const auto shape = describe_leaks(leaks, Leak::Kind::shape); !shape.empty())
+    result_.warnings.push_back("the diff adds " + shape);
+  if (found.empty()) return;
+  if (inputs_.policy.on_leak == OnLeak::fail) {
+    std::string reason = found.front();
+    for (std::size_t i = 1; i < found.size(); ++i) reason += "; " + found[i];
+    throw RunEnds{ExitCode::leak, reason};
+  }
+  for (const std::string& leak : found) {
+    result_.warnings.push_back("LEAK: " + leak);
+    progress_->say("WARNING: LEAK: " + leak);
+  }
 }
 
 ExitCode Run::execute() {

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "app/artifacts.h"
+#include "app/leaks.h"
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
 #include "core/base/error.h"
@@ -39,6 +40,7 @@ std::string Run::finish(const std::function<void()>& step) {
 /// The artifacts come first and the record's end after them, result.json last: each says what came
 /// of all before it, so that the record, result.json and the exit code agree.
 ExitCode Run::end() {
+  finish([this] { learn_secrets(); });
   if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
       transcript_)
     finish([this] { make_result_diff(); });
@@ -89,7 +91,16 @@ void Run::write_artifacts() {
 
 void Run::write_diff(const std::string& name) {
   if (!diff_ && name != "changes.diff") return;
-  const std::string diff = diff_ ? diff_->text : "";
+  std::string diff = diff_ ? diff_->text : "";
+  // A diff that was refused for what it holds must not stand beside the refusal.
+  if (result_.code == ExitCode::leak) {
+    diff = redactor_.text(diff);
+    const auto left = find_leaks(redactor_, diff);
+    if (leaks_in_binary_ || !describe_leaks(left, Leak::Kind::value).empty()) {
+      result_.warnings.push_back(name + " is not written: it holds a secret that can't be cut out");
+      return;
+    }
+  }
   out_.write(name, diff);
   result_.artifacts[name] = digest_of(diff);
 }

@@ -23,6 +23,7 @@
 #include "core/base/clock.h"
 #include "core/base/exit_code.h"
 #include "core/base/redact.h"
+#include "core/net/proxy.h"
 #include "core/record/transcript.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
@@ -54,11 +55,13 @@ class Run {
   Environment commands_environment() const;
   void start_record();
   void open_egress();
+  void learn_secrets();
   void prove_guarantees();
   void verify_start();
   void work();
   void make_result_diff();
   void check_diff();
+  void check_leaks();
   ExitCode end();
   std::string finish(const std::function<void()>& step);
   void write_artifacts();
@@ -93,11 +96,15 @@ class Run {
   EventFanout events_{redactor_};
   std::atomic<bool> proving_ = false;  ///< the canary's own connections are on no record
   std::unique_ptr<Egress> egress_;
-  std::vector<std::string> secrets_;
+  bool secrets_known_ = false;
+  std::vector<std::string> secrets_;  ///< that no command may find
+  std::vector<std::string> not_looked_for_;
+  ProxySettings proxy_;
   std::optional<std::string> key_;
   std::unique_ptr<Agent> agent_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
+  bool leaks_in_binary_ = false;
   std::string message_;  ///< the agent's final one, redacted
   int turn_ = 0;
 };

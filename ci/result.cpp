@@ -128,7 +128,7 @@ Json running_json(const std::string& run_id, const std::string& run_key) {
 
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor) {
-  std::string text = write_json_pretty(redactor.json(result));
+  std::string text = write_json_pretty(redactor.json(result, Audience::people));
   if (!text.ends_with('\n')) text += '\n';
   write_file(folder / "result.json", text);
 }
@@ -137,7 +137,7 @@ std::string last_line(const RunResult& result, const std::string& last, const st
                       const Redactor& redactor) {
   // Redacted before it is cut: half a secret would not be known any more.
   const auto clean = [&](const std::string& text, std::size_t max_bytes) {
-    return one_line(redactor.text(text), max_bytes);
+    return one_line(redactor.text(text, Audience::people), max_bytes);
   };
   std::string line = "sortie: " + status_of(result) + " (" +
                      std::to_string(static_cast<int>(result.code)) +

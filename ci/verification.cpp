@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 class Collector {
  public:
   Collector(const VerificationOptions& options)
-      : redactor_(options.redactor ? *options.redactor : nothing_), kept_(options.shown_bytes) {}
+      : redactor_(options.redactor ? *options.redactor : nothing_, Audience::tools),
+        kept_(options.shown_bytes) {}
   void feed(std::string_view bytes) { kept_.feed(redactor_.feed(text_.feed(bytes))); }
   void finish(VerificationOutcome& outcome) {
     kept_.feed(redactor_.feed(text_.finish()));

@@ -199,7 +199,7 @@ ToolRegistry::Judgement ToolRegistry::judge(const Entry& entry, const ToolCall& 
 }
 
 CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text) {
-  const std::string shown = redactor_.text(text);
+  const std::string shown = redactor_.text(text, Audience::tools);
   events_.on(tool_call_event(turn, call));
   events_.on(tool_output_event(
       turn, {.call_id = call.call_id, .tool = call.name, .success = false, .output = shown}));
@@ -208,7 +208,7 @@ CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::strin
 
 CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& decision) {
   const bool forbidden = decision.effect == Effect::forbid;
-  const std::string text = redactor_.text(denial_text(decision));
+  const std::string text = redactor_.text(denial_text(decision), Audience::tools);
   events_.on(tool_call_event(turn, call));
   events_.on(tool_output_event(turn, {.call_id = call.call_id,
                                       .tool = call.name,
@@ -240,14 +240,15 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
   }
   if (!result.collected) {
     OutputBuffer buffer(options_.shown_output);
-    buffer.feed(redactor_.text(result.text));
+    buffer.feed(redactor_.text(result.text, Audience::tools));
     result.collected = buffer.finish();
   }
   std::string tail;
   for (const std::string& remark : {result.note, note})
     if (!remark.empty()) tail += "\nNote: " + remark;
-  const std::string head = redactor_.text(result.head);
-  const std::string shown = head + redactor_.text(result.collected->shown) + tail;
+  const std::string head = redactor_.text(result.head, Audience::tools);
+  const std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
+                            redactor_.text(tail, Audience::tools);
 
   ToolOutputRecord record{
       .call_id = call.call_id,

@@ -197,7 +197,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
     command.environment = shell_string_environment(std::move(command.environment));
   }
   TerminalText plain;
-  StreamRedactor redacted(parts_.redactor);
+  StreamRedactor redacted(parts_.redactor, Audience::tools);
   OutputBuffer buffer(options_.shown_output);
   const auto take = [&](std::string_view bytes) { buffer.feed(redacted.feed(plain.feed(bytes))); };
   const ExitStatus exit = run_command(parts_.launcher, command, take, stop);

@@ -12,7 +12,9 @@
 #include "core/base/process.h"
 #include "core/base/redact.h"
 #include "core/base/text.h"
+#include "core/workspace/git_secrets.h"
 #include "policies/environment.h"
+#include "policies/known_secrets.h"
 #include "policies/policy.h"
 
 namespace sortie {
@@ -70,7 +72,10 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   InPlace place(policy, std::filesystem::canonical("."), own);
   const Signals signals;
   Redactor redactor;
-  for (auto& secret : environment_secrets(policy, own)) redactor.add(std::move(secret));
+  auto known = known_secrets(policy, own);
+  for (auto& secret : git_config_secrets(std::filesystem::canonical(".")))
+    known.values.push_back(std::move(secret));
+  learn(redactor, policy, known.values);
   const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
       write_all(STDERR_FILENO, "sortie: network: " + one_line(connection.reason, 500) + "\n");
@@ -84,7 +89,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   command.environment = place.confinement().environment();
   command.timeout = policy.limits.command_timeout;
   command.max_output_bytes = policy.limits.output;
-  StreamRedactor output(redactor);
+  StreamRedactor output(redactor, Audience::tools);
   const ExitStatus status = run_command(
       place.confinement().launcher(), command,
       [&output](std::string_view bytes) { write_all(STDOUT_FILENO, output.feed(bytes)); },

@@ -33,22 +33,29 @@ class EventSink {
   virtual void on(const RunEvent& event) = 0;
 };
 
-/// Redacts an event once, then hands it to its sinks in their order. The transcript is the first:
-/// an event is on disk before anyone sees it or acts on it.
+/// Redacts an event, once for each audience, then hands it to its sinks in their order. The
+/// transcript is the first: an event is on disk before anyone sees it or acts on it.
 ///
 /// Events may come from several threads, and reach the sinks one at a time.
 class EventFanout : public EventSink {
  public:
   explicit EventFanout(const Redactor& redactor) : redactor_(redactor) {}
   /// Before any event.
-  void add(EventSink& sink) { sinks_.push_back(&sink); }
+  /// @param audience  record: the event as it is, but for known secrets; people: for eyes only
+  void add(EventSink& sink, Audience audience = Audience::record) {
+    sinks_.push_back({&sink, audience});
+  }
   void on(const RunEvent& event) override;
   /// Of the last event: for what happens beside the turns.
   int turn() const noexcept { return turn_; }
 
  private:
   const Redactor& redactor_;
-  std::vector<EventSink*> sinks_;
+  struct Sink {
+    EventSink* sink = nullptr;
+    Audience audience = Audience::record;
+  };
+  std::vector<Sink> sinks_;
   std::mutex mutex_;
   std::atomic<int> turn_ = 0;
 };

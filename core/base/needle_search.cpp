@@ -27,10 +27,9 @@ std::uint32_t NeedleSearch::add(std::string_view needle) {
     std::uint32_t next = child(state, byte);
     if (next == kNone) {
       next = static_cast<std::uint32_t>(states_.size());
-      State added;
-      added.depth = states_[state].depth + 1;
-      states_.push_back(std::move(added));
-      states_[state].edges.push_back({byte, next});
+      states_.push_back(
+          {.depth = states_[state].depth + 1, .sibling = states_[state].child, .byte = byte});
+      states_[state].child = next;
     }
     state = next;
   }
@@ -43,7 +42,8 @@ std::uint32_t NeedleSearch::add(std::string_view needle) {
 
 void NeedleSearch::build() {
   root_.fill(0);
-  for (const Edge& edge : states_[0].edges) root_[edge.byte] = edge.to;
+  for (std::uint32_t to = states_[0].child; to != 0; to = states_[to].sibling)
+    root_[states_[to].byte] = to;
   std::size_t shortest = kLongestStride + 1;
   for (const std::size_t length : lengths_) shortest = std::min(shortest, length);
   stride_ = std::max<std::size_t>(shortest - 1, 1);
@@ -58,27 +58,28 @@ void NeedleSearch::build() {
   std::vector<std::uint32_t> queue = {0};
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const std::uint32_t from = queue[i];
-    for (const Edge& edge : states_[from].edges) {
-      State& to = states_[edge.to];
-      to.fallback = from == 0 ? 0 : step(states_[from].fallback, edge.byte);
+    for (std::uint32_t next = states_[from].child; next != 0; next = states_[next].sibling) {
+      State& to = states_[next];
+      to.fallback = from == 0 ? 0 : step(states_[from].fallback, to.byte);
       to.needle = to.own != kNone ? to.own : states_[to.fallback].needle;
-      if (to.depth <= stride_) add_pairs(edge.byte, to);
-      queue.push_back(edge.to);
+      if (to.depth <= stride_) add_pairs(to);
+      queue.push_back(next);
     }
   }
 }
 
-void NeedleSearch::add_pairs(unsigned char byte, const State& after) {
+void NeedleSearch::add_pairs(const State& after) {
+  const char byte = static_cast<char>(after.byte);
   const bool ends = after.needle != kNone;  // anything may follow
   for (unsigned next = 0; ends && next < 256; ++next)
-    pairs_.set(pair(static_cast<char>(byte), static_cast<char>(next)));
-  for (const Edge& edge : after.edges)
-    pairs_.set(pair(static_cast<char>(byte), static_cast<char>(edge.byte)));
+    pairs_.set(pair(byte, static_cast<char>(next)));
+  for (std::uint32_t to = after.child; to != 0; to = states_[to].sibling)
+    pairs_.set(pair(byte, static_cast<char>(states_[to].byte)));
 }
 
 std::uint32_t NeedleSearch::child(std::uint32_t state, unsigned char byte) const {
-  for (const Edge& edge : states_[state].edges)
-    if (edge.byte == byte) return edge.to;
+  for (std::uint32_t to = states_[state].child; to != 0; to = states_[to].sibling)
+    if (states_[to].byte == byte) return to;
   return kNone;
 }
 

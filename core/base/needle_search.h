@@ -47,23 +47,23 @@ class NeedleSearch {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   static constexpr std::size_t kLongestStride = 4;
-  struct Edge {
-    unsigned char byte = 0;
-    std::uint32_t to = 0;
-  };
+  /// A node of the tree of needles. Its children are a list, mostly of one: needles share little
+  /// but their beginning.
   struct State {
     std::uint32_t depth = 0;
     std::uint32_t fallback = 0;    ///< the longest proper suffix that is a state too
     std::uint32_t own = kNone;     ///< the needle that is spelled to here
     std::uint32_t needle = kNone;  ///< that one, else the longest that ends here
-    std::vector<Edge> edges;       ///< mostly one: needles share little but their beginning
+    std::uint32_t child = 0;       ///< the first one; 0 is none
+    std::uint32_t sibling = 0;     ///< the parent's next child; 0 is none
+    unsigned char byte = 0;        ///< that leads here
   };
 
   static std::size_t pair(char first, char second) {
     return static_cast<std::size_t>(static_cast<unsigned char>(first) << 8 |
                                     static_cast<unsigned char>(second));
   }
-  void add_pairs(unsigned char byte, const State& after);
+  void add_pairs(const State& after);
   std::uint32_t child(std::uint32_t state, unsigned char byte) const;
   std::uint32_t step(std::uint32_t state, unsigned char byte) const;
 

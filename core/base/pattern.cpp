@@ -90,12 +90,24 @@ Pattern::Pattern(std::string_view expression, LetterCase letters, bool utf8) {
   compiled_ = std::move(compiled);
 }
 
+Pattern::Pattern(std::unique_ptr<const re2::RE2> compiled) : compiled_(std::move(compiled)) {}
+
 Pattern::Pattern(Pattern&&) noexcept = default;
 Pattern& Pattern::operator=(Pattern&&) noexcept = default;
 Pattern::~Pattern() = default;
 
 Pattern Pattern::expression(std::string_view expression, LetterCase letters) {
   return Pattern(expression, letters, true);
+}
+
+Pattern Pattern::line_expression(std::string_view expression) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_never_nl(true);
+  // In parentheses, so that the flag holds for every alternative.
+  auto compiled = std::make_unique<re2::RE2>("(?m:" + std::string(expression) + ")", options);
+  if (!compiled->ok()) throw PatternError(compiled->error());
+  return Pattern(std::move(compiled));
 }
 
 Pattern Pattern::word_glob(std::string_view glob, LetterCase letters) {
@@ -120,6 +132,25 @@ std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_vie
     return std::nullopt;
   }
   return std::pair(static_cast<std::size_t>(found.data() - text.data()), found.size());
+}
+
+std::optional<GroupMatch> Pattern::find_group(std::string_view text, std::size_t from,
+                                              int group) const {
+  if (from > text.size() || group < 0 || group > compiled_->NumberOfCapturingGroups())
+    return std::nullopt;
+  std::vector<re2::StringPiece> parts(static_cast<std::size_t>(group) + 1);
+  if (!compiled_->Match(piece(text), from, text.size(), re2::RE2::UNANCHORED, parts.data(),
+                        group + 1))
+    return std::nullopt;
+  GroupMatch match;
+  match.begin = static_cast<std::size_t>(parts.front().data() - text.data());
+  match.end = match.begin + parts.front().size();
+  match.group_begin = match.group_end = match.begin;
+  if (parts.back().data() != nullptr) {
+    match.group_begin = static_cast<std::size_t>(parts.back().data() - text.data());
+    match.group_end = match.group_begin + parts.back().size();
+  }
+  return match;
 }
 
 bool any_matches(const std::vector<Pattern>& patterns, std::string_view text) {

@@ -23,6 +23,14 @@ class PatternError : public std::runtime_error {
 
 enum class LetterCase { exact, ignored };
 
+/// Where a match lies in its text, and where one of its groups does.
+struct GroupMatch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t group_begin = 0;
+  std::size_t group_end = 0;
+};
+
 /// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so
 /// that names which are not UTF-8 are matched too.
 class Pattern {
@@ -30,6 +38,10 @@ class Pattern {
   /// @param expression  RE2 syntax (no back references, no look-around)
   /// @throws PatternError
   static Pattern expression(std::string_view expression, LetterCase letters = LetterCase::exact);
+
+  /// As expression(), for a search in many lines at once: `^` and `$` are a line's borders, and no
+  /// match goes beyond its line.
+  static Pattern line_expression(std::string_view expression);
 
   /// A glob over one word: `*` any run of characters, also of '/', `?` one, `[a-z]` `[!a]` a set;
   /// a backslash makes the next character literal. What can't be read as a set is literal.
@@ -50,9 +62,13 @@ class Pattern {
   /// Offset and length of the leftmost match at or after `from`.
   std::optional<std::pair<std::size_t, std::size_t>> find(std::string_view text,
                                                           std::size_t from = 0) const;
+  /// The same of the part that the expression's `group`th parentheses match. A group that took no
+  /// part is empty, at the match's beginning.
+  std::optional<GroupMatch> find_group(std::string_view text, std::size_t from, int group) const;
 
  private:
   explicit Pattern(std::string_view expression, LetterCase letters, bool utf8);
+  explicit Pattern(std::unique_ptr<const re2::RE2> compiled);
   std::unique_ptr<const re2::RE2> compiled_;
 };
 

@@ -3,70 +3,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/codings.h"
+#include "core/base/token_shapes.h"
+
 namespace sortie {
 namespace {
 
-constexpr std::size_t kShortestSecret = 6;
+/// Known secrets outweigh patterns, these shapes: their names say more.
+constexpr std::size_t kPatternWeight = 1;
+constexpr std::size_t kShapeWeight = 0;
 
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The base64 characters (RFC 4648 §4) that depend on nothing but the value when `shift` other
-/// bytes stand before it in its group of three.
-std::string base64_core(std::string_view value, unsigned shift) {
-  std::string bytes(shift, '\0');
-  bytes.append(value);
-  std::string text;
-  unsigned bits = 0;
-  unsigned count = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8 | static_cast<unsigned char>(c)) & 0xFFFF;
-    for (count += 8; count >= 6; count -= 6) text += kBase64[bits >> (count - 6) & 63];
-  }
-  // The shift's own characters, and the one that it shares with the value.
-  return text.substr((shift * 8 + 5) / 6);
-}
-
-std::string url_alphabet(std::string base64) {
-  std::replace(base64.begin(), base64.end(), '+', '-');
-  std::replace(base64.begin(), base64.end(), '/', '_');
-  return base64;
-}
-
-std::string hex(std::string_view value, const char* digits) {
-  std::string text;
-  for (const char c : value) {
-    text += digits[static_cast<unsigned char>(c) >> 4];
-    text += digits[static_cast<unsigned char>(c) & 15];
-  }
-  return text;
-}
-
-/// Percent-coded (RFC 3986 §2): all but the unreserved characters, and those in `also`.
-std::string url_coded(std::string_view value, const char* digits, std::string_view also) {
-  std::string text;
-  for (const char c : value) {
-    const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (letter || std::string_view("-._~").find(c) != std::string_view::npos ||
-        also.find(c) != std::string_view::npos)
-      text += c;
-    else
-      text += "%" + hex(std::string_view(&c, 1), digits);
-  }
-  return text;
-}
-
-std::string json_escaped(std::string_view value) {
-  std::string text;
-  write_json_string(value, text);
-  return text.substr(1, text.size() - 2);
+/// The prefixes of token_shapes(); a needle's index is its row.
+const NeedleSearch& prefixes() {
+  static const NeedleSearch search = [] {
+    NeedleSearch made;
+    for (const TokenShape& shape : token_shapes()) made.add(shape.prefix);
+    made.build();
+    return made;
+  }();
+  return search;
 }
 
 }  // namespace
 
-Redactor::Redactor(std::vector<Secret> secrets) {
-  for (auto& secret : secrets) add(std::move(secret));
-}
+Redactor::Redactor(const std::vector<Secret>& secrets) { add_all(secrets); }
 
 void Redactor::look_for(Kind kind, std::string_view needle, const std::string& name) {
   const std::uint32_t index = searches_[kind].add(needle);
@@ -74,63 +34,60 @@ void Redactor::look_for(Kind kind, std::string_view needle, const std::string& n
   longest_ = std::max(longest_, needle.size());
 }
 
-void Redactor::add(Secret secret) {
-  const std::string& value = secret.value;
-  if (value.size() < kShortestSecret) return;
-  constexpr const char* kLower = "0123456789abcdef";
-  constexpr const char* kUpper = "0123456789ABCDEF";
-  // What encodeURIComponent(), encodeURI() and form encoding leave as it is.
-  constexpr std::string_view kComponent = "!'()*";
-  constexpr std::string_view kUri = "!'()*;/?:@&=+$,#";
-
-  look_for(plain, value, secret.name);
-  look_for(plain, json_escaped(value), secret.name);
-  for (const char* digits : {kLower, kUpper}) {
-    for (const auto also : {std::string_view(), std::string_view("/"), kComponent, kUri})
-      look_for(plain, url_coded(value, digits, also), secret.name);
-    std::string form = url_coded(value, digits, " ");
-    std::replace(form.begin(), form.end(), ' ', '+');
-    look_for(plain, form, secret.name);
-    look_for(coded, hex(value, digits), secret.name);
-  }
-  for (unsigned shift = 0; shift < 3; ++shift) {
-    const std::string core = base64_core(value, shift);
-    look_for(coded, core, secret.name);
-    look_for(coded, url_alphabet(core), secret.name);
+void Redactor::add_all(const std::vector<Secret>& secrets) {
+  for (const Secret& secret : secrets) {
+    if (secret.value.size() < kShortestSecret) continue;
+    const Codings codings = codings_of(secret.value);
+    look_for(plain, secret.value, secret.name);
+    for (const std::string& text : codings.whole) look_for(plain, text, secret.name);
+    for (const std::string& text : codings.wrapped) look_for(coded, text, secret.name);
   }
   for (auto& search : searches_) search.build();
 }
 
-std::string Redactor::text(std::string_view text) const {
-  if (longest_ == 0) return std::string(text);
-  StreamRedactor stream(*this);
-  stream.find(text);
-  return stream.parts_.empty() ? std::move(stream.held_) : stream.finish();
+void Redactor::add_pattern(std::string name, std::string_view expression) {
+  patterns_.push_back({std::move(name), Pattern::line_expression(expression), 0});
 }
 
-std::string Redactor::find(std::string_view text) const {
-  if (longest_ == 0) return {};
-  StreamRedactor stream(*this);
+std::string Redactor::text(std::string_view text, Audience audience) const {
+  if (looks_for_nothing(audience)) return std::string(text);
+  StreamRedactor stream(*this, audience);
   stream.find(text);
-  return stream.parts_.empty() ? std::string() : *stream.parts_.front().name;
+  stream.find_rest();
+  return stream.parts_.empty() ? std::move(stream.held_) : stream.release(stream.held_.size());
 }
 
-Json Redactor::json(const Json& value) const {
-  if (longest_ == 0) return value;
+std::string Redactor::find(std::string_view text, Audience audience) const {
+  const auto parts = find_all(text, audience);
+  return parts.empty() ? std::string() : parts.front().name;
+}
+
+std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audience) const {
+  std::vector<SecretPart> found;
+  if (looks_for_nothing(audience)) return found;
+  StreamRedactor stream(*this, audience);
+  stream.find(text);
+  stream.find_rest();
+  for (const auto& part : stream.parts_) found.push_back({part.begin, part.end, part.name});
+  return found;
+}
+
+Json Redactor::json(const Json& value, Audience audience) const {
+  if (looks_for_nothing(audience)) return value;
   switch (value.type()) {
     case Json::Type::string:
-      return Json(text(value.text()));
+      return Json(text(value.text(), audience));
     case Json::Type::number:
       return find(value.text()).empty() ? value : Json(text(value.text()));
     case Json::Type::array: {
       Json array = Json::array();
-      for (const Json& item : value.items()) array.push_back(json(item));
+      for (const Json& item : value.items()) array.push_back(json(item, audience));
       return array;
     }
     case Json::Type::object: {
       Json object = Json::object();
       for (const auto& [name, member] : value.members())
-        object.members().emplace_back(text(name), json(member));
+        object.members().emplace_back(text(name, audience), json(member, audience));
       return object;
     }
     default:
@@ -139,22 +96,37 @@ Json Redactor::json(const Json& value) const {
 }
 
 std::string StreamRedactor::feed(std::string_view chunk) {
-  if (redactor_.longest() == 0) return std::string(chunk);
+  if (redactor_.looks_for_nothing(audience_)) return std::string(chunk);
   find(chunk);
   return release(settled());
 }
 
 std::string StreamRedactor::finish() {
+  find_rest();
   std::string rest = release(held_.size());
   for (auto& position : positions_) position = {};
+  prefix_position_ = {};
+  gone_.clear();
   return rest;
 }
 
 void StreamRedactor::find(std::string_view chunk) {
   const std::size_t offset = held_.size();
   held_.append(chunk);
-  search(Redactor::plain, chunk, offset);
-  search(Redactor::coded, chunk, offset);
+  for (const auto kind : {Redactor::plain, Redactor::coded})
+    if (!redactor_.searches_[kind].empty()) search(kind, chunk, offset);
+  if (audience_ != Audience::record) {
+    search_prefixes(chunk, offset);
+    judge_candidates(false);
+  }
+  if (looks_at_lines()) search_lines(offset);
+}
+
+/// What was left open because more could come.
+void StreamRedactor::find_rest() {
+  judge_candidates(true);
+  if (looks_at_lines()) search_last_line();
+  join_parts();
 }
 
 void StreamRedactor::search(Redactor::Kind kind, std::string_view chunk, std::size_t offset) {
@@ -164,25 +136,124 @@ void StreamRedactor::search(Redactor::Kind kind, std::string_view chunk, std::si
   for (const auto& hit : hits) {
     const std::size_t length = needles.length(hit.needle);
     const std::size_t end = offset + hit.end;
-    add_part({before(end, length, kind), end, length, &redactor_.names_[kind][hit.needle]});
+    add_part({before(end, length, kind), end, kPatternWeight + length,
+              redactor_.names_[kind][hit.needle].c_str()});
   }
+}
+
+void StreamRedactor::search_prefixes(std::string_view chunk, std::size_t offset) {
+  std::vector<NeedleSearch::Hit> hits;
+  prefixes().scan(chunk, prefix_position_, hits);
+  for (const auto& hit : hits) {
+    const std::size_t begin = offset + hit.end - prefixes().length(hit.needle);
+    if (token_shapes()[hit.needle].at_border && !at_border(begin)) continue;
+    const Candidate candidate{begin, hit.needle};
+    const auto after = [](const Candidate& one, const Candidate& other) {
+      return one.begin < other.begin;
+    };
+    candidates_.insert(std::upper_bound(candidates_.begin(), candidates_.end(), candidate, after),
+                       candidate);
+  }
+}
+
+bool StreamRedactor::at_border(std::size_t begin) const {
+  if (begin >= kBorderContext)
+    return follows_border(std::string_view(held_).substr(begin - kBorderContext, kBorderContext));
+  const std::string context = gone_ + held_.substr(0, begin);
+  const std::size_t size = std::min(context.size(), kBorderContext);
+  return follows_border(std::string_view(context).substr(context.size() - size));
+}
+
+void StreamRedactor::judge_candidates(bool ended) {
+  if (candidates_.empty()) return;
+  judged_.resize(token_shapes().size());
+  std::vector<bool> waits(token_shapes().size());
+  std::vector<Candidate> open;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.begin < judged_[candidate.row]) continue;
+    // What an earlier one of the row comes to decides whether this one is looked at.
+    if (waits[candidate.row]) {
+      open.push_back(candidate);
+      continue;
+    }
+    const TokenShape& shape = token_shapes()[candidate.row];
+    const ShapeVerdict verdict =
+        judge_shape(shape, std::string_view(held_).substr(candidate.begin), ended);
+    if (verdict.kind == ShapeVerdict::Kind::more) {
+      waits[candidate.row] = true;
+      open.push_back(candidate);
+      continue;
+    }
+    const std::size_t end = candidate.begin + verdict.bytes;
+    judged_[candidate.row] = end;
+    if (verdict.kind == ShapeVerdict::Kind::hit)
+      add_part({candidate.begin, end, kShapeWeight, shape.name});
+  }
+  candidates_ = std::move(open);
+}
+
+bool StreamRedactor::looks_at_lines() const {
+  return !redactor_.patterns_.empty() || audience_ == Audience::people;
+}
+
+/// Whole lines at once; of a line that does not end, windows that overlap.
+/// @param offset  of the chunk that came last: no line ends before it that was not looked at
+void StreamRedactor::search_lines(std::size_t offset) {
+  const std::size_t newline = std::string_view(held_).substr(offset).rfind('\n');
+  if (newline != std::string_view::npos) {
+    search_window(line_, offset + newline, offset + newline);
+    line_ = offset + newline + 1;
+  }
+  while (held_.size() - line_ >= Redactor::kLongestLine) {
+    const std::size_t end = line_ + Redactor::kLongestLine;
+    const std::size_t accepted = end - Redactor::kLongestMatch;
+    search_window(line_, end, accepted);
+    line_ = accepted;
+  }
+}
+
+void StreamRedactor::search_last_line() {
+  search_window(line_, held_.size(), held_.size());
+  line_ = held_.size();
+}
+
+/// @param accepted  a match that begins at or behind it is the next window's
+void StreamRedactor::search_window(std::size_t begin, std::size_t end, std::size_t accepted) {
+  const std::string_view text = std::string_view(held_).substr(begin, end - begin);
+  const auto look_for = [&](const LineShape& shape, std::size_t weight) {
+    for (std::size_t at = 0; at <= text.size();) {
+      const auto match = shape.pattern.find_group(text, at, shape.group);
+      if (!match || begin + match->begin > accepted) return;
+      if (match->group_end > match->group_begin)
+        add_part(
+            {begin + match->group_begin, begin + match->group_end, weight, shape.name.c_str()});
+      at = std::max(match->end, match->begin + 1);
+    }
+  };
+  for (const LineShape& shape : redactor_.patterns_) look_for(shape, kPatternWeight);
+  if (audience_ != Audience::people) return;
+  for (const LineShape& shape : loose_shapes()) look_for(shape, kShapeWeight);
 }
 
 /// Parts that overlap become one: what stands in two secrets must not be seen because the other
 /// one was replaced.
-void StreamRedactor::add_part(Part part) {
-  auto first = parts_.end();
-  while (first != parts_.begin() && std::prev(first)->end > part.begin) --first;
-  auto last = first;
-  for (; last != parts_.end() && last->begin < part.end; ++last) {
-    if (last->needle_length >= part.needle_length) {
-      part.needle_length = last->needle_length;
-      part.name = last->name;
+void StreamRedactor::join_parts() {
+  const auto before = [](const Part& one, const Part& other) { return one.begin < other.begin; };
+  std::stable_sort(parts_.begin(), parts_.end(), before);
+  std::size_t kept = 0;
+  for (const Part& part : parts_) {
+    if (kept == 0 || parts_[kept - 1].end <= part.begin) {
+      parts_[kept++] = part;
+      continue;
     }
-    part.begin = std::min(part.begin, last->begin);
-    part.end = std::max(part.end, last->end);
+    Part& last = parts_[kept - 1];
+    last.end = std::max(last.end, part.end);
+    if (part.weight > last.weight) {
+      last.weight = part.weight;
+      last.name = part.name;
+    }
   }
-  parts_.insert(parts_.erase(first, last), part);
+  parts_.resize(kept);
 }
 
 /// The offset in held_ that is `bytes` before `end`, where the search's line breaks don't count.
@@ -202,19 +273,26 @@ std::size_t StreamRedactor::settled() const {
     const std::size_t open = redactor_.searches_[kind].open_bytes(positions_[kind]);
     if (open > 0) end = std::min(end, before(held_.size(), open, kind));
   }
+  if (audience_ != Audience::record)
+    end = std::min(end,
+                   held_.size() - std::min(held_.size(), prefixes().open_bytes(prefix_position_)));
+  if (!candidates_.empty()) end = std::min(end, candidates_.front().begin);
+  if (looks_at_lines()) end = std::min(end, line_);
   return end;
 }
 
 /// Takes out what stands before `end`, secrets replaced. A part that reaches beyond it may still
 /// grow: it stays, without the bytes before `end`, which nobody needs any more.
 std::string StreamRedactor::release(std::size_t end) {
+  if (end == 0) return {};
+  join_parts();
   std::string shown;
   std::size_t at = 0;
   std::vector<Part> open;
   for (const Part& part : parts_) {
     if (part.begin < end) shown.append(held_, at, part.begin - at);
     if (part.end <= end) {
-      shown += "[REDACTED:" + *part.name + "]";
+      shown += "[REDACTED:" + std::string(part.name) + "]";
       at = part.end;
     } else {
       Part moved = part;
@@ -225,8 +303,15 @@ std::string StreamRedactor::release(std::size_t end) {
     }
   }
   if (at < end) shown.append(held_, at, end - at);
+  if (audience_ != Audience::record && end > 0) {
+    gone_.append(held_, end - std::min(end, kBorderContext), std::min(end, kBorderContext));
+    gone_.erase(0, gone_.size() - std::min(gone_.size(), kBorderContext));
+  }
   held_.erase(0, end);
   parts_ = std::move(open);
+  for (Candidate& candidate : candidates_) candidate.begin -= end;
+  for (std::size_t& judged : judged_) judged -= std::min(judged, end);
+  line_ -= std::min(line_, end);
   return shown;
 }
 

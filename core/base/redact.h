@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/line_shapes.h"
 #include "core/base/needle_search.h"
 
 namespace sortie {
@@ -16,20 +17,50 @@ struct Secret {
   std::string value;
 };
 
-/// Replaces known secrets by "[REDACTED:name]", also where they are base64- (any alignment, both
-/// alphabets, wrapped lines), hex- or URL-coded or escaped as in a JSON string. Values shorter than
-/// 6 bytes are not looked for: they would hit by chance. One pass, linear in the text.
+/// Who gets a text: each sees less than the one before.
+enum class Audience {
+  record,  ///< the model's own items and what is sent to it as a prompt: without known secrets
+  tools,   ///< tool output: also without tokens and private keys (token_shapes.h)
+  people,  ///< stderr, events and reports: also without loose shapes (line_shapes.h)
+};
+
+/// A part of a text that is to be replaced.
+struct SecretPart {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string name;
+};
+
+/// Replaces secrets by "[REDACTED:name]": known values as they stand and in the codings of
+/// codings.h, what the policy's patterns match, and shapes, as far as the audience asks for them.
+/// One pass a search, linear in the text. docs/secrets.md says what is not found.
 class Redactor {
  public:
-  explicit Redactor(std::vector<Secret> secrets = {});
-  void add(Secret secret);
-  std::string text(std::string_view text) const;
+  /// A shorter value is not looked for: it would hit by chance.
+  static constexpr std::size_t kShortestSecret = 6;
+  /// A line is looked at as a whole by patterns; of a longer one, windows of this size are.
+  static constexpr std::size_t kLongestLine = 64u << 10;
+  /// So long may a match be that is found across two windows of a long line.
+  static constexpr std::size_t kLongestMatch = 4u << 10;
+
+  explicit Redactor(const std::vector<Secret>& secrets = {});
+  void add(Secret secret) { add_all({std::move(secret)}); }
+  /// Cheaper than one by one. Values that are too short are left out.
+  void add_all(const std::vector<Secret>& secrets);
+  /// @param expression  RE2; matched in single lines
+  /// @throws PatternError
+  void add_pattern(std::string name, std::string_view expression);
+
+  std::string text(std::string_view text, Audience audience = Audience::record) const;
   /// Every string and member name inside the value. A number that spells a secret becomes a string.
-  Json json(const Json& value) const;
-  /// The name of a secret that stands in the text, or "".
-  std::string find(std::string_view text) const;
-  /// Bytes of the longest thing looked for: at most this much of a stream, line breaks not
-  /// counted, is held back so that a secret split over two chunks is found.
+  Json json(const Json& value, Audience audience = Audience::record) const;
+  /// The name of the first secret that stands in the text, or "".
+  std::string find(std::string_view text, Audience audience = Audience::record) const;
+  /// All of them, in order, not overlapping.
+  std::vector<SecretPart> find_all(std::string_view text,
+                                   Audience audience = Audience::record) const;
+  /// Bytes of the longest known value in its longest coding: at most this much of a stream, line
+  /// breaks not counted, is held back for known values.
   std::size_t longest() const noexcept { return longest_; }
 
  private:
@@ -37,18 +68,26 @@ class Redactor {
   enum Kind { plain, coded, kinds };  ///< coded: base64 and hex, which tools wrap
 
   void look_for(Kind kind, std::string_view needle, const std::string& name);
+  bool looks_for_nothing(Audience audience) const {
+    return audience == Audience::record && longest_ == 0 && patterns_.empty();
+  }
 
   NeedleSearch searches_[kinds] = {NeedleSearch(NeedleSearch::LineBreaks::count),
                                    NeedleSearch(NeedleSearch::LineBreaks::pass_over)};
   std::vector<std::string> names_[kinds];  ///< by needle
+  std::vector<LineShape> patterns_;
   std::size_t longest_ = 0;
 };
 
-/// Redacts a stream that comes in chunks: holds back the tail that may begin a secret. No secret
-/// may be added to the redactor while a stream is under way.
+/// Redacts a stream that comes in chunks: holds back the tail that may begin a secret; chunk
+/// borders make no difference. Held back are at most the longest needle, kOpen bytes behind a
+/// token's prefix, kLongestKeyBlock behind the first line of a private key, and where there are
+/// patterns a line of kLongestLine. Nothing may be added to the redactor while a stream is under
+/// way.
 class StreamRedactor {
  public:
-  explicit StreamRedactor(const Redactor& redactor) : redactor_(redactor) {}
+  explicit StreamRedactor(const Redactor& redactor, Audience audience = Audience::record)
+      : redactor_(redactor), audience_(audience) {}
   /// What may be shown now.
   std::string feed(std::string_view chunk);
   /// The rest, at the stream's end.
@@ -60,21 +99,41 @@ class StreamRedactor {
   struct Part {
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::size_t needle_length = 0;  ///< of the longest needle in it, which names the part
-    const std::string* name = nullptr;
+    std::size_t weight = 0;  ///< the heaviest of those that overlap names the part
+    const char* name = nullptr;
+  };
+  /// A token's prefix that was seen; whether it is a token depends on what follows.
+  struct Candidate {
+    std::size_t begin = 0;  ///< in held_
+    std::uint32_t row = 0;  ///< in token_shapes()
   };
 
   void find(std::string_view chunk);
+  void find_rest();
   void search(Redactor::Kind kind, std::string_view chunk, std::size_t offset);
-  void add_part(Part part);
+  void search_prefixes(std::string_view chunk, std::size_t offset);
+  void judge_candidates(bool ended);
+  void search_lines(std::size_t offset);
+  void search_last_line();
+  void search_window(std::size_t begin, std::size_t end, std::size_t accepted);
+  bool looks_at_lines() const;
+  bool at_border(std::size_t begin) const;
+  void add_part(Part part) { parts_.push_back(part); }
+  void join_parts();
   std::size_t before(std::size_t end, std::size_t bytes, Redactor::Kind kind) const;
   std::size_t settled() const;
   std::string release(std::size_t end);
 
   const Redactor& redactor_;
+  Audience audience_;
   std::string held_;
-  std::vector<Part> parts_;  ///< in held_, in order, not overlapping
+  std::string gone_;         ///< the last bytes that stood before held_
+  std::vector<Part> parts_;  ///< in held_; after join_parts() in order, not overlapping
   NeedleSearch::Position positions_[Redactor::kinds];
+  NeedleSearch::Position prefix_position_;
+  std::vector<Candidate> candidates_;  ///< in order of their beginnings
+  std::vector<std::size_t> judged_;    ///< by row: no candidate before this is looked at
+  std::size_t line_ = 0;               ///< held_ from here on was not looked at by lines
 };
 
 }  // namespace sortie
