@@ -140,14 +140,27 @@ class LooseSplitter {
       word_.text += kLooseAnything;
       word_.substitutes = true;
     }
+    if (c == '<' || c == '>') return read_redirection();
     finish_word();
-    if (c == '<' || c == '>') {
-      after_redirection_ = true;
-      return;
-    }
     if (!words_.empty()) words_.back().ends_command = true;
     at_command_ = true;
     after_redirection_ = false;
+  }
+
+  /// `2>&1` and its like: neither the descriptor nor the `&` ends or begins a command.
+  void read_redirection() {
+    const bool is_descriptor = in_word_ && !word_.text.empty() &&
+                               word_.text.find_first_not_of("0123456789") == std::string::npos;
+    if (is_descriptor) {
+      in_word_ = false;
+    } else {
+      finish_word();
+    }
+    while (at_ + 1 < script_.size() &&
+           std::string_view("<>&|").find(script_[at_ + 1]) != std::string_view::npos) {
+      ++at_;
+    }
+    after_redirection_ = true;
   }
 
   void begin_word() {
