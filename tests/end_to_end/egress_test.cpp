@@ -1,0 +1,215 @@
+// Commands of a network that is a list, with real programs and servers on loopback.
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <string>
+
+#include "tests/support/run_folder.h"
+#include "tests/support/test_authority.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Packages over TLS on 127.0.0.2, in a process of its own.
+class PackageServer {
+ public:
+  PackageServer() : authority_(made()) {
+    // node behind a proxy compares the certificate of a bare address with "localhost".
+    const auto certificate = authority_.issue("server", "IP:127.0.0.2,DNS:localhost");
+    ProgramStart start;
+    start.argv = {"/usr/bin/python3", SORTIE_SOURCE_DIR "/tests/support/package_server.py",
+                  (folder_ / "made").string(), certificate.certificate, certificate.key};
+    program_.emplace(start);
+    if (!wait_until([this] { return fs::exists(folder_ / "made/port"); }))
+      throw std::runtime_error("the package server does not start");
+    std::ifstream(folder_ / "made/port") >> port_;
+  }
+  std::string place() const { return "127.0.0.2:" + port_; }
+  std::string url(const std::string& path) const { return "https://" + place() + path; }
+  std::string port() const { return port_; }
+  std::string bundle() const { return authority_.bundle(); }
+
+ private:
+  TestAuthority made() {
+    fs::create_directory(folder_ / "made");
+    return TestAuthority(folder_.path());
+  }
+  TemporaryFolder folder_;
+  TestAuthority authority_;
+  std::optional<Program> program_;
+  std::string port_;
+};
+
+/// A run under a policy that lists the server, whose certificates the programs trust.
+void prepare(const RunFolder& folder, const PackageServer& server, const std::string& allow,
+             const CassetteWriter& cassette) {
+  folder.write("work/ca.pem", "");
+  fs::copy_file(server.bundle(), folder.workspace() / "ca.pem",
+                fs::copy_options::overwrite_existing);
+  folder.write("net.yaml",
+               "version: 1\nextends: [auto]\nnetwork:\n  mode: allow-list\n  allow: [" + allow +
+                   "]\nenvironment:\n  set: {CURL_CA_BUNDLE: ca.pem, GIT_SSL_CAINFO: ca.pem, "
+                   "PIP_CERT: ca.pem}\n");
+  folder.write_task(cassette, "policy: net.yaml\nexpect: {changes: any}\n");
+}
+
+std::vector<Caller> callers_with_namespaces() {
+  std::vector<Caller> callers;
+  for (const Caller& caller : all_callers())
+    if (caller.namespaces) callers.push_back(caller);
+  return callers;
+}
+
+/// Whether a program is there for everybody; what lies under somebody's HOME is not.
+bool has(const std::string& program) {
+  if (::access(program.c_str(), X_OK) == 0) return true;
+  BOOST_TEST_MESSAGE("skipped: " << program << " is not installed");
+  return false;
+}
+
+bool has_pip() {
+  ProgramStart start;
+  start.argv = {"/usr/bin/python3", "-m", "pip", "--version"};
+  if (has("/usr/bin/python3") && run_program(start).status == 0) return true;
+  BOOST_TEST_MESSAGE("skipped: python3 -m pip is not installed");
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(egress)
+
+BOOST_AUTO_TEST_CASE(curl_git_npm_and_pip_go_through_the_proxy) {
+  const PackageServer server;
+  std::vector<std::pair<std::string, std::string>> rows;  // script, what it prints
+  if (has("/usr/bin/curl"))
+    rows.emplace_back("/usr/bin/curl -sS " + server.url("/hello.txt"), "hello from curl");
+  rows.emplace_back(
+      "git clone -q " + server.url("/repo.git") + " $TMPDIR/clone && cat $TMPDIR/clone/hello.txt",
+      "hello from git");
+  if (has("/usr/bin/npm"))
+    rows.emplace_back(
+        "mkdir $TMPDIR/n && C=$PWD/ca.pem && cd $TMPDIR/n && /usr/bin/npm install --cafile $C "
+        "--fetch-retries 0 --no-audit --no-fund --registry " +
+            server.url("/npm/") + " left-one && cat node_modules/left-one/index.js",
+        "hello from npm");
+  if (has_pip())
+    rows.emplace_back(
+        "/usr/bin/python3 -m pip install -q --no-deps --target $TMPDIR/p --index-url " +
+            server.url("/simple/") + " onepkg && cat $TMPDIR/p/onepkg.py",
+        "hello from pip");
+  CassetteWriter cassette;
+  for (const auto& row : rows) cassette.shell({"bash", "-c", row.first}).next();
+  cassette.message("done");
+  for (const Caller& caller : callers_with_namespaces()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      prepare(folder, server, "'" + server.place() + "'", cassette);
+      const ProgramEnd end = folder.run_as(caller);
+      BOOST_TEST(end.status == 0, end.errors);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        BOOST_TEST(holds(folder.output(i), rows[i].second), folder.output(i));
+      std::size_t opened = 0;
+      for (const Json& record : folder.records("network.connection")) {
+        BOOST_TEST(record["allowed"].boolean());
+        BOOST_TEST(record.string_at("host") == "127.0.0.2");
+        BOOST_TEST(record.string_at("address") == "127.0.0.2");
+        BOOST_TEST(record.string_at("rule") == server.place());
+        opened += record.string_at("state") == "opened" ? 1u : 0u;
+      }
+      BOOST_TEST(opened >= rows.size());
+      const Json result = folder.result();
+      BOOST_TEST(result["counts"].integer_at("connections") == static_cast<int>(opened));
+      BOOST_TEST(result["counts"].integer_at("denied_connections") == 0);
+      BOOST_TEST(result["guarantees"]["network"]["proved"].boolean());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_else_is_reached) {
+  const PackageServer server;
+  const std::string direct =
+      "import socket\n"
+      "def tried(kind, host, port):\n"
+      "  s = socket.socket(socket.AF_INET, kind); s.settimeout(3)\n"
+      "  try:\n"
+      "    s.connect((host, port)); s.send(b'x')\n"
+      "    if kind == socket.SOCK_DGRAM: s.recv(1)\n"
+      "    return 'REACHED'\n"
+      "  except OSError as e: return 'refused'\n"
+      "print(*[tried(*t) for t in ((socket.SOCK_STREAM, '1.1.1.1', 443),\n"
+      "  (socket.SOCK_STREAM, '127.0.0.2', " +
+      server.port() +
+      "),\n  (socket.SOCK_DGRAM, '1.1.1.1', 53), (socket.SOCK_DGRAM, '127.0.0.53', 53))])\n"
+      "try: print(socket.getaddrinfo('example.org', 443))\n"
+      "except OSError: print('no names')\n"
+      "for host in ('127.0.0.1', '0.0.0.0'):\n"
+      "  s = socket.socket()\n"
+      "  for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):\n"
+      "    s.setsockopt(socket.SOL_SOCKET, option, 1)\n"
+      "  try: s.bind((host, 3128)); s.listen(); print('TAKEN')\n"
+      "  except OSError: print('port kept')\n";
+  const auto ask = [](const std::string& lines) {
+    return "exec 3<>/dev/tcp/127.0.0.1/3128; printf '" + lines + "\\r\\n\\r\\n' >&3; cat <&3";
+  };
+  const CassetteWriter cassette =
+      CassetteWriter()
+          .shell({"/usr/bin/python3", "-c", direct})
+          .next()
+          .shell({"bash", "-c", ask("CONNECT unlisted.example:443 HTTP/1.1")})
+          .next()
+          .shell({"bash", "-c", ask("GET http://unlisted.example/ HTTP/1.1\\r\\nHost: x")})
+          .next()
+          .shell({"bash", "-c", ask("CONNECT 169.254.169.254:80 HTTP/1.1")})
+          .next()
+          .message("done");
+  for (const Caller& caller : callers_with_namespaces()) {
+    for (const std::string& allow : {"'" + server.place() + "'", std::string()}) {
+      BOOST_TEST_CONTEXT(caller.name << ", allow: [" << allow << "]") {
+        const RunFolder folder;
+        prepare(folder, server, allow, cassette);
+        const ProgramEnd end = folder.run_as(caller);
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(folder.output(0) ==
+                   "refused refused refused refused\nno names\nport kept\nport kept\n");
+        for (std::size_t call = 1; call <= 3; ++call)
+          BOOST_TEST(folder.output(call).starts_with("HTTP/1.1 403 "), folder.output(call));
+        BOOST_TEST(holds(folder.output(1), "an entry \"unlisted.example:443\" there would allow"));
+        const auto records = folder.records("network.connection");
+        BOOST_REQUIRE(records.size() == 3u);
+        for (const Json& record : records) {
+          BOOST_TEST(record.string_at("state") == "denied");
+          BOOST_TEST(!record["allowed"].boolean(true));
+          BOOST_TEST(record.string_at("reason") != "");
+        }
+        BOOST_TEST(records[0].string_at("host") == "unlisted.example");
+        BOOST_TEST(records[1].string_at("method") == "GET");
+        BOOST_TEST(folder.result()["counts"].integer_at("denied_connections") == 3);
+        BOOST_TEST(holds(end.errors, "network: CONNECT unlisted.example:443: deny, "), end.errors);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(another_proxy_ahead_is_refused_loudly) {
+  const PackageServer server;
+  const RunFolder folder;
+  prepare(folder, server, "packages.example.com", CassetteWriter().message("done"));
+  ProgramStart start = folder.start();
+  start.environment["HTTPS_PROXY"] = "http://user:hunter2@proxy.example:3128";
+  const ProgramEnd end = run_program(start);
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(holds(end.errors, "name 'packages.example.com' in NO_PROXY"), end.errors);
+  BOOST_TEST(!holds(end.errors, "hunter2"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
