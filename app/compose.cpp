@@ -45,10 +45,12 @@ bool knows_custom_tools(const std::string& model) { return model.starts_with("gp
 
 }  // namespace
 
-std::vector<fs::path> files_of_task(const Task& task) {
+std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
   std::vector<fs::path> files;
   if (!task.file.empty()) files.push_back(task.file);
   if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
+  // It runs outside the sandbox: whoever could write it would be out.
+  for (auto& file : approver_files(policy)) files.push_back(std::move(file));
   return files;
 }
 
@@ -89,6 +91,7 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
   start.policy = source_json(inputs.policy.digest, inputs.policy.file,
                              write_json_pretty(policy_json(inputs.policy)));
   start.workspace = Json::object({{"path", inputs.workspace.string()},
+                                  {"seen_as", confinement.workspace().string()},
                                   {"base_commit", git.head_commit},
                                   {"isolation", result.isolation},
                                   {"reason", workspace.reason()}});
@@ -107,6 +110,7 @@ struct Agent::State {
 
   void make_model();
   void make_tools();
+  JudgeOptions judge_options();
   bool enables(const std::string& tool) const;
   void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const;
   void make_loop();
@@ -119,6 +123,7 @@ struct Agent::State {
   std::unique_ptr<Recording> recording;
   std::unique_ptr<Model> model;
   std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<Approver> approver;
   std::unique_ptr<ToolRegistry> registry;
   std::unique_ptr<Loop> loop;
   ProjectDocs docs;
@@ -191,10 +196,28 @@ void Agent::State::make_tools() {
   options.shown_output = inputs.task.shown_output;
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
+  options.judge = judge_options();
   if (auto* paths = parts.protected_paths)
     options.protected_changes = [paths] { return paths->restore_changed(); };
   registry = std::make_unique<ToolRegistry>(std::move(tools), engine, parts.events, parts.redactor,
                                             parts.clock, std::move(options));
+}
+
+/// Who is asked where no rule matches.
+JudgeOptions Agent::State::judge_options() {
+  const RunInputs& inputs = parts.inputs;
+  JudgeOptions options;
+  options.run_id = inputs.run_id;
+  options.time_left = [&budget = parts.budget] { return budget.time_left(); };
+  if (!inputs.policy.approver) return options;
+  const Environment own = own_environment();
+  const auto path = own.find("PATH");
+  approver = std::make_unique<ProgramApprover>(
+      inputs.policy, own,
+      command_path(path == own.end() ? "" : path->second, {parts.confinement.workspace()}),
+      parts.redactor, parts.say);
+  options.approver = approver.get();
+  return options;
 }
 
 /// Whether the task lets the run have the tool.

@@ -23,8 +23,8 @@
 
 namespace sortie {
 
-/// The task and what it names: protected while the run lasts.
-std::vector<std::filesystem::path> files_of_task(const Task& task);
+/// The task and what it names, and the policy's approver: protected while the run lasts.
+std::vector<std::filesystem::path> files_of_run(const Task& task, const Policy& policy);
 
 /// What is known of this machine's namespaces.
 enum class Namespaces {
@@ -62,6 +62,7 @@ class Agent {
     Budget& budget;
     /// Runs the task's verification for the model that asks for it.
     std::function<RunTests::Outcome(std::stop_token)> run_tests;
+    std::function<void(const std::string&)> say;  ///< a line for the operator
   };
   explicit Agent(Parts parts);
   ~Agent();

@@ -90,6 +90,14 @@ Approval chosen_approval(const RunOptions& options, const Policy& policy) {
   return asked;
 }
 
+/// What audit lets run, the sandbox has to hold.
+void check_audit(const RunInputs& inputs) {
+  if (inputs.approval == Approval::audit && inputs.policy.sandbox == SandboxMode::none)
+    throw InputError(
+        "the approval mode audit lets everything run and needs a sandbox; the policy says "
+        "sandbox.mode: none");
+}
+
 /// A recording asks no model, so that no bound of models concerns it.
 void check_bounds(const RunInputs& inputs) {
   if (inputs.task.model.provider == "replay") return;
@@ -223,6 +231,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task = load_task(options.task, piped.value_or(""));
   inputs.policy = load_policy(chosen_policy(options.policy, inputs.task));
   inputs.approval = chosen_approval(options, inputs.policy);
+  check_audit(inputs);
   inputs.run_id = new_run_id();
   apply_model_flags(options, inputs);
   apply_budget_flags(options, inputs.task.budget);

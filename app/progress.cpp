@@ -154,6 +154,11 @@ void Progress::show_approval(const RunEvent& event) {
   call_ = one_line(call_, kLineBytes);
   decision_ = data.string_at("decision");
   now_ = call_;
+  note_.clear();
+  if (data["audited"].boolean())
+    note_ = " (audit: " + one_line(data.string_at("reason"), kLineBytes) + ")";
+  else if (data["approver"].is_object())
+    note_ = " (approver)";
   if (decision_ == "allow") return;
   const std::string mark = colors_ ? "\x1b[33m" + decision_ + "\x1b[0m" : decision_;
   print(turn_mark(event) + call_ + ": " + mark + ", " +
@@ -179,7 +184,7 @@ void Progress::show_connection(const RunEvent& event) {
 void Progress::show_output(const RunEvent& event) {
   const Json& data = event.data;
   if (decision_ == "allow")
-    print(turn_mark(event) + call_ + ": allow, " + describe_exit(data) + ", " +
+    print(turn_mark(event) + call_ + ": allow" + note_ + ", " + describe_exit(data) + ", " +
           seconds_text(data.integer_at("duration_ms")));
   if (style_.verbose) {
     const std::string output = data.string_at("output");

@@ -56,6 +56,7 @@ class Progress : public EventSink {
   std::string now_ = "starting";
   std::string call_;  ///< the tool call that is under way
   std::string decision_;
+  std::string note_;  ///< on the decision, for the line of an allowed call
   std::thread ticker_;
 };
 

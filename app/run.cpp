@@ -88,7 +88,7 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   result_.isolation_reason = workspace_->reason();
   confinement_ = std::make_unique<Confinement>(
       ConfinementInputs{inputs_.policy, inputs_.approval, inputs_.workspace, out_.path(),
-                        files_of_task(inputs_.task), workspace_->mount_plan(),
+                        files_of_run(inputs_.task, inputs_.policy), workspace_->mount_plan(),
                         namespaces != Namespaces::none, no_namespaces, state},
       commands_environment());
   if (!confinement_->keeper().layers().namespaces)
@@ -230,7 +230,8 @@ void Run::verify_start() {
 void Run::work() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
       inputs_, options_, key_, proxy_, *confinement_, protected_paths_.get(), git_, events_,
-      redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); }});
+      redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
+      [this](const std::string& text) { progress_->say(text); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   std::vector<Item> items = agent_->first_items();
   for (int round = 1;; ++round) {

@@ -1,5 +1,6 @@
 #include "ci/result.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -32,14 +33,21 @@ Json to_json(const Denial& denial) {
                             {"actions", denial.actions},
                             {"rule", denial.rule},
                             {"reason", denial.reason},
-                            {"would_allow", denial.would_allow}});
+                            {"count", denial.count},
+                            {"would_allow", denial.would_allow},
+                            {"would_allow_yaml", text_or_null(denial.would_allow_yaml)}});
   if (!denial.part.empty()) json.set("part", denial.part);
   return json;
 }
 
-Json denials_json(const Tally& tally) {
+/// The most frequent first; of equals, the first.
+Json denials_json(const std::vector<Denial>& denials) {
+  std::vector<const Denial*> sorted;
+  for (const Denial& denial : denials) sorted.push_back(&denial);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Denial* a, const Denial* b) { return a->count > b->count; });
   Json array = Json::array();
-  for (const Denial& denial : tally.denials) array.push_back(to_json(denial));
+  for (const Denial* denial : sorted) array.push_back(to_json(*denial));
   return array;
 }
 
@@ -110,7 +118,8 @@ Json result_json(const RunResult& result, const Tally& tally) {
                                          {"after", round_json(result.verification)},
                                          {"rounds", result.verification_rounds}}));
   add_changes(json, result);
-  json.set("denials", denials_json(tally));
+  json.set("denials", denials_json(tally.denials));
+  json.set("audited", denials_json(tally.audited));
   add_sandbox(json, result);
   json.set("digests", by_name(result.digests));
   json.set("artifacts", by_name(result.artifacts));

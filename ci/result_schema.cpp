@@ -28,7 +28,7 @@ constexpr const char* kSchema = R"({
       "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
                    "model", "usage", "durations", "counts", "verified", "verification",
                    "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
-                   "denials", "approval", "guarantees", "layers", "isolation",
+                   "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
       "properties": {
         "exit_code": {"enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 70, 130, 143]},
@@ -64,7 +64,7 @@ constexpr const char* kSchema = R"({
         },
         "counts": {
           "type": "object",
-          "required": ["turns", "tool_calls", "denials", "retries", "connections",
+          "required": ["turns", "tool_calls", "denials", "audited", "retries", "connections",
                        "denied_connections"],
           "additionalProperties": {"$ref": "#/$defs/count"}
         },
@@ -83,22 +83,8 @@ constexpr const char* kSchema = R"({
         "applies_to": {"$ref": "#/$defs/strings"},
         "base": {"type": ["string", "null"]},
         "head_commit": {"type": ["string", "null"]},
-        "denials": {
-          "type": "array",
-          "items": {
-            "type": "object",
-            "required": ["tool", "decision", "actions", "rule", "reason", "would_allow"],
-            "properties": {
-              "tool": {"type": "string"},
-              "decision": {"enum": ["deny", "forbid"]},
-              "actions": {"type": "array"},
-              "rule": {"type": ["object", "null"]},
-              "reason": {"type": "string"},
-              "would_allow": {"type": ["object", "null"]},
-              "part": {"type": "string"}
-            }
-          }
-        },
+        "denials": {"$ref": "#/$defs/denials"},
+        "audited": {"$ref": "#/$defs/denials"},
         "approval": {"type": "string"},
         "guarantees": {"type": "object"},
         "layers": {"type": "object"},
@@ -116,6 +102,25 @@ constexpr const char* kSchema = R"({
     "count": {"type": "integer", "minimum": 0},
     "strings": {"type": "array", "items": {"type": "string"}},
     "digests": {"type": "object", "additionalProperties": {"type": "string"}},
+    "denials": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "required": ["tool", "decision", "actions", "rule", "reason", "count", "would_allow",
+                     "would_allow_yaml"],
+        "properties": {
+          "tool": {"type": "string"},
+          "decision": {"enum": ["deny", "forbid"]},
+          "actions": {"type": "array"},
+          "rule": {"type": ["object", "null"]},
+          "reason": {"type": "string"},
+          "count": {"type": "integer", "minimum": 1},
+          "would_allow": {"type": ["object", "null"]},
+          "would_allow_yaml": {"type": ["string", "null"]},
+          "part": {"type": "string"}
+        }
+      }
+    },
     "tokens": {
       "type": "object",
       "required": ["input_tokens", "cached_input_tokens", "output_tokens",

@@ -27,6 +27,16 @@ std::string joined(const Json& argv) {
   return line;
 }
 
+/// Adds it to the others, or counts it where it is there already.
+void add(Denial denial, std::vector<Denial>& denials) {
+  for (Denial& each : denials) {
+    if (!each.is_same(denial)) continue;
+    ++each.count;
+    return;
+  }
+  if (denials.size() < kMostDenials) denials.push_back(std::move(denial));
+}
+
 /// The command that an approval is about, or "".
 std::string command_of(const Json& actions) {
   for (const Json& action : actions.items()) {
@@ -46,6 +56,11 @@ std::string action_text(const std::string& command, const Json& exit) {
 }
 
 }  // namespace
+
+bool Denial::is_same(const Denial& other) const {
+  return tool == other.tool && effect == other.effect && reason == other.reason &&
+         part == other.part && rule == other.rule && actions == other.actions;
+}
 
 void Tally::on(const RunEvent& event) {
   const Json& data = event.data;
@@ -81,11 +96,13 @@ void Tally::on(const RunEvent& event) {
 void Tally::on_approval(const Json& data) {
   command_ = command_of(data["actions"]);
   const std::string effect = data.string_at("decision");
-  if (effect == "allow") return;
-  ++denial_count;
-  if (denials.size() < kMostDenials)
-    denials.push_back({data.string_at("tool"), data["actions"], effect, data["rule"],
-                       data.string_at("reason"), data.string_at("part"), data["would_allow"]});
+  const bool was_audited = data["audited"].boolean();
+  if (effect == "allow" && !was_audited) return;
+  ++(was_audited ? audited_count : denial_count);
+  add({data.string_at("tool"), data["actions"], was_audited ? data.string_at("strict") : effect,
+       data["rule"], data.string_at("reason"), data.string_at("part"), data["would_allow"],
+       data.string_at("would_allow_yaml")},
+      was_audited ? audited : denials);
 }
 
 Json Tally::usage_json() const {
@@ -98,6 +115,7 @@ Json Tally::counts_json() const {
   return Json::object({{"turns", turns},
                        {"tool_calls", tool_calls},
                        {"denials", denial_count},
+                       {"audited", audited_count},
                        {"retries", retries},
                        {"connections", connections},
                        {"denied_connections", denied_connections}});

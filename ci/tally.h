@@ -10,7 +10,7 @@
 
 namespace sortie {
 
-/// A tool call that was denied, and why.
+/// A tool call that was denied, or that strict rules would have denied, and why.
 struct Denial {
   std::string tool;
   Json actions;        ///< array as in the approval record: argv, paths
@@ -19,6 +19,9 @@ struct Denial {
   std::string reason;
   std::string part{};  ///< of the command that it was about; may be ""
   Json would_allow{};  ///< lines of a policy that would allow it, or null where there are none
+  std::string would_allow_yaml{};  ///< the same as YAML, or ""
+  int count = 1;                   ///< how often
+  bool is_same(const Denial& other) const;
 };
 
 /// Adds up what a run's events tell: the numbers of result.json and run.completed.
@@ -32,8 +35,10 @@ class Tally : public EventSink {
   int turns = 0;
   int tool_calls = 0;
   int retries = 0;
-  std::vector<Denial> denials;  ///< the first 200
+  std::vector<Denial> denials;  ///< the first 200 that differ, in their order
+  std::vector<Denial> audited;  ///< what the approval mode audit let run, likewise
   int denial_count = 0;
+  int audited_count = 0;
   int connections = 0;  ///< of commands, allowed
   int denied_connections = 0;
   std::chrono::milliseconds model_time{0};
@@ -43,7 +48,7 @@ class Tally : public EventSink {
 
   Json usage_json() const;  ///< {"total":{…},"by_model":{…}}
   Json counts_json()
-      const;  ///< {"turns","tool_calls","denials","retries","connections","denied_connections"}
+      const;  ///< {"turns","tool_calls","denials","audited","retries","connections","denied_connections"}
   /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
   Json durations_json(std::chrono::milliseconds total) const;
 

@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace sortie {
+namespace {
+
+/// By effect; of equals, what nobody could lift goes before what only lacks a rule.
+int rank(const Decision& decision) {
+  const bool stands_in_the_way = decision.effect != Effect::allow || decision.audited;
+  return static_cast<int>(decision.effect) * 3 +
+         (stands_in_the_way ? (decision.unmatched ? 1 : 2) : 0);
+}
+
+}  // namespace
+
 const Decision& strictest(const std::vector<Decision>& decisions) {
   static const Decision kNothingAsked = [] {
     Decision decision;
@@ -11,7 +22,7 @@ const Decision& strictest(const std::vector<Decision>& decisions) {
   }();
   const auto it =
       std::max_element(decisions.begin(), decisions.end(),
-                       [](const Decision& a, const Decision& b) { return a.effect < b.effect; });
+                       [](const Decision& a, const Decision& b) { return rank(a) < rank(b); });
   return it == decisions.end() ? kNothingAsked : *it;
 }
 

@@ -51,6 +51,8 @@ class Engine {
   const std::vector<std::filesystem::path>& folders() const noexcept { return folders_; }
   /// What the strict reader makes of the script, where the command is a shell string.
   std::optional<ScriptReading> read(const RunCommand& command) const;
+  const Policy& policy() const noexcept { return policy_; }
+  const std::filesystem::path& workspace() const noexcept { return workspace_; }
 
  private:
   /// A command without a shell around it, or one of a script's.

@@ -24,13 +24,6 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// The names that `inherit: core` lets through.
-bool is_core(const std::string& name) {
-  static const std::vector<std::string> core = {"PATH", "HOME",   "USER",  "LANG",
-                                                "TERM", "TMPDIR", "SHELL", "TZ"};
-  return name.starts_with("LC_") || contains(core, name);
-}
-
 /// What makes a shell, the loader or a command of the class read-only run code that no rule was
 /// asked about, or read its options otherwise than the rules do.
 bool runs_code(const std::string& name) {
@@ -71,7 +64,7 @@ Environment inherited(const Policy& policy, const Environment& own) {
   for (const auto& [name, value] : own) {
     if (!is_name(name) || runs_code(name) || is_foreign_git(name)) continue;
     const bool wanted = policy.environment_inherit == "all" ||
-                        (policy.environment_inherit == "core" && is_core(name)) ||
+                        (policy.environment_inherit == "core" && is_core_variable(name)) ||
                         any_matches(included, name);
     // A glob of `include` does not lift an exclusion; the variable's own name does.
     const bool held_back = (any_matches(excluded, name) || policy.credentials.count(name) != 0) &&
@@ -150,6 +143,12 @@ std::vector<fs::path> resolved_places(const std::vector<fs::path>& writable) {
 }
 
 }  // namespace
+
+bool is_core_variable(const std::string& name) {
+  static const std::vector<std::string> core = {"PATH", "HOME",   "USER",  "LANG",
+                                                "TERM", "TMPDIR", "SHELL", "TZ"};
+  return name.starts_with("LC_") || contains(core, name);
+}
 
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places) {

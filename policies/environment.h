@@ -49,6 +49,9 @@ std::vector<Secret> environment_secrets(const Policy& policy, const Environment&
 std::vector<std::filesystem::path> command_path(const std::string& own_path,
                                                 const std::vector<std::filesystem::path>& writable);
 
+/// Whether `inherit: core` lets a variable of this name through.
+bool is_core_variable(const std::string& name);
+
 /// This process's environment as a map; of names that stand twice, the first.
 Environment own_environment();
 

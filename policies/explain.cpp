@@ -60,26 +60,6 @@ std::vector<std::string> tool_names(const Policy& policy, Effect effect) {
   return names;
 }
 
-Json suggested_command(const RunCommand& command) {
-  if (command.argv.empty() || is_shell(command.argv[0])) return {};
-  const std::string& name = command.argv[0];
-  if (command_name(name, {}) != name || is_wrapper(name)) return {};
-  Json words = Json::array({name});
-  // A subcommand belongs to the rule; options, paths and files do not.
-  if (command.argv.size() > 1) {
-    const std::string& next = command.argv[1];
-    const bool subcommand = !next.empty() && std::all_of(next.begin(), next.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || c == '-' || c == ':' || (c >= '0' && c <= '9');
-    });
-    if (subcommand && next.front() >= 'a' && next.front() <= 'z') words.push_back(next);
-  }
-  return Json::object({{"commands", Json::array({Json::object({{"allow", std::move(words)}})})}});
-}
-
-Json suggested_path(const char* list, const std::filesystem::path& path) {
-  return Json::object({{"paths", Json::object({{list, Json::array({path.string()})}})}});
-}
-
 }  // namespace
 
 std::string allowed_instead(const Policy& policy) {
@@ -99,7 +79,7 @@ std::string allowed_instead(const Policy& policy) {
 }
 
 std::string policy_summary(const Policy& policy, Approval approval) {
-  if (approval == Approval::full_auto) {
+  if (approval != Approval::deny_by_default) {
     return policy.sandbox == SandboxMode::none
                ? "Commands run without asking and without a sandbox."
                : "Commands run without asking, inside a sandbox that limits where they write and "
@@ -134,23 +114,6 @@ std::string policy_summary(const Policy& policy, Approval approval) {
   }
   text += policy.sandbox == SandboxMode::read_only ? "\nNothing may be written." : "";
   return std::string(utf8_prefix(text, kMaxSummary));
-}
-
-Json suggested_rule(const Action& action) {
-  if (const auto* command = std::get_if<RunCommand>(&action)) return suggested_command(*command);
-  if (const auto* read = std::get_if<ReadPath>(&action)) return suggested_path("read", read->path);
-  if (const auto* write = std::get_if<WritePath>(&action)) {
-    return suggested_path("write", write->path);
-  }
-  return Json::object(
-      {{"tools",
-        Json::array({Json::object({{"allow", Json::array({std::get<CallTool>(action).name})}})})}});
-}
-
-Json suggested_rule(const Action& action, const Decision& decision) {
-  const auto* command = std::get_if<RunCommand>(&action);
-  if (command == nullptr || decision.command.empty()) return suggested_rule(action);
-  return suggested_command({.argv = decision.command, .workdir = command->workdir});
 }
 
 Decision check_command(const Policy& policy, Approval approval,

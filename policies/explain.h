@@ -17,13 +17,6 @@ std::string policy_summary(const Policy& policy, Approval approval);
 /// What is allowed in place of a denied command, at most 300 bytes.
 std::string allowed_instead(const Policy& policy);
 
-/// The line of a policy that would allow the action, as a value to be written as YAML or JSON:
-/// {"commands": [{"allow": ["cargo", "test"]}]}. Null where no line could or should; whether the
-/// lack of one was the cause says Decision::unmatched.
-Json suggested_rule(const Action& action);
-/// The same of what the decision on it is about: of a script, the simple command that lacks a rule.
-Json suggested_rule(const Action& action, const Decision& decision);
-
 /// `policy check POLICY -- CMD`: decided by words and paths alone, in the folder given.
 Decision check_command(const Policy& policy, Approval approval,
                        const std::vector<std::string>& argv, const std::filesystem::path& workdir);

@@ -10,44 +10,6 @@
 namespace sortie {
 namespace {
 
-/// The commands of a script, each an argv as the strict reader lists it.
-Json commands_json(const ScriptReading& reading) {
-  Json commands = Json::array();
-  for (const SimpleCommand& command : reading.commands) {
-    Json argv = Json::array();
-    for (const ScriptWord& word : command.words) argv.push_back(word.text);
-    commands.push_back(std::move(argv));
-  }
-  return commands;
-}
-
-Json to_json(const Action& action, const Engine& engine) {
-  struct Visitor {
-    const Engine& engine;
-    Json operator()(const RunCommand& command) const {
-      Json argv = Json::array();
-      for (const auto& word : command.argv) argv.push_back(word);
-      Json json = Json::object({{"kind", "run_command"},
-                                {"argv", std::move(argv)},
-                                {"workdir", command.workdir.string()}});
-      const auto reading = engine.read(command);
-      if (reading && !reading->refused) json.set("commands", commands_json(*reading));
-      if (reading && reading->refused) json.set("unreadable", reading->refusal.reason);
-      return json;
-    }
-    Json operator()(const ReadPath& read) const {
-      return Json::object({{"kind", "read_path"}, {"path", read.path.string()}});
-    }
-    Json operator()(const WritePath& write) const {
-      return Json::object({{"kind", "write_path"}, {"path", write.path.string()}});
-    }
-    Json operator()(const CallTool& call) const {
-      return Json::object({{"kind", "call_tool"}, {"name", call.name}});
-    }
-  };
-  return std::visit(Visitor{engine}, action);
-}
-
 /// The line that the model gets of a denied call.
 std::string denial_text(const Decision& decision) {
   std::string text = decision.effect == Effect::forbid ? "Forbidden" : "Denied";
@@ -87,12 +49,6 @@ struct ToolRegistry::Entry {
   JsonSchema schema{tool->spec().parameters};
 };
 
-struct ToolRegistry::Judgement {
-  std::vector<Action> actions;
-  Decision decision;
-  Json would_allow{};  ///< the line that the policy lacks for it, or null
-};
-
 ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine,
                            EventSink& events, const Redactor& redactor, const Clock& clock,
                            RegistryOptions options)
@@ -100,7 +56,8 @@ ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engin
       events_(events),
       redactor_(redactor),
       clock_(clock),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      judge_(engine, options_.judge) {
   for (auto& tool : tools) entries_.push_back(std::make_unique<Entry>(std::move(tool)));
 }
 
@@ -153,49 +110,19 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_toke
     return misfit(call, turn,
                   "The arguments of " + call.name + " do not fit: " + describe(findings));
 
-  std::optional<Judgement> judgement;
+  std::optional<CallJudgement> judgement;
   try {
-    judgement = judge(*entry, call, arguments);
+    judgement = judge_.judge(*entry->tool, call, arguments, turn, stop);
   } catch (const ToolError& error) {
     return misfit(call, turn, error.what());
   }
   Json actions = Json::array();
   for (const auto& action : judgement->actions) actions.push_back(to_json(action, engine_));
-  Json decision = sortie::to_json(judgement->decision);
-  if (judgement->would_allow.is_object()) decision.set("would_allow", judgement->would_allow);
-  events_.on(approval_event(turn, call, std::move(actions), std::move(decision)));
+  events_.on(approval_event(turn, call, std::move(actions), std::move(judgement->record),
+                            std::move(judgement->flags)));
   if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
   denials_ = 0;
   return perform(*entry, call, arguments, note_on(unknown), turn, stop);
-}
-
-/// What can't be decided is denied. Only a ToolError of the tool itself, about arguments that name
-/// nothing it could do, goes on to the model as such.
-ToolRegistry::Judgement ToolRegistry::judge(const Entry& entry, const ToolCall& call,
-                                            const Json& arguments) const {
-  Judgement judgement;
-  judgement.actions = {CallTool{call.name}};
-  try {
-    std::vector<Decision> decisions = {engine_.decide(judgement.actions.front())};
-    if (decisions.front().effect == Effect::allow) {
-      for (auto& action : entry.tool->actions(arguments)) {
-        decisions.push_back(engine_.decide(action));
-        judgement.actions.push_back(std::move(action));
-      }
-    }
-    const Decision& strict = strictest(decisions);
-    judgement.decision = strict;
-    if (strict.effect == Effect::deny && strict.unmatched)
-      judgement.would_allow = suggested_rule(
-          judgement.actions.at(static_cast<std::size_t>(&strict - decisions.data())), strict);
-  } catch (const ToolError&) {
-    throw;
-  } catch (const std::exception& error) {
-    judgement.decision = {.effect = Effect::deny,
-                          .part = call.name,
-                          .reason = std::string("it could not be decided: ") + error.what()};
-  }
-  return judgement;
 }
 
 CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text) {
@@ -214,7 +141,8 @@ CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& 
                                       .tool = call.name,
                                       .success = false,
                                       .output = text,
-                                      .verdict = forbidden ? "forbidden" : "denied"}));
+                                      .verdict = forbidden ? "forbidden" : "denied",
+                                      .declined = redactor_.text(decision.reason)}));
   CallResult result{.output = {call.call_id, text, false, call.form}, .denied = true};
   ++denials_;
   if (forbidden || options_.abort_on_denied) {

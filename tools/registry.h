@@ -13,6 +13,7 @@
 #include "core/base/json_schema.h"
 #include "core/base/redact.h"
 #include "policies/engine.h"
+#include "tools/call_judge.h"
 #include "tools/tool.h"
 
 namespace sortie {
@@ -23,6 +24,7 @@ struct RegistryOptions {
   bool abort_on_denied = false;          ///< the first denial ends the run
   /// Asked after each command where it is set: protected paths that have changed. Any ends the run.
   std::function<std::vector<std::string>()> protected_changes{};
+  JudgeOptions judge{};
 };
 
 /// The tools of a run: finds the one that is called, checks its arguments, has the engine decide,
@@ -39,11 +41,9 @@ class ToolRegistry : public ToolHost {
 
  private:
   struct Entry;
-  struct Judgement;
 
   Entry* find(const std::string& name);
   std::string unknown_tool(const std::string& name) const;
-  Judgement judge(const Entry& entry, const ToolCall& call, const Json& arguments) const;
   CallResult refuse(const ToolCall& call, int turn, const Decision& decision);
   CallResult perform(Entry& entry, const ToolCall& call, const Json& arguments,
                      const std::string& note, int turn, std::stop_token stop);
@@ -55,6 +55,7 @@ class ToolRegistry : public ToolHost {
   const Redactor& redactor_;
   const Clock& clock_;
   RegistryOptions options_;
+  CallJudge judge_;
   int denials_ = 0;  ///< in a row
 };
 

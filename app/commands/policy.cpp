@@ -78,6 +78,8 @@ void add_policy(CommandTable& table) {
   check.add_option("COMMAND", options->command, "after --: the command to decide");
   check.add_flag("--batch", options->batch, "decide one JSON argv a line of stdin");
   check.positionals_at_end(false);
+  add_policy_learn(table, *policy);
+  add_policy_backtest(table, *policy);
 }
 
 }  // namespace sortie

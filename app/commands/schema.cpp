@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/record/schema.h"
 #include "core/task/task.h"
+#include "policies/approver.h"
 #include "policies/policy.h"
 
 namespace sortie {
@@ -21,12 +22,15 @@ Json schema_of(const std::string& name) {
   if (name == "policy") return policy_schema();
   if (name == "transcript") return transcript_schema();
   if (name == "result") return result_schema();
+  if (name == "approver-request") return approver_request_schema();
+  if (name == "approver-answer") return approver_answer_schema();
   if (name == "event" || name == "manifest")
     throw InputError("schema " + name + ": is not supported yet");
-  const std::string nearest = nearest_name(name, {"task", "policy", "transcript", "result"});
+  const std::string nearest = nearest_name(
+      name, {"task", "policy", "transcript", "result", "approver-request", "approver-answer"});
   throw InputError("schema '" + one_line(name) +
-                   "' is unknown; task, policy, transcript or result "
-                   "is expected" +
+                   "' is unknown; task, policy, transcript, result, approver-request or "
+                   "approver-answer is expected" +
                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
@@ -39,7 +43,10 @@ void add_schema(CommandTable& table) {
                                 write_all(STDOUT_FILENO, write_json_pretty(schema_of(*name)));
                                 return ExitCode::success;
                               });
-  app.add_option("NAME", *name, "task, policy, transcript or result")->required();
+  app.add_option("NAME", *name,
+                 "task, policy, transcript, result, approver-request or "
+                 "approver-answer")
+      ->required();
 }
 
 }  // namespace sortie

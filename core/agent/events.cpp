@@ -187,6 +187,9 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
   Json data = Json::object({{"call_id", record.call_id},
                             {"tool", record.tool},
                             {"success", record.success},
+                            {"status", !record.declined.empty() ? "declined"
+                                       : record.success         ? "completed"
+                                                                : "failed"},
                             {"exit", record.exit ? to_json(*record.exit) : Json()},
                             {"duration_ms", milliseconds(record.duration)},
                             {"output", Json()},
@@ -195,6 +198,7 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
                             {"verdict", text_or_null(record.verdict)}});
   data.set("output", record.output);  // large: an initializer list would copy it once more
   if (record.shown) data.set("shown", *record.shown);
+  if (!record.declined.empty()) data.set("reason", record.declined);
   return {"tool.output", turn, std::move(data)};
 }
 

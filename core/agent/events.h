@@ -114,6 +114,7 @@ struct ToolOutputRecord {
   std::uint64_t dropped_bytes = 0;           ///< of the output, not shown to the model
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::string verdict{};                     ///< "denied", "forbidden", "budget", … or ""
+  std::string declined{};                    ///< why it was not run, where it was not; else ""
 };
 RunEvent tool_output_event(int turn, const ToolOutputRecord& record);
 

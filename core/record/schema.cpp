@@ -68,13 +68,19 @@ const RecordRow kRecords[] = {
       {"part?", "text"},
       {"reason?", "text"},
       {"instead?", "text"},
+      {"audited?", "boolean"},
+      {"strict?", "decision"},
+      {"approver?", "approver"},
       {"would_allow?", "object"},
+      {"would_allow_yaml?", "text"},
       {"audit_flags", "list"}}},
     {"tool.call", {{"call_id", "text"}, {"tool", "text"}, {"form", "form"}, {"arguments", "text"}}},
     {"tool.output",
      {{"call_id", "text"},
       {"tool", "text"},
       {"success", "boolean"},
+      {"status", "call_status"},
+      {"reason?", "text"},
       {"exit", "exit_or_null"},
       {"duration_ms", "count"},
       {"output", "text"},
@@ -178,6 +184,18 @@ constexpr const char* kTypes = R"({
     }
   },
   "decision": {"enum": ["allow", "deny", "forbid"]},
+  "approver": {
+    "type": "object",
+    "required": ["decision"],
+    "properties": {
+      "decision": {"enum": ["allow", "deny", "always", "abort"]},
+      "reason": {"$ref": "#/$defs/text"},
+      "failure": {"$ref": "#/$defs/text"},
+      "duration_ms": {"type": "integer", "minimum": 0},
+      "remembered": {"type": "boolean"}
+    }
+  },
+  "call_status": {"enum": ["completed", "failed", "declined"]},
   "rule": {
     "type": "object",
     "required": ["file", "line", "text"],

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 /// No record of ours is longer than 1 MiB; what has no newline for this long is no transcript.
 constexpr std::size_t kMaxLineBytes = 8u << 20;
 constexpr int kVersion = 1;
+constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
 
 /// Hands over each whole line without its newline. @return bytes of a last line without one
 template <class Each>
@@ -316,6 +317,27 @@ void read_transcript(const fs::path& path,
     each(record);
     return true;
   });
+}
+
+Json with_blobs(const Json& value, const fs::path& transcript) {
+  const std::string name = value.string_at("blob");
+  if (name.starts_with("sha256-") && value["bytes"].is_number()) {
+    if (name.find('/') != std::string::npos)
+      throw Error("blob '" + one_line(name) + "' is no file name", ExitCode::integrity);
+    const std::string text = read_file(transcript.parent_path() / "blobs" / name, kMaxBlobBytes);
+    if ("sha256-" + sha256_hex(text) != name)
+      throw Error("blobs/" + name + " was changed", ExitCode::integrity);
+    if (!value["json"].boolean()) return Json(text);
+    try {
+      return parse_json(text);
+    } catch (const JsonError& error) {
+      throw Error("blobs/" + name + ": " + error.what(), ExitCode::integrity);
+    }
+  }
+  Json copy = value;
+  for (Json& item : copy.items()) item = with_blobs(item, transcript);
+  for (auto& member : copy.members()) member.second = with_blobs(member.second, transcript);
+  return copy;
 }
 
 }  // namespace sortie

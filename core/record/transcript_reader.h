@@ -58,4 +58,8 @@ TranscriptRecord parse_record(std::string_view line);
 void read_transcript(const std::filesystem::path& path,
                      const std::function<void(const TranscriptRecord&)>& each);
 
+/// The value with what was too long for its record taken from blobs/ beside the transcript.
+/// @throws Error  ExitCode::integrity where a blob is not what its name says
+Json with_blobs(const Json& value, const std::filesystem::path& transcript);
+
 }  // namespace sortie

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_numbers_are_added_up_from_the_events) {
   BOOST_TEST((tally.usage_by_model.at("other") == Usage{100, 40, 20, 5}));
   BOOST_TEST(tally.served_model == "other");
   BOOST_TEST(write_json(tally.counts_json()) ==
-             R"({"turns":2,"tool_calls":1,"denials":1,"retries":1,"connections":0,)"
+             R"({"turns":2,"tool_calls":1,"denials":1,"audited":0,"retries":1,"connections":0,)"
              R"("denied_connections":0})");
   BOOST_TEST(write_json(tally.durations_json(5s)) ==
              R"({"total_ms":5000,"model_ms":4000,"tools_ms":250,"verification_ms":0,)"
@@ -76,6 +76,39 @@ BOOST_AUTO_TEST_CASE(the_numbers_are_added_up_from_the_events) {
   BOOST_REQUIRE(tally.denials.size() == 1u);
   BOOST_TEST(tally.denials[0].reason == "because");
   BOOST_TEST(tally.denials[0].rule.integer_at("line") == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_denial_is_counted_and_the_most_frequent_comes_first) {
+  Tally tally;
+  const auto decide = [&](const char* name, Json decision) {
+    const Json actions = Json::array({Json::object({{"argv", Json::array({name})}})});
+    decision.set("reason", "because");
+    tally.on(approval_event(1, {.call_id = "c", .name = "shell"}, actions, std::move(decision)));
+  };
+  const Json denied = Json::object({{"decision", "deny"},
+                                    {"would_allow", Json::object({{"commands", Json::array()}})},
+                                    {"would_allow_yaml", "commands: []"}});
+  const Json audited =
+      Json::object({{"decision", "allow"}, {"audited", true}, {"strict", "forbid"}});
+  for (const char* name : {"a", "b", "b"}) decide(name, denied);
+  for (const char* name : {"c", "d", "d", "d"}) decide(name, audited);
+  decide("e", Json::object({{"decision", "allow"}}));
+
+  const Json json = result_json({}, tally);
+
+  check_schema(json);
+  const auto lines = [](const Json& list) {
+    std::string text;
+    for (const Json& each : list.items())
+      text += each["actions"].items().at(0)["argv"].items().at(0).text() + "x" +
+              each["count"].text() + " " + each.string_at("decision") + " " +
+              each.string_at("would_allow_yaml") + ";";
+    return text;
+  };
+  BOOST_TEST(lines(json["denials"]) == "bx2 deny commands: [];ax1 deny commands: [];");
+  BOOST_TEST(lines(json["audited"]) == "dx3 forbid ;cx1 forbid ;");
+  BOOST_TEST(json["counts"].integer_at("denials") == 3);
+  BOOST_TEST(json["counts"].integer_at("audited") == 4);
 }
 
 BOOST_AUTO_TEST_CASE(the_last_command_may_be_a_verification) {

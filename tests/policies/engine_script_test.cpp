@@ -1,7 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "policies/engine.h"
-#include "policies/explain.h"
 #include "tests/policies/policies.h"
 
 using namespace sortie;
@@ -315,15 +314,14 @@ BOOST_AUTO_TEST_CASE(a_script_lacks_a_rule_only_where_nothing_else_denies_it) {
     const char* script;
     bool unmatched;
     std::vector<std::string> command;
-    const char* would_allow;
   } rows[] = {
-      {"ls && cargo test -q", true, {"cargo", "test", "-q"}, R"(["cargo","test"])"},
-      {"ls; rm x; cargo test", true, {"rm", "x"}, R"(["rm","x"])"},
-      {"cargo test; find . -delete", false, {"find", ".", "-delete"}, ""},
-      {"cargo test; export A", false, {"export", "A"}, ""},
-      {"cargo test; cat <.env", false, {"cat"}, ""},
-      {"cargo test; make publish", false, {}, ""},
-      {"cargo $x", false, {}, ""},
+      {"ls && cargo test -q", true, {"cargo", "test", "-q"}},
+      {"ls; rm x; cargo test", true, {"rm", "x"}},
+      {"cargo test; find . -delete", false, {"find", ".", "-delete"}},
+      {"cargo test; export A", false, {"export", "A"}},
+      {"cargo test; cat <.env", false, {"cat"}},
+      {"cargo test; make publish", false, {}},
+      {"cargo $x", false, {}},
   };
   for (const auto& row : rows) {
     const RunCommand action{{"bash", "-lc", row.script}, kWorkspace};
@@ -332,10 +330,6 @@ BOOST_AUTO_TEST_CASE(a_script_lacks_a_rule_only_where_nothing_else_denies_it) {
       BOOST_TEST((decision.effect == Effect::deny));
       BOOST_TEST(decision.unmatched == row.unmatched);
       BOOST_TEST((decision.command == row.command));
-      if (row.unmatched) {
-        BOOST_TEST(write_json(suggested_rule(action, decision)) ==
-                   R"({"commands":[{"allow":)" + std::string(row.would_allow) + "}]}");
-      }
     }
   }
 }

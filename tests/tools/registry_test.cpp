@@ -107,6 +107,7 @@ BOOST_FIXTURE_TEST_CASE(an_allowed_call_is_on_record_before_it_runs, Fixture) {
   BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output"}));
   const Json output = events.data_of("tool.output").at(0);
   BOOST_TEST(output.string_at("output") == "out\n");
+  BOOST_TEST(output.string_at("status") == "completed");
   BOOST_TEST(output["exit"].integer_at("code", -1) == 0);
 }
 
@@ -120,7 +121,13 @@ BOOST_FIXTURE_TEST_CASE(a_denied_call_is_told_why_and_not_run, Fixture) {
   BOOST_TEST((result.verdict == CallVerdict::go_on));
   BOOST_TEST(launcher.started.empty());
   BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output"}));
-  BOOST_TEST(events.data_of("tool.output").at(0).string_at("verdict") == "denied");
+  const Json output = events.data_of("tool.output").at(0);
+  BOOST_TEST(output.string_at("verdict") == "denied");
+  BOOST_TEST(output.string_at("status") == "declined");
+  BOOST_TEST(output.string_at("reason") == "no rule allows curl");
+  const Json approval = events.data_of("approval").at(0);
+  BOOST_TEST(write_json(approval["audit_flags"]) == R"(["network_access"])");
+  BOOST_TEST(approval.string_at("would_allow_yaml") == "commands: [{allow: [curl, \"http://x\"]}]");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_script_is_on_record_taken_apart, Fixture) {

@@ -1,0 +1,29 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/recorded_run.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "policies/learn.h"
+
+namespace sortie {
+
+void add_policy_learn(CommandTable& table, CLI::App& policy) {
+  auto runs = std::make_shared<std::vector<std::string>>();
+  CLI::App& app =
+      add_command(table, policy, "learn",
+                  "Print the smallest allow rules that these runs would have needed beyond strict.",
+                  "sortie policy learn sortie-out > learned.yaml", [runs] {
+                    const std::string text = learned_policy(read_recorded_runs(*runs));
+                    if (!write_all(STDOUT_FILENO, text))
+                      throw Error("stdout: " + errno_text(errno), ExitCode::environment);
+                    return ExitCode::success;
+                  });
+  app.add_option("RUN", *runs, "output folders of runs, best of the approval mode audit")
+      ->required();
+}
+
+}  // namespace sortie

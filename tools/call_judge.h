@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/model/item.h"
+#include "policies/approver.h"
+#include "policies/engine.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+struct JudgeOptions {
+  Approver* approver = nullptr;  ///< asked where no rule matched; nothing: nobody
+  std::string run_id{};
+  /// Of the run's budget; not set: enough.
+  std::function<std::chrono::milliseconds()> time_left{};
+};
+
+/// What was decided of a call, by whom.
+struct CallJudgement {
+  std::vector<Action> actions;
+  Decision decision;
+  bool abort = false;  ///< the approver ends the run
+  /// All that the approval record says of it: the decision's members, and where they apply
+  /// "audited" with the "strict" decision, "approver", "would_allow" and "would_allow_yaml".
+  Json record;
+  Json flags;  ///< audit flags: an array of names
+};
+
+/// Decides on calls: takes them apart, has the engine decide on each action, and asks the approver
+/// where no rule matched. Its answers `always` hold as long as this object.
+class CallJudge {
+ public:
+  explicit CallJudge(const Engine& engine, JudgeOptions options = {})
+      : engine_(engine), options_(std::move(options)) {}
+
+  /// What can't be decided is denied.
+  /// @param arguments  fit the tool's schema
+  /// @throws ToolError  the tool's own, about arguments that name nothing it could do
+  CallJudgement judge(const Tool& tool, const ToolCall& call, const Json& arguments, int turn,
+                      std::stop_token stop);
+
+ private:
+  struct Verdicts;
+
+  Verdicts decide(const Tool& tool, const ToolCall& call, const Json& arguments) const;
+  /// Lets the approver, or what it said before, take the place of a denial for want of a rule.
+  void ask(const Verdicts& verdicts, const ToolCall& call, const Json& arguments, int turn,
+           std::stop_token stop, CallJudgement& judgement);
+  Json request(const Verdicts& verdicts, const ToolCall& call, const Json& arguments, int turn,
+               const CallJudgement& judgement, const std::vector<Json>& keys) const;
+
+  const Engine& engine_;
+  JudgeOptions options_;
+  std::set<std::string> always_;  ///< keys as JSON
+};
+
+/// An action as the approval record and the approver have it.
+Json to_json(const Action& action, const Engine& engine);
+
+}  // namespace sortie
