@@ -112,7 +112,7 @@ class LooseSplitter {
     } else if (next == '(') {
       ++at_;
       substitute();
-    } else if (next == '\'') {
+    } else if (next == '\'' && quote_ == '\0') {
       // ANSI-C quoting: \x73 and its like are not decoded, the word could be anything.
       std::size_t close = at_ + 2;
       while (close < script_.size() && script_[close] != '\'') {

@@ -185,6 +185,7 @@ BOOST_AUTO_TEST_CASE(deny_rules_hold_in_full_auto_however_the_command_is_spelled
       {{"sh", "-c", "x=sudo; $x ls"}, Effect::deny},
       {{"sh", "-c", "sudo ls"}, Effect::forbid},
       {{"sh", "-c", "ls $x | 2>&1 sudo ls"}, Effect::forbid},
+      {{"sh", "-c", "grep 'a$' $x; git push"}, Effect::deny},
       {{"sh", "-c", "ls\n/usr/bin/sudo ls"}, Effect::forbid},
       {{"sh", "-c", "echo 'sudo'"}, Effect::allow},
       {{"sh", "-c", "echo 'sudo' $x"}, Effect::deny},
