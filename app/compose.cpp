@@ -102,6 +102,7 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
   start.sandbox.set("mode", name_of(inputs.policy.sandbox));
   start.sandbox.set("network", name_of(inputs.policy.network));
   start.budget = to_json(inputs.task.budget);
+  start.warnings = inputs.warnings;
   return start;
 }
 
@@ -181,7 +182,8 @@ void Agent::State::make_tools() {
 
   std::vector<std::unique_ptr<Tool>> tools;
   tools.push_back(std::make_unique<Shell>(
-      ShellParts{*launcher, confinement.view(), parts.redactor, patches}, std::move(shell)));
+      ShellParts{*launcher, confinement.view(), parts.redactor, patches, &engine},
+      std::move(shell)));
   tools.push_back(std::move(apply_patch));
   tools.push_back(std::make_unique<UpdatePlan>());
   tools.push_back(std::make_unique<ReadFile>(confinement.view(), workspace));

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/files.h"
@@ -49,6 +50,8 @@ class Confinement {
   /// What a git command gets beside it: the one repository that it may work on. Empty in full-auto.
   const Environment& git_environment() const { return git_environment_; }
   const Engine& engine() const { return *engine_; }
+  /// How script rules learn what has changed since the start.
+  void judge_scripts_by(ScriptFiles files) { engine_->judge_scripts_by(std::move(files)); }
   /// The workspace as commands see it, for sortie's own file work.
   Files& view() { return *view_; }
   /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.

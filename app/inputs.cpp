@@ -16,11 +16,14 @@
 #include "core/base/fields.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/pattern.h"
 #include "core/base/text.h"
+#include "core/model/credentials.h"
 #include "core/task/variables.h"
 #include "core/workspace/git_info.h"
+#include "policies/bounds.h"
+#include "policies/environment.h"
 #include "policies/path_rules.h"
+#include "policies/trust.h"
 
 namespace sortie {
 namespace {
@@ -75,18 +78,29 @@ void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
   budget.time = *time;
 }
 
+/// Higher is stricter.
+int strictness(Approval approval) {
+  switch (approval) {
+    case Approval::deny_by_default:
+      return 2;
+    case Approval::full_auto:
+      return 1;
+    case Approval::audit:
+      break;
+  }
+  return 0;
+}
+
 Approval chosen_approval(const RunOptions& options, const Policy& policy) {
   if (options.approval.empty()) return policy.approval;
-  if (options.approval == "audit") throw InputError("--approval: 'audit' is not supported yet");
-  check_one_of("--approval", options.approval, {"deny-by-default", "full-auto"});
-  const Approval asked =
-      options.approval == "full-auto" ? Approval::full_auto : Approval::deny_by_default;
-  const bool looser = asked == Approval::full_auto && policy.approval == Approval::deny_by_default;
-  if (looser && !policy.approval_override)
-    throw InputError(
-        "--approval full-auto is looser than the policy's deny-by-default; the policy would have "
-        "to "
-        "say approval_override: true");
+  check_one_of("--approval", options.approval, {"deny-by-default", "full-auto", "audit"});
+  Approval asked = Approval::deny_by_default;
+  for (const Approval each : {Approval::full_auto, Approval::audit})
+    if (options.approval == name_of(each)) asked = each;
+  if (strictness(asked) < strictness(policy.approval) && !policy.approval_override)
+    throw InputError("--approval " + options.approval + " is looser than the policy's " +
+                     name_of(policy.approval) +
+                     "; the policy would have to say approval_override: true");
   return asked;
 }
 
@@ -98,14 +112,47 @@ void check_audit(const RunInputs& inputs) {
         "sandbox.mode: none");
 }
 
-/// A recording asks no model, so that no bound of models concerns it.
-void check_bounds(const RunInputs& inputs) {
-  if (inputs.task.model.provider == "replay") return;
-  const std::string asked = inputs.task.model.provider + "/" + inputs.task.model.name;
-  for (const auto& pattern : inputs.policy.models)
-    if (Pattern::word_glob(pattern).matches(asked)) return;
-  throw InputError("the task asks for the model " + asked +
-                   ", which the policy's bounds.models does not have");
+/// Which of the task's values a flag has given.
+std::map<std::string, std::string> flags_given(const RunOptions& options) {
+  std::map<std::string, std::string> flags;
+  if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
+  if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
+  if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
+  return flags;
+}
+
+/// Holds what the task and the flags ask for against the policy, all of it at once.
+void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
+                  RunInputs& inputs) {
+  BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
+  for (const auto& [name, value] : variables) request.given_variables.insert(name);
+  request.asks_model = !replays(inputs);
+  if (request.asks_model) {
+    const Endpoint endpoint = endpoint_of(inputs, options);
+    request.key_variable = key_variable(inputs);
+    request.key_host = endpoint.base.authority();
+    const bool has_key = options.api_key_fd || !options.api_key_file.empty() ||
+                         environment(request.key_variable).has_value();
+    request.key_may_go =
+        !has_key || key_may_go(request.key_variable, endpoint, inputs.policy.credentials);
+  }
+  std::string text;
+  for (const auto& message : beyond_bounds(inputs.policy, request))
+    text += (text.empty() ? "" : "\n") + message;
+  if (!text.empty()) throw InputError(text);
+  inputs.task.budget.time = bounded_time(inputs.policy, request);
+}
+
+/// The rule of two out of three, before anything is started.
+void check_trust(RunInputs& inputs) {
+  Environment own = own_environment();
+  if (!replays(inputs)) own.erase(key_variable(inputs));  // no command gets it
+  const TrustFactors factors = trust_factors(inputs.policy, own);
+  if (!factors.all_three()) return;
+  if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
+  inputs.warnings.push_back(
+      "ALL THREE of untrusted input, secrets and open network, by trust.allow_all_three: " +
+      factors.input + "; " + factors.secrets + "; " + factors.network);
 }
 
 std::map<std::string, std::string> flag_variables(const RunOptions& options) {
@@ -144,26 +191,14 @@ std::string today() {
   return text;
 }
 
-/// Whether the policy lets a task read this environment variable into its prompt.
-bool may_read_variable(const Policy& policy, const std::string& name) {
-  for (const auto& excluded : policy.environment_exclude)
-    if (Pattern::word_glob(excluded, LetterCase::ignored).matches(name)) return false;
-  for (const auto& allowed : policy.vars_env)
-    if (Pattern::word_glob(allowed).matches(name)) return true;
-  return false;
-}
-
-VariableSources make_sources(const RunOptions& options, const RunInputs& inputs,
-                             std::optional<std::string> piped) {
+VariableSources make_sources(const RunInputs& inputs, std::map<std::string, std::string> flags) {
   VariableSources sources;
-  sources.flags = flag_variables(options);
+  sources.flags = std::move(flags);
   sources.environment = [&inputs](const std::string& name) -> std::optional<std::string> {
     if (!may_read_variable(inputs.policy, name)) return std::nullopt;
     return environment(name);
   };
-  sources.standard_input = [piped = std::move(piped)]() -> std::optional<std::string> {
-    return piped ? piped : read_standard_input();
-  };
+  sources.standard_input = [] { return read_standard_input(); };
   sources.file = [&inputs](const std::string& name) -> std::optional<std::string> {
     const fs::path path = fs::weakly_canonical(inputs.workspace / name);
     for (const auto& folder : inputs.policy.read) {
@@ -240,11 +275,13 @@ RunInputs load_inputs(const RunOptions& options) {
     check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy"});
     inputs.task.workspace.isolation = options.isolation;
   }
-  check_bounds(inputs);
+  auto flags = flag_variables(options);
+  check_bounds(options, flags, inputs);
+  check_trust(inputs);
   inputs.workspace = resolve_workspace(options, inputs.task);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
-  const VariableSources sources = make_sources(options, inputs, std::nullopt);
+  const VariableSources sources = make_sources(inputs, std::move(flags));
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompt = expand_prompt(inputs.task, sources);
   check_provider(inputs, options);

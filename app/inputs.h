@@ -23,6 +23,8 @@ struct RunInputs {
   std::filesystem::path workspace;  ///< absolute, links resolved
   /// What a replay answers with: read before --out is touched, where the recording may lie.
   std::vector<RecordedStream> recorded;
+  /// What the policy allows at the operator's own risk: said loudly.
+  std::vector<std::string> warnings;
 };
 
 /// Loads task and policy, applies the flags, replaces the variables, holds the task against the

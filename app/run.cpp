@@ -9,6 +9,7 @@
 #include "app/leaks.h"
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
+#include "app/script_files.h"
 #include "core/agent/loop.h"
 #include "core/agent/prompt.h"
 #include "core/base/address_passwords.h"
@@ -49,6 +50,7 @@ void Run::begin() {
   result_.requested_model = inputs_.task.model.name;
   result_.started = clock_.now();
   result_.approval = name_of(inputs_.approval);
+  result_.warnings = inputs_.warnings;
   result_.digests = {{"task", inputs_.task.digest}, {"policy", inputs_.policy.digest}};
   out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key)));
   remove_stale(options_);
@@ -91,6 +93,8 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
                         files_of_run(inputs_.task, inputs_.policy), workspace_->mount_plan(),
                         namespaces != Namespaces::none, no_namespaces, state},
       commands_environment());
+  confinement_->judge_scripts_by(
+      script_files(workspace_->start(), confinement_->view(), confinement_->workspace()));
   if (!confinement_->keeper().layers().namespaces)
     protected_paths_ = std::make_unique<ProtectedPaths>(
         confinement_->workspace(), inputs_.workspace, confinement_->profile().protect);
@@ -115,6 +119,7 @@ void Run::start_record() {
     for (const auto& name : not_looked_for_) names += (names.empty() ? "" : ", ") + name;
     progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
   }
+  for (const auto& warning : inputs_.warnings) progress_->say("WARNING: " + warning);
   if (inputs_.policy.sandbox == SandboxMode::none)
     progress_->say("sandbox: NONE by the policy: commands can do all that this user can");
   for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);

@@ -11,6 +11,7 @@ namespace sortie {
 struct RunCommand {
   std::vector<std::string> argv;
   std::filesystem::path workdir;  ///< absolute
+  bool escalated = false;         ///< the call asks for more than the policy's sandbox
 };
 
 struct ReadPath {

@@ -37,6 +37,7 @@ Json to_json(const Decision& decision) {
   if (!decision.reason.empty()) json.set("reason", decision.reason);
   if (!decision.instead.empty()) json.set("instead", decision.instead);
   if (decision.audited) json.set("audited", true);
+  if (decision.escalation) json.set("escalation", to_json(*decision.escalation));
   return json;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
+#include "policies/escalation.h"
 #include "policies/policy.h"
 
 namespace sortie {
@@ -22,6 +24,8 @@ struct Decision {
   /// Of a command that is not allowed: the words of the simple command that the decision is about,
   /// which may be one of a script's; empty where it is about no single one.
   std::vector<std::string> command{};
+  /// Of an allowed call that asked for escalated permissions, where rules grant them.
+  std::optional<Escalation> escalation{};
   bool operator==(const Decision&) const = default;
 };
 

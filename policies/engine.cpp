@@ -106,6 +106,9 @@ Engine::~Engine() = default;
 
 Decision Engine::decide(const Action& action) const {
   Decision decision = decide_strictly(action);
+  if (const auto* asks = std::get_if<RunCommand>(&action); asks != nullptr && asks->escalated) {
+    if (decision.effect == Effect::allow) decision.escalation = find_escalation(*asks);
+  }
   if (approval_ != Approval::audit || decision.effect == Effect::allow) return decision;
   // What no mode can run, and the paths, which hold in every mode.
   const auto* command = std::get_if<RunCommand>(&action);

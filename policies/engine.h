@@ -41,6 +41,9 @@ class Engine {
   /// Under the approval mode audit commands and tools are allowed and marked `audited` where
   /// deny-by-default would have denied them; `paths` hold as ever.
   Decision decide(const Action& action) const;
+  /// What a call that asks for escalated permissions gets: something where each of its commands
+  /// is matched by an allow rule that escalates, and the policy has `escalation: rules`.
+  std::optional<Escalation> find_escalation(const RunCommand& command) const;
   /// Whether the model is to be shown the tool at all.
   bool shows_tool(const std::string& name) const;
   /// Whether a path relative to the workspace is protected (also one that does not exist yet).

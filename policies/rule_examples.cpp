@@ -7,12 +7,26 @@
 #include "core/base/text.h"
 #include "policies/command_rules.h"
 #include "policies/read_only_commands.h"
+#include "policies/shell/script.h"
 
 namespace sortie {
 namespace {
 
 /// Examples are judged by words alone, as if in the top folder of a workspace.
 constexpr const char* kWorkspace = "/workspace";
+
+/// The words of a command line of one simple command; else the reason why it is none.
+std::vector<std::string> example_argv(const std::string& line, std::string& problem) {
+  const ScriptReading reading = read_script(line);
+  if (reading.refused)
+    problem = "can't be read: " + reading.refusal.reason;
+  else if (reading.commands.size() != 1)
+    problem = "has to be one simple command, not " + std::to_string(reading.commands.size());
+  std::vector<std::string> argv;
+  if (!problem.empty()) return argv;
+  for (const ScriptWord& word : reading.commands[0].words) argv.push_back(word.text);
+  return argv;
+}
 
 void read_example(std::vector<RuleExample>& target, bool match, const YamlNode& node,
                   Diagnostics& findings) {
@@ -26,6 +40,12 @@ void read_example(std::vector<RuleExample>& target, bool match, const YamlNode& 
   if (!node.is_list()) {
     const auto text = read_text(node, "an example", {}, findings);
     if (!text) return;
+    std::string problem;
+    example.argv = example_argv(*text, problem);
+    if (!problem.empty()) {
+      findings.error(node.place, "the example " + problem);
+      return;
+    }
   } else if (node.items.empty()) {
     findings.error(node.place, "the example is empty");
     return;
@@ -98,7 +118,6 @@ FieldValue examples_value(std::vector<RuleExample>& target) {
 
 ExampleResult check_example(const CommandRule& rule, const RuleExample& example) {
   ExampleResult result{.example = example, .rule = rule.place, .problem = ""};
-  if (example.argv.empty()) return result;
   static const std::array<std::filesystem::path, 6> kFolders = {
       "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
   const std::vector<CommandRule> rules{rule};

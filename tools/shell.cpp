@@ -25,7 +25,7 @@ constexpr const char* kParameters = R"({
     "timeout_ms": {"type": "integer", "minimum": 1,
                    "description": "Time limit in milliseconds."},
     "with_escalated_permissions": {"type": "boolean",
-                                   "description": "Has no effect: nothing runs outside the sandbox."},
+                                   "description": "Asks for what a rule of the policy grants to this very command; without such a rule it has no effect."},
     "justification": {"type": "string"}
   },
   "required": ["command"],
@@ -178,7 +178,23 @@ std::vector<Action> Shell::actions(const Json& arguments) const {
     return actions;
   }
   Command command = command_of(arguments);
-  return {RunCommand{std::move(command.argv), std::move(command.workdir)}};
+  return {RunCommand{.argv = std::move(command.argv),
+                     .workdir = std::move(command.workdir),
+                     .escalated = arguments["with_escalated_permissions"].boolean()}};
+}
+
+std::string Shell::escalate(Command& command) const {
+  std::optional<Escalation> granted;
+  if (parts_.engine != nullptr)
+    granted = parts_.engine->find_escalation({.argv = command.argv, .workdir = command.workdir});
+  if (!granted)
+    return "with_escalated_permissions had no effect: no rule of the policy escalates this command";
+  command.writes = granted->writes;
+  command.read_only = granted->read_only;
+  command.open_network = granted->network;
+  std::string what = granted->writes ? "may write" : granted->read_only ? "may not write" : "";
+  if (granted->network) what += what.empty() ? "reaches the network" : ", reaches the network";
+  return "escalated by a rule: " + (what.empty() ? "nothing beyond the sandbox" : what);
 }
 
 ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
@@ -186,6 +202,8 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
     return parts_.apply_patch->run(patch, stop);
 
   Command command = command_of(arguments);
+  const bool asks = arguments["with_escalated_permissions"].boolean();
+  const std::string note = asks ? escalate(command) : "";
   const auto script = shell_string(command.argv, options_.folders);
   command.environment = environment_to_run(options_.environment);
   if (may_run_git(command.argv)) {
@@ -209,8 +227,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   result.head = result_head(exit, *result.collected, command);
   result.success = exit.success();
   result.exit = exit;
-  if (arguments["with_escalated_permissions"].boolean())
-    result.note = "with_escalated_permissions has no effect: nothing runs outside the sandbox";
+  result.note = note;
   return result;
 }
 

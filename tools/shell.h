@@ -10,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/base/launcher.h"
 #include "core/base/redact.h"
+#include "policies/engine.h"
 #include "tools/tool.h"
 
 namespace sortie {
@@ -20,6 +21,8 @@ struct ShellParts {
   const Files& files;           ///< the workspace, to tell whether a working folder exists in it
   const Redactor& redactor;     ///< applied before the output is cut
   Tool* apply_patch = nullptr;  ///< runs the patches found in calls; nothing: they are commands
+  /// Says what a call gets that asks for escalated permissions; nothing: none gets any.
+  const Engine* engine = nullptr;
 };
 
 struct ShellOptions {
@@ -45,6 +48,8 @@ class Shell : public Tool {
 
  private:
   Command command_of(const Json& arguments) const;
+  /// Gives the command what the policy's rules grant it; what to tell the model.
+  std::string escalate(Command& command) const;
   /// The patch that the call is, as arguments of apply_patch; null where it is none.
   Json patch_of(const Json& arguments) const;
 

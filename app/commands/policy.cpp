@@ -2,15 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/commands/policy_batch.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/json.h"
+#include "policies/command_check.h"
 #include "policies/explain.h"
 #include "policies/policy.h"
+#include "policies/rule_examples.h"
 
 namespace sortie {
 namespace {
@@ -21,41 +22,54 @@ struct CheckOptions {
   bool batch = false;
 };
 
-/// `policy check`: 0 allow, 3 deny or forbid, 2 for an invalid policy.
-ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
-  const Decision decision =
-      check_command(policy, policy.approval, argv, std::filesystem::current_path());
-  write_all(STDOUT_FILENO, decision_text(decision));
-  return decision.effect == Effect::allow ? ExitCode::success : ExitCode::denied;
-}
-
-/// The argv of a line of --batch; empty, and so denied, where the line is none.
-std::vector<std::string> batch_argv(const std::string& line) {
-  std::vector<std::string> argv;
-  try {
-    const Json json = parse_json(line);
-    if (!json.is_array()) return {};
-    for (const auto& word : json.items()) {
-      if (!word.is_string()) return {};
-      argv.push_back(word.text());
-    }
-  } catch (const JsonError&) {
-    return {};
-  }
-  return argv;
-}
-
-/// One JSON argv a line on stdin, exactly one line `allow` or `deny` each.
-ExitCode check_batch(const Policy& policy) {
-  const auto workdir = std::filesystem::current_path();
-  std::string line;
-  while (std::getline(std::cin, line)) {
-    const Decision decision = check_command(policy, policy.approval, batch_argv(line), workdir);
-    const bool allowed = decision.effect == Effect::allow;
-    if (!write_all(STDOUT_FILENO, allowed ? "allow\n" : "deny\n"))
-      throw Error("stdout: " + errno_text(errno), ExitCode::environment);
-  }
+ExitCode check_policy(const std::string& name, const Policy& policy) {
+  write_all(STDOUT_FILENO, name + ": valid, " + policy.digest + "\n");
+  for (const auto& warning : policy_warnings(policy))
+    write_all(STDERR_FILENO, warning_text(policy, warning) + "\n");
   return ExitCode::success;
+}
+
+/// One word with blanks in it is most likely a whole line that was quoted.
+bool looks_like_a_line(const std::vector<std::string>& argv) {
+  return argv.size() == 1 && argv[0].find_first_of(" \t\n|;&<>") != std::string::npos;
+}
+
+/// 0 allow, 3 deny or forbid.
+ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
+  const CommandCheck check(policy, policy.approval, std::filesystem::current_path());
+  const Decision decision = check.decide(argv);
+  const bool allowed = decision.effect == Effect::allow;
+  std::string text = decision_text(decision);
+  if (!allowed && looks_like_a_line(argv))
+    text += "  hint: this is a command of one word; for a shell line: -- bash -c '…'\n";
+  write_all(STDOUT_FILENO, text);
+  return allowed ? ExitCode::success : ExitCode::denied;
+}
+
+ExitCode run_check(const CheckOptions& options) {
+  const Policy policy = load_policy(options.policy);
+  if (options.batch && !options.command.empty())
+    throw InputError("--batch reads its commands from stdin; leave out the one after --");
+  if (options.batch) return check_batch(policy);
+  if (!options.command.empty()) return check_one(policy, options.command);
+  return check_policy(options.policy, policy);
+}
+
+/// The examples of every rule, a line each: 0, or 2 where one does not hold, as the policy is
+/// invalid then.
+ExitCode run_test(const std::string& name) {
+  const Policy policy = load_policy(name, Examples::kept);
+  std::string text;
+  std::size_t failed = 0;
+  const auto results = check_examples(policy);
+  for (const auto& result : results) {
+    if (!result.problem.empty()) ++failed;
+    text += result_text(result) + "\n";
+  }
+  text +=
+      std::to_string(results.size() - failed) + " passed, " + std::to_string(failed) + " failed\n";
+  write_all(STDOUT_FILENO, text);
+  return failed == 0 ? ExitCode::success : ExitCode::usage;
 }
 
 }  // namespace
@@ -64,22 +78,22 @@ void add_policy(CommandTable& table) {
   CLI::App* policy = table.root.add_subcommand("policy", "Check a policy, or decide a command.");
   policy->require_subcommand(1);
   auto options = std::make_shared<CheckOptions>();
-  CLI::App& check =
-      add_command(table, *policy, "check",
-                  "Validate a policy; with a command: decide it and say by which rule.",
-                  "sortie policy check strict -- git status", [options] {
-                    const Policy loaded = load_policy(options->policy);
-                    if (options->batch) return check_batch(loaded);
-                    if (!options->command.empty()) return check_one(loaded, options->command);
-                    write_all(STDOUT_FILENO, options->policy + ": valid, " + loaded.digest + "\n");
-                    return ExitCode::success;
-                  });
+  CLI::App& check = add_command(
+      table, *policy, "check",
+      "Validate a policy; with a command: decide it and say by which rule.",
+      "sortie policy check strict -- git status", [options] { return run_check(*options); });
   check.add_option("POLICY", options->policy, "policy file or preset")->required();
   check.add_option("COMMAND", options->command, "after --: the command to decide");
   check.add_flag("--batch", options->batch, "decide one JSON argv a line of stdin");
   check.positionals_at_end(false);
   add_policy_learn(table, *policy);
   add_policy_backtest(table, *policy);
+
+  auto name = std::make_shared<std::string>();
+  CLI::App& test =
+      add_command(table, *policy, "test", "Run the examples of every rule, extended ones too.",
+                  "sortie policy test policy.yaml", [name] { return run_test(*name); });
+  test.add_option("POLICY", *name, "policy file or preset")->required();
 }
 
 }  // namespace sortie

@@ -17,7 +17,7 @@ void add_run(CommandTable& table) {
   app.add_option("--policy", options->policy,
                  "policy file or preset (strict, review, auto); default: the task's, else strict");
   app.add_option("--approval", options->approval,
-                 "deny-by-default or full-auto; only stricter than the policy");
+                 "deny-by-default, full-auto or audit; only stricter than the policy");
   app.add_option("-C,--cd", options->workspace, "workspace; default: the task's, else this folder");
   app.add_option("--out", options->out, "output folder")->capture_default_str();
   app.add_option("--diff", options->diff, "also write the diff here on success; - is stdout");

@@ -103,6 +103,11 @@ RunEvent run_started_event(const RunStart& start) {
                             {"sandbox", start.sandbox},
                             {"budget", start.budget},
                             {"resumed_from", text_or_null(start.resumed_from)}});
+  if (!start.warnings.empty()) {
+    Json warnings = Json::array();
+    for (const auto& warning : start.warnings) warnings.push_back(warning);
+    data.set("warnings", std::move(warnings));
+  }
   return {"run.started", 0, std::move(data)};
 }
 

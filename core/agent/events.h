@@ -71,6 +71,7 @@ struct RunStart {
   Json sandbox;    ///< {"mode","layers":[…],"missing":[…],…}
   Json budget;     ///< to_json(TaskBudget), budget.h
   std::string resumed_from{};
+  std::vector<std::string> warnings{};  ///< what the policy allows at the operator's own risk
 };
 
 /// A file that a run follows: {"digest","path","text"}; `text` is the effective, resolved one.

@@ -74,12 +74,7 @@ bool matches(std::string pattern, const Url& url) {
 
 void check_host(const KeySources& sources, const Endpoint& endpoint,
                 const CredentialBounds& bounds) {
-  if (endpoint.operator_host) return;
-  const auto found = bounds.find(sources.variable);
-  if (found != bounds.end() &&
-      std::any_of(found->second.begin(), found->second.end(),
-                  [&](const std::string& pattern) { return matches(pattern, endpoint.base); }))
-    return;
+  if (key_may_go(sources.variable, endpoint, bounds)) return;
   throw Error("the policy does not let " + sources.variable + " go to " +
                   endpoint.base.authority() + "; add the host to bounds.credentials." +
                   sources.variable + ", or name the address with --base-url",
@@ -96,6 +91,15 @@ std::optional<std::string> take_environment_key(const std::string& name) {
   ::unsetenv(name.c_str());
   if (key.empty()) return std::nullopt;
   return key;
+}
+
+bool key_may_go(const std::string& variable, const Endpoint& endpoint,
+                const CredentialBounds& bounds) {
+  if (endpoint.operator_host) return true;
+  const auto found = bounds.find(variable);
+  return found != bounds.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](const std::string& pattern) { return matches(pattern, endpoint.base); });
 }
 
 std::optional<std::string> find_api_key(const KeySources& sources, const Endpoint& endpoint,

@@ -25,6 +25,10 @@ struct KeySources {
 /// ":PORT" where only that port is meant.
 using CredentialBounds = std::map<std::string, std::vector<std::string>>;
 
+/// Whether the bounds, or the operator's own word, let the variable's value go to the endpoint.
+bool key_may_go(const std::string& variable, const Endpoint& endpoint,
+                const CredentialBounds& bounds);
+
 /// Finds the key and checks that it may go to the endpoint. All sources of the environment are
 /// erased by the call, whatever comes of it. Nothing where the endpoint is loopback and none given.
 /// @throws Error  usage: this host may not get the key; auth: no key, with what to do about it

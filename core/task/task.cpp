@@ -87,6 +87,7 @@ class Loader {
  private:
   void read(const YamlNode& root) {
     task_fields(draft_, folder_).read(root, findings_);
+    remember_places(root, "");
     if (!root.is_mapping()) return;
     const bool has_prompt = root.find("prompt") != nullptr;
     const bool has_file = root.find("prompt_file") != nullptr;
@@ -98,6 +99,17 @@ class Loader {
     }
     if (has_prompt && draft_.prompt) check_prompt();
     if (has_file && !draft_.prompt_file.empty()) read_prompt_file();
+  }
+
+  /// For what is found later, when a value asks for more than the policy lets it.
+  void remember_places(const YamlNode& node, const std::string& prefix) {
+    for (const auto& member : node.members) {
+      const std::string key = prefix + member.key.text;
+      const TextPlace& place = member.value.place;
+      draft_.task.places[key] = findings_.name(source_) + ":" + std::to_string(place.line) + ":" +
+                                std::to_string(place.column);
+      if (std::count(key.begin(), key.end(), '.') < 2) remember_places(member.value, key + ".");
+    }
   }
 
   void check_prompt() {

@@ -80,6 +80,8 @@ struct TaskOutput {
 struct Task {
   std::filesystem::path file;  ///< absolute; empty for stdin
   std::string digest;          ///< "sha256:…" of the effective task
+  /// Where the file gives a value, by its dotted key: "model.name" → "task.yaml:5:9".
+  std::map<std::string, std::string> places;
   std::string name;
   std::string prompt;  ///< variables not yet replaced
   std::string instructions;

@@ -3,7 +3,9 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "policies/command_check.h"
 #include "policies/policy.h"
+#include "policies/rule_examples.h"
 
 using namespace sortie;
 
@@ -12,13 +14,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Policy policy = parse_policy(text, "p.yaml", "/nonexistent");
     for (const auto& rule : policy.commands) {
-      // A rule without words and class would match every command.
-      if (rule.prefix.empty() && rule.command_class.empty()) std::abort();
+      // A rule without words, class and script would match every command.
+      const int says = !rule.prefix.empty() + !rule.command_class.empty() + !rule.script.empty();
+      if (says != 1) std::abort();
+      if (rule.effect != Effect::allow && (rule.escalate || rule.prefix.empty())) std::abort();
+      for (const auto& example : rule.examples)
+        if (!check_example(rule, example).problem.empty()) std::abort();
       for (const auto& words : rule.prefix)
         if (words.empty()) std::abort();
     }
     for (const auto& rule : policy.tools)
       if (rule.names.empty()) std::abort();
+    policy_warnings(policy);
     // The effective policy says the same when it is read back.
     if (parse_policy(write_json(policy_json(policy)), "p.yaml", "/").digest != policy.digest)
       std::abort();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/json_schema.h"
 #include "core/base/yaml.h"
 #include "policies/policy.h"
@@ -496,6 +497,44 @@ BOOST_AUTO_TEST_CASE(the_schema_knows_what_the_loader_reads) {
     BOOST_TEST(policy_schema()["properties"].find(name) != nullptr, name);
   BOOST_TEST(!schema.check(parse_json(R"({"version":1,"aproval":"full-auto"})")).empty());
   BOOST_TEST(!schema.check(parse_json(R"({"version":1,"commands":[{"allow":"ls"}]})")).empty());
+}
+
+/// Every key of a schema, by its path from the top.
+void collect_keys(const Json& schema, const std::string& prefix, std::vector<std::string>& keys) {
+  for (const auto& [name, value] : schema["properties"].members()) {
+    keys.push_back(prefix + name);
+    collect_keys(value, prefix + name + ".", keys);
+    collect_keys(value["items"], prefix + name + ".", keys);
+  }
+  for (const auto& each : schema["anyOf"].items()) collect_keys(each, prefix, keys);
+}
+
+/// The part of the manual below the heading of a top-level key, or its head.
+std::string manual_section(const std::string& manual, const std::string& key) {
+  const std::size_t heading = manual.find("\n## " + key + "\n");
+  if (heading == std::string::npos) return manual.substr(0, manual.find("\n## commands\n"));
+  return manual.substr(heading, manual.find("\n## ", heading + 1) - heading);
+}
+
+BOOST_AUTO_TEST_CASE(the_manual_names_every_key_in_its_section) {
+  const std::string manual = read_file(std::string(SORTIE_SOURCE_DIR) + "/docs/policy.md");
+  std::vector<std::string> keys;
+  collect_keys(policy_schema(), "", keys);
+  BOOST_TEST(keys.size() > 60u);
+  for (const auto& key : keys) {
+    const std::string top = key.substr(0, key.find('.'));
+    const std::string last = key.substr(key.rfind('.') + 1);
+    BOOST_TEST(manual_section(manual, top).find(last) != std::string::npos, key);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_preset_and_the_full_policy_load_to_themselves) {
+  std::vector<Policy> policies = {parse(kFullPolicy), parse("version: 1\npaths: {protect: []}")};
+  for (const auto& name : preset_names()) policies.push_back(load_policy(name));
+  for (const Policy& policy : policies) BOOST_TEST_CONTEXT(policy.name) {
+      const Policy again = parse(write_json(policy_json(policy)));
+      BOOST_TEST(again.digest == policy.digest);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_digest_is_of_the_effect_and_not_of_the_place) {

@@ -31,6 +31,14 @@ BOOST_AUTO_TEST_CASE(an_example_is_held_against_its_own_rule) {
   } rows[] = {
       {"{allow: [cargo, [build, test]], examples: {match: [[cargo, test, -q]]}}", ""},
       {"{allow: [cargo, test], examples: {not_match: [[cargo, install, x]]}}", ""},
+      {"{allow: [cargo, test], examples: {match: ['cargo test -q'], not_match: [cargo run]}}", ""},
+      {"{allow: [cargo, test], examples: {match: [cargo run]}}",
+       "p.yaml:3:47: error: the example 'cargo run' should match, but the rule does not match it: "
+       "word 2 is 'run', not 'test'"},
+      {"{allow: [echo], examples: {match: ['echo a && echo b']}}",
+       "p.yaml:3:40: error: the example has to be one simple command, not 2"},
+      {"{allow: [cargo], but_not: {args: ['-*']}, examples: {match: [cargo \"a b\"]}}", ""},
+      {"{deny: [git, push], examples: {match: [timeout 5 git push, 'git \"push\"']}}", ""},
       {"{allow: [cargo, test], examples: {match: [[cargo, install, x]]}}",
        "p.yaml:3:47: error: the example '[cargo, install, x]' should match, but the rule does not "
        "match it: word 2 is 'install', not 'test'"},
@@ -70,6 +78,14 @@ BOOST_AUTO_TEST_CASE(an_example_is_held_against_its_own_rule) {
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.rule) {
       BOOST_TEST(findings_of(row.rule) == row.finding);
     }
+}
+
+BOOST_AUTO_TEST_CASE(an_example_that_can_not_be_read_is_a_finding) {
+  for (const char* line : {"'a $b'", "'a > b'", "'a &'", "'a ;;'", "'!'"}) {
+    const std::string finding =
+        findings_of(std::string("{allow: [a], examples: {match: [") + line + "]}}");
+    BOOST_TEST(finding.starts_with("p.yaml:3:37: error: the example can't be read: "), finding);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(all_wrong_examples_are_shown_at_once) {

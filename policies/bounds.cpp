@@ -1,0 +1,128 @@
+#include "policies/bounds.h"
+
+#include <algorithm>
+
+#include "core/base/fields.h"
+#include "core/base/pattern.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+/// The glob that the name matches; nothing where none does.
+const std::string* matching_glob(const std::vector<std::string>& globs, const std::string& name,
+                                 LetterCase letters) {
+  for (const auto& glob : globs)
+    if (Pattern::word_glob(glob, letters).matches(name)) return &glob;
+  return nullptr;
+}
+
+std::string list_text(const std::vector<std::string>& entries) {
+  std::string text = "[";
+  for (const auto& entry : entries) text += (text.size() == 1 ? "" : ", ") + one_line(entry, 60);
+  return one_line(text, 200) + "]";
+}
+
+/// "policy.yaml:7: bounds.models", or the name of the key alone where its default holds.
+std::string policy_place(const Policy& policy, const std::string& key) {
+  const auto place = policy.places.find(key);
+  if (place == policy.places.end()) return key + " (the default)";
+  return place->second.file + ":" + std::to_string(place->second.line) + ": " + key;
+}
+
+/// Builds the messages: "task.yaml:5:3: error: … (policy.yaml:7: bounds.models is [a/*])".
+class Check {
+ public:
+  Check(const Policy& policy, const BoundsRequest& request) : policy_(policy), request_(request) {}
+
+  std::vector<std::string> run() {
+    if (request_.asks_model) check_model();
+    if (request_.asks_model && !request_.key_may_go) check_key();
+    for (const auto& [name, variable] : request_.task.vars)
+      if (!variable.environment.empty() && request_.given_variables.count(name) == 0)
+        check_variable(name, variable.environment);
+    check_time();
+    return std::move(messages_);
+  }
+
+ private:
+  /// Where the task or a flag says it.
+  std::string asked_at(const std::string& key) const {
+    const auto flag = request_.flags.find(key);
+    if (flag != request_.flags.end()) return flag->second + ": ";
+    const auto place = request_.task.places.find(key);
+    if (place != request_.task.places.end()) return place->second + ": error: ";
+    return "task: " + key + ": ";
+  }
+
+  void add(const std::string& key, const std::string& what, const std::string& bound,
+           const std::string& value) {
+    messages_.push_back(asked_at(key) + what + " (" + policy_place(policy_, bound) + " is " +
+                        value + ")");
+  }
+
+  void check_model() {
+    const TaskModel& model = request_.task.model;
+    const std::string asked = model.provider + "/" + model.name;
+    if (matching_glob(policy_.models, asked, LetterCase::exact) != nullptr) return;
+    add("model.name", "the model " + one_line(asked, 80) + " is beyond the policy's bounds",
+        "bounds.models", list_text(policy_.models));
+  }
+
+  void check_key() {
+    const auto hosts = policy_.credentials.find(request_.key_variable);
+    const bool known = hosts != policy_.credentials.end();
+    const std::string advice = "; --base-url and SORTIE_BASE_URL are the operator's own word";
+    add(known ? "model.base_url" : "model.api_key_env",
+        request_.key_variable + " may not go to " + request_.key_host, "bounds.credentials",
+        known ? request_.key_variable + ": " + list_text(hosts->second) + advice
+              : "without " + request_.key_variable);
+  }
+
+  void check_variable(const std::string& name, const std::string& variable) {
+    const std::string key = "vars." + name + ".env";
+    const std::string* excluded =
+        matching_glob(policy_.environment_exclude, variable, LetterCase::ignored);
+    if (excluded != nullptr) {
+      add(key, "the variable " + variable + " never goes into a prompt: it may hold a secret",
+          "environment.exclude", "'" + *excluded + "' among others");
+    } else if (policy_.credentials.count(variable) != 0) {
+      add(key, "the variable " + variable + " never goes into a prompt: it is a credential",
+          "bounds.credentials", variable);
+    } else if (matching_glob(policy_.vars_env, variable, LetterCase::exact) == nullptr) {
+      add(key, "the variable " + variable + " is beyond the policy's bounds", "bounds.vars_env",
+          list_text(policy_.vars_env));
+    }
+  }
+
+  void check_time() {
+    const auto asked = bounded_time(policy_, request_);
+    if (asked <= policy_.max_time) return;
+    add("budget.time", "a time of " + duration_text(asked) + " is beyond the policy's bounds",
+        "bounds.budget.time", duration_text(policy_.max_time));
+  }
+
+  const Policy& policy_;
+  const BoundsRequest& request_;
+  std::vector<std::string> messages_;
+};
+
+}  // namespace
+
+std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request) {
+  return Check(policy, request).run();
+}
+
+bool may_read_variable(const Policy& policy, const std::string& name) {
+  return matching_glob(policy.environment_exclude, name, LetterCase::ignored) == nullptr &&
+         policy.credentials.count(name) == 0 &&
+         matching_glob(policy.vars_env, name, LetterCase::exact) != nullptr;
+}
+
+std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request) {
+  const bool asked =
+      request.task.places.count("budget.time") != 0 || request.flags.count("budget.time") != 0;
+  return asked ? request.task.budget.time : std::min(request.task.budget.time, policy.max_time);
+}
+
+}  // namespace sortie

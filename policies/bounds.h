@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/task/task.h"
+#include "policies/policy.h"
+
+namespace sortie {
+
+/// What a run asks for, as the task and the flags have it.
+struct BoundsRequest {
+  const Task& task;  ///< with the flags' overrides
+  /// The flag that a value of the task comes from, by the task's key: {"model.name", "--model"}.
+  std::map<std::string, std::string> flags{};
+  std::set<std::string> given_variables{};  ///< template variables that --var gives
+  bool asks_model = true;                   ///< false: a recording answers, nothing leaves
+  std::string key_variable{};               ///< the credential that would be sent; "" for none
+  std::string key_host{};                   ///< where to: "HOST:PORT"
+  bool key_may_go = true;                   ///< whether bounds.credentials has that host for it
+};
+
+/// What is asked for beyond the policy's bounds, a message each: where it is asked, what, and what
+/// the policy has instead, with its place.
+std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request);
+
+/// Whether a task may read this environment variable into its prompt: one of bounds.vars_env, none
+/// that `environment.exclude` matches, and no credential.
+bool may_read_variable(const Policy& policy, const std::string& name);
+
+/// The time a run may take: what the task asks for, and the policy's ceiling where it does not say.
+std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request);
+
+}  // namespace sortie

@@ -1,0 +1,229 @@
+#include "policies/bounds.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "policies/trust.h"
+
+using namespace sortie;
+using namespace std::chrono_literals;
+
+namespace {
+
+Policy parse(const std::string& text) {
+  return parse_policy("version: 1\n" + text, "policy.yaml", ".");
+}
+
+Task task_with_model(const std::string& provider, const std::string& name) {
+  Task task;
+  task.model.provider = provider;
+  task.model.name = name;
+  return task;
+}
+
+/// All messages, a line each.
+std::string messages(const Policy& policy, const BoundsRequest& request) {
+  std::string text;
+  for (const auto& message : beyond_bounds(policy, request))
+    text += (text.empty() ? "" : "\n") + message;
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bounds)
+
+BOOST_AUTO_TEST_CASE(what_is_asked_within_the_bounds_is_silent) {
+  Task task = task_with_model("openai", "gpt-5");
+  task.vars["branch"].environment = "GITHUB_REF_NAME";
+  task.places["budget.time"] = "task.yaml:3:5";
+
+  BOOST_TEST(messages(Policy(), {.task = task}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_model_beyond_the_bounds_is_named_with_both_places) {
+  const Policy policy = parse("bounds:\n  models: [openai/*, local/x]\n");
+  Task task = task_with_model("azure", "gpt-5");
+  task.places["model.name"] = "task.yaml:4:9";
+
+  BOOST_TEST(messages(policy, {.task = task}) ==
+             "task.yaml:4:9: error: the model azure/gpt-5 is beyond the policy's bounds "
+             "(policy.yaml:3: bounds.models is [openai/*, local/x])");
+  BOOST_TEST(messages(policy, {.task = task, .flags = {{"model.name", "--model gpt-5"}}}) ==
+             "--model gpt-5: the model azure/gpt-5 is beyond the policy's bounds (policy.yaml:3: "
+             "bounds.models is [openai/*, local/x])");
+  BOOST_TEST(messages(policy, {.task = task, .asks_model = false}) == "");  // a recording
+  // A task that says nothing of its model has the default, and that is bounded too.
+  task.places.clear();
+  BOOST_TEST(
+      messages(parse("bounds: {models: []}"), {.task = task}) ==
+      "task: model.name: the model azure/gpt-5 is beyond the policy's bounds (policy.yaml:2: "
+      "bounds.models is [])");
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so) {
+  Task task;
+  task.vars["a"].environment = "GITHUB_TOKEN";
+  task.vars["b"].environment = "ci_secret";
+  task.vars["c"].environment = "OPENAI_API_KEY";
+  task.vars["d"].environment = "HOME";
+  task.vars["e"].environment = "GITHUB_SHA";
+  task.vars["f"].default_value = "no variable";
+  task.places["vars.a.env"] = "task.yaml:6:12";
+
+  BOOST_TEST(messages(parse("bounds: {vars_env: ['*']}"), {.task = task}) ==
+             "task.yaml:6:12: error: the variable GITHUB_TOKEN never goes into a prompt: it may "
+             "hold a secret (environment.exclude (the default) is '*TOKEN*' among others)\n"
+             "task: vars.b.env: the variable ci_secret never goes into a prompt: it may hold a "
+             "secret (environment.exclude (the default) is '*SECRET*' among others)\n"
+             "task: vars.c.env: the variable OPENAI_API_KEY never goes into a prompt: it may hold "
+             "a secret (environment.exclude (the default) is '*KEY*' among others)");
+  const Policy own = parse("bounds: {credentials: {PASS_X: [a.b]}, vars_env: ['*']}");
+  task.vars = {{"x", {.environment = "PASS_X"}}};
+  BOOST_TEST(messages(own, {.task = task}) ==
+             "task: vars.x.env: the variable PASS_X never goes into a prompt: it is a credential "
+             "(policy.yaml:2: bounds.credentials is PASS_X)");
+  task.vars = {{"d", {.environment = "HOME"}}};
+  BOOST_TEST(messages(Policy(), {.task = task}) ==
+             "task: vars.d.env: the variable HOME is beyond the policy's bounds (bounds.vars_env "
+             "(the default) is [GITHUB_*, CI_*])");
+  // The operator has given the value: the variable is not read.
+  BOOST_TEST(messages(Policy(), {.task = task, .given_variables = {"d"}}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(no_policy_lets_a_task_read_what_may_be_a_secret) {
+  const struct {
+    const char* policy;
+    const char* name;
+    bool may;
+  } rows[] = {
+      {"", "GITHUB_REF", true},
+      {"", "github_ref", false},
+      {"", "HOME", false},
+      {"", "GITHUB_TOKEN", false},
+      {"bounds: {vars_env: [MY_TOKEN]}", "MY_TOKEN", false},
+      {"bounds: {vars_env: ['*']}\nenvironment: {include: [MY_TOKEN]}", "MY_TOKEN", false},
+      {"bounds: {vars_env: ['*']}", "HOME", true},
+      {"bounds: {vars_env: ['*']}\nenvironment: {exclude: [H*]}", "HOME", false},
+      {"bounds: {vars_env: [], credentials: {HOME: [a.b]}}", "HOME", false},
+      {"bounds: {vars_env: ['*'], credentials: {HOME: [a.b]}}", "HOME", false},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy << " " << row.name) {
+      BOOST_TEST(may_read_variable(parse(row.policy), row.name) == row.may);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_time_that_is_asked_for_is_bounded_and_the_default_gives_way) {
+  const Policy policy = parse("bounds: {budget: {time: 10m}}\n");
+  Task task;
+  task.budget.time = 60min;
+
+  BOOST_TEST(messages(policy, {.task = task}) == "");
+  BOOST_TEST((bounded_time(policy, {.task = task}) == 10min));
+  task.places["budget.time"] = "task.yaml:9:10";
+  BOOST_TEST(messages(policy, {.task = task}) ==
+             "task.yaml:9:10: error: a time of 1h is beyond the policy's bounds (policy.yaml:2: "
+             "bounds.budget.time is 10m)");
+  BOOST_TEST(messages(policy, {.task = task, .flags = {{"budget.time", "--timeout 1h"}}}) ==
+             "--timeout 1h: a time of 1h is beyond the policy's bounds (policy.yaml:2: "
+             "bounds.budget.time is 10m)");
+  task.budget.time = 5min;
+  BOOST_TEST(messages(policy, {.task = task}) == "");
+  BOOST_TEST((bounded_time(policy, {.task = task}) == 5min));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
+  Task task;
+  task.places["model.base_url"] = "task.yaml:5:13";
+  const BoundsRequest request{.task = task,
+                              .key_variable = "OPENAI_API_KEY",
+                              .key_host = "evil.example:443",
+                              .key_may_go = false};
+
+  BOOST_TEST(
+      messages(Policy(), request) ==
+      "task.yaml:5:13: error: OPENAI_API_KEY may not go to evil.example:443 "
+      "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com]; --base-url and "
+      "SORTIE_BASE_URL are the operator's own word)");
+  BOOST_TEST(messages(parse("bounds: {credentials: {}}"), request) ==
+             "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
+             "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY)");
+}
+
+BOOST_AUTO_TEST_CASE(all_that_is_beyond_the_bounds_is_said_at_once) {
+  const Policy policy = parse("bounds: {models: [a/b], budget: {time: 1m}}");
+  Task task;
+  task.vars["v"].environment = "HOME";
+  task.places["budget.time"] = "task.yaml:1:1";
+
+  BOOST_TEST(beyond_bounds(policy, {.task = task}).size() == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(trust)
+
+BOOST_AUTO_TEST_CASE(a_run_has_two_of_the_three_and_never_all) {
+  const Environment own = {
+      {"MY_TOKEN", "v"}, {"EMPTY_KEY", ""}, {"PLAIN", "p"}, {"GIT_CONFIG_KEY_0", "x"}};
+  const struct {
+    const char* policy;
+    bool input, secrets, network;
+  } rows[] = {
+      {"", true, false, false},
+      {"trust: {input: trusted}", false, false, false},
+      {"environment: {include: [MY_TOKEN]}", true, true, false},
+      {"environment: {include: [MY_TOKEN]}\nnetwork: {mode: full}", true, true, true},
+      {"environment: {include: [MY_TOKEN]}\nnetwork: {mode: full}\ntrust: {input: trusted}", false,
+       true, true},
+      {"network: {mode: full}", true, false, true},
+      // Not passed on: a glob lifts no exclusion, `all` neither, and an empty one is no secret.
+      {"environment: {include: ['*TOKEN']}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {inherit: all}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {include: [EMPTY_KEY, PLAIN]}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {include: [NOT_SET_TOKEN]}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {set: {A_TOKEN: x}}\nnetwork: {mode: full}", true, true, true},
+      {"environment: {set: {A_TOKEN: ''}}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {set: {A_B: x}}\nnetwork: {mode: full}", true, false, true},
+      {"environment: {include: [PLAIN], exclude: [PLAIN]}\nnetwork: {mode: full}", true, true,
+       true},
+      {"environment: {include: [PLAIN]}\nbounds: {credentials: {PLAIN: [a.b]}}\nnetwork: {mode: "
+       "full}",
+       true, true, true},
+      {"network: {mode: allow-list, allow: [a.b, '*.example.org:443']}", true, false, false},
+      {"network: {mode: allow-list, allow: [a.b, '*']}", true, false, true},
+      {"network: {mode: allow-list, allow: ['*.com']}", true, false, true},
+      {"network: {mode: allow-list, allow: ['*:8080']}", true, false, true},
+      {"network: {mode: none, allow: ['*']}", true, false, false},
+      {"escalation: rules\ncommands: [{allow: [x], escalate: true, sandbox: {network: full}}]",
+       true, false, true},
+      {"escalation: deny\ncommands: [{allow: [x], escalate: true, sandbox: {network: full}}]", true,
+       false, false},
+      {"escalation: rules\ncommands: [{allow: [x], escalate: true, sandbox: {mode: "
+       "workspace-write}}]",
+       true, false, false},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy) {
+      const TrustFactors factors = trust_factors(parse(row.policy), own);
+      BOOST_TEST(factors.input.empty() != row.input);
+      BOOST_TEST(factors.secrets.empty() != row.secrets, factors.secrets);
+      BOOST_TEST(factors.network.empty() != row.network, factors.network);
+      const bool all = row.input && row.secrets && row.network;
+      BOOST_TEST(factors.all_three() == all);
+      BOOST_TEST(trust_problem(factors).empty() != all);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_problem_names_the_three_reasons_and_the_ways_out) {
+  const std::string problem = trust_problem(trust_factors(
+      parse("environment: {include: [MY_TOKEN], set: {OTHER_KEY: x}}\nnetwork: {mode: full}"),
+      {{"MY_TOKEN", "v3ry"}}));
+
+  for (const char* part :
+       {"trust.input is untrusted", "OTHER_KEY (environment.set), MY_TOKEN (environment.include)",
+        "network.mode is full", "trust.input: trusted", "trust.allow_all_three: true"})
+    BOOST_TEST(problem.find(part) != std::string::npos, problem);
+  BOOST_TEST(problem.find("v3ry") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
