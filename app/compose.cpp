@@ -15,7 +15,9 @@
 #include "core/model/replay_model.h"
 #include "core/net/poco_http.h"
 #include "policies/explain.h"
+#include "policies/path_rules.h"
 #include "policies/sandbox/support.h"
+#include "policies/sandbox/workspace_search.h"
 #include "tools/apply_patch.h"
 #include "tools/list_dir.h"
 #include "tools/read_file.h"
@@ -43,6 +45,16 @@ Isolation isolation_of(const std::string& name) {
 /// Whether the model writes patches as free text: the families that were taught the grammar.
 bool knows_custom_tools(const std::string& model) { return model.starts_with("gpt-5"); }
 
+/// By the rules that judge the tools' reads; a glob concerns what git does not track.
+std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
+  const char* home = std::getenv("HOME");
+  const auto rules = std::make_shared<PathRules>(
+      inputs.policy, PathPlaces{.workspace = inputs.workspace, .home = home ? home : ""});
+  return [rules, workspace = inputs.workspace](const std::string& path) {
+    return rules->is_hidden(path) && !git_tracks(workspace, path);
+  };
+}
+
 }  // namespace
 
 std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
@@ -65,6 +77,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.namespaces = namespaces != Namespaces::none;
   options.overlay_assumed = namespaces == Namespaces::assumed;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  if (!options.namespaces) options.hidden = hidden_paths(inputs);
   return open_workspace(options);
 }
 

@@ -12,6 +12,7 @@
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_programs.h"
 #include "policies/egress/connect_gate.h"
+#include "policies/toolchains.h"
 
 namespace sortie {
 namespace {
@@ -40,6 +41,10 @@ fs::path view_home(const Environment& own) {
   const auto home = own.find("HOME");
   const fs::path path = home == own.end() ? fs::path() : fs::path(home->second);
   if (!path.is_absolute() || path == "/") return "/home/agent";
+  // Of service users some live in a folder of the system, which a private one must not cover.
+  for (const char* of_system : {"/usr", "/etc", "/opt", "/bin", "/sbin", "/lib", "/lib64", "/proc",
+                                "/sys", "/dev", "/run", "/boot"})
+    if (is_within(path.lexically_normal(), of_system)) return "/home/agent";
   return path.lexically_normal();
 }
 
@@ -119,6 +124,28 @@ void set_escalations(const Policy& policy, SandboxProfile& profile) {
     if (rule.sandbox.network == NetworkMode::full)
       profile.may_escalate_network |= policy.network != NetworkMode::full;
   }
+}
+
+/// Adds what of the caller's own tools the run gets to see, and hides what opens doors with it.
+Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& own,
+                           SandboxProfile& profile) {
+  if (!inputs.policy.toolchains || profile.mode == SandboxMode::none) return {};
+  std::vector<fs::path> kept = profile.writable;
+  kept.push_back(inputs.workspace);
+  kept.push_back(workspace_root(profile));
+  if (!inputs.out.empty()) kept.push_back(inputs.out);
+  Toolchains found = find_toolchains(own, view_home(own), profile.home, kept);
+  profile.toolchains = found.folders;
+  for (const auto& path : found.credentials) profile.hide.push_back(path.string());
+  return found;
+}
+
+/// Folders of PATH that the view shows although they lie in private HOME.
+std::vector<fs::path> path_exceptions(const SandboxProfile& profile, const fs::path& home) {
+  if (profile.toolchains.empty()) return {};
+  std::vector<fs::path> shown = profile.toolchains;
+  shown.push_back(home / ".local/bin");
+  return shown;
 }
 
 SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
@@ -210,14 +237,17 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   std::vector<fs::path> writable = {inputs.workspace, seen,   profile_.home,
                                     view_home(own),   "/tmp", "/var/tmp"};
   writable.insert(writable.end(), profile_.writable.begin(), profile_.writable.end());
+  const Toolchains toolchains = show_toolchains(inputs, own, profile_);
   const auto own_path = own.find("PATH");
-  const auto folders = command_path(own_path == own.end() ? "" : own_path->second, writable);
+  const auto folders = command_path(own_path == own.end() ? "" : own_path->second, writable,
+                                    path_exceptions(profile_, view_home(own)));
   EnvironmentPlaces places;
   places.home = profile_.home;
   if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
   places.path = folders;
   places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
+  environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
   if (inputs.approval != Approval::full_auto) {
     const fs::path found = read_git_info(seen).value_or(GitInfo{}).toplevel;
     git_environment_ = one_repository(found.empty() ? seen : found);

@@ -1,10 +1,9 @@
 #include "app/in_place.h"
 
-#include <stdlib.h>
-
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/temporary.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/support.h"
 #include "policies/sandbox/workspace_search.h"
@@ -18,10 +17,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
   const bool namespaces =
       policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
   if (!namespaces) {
-    std::string pattern = (fs::temp_directory_path() / "sortie-state-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw system_error("make a private folder " + pattern, ExitCode::environment);
-    private_folder_ = pattern;
+    private_folder_ = make_temporary_folder("sortie-state");
   }
   MountPlan plan;
   plan.kind = namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct;

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/base/temporary.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {
@@ -25,11 +26,6 @@ constexpr const char* kLock = ".lock";
 bool is_inside(const fs::path& path, const fs::path& folder) {
   const fs::path relative = path.lexically_relative(folder);
   return !relative.empty() && *relative.begin() != "..";
-}
-
-fs::path temporary_base(std::error_code& error) {
-  const char* given = std::getenv("TMPDIR");
-  return fs::canonical(given != nullptr && *given != '\0' ? given : "/tmp", error);
 }
 
 std::string status_of(const fs::path& folder) {
@@ -145,18 +141,17 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
     if (error) throw Error(state.string() + ": " + error.message(), ExitCode::usage);
     return state;
   }
-  const fs::path base = temporary_base(error);
-  if (error || is_inside(base, workspace) || base == workspace)
+  const fs::path folder = make_temporary_folder("sortie-state");
+  if (is_inside(folder, workspace)) {
+    fs::remove(folder, error);
     throw Error(
         "--out lies inside the workspace, and $TMPDIR is no folder outside of it: name an "
         "--out elsewhere",
         ExitCode::environment);
-  std::string pattern = (base / "sortie-state-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr)
-    throw system_error("make a state folder in " + base.string(), ExitCode::environment);
-  fs::create_directory_symlink(pattern, state, error);
+  }
+  fs::create_directory_symlink(folder, state, error);
   if (error) throw Error(state.string() + ": " + error.message(), ExitCode::usage);
-  return pattern;
+  return folder;
 }
 
 void OutputFolder::remove_state() noexcept {
@@ -165,9 +160,7 @@ void OutputFolder::remove_state() noexcept {
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
     // Only ever what make_state made: the link could have been laid by somebody else.
-    const bool ours = !error && target.filename().string().starts_with("sortie-state-") &&
-                      target.parent_path() == temporary_base(error);
-    if (ours && !error) remove_tree(target);
+    if (!error && is_temporary_folder(target, "sortie-state")) remove_tree(target);
     fs::remove(state, error);
     return;
   }

@@ -182,8 +182,14 @@ std::vector<Secret> environment_secrets(const Policy& policy, const Environment&
 }
 
 std::vector<fs::path> command_path(const std::string& own_path,
-                                   const std::vector<fs::path>& writable) {
+                                   const std::vector<fs::path>& writable,
+                                   const std::vector<fs::path>& shown) {
   const std::vector<fs::path> places = resolved_places(writable);
+  std::vector<fs::path> exceptions;
+  for (const fs::path& place : shown) {
+    std::error_code error;
+    exceptions.push_back(fs::weakly_canonical(place, error));
+  }
   std::vector<fs::path> folders;
   for (std::size_t begin = 0; begin <= own_path.size();) {
     const std::size_t end = std::min(own_path.find(':', begin), own_path.size());
@@ -194,7 +200,9 @@ std::vector<fs::path> command_path(const std::string& own_path,
     const fs::path folder = fs::canonical(entry, error);
     if (error || std::find(folders.begin(), folders.end(), folder) != folders.end()) continue;
     const auto covers = [&](const fs::path& place) { return is_below(folder, place); };
-    if (std::none_of(places.begin(), places.end(), covers)) folders.push_back(folder);
+    if (std::none_of(places.begin(), places.end(), covers) ||
+        std::any_of(exceptions.begin(), exceptions.end(), covers))
+      folders.push_back(folder);
   }
   if (folders.empty()) return {"/usr/local/bin", "/usr/bin", "/bin"};
   return folders;

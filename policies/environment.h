@@ -46,8 +46,11 @@ std::vector<Secret> environment_secrets(const Policy& policy, const Environment&
 /// that exist and lie outside all writable places, links resolved, since a link's folder could be
 /// writable. /tmp, /var/tmp and /dev/shm are always taken as writable. Never empty.
 /// @param writable  the workspace, the private HOME and the policy's folders
-std::vector<std::filesystem::path> command_path(const std::string& own_path,
-                                                const std::vector<std::filesystem::path>& writable);
+/// @param shown     folders that are not writable although a writable place holds them: toolchains'
+///                  folders of PATH, which the view mounts read-only
+std::vector<std::filesystem::path> command_path(
+    const std::string& own_path, const std::vector<std::filesystem::path>& writable,
+    const std::vector<std::filesystem::path>& shown = {});
 
 /// Whether `inherit: core` lets a variable of this name through.
 bool is_core_variable(const std::string& name);

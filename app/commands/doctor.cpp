@@ -11,10 +11,12 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/json.h"
+#include "core/base/temporary.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
 #include "policies/egress/connect_gate.h"
 #include "policies/sandbox/canary.h"
+#include "policies/sandbox/remedies.h"
 #include "policies/sandbox/support.h"
 
 namespace sortie {
@@ -26,10 +28,7 @@ namespace fs = std::filesystem;
 class TryFolder {
  public:
   TryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "sortie-doctor-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw system_error("make " + pattern, ExitCode::environment);
-    path_ = fs::canonical(pattern);
+    path_ = make_temporary_folder("sortie-doctor");
     fs::create_directories(path_ / "workspace/.git");
     fs::create_directories(path_ / "state");
   }
@@ -41,6 +40,13 @@ class TryFolder {
  private:
   fs::path path_;
 };
+
+Json remedies_json(const SandboxLayers& layers, const std::string& no_namespaces) {
+  Json list = Json::array();
+  for (const Remedy& one : find_remedies(layers, no_namespaces, read_machine_settings()))
+    list.push_back(Json::object({{"layer", one.layer}, {"why", one.why}, {"remedy", one.remedy}}));
+  return list;
+}
 
 /// Says what came of isolation, layers and canary, all made as a run makes them.
 /// @param no_namespaces  why there are none; "" where there are
@@ -70,11 +76,14 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
     Json layers = confinement.layers_json();
     layers.set("connect_gate", report.string_at("connect_gate").empty());  // here: to be had
     report.set("layers", std::move(layers));
+    report.set("remedies", remedies_json(confinement.keeper().layers(), no_namespaces));
     report.set("guarantees",
                guarantees_json(run_canary(confinement.launcher(), confinement.profile(),
                                           confinement.environment(), {})));
   } catch (const Error& error) {
     report.set("problem", error.what());
+    if (report["remedies"].items().empty() && !namespaces)
+      report.set("remedies", remedies_json({}, no_namespaces));
   }
 }
 
@@ -105,6 +114,7 @@ Json examine() {
   report.set("layers", Json());
   report.set("guarantees", Json());
   report.set("problem", Json());
+  report.set("remedies", Json::array());
   try_confinement(folder.path(), why, report);
   report.set("surroundings", surroundings_json());
   report.set("remedy", why.empty() ? Json() : Json(why));
@@ -131,6 +141,7 @@ std::string for_people(const Json& report) {
           "\n";
   text += "  seccomp     " + yes_no(layers["seccomp"]) + "\n";
   text += "  allow-list  " + allow_list_by(report) + "\n";
+  text += "  cgroup      " + yes_no(layers["cgroup"]) + "\n";
   for (const auto& missing : layers["missing"].items())
     text += "  missing     " + missing.text() + "\n";
   text += "\nguarantees (tried by a canary command)\n";
@@ -147,7 +158,9 @@ std::string for_people(const Json& report) {
   for (const auto& [name, value] : report["surroundings"].members())
     text += "  " + name + ": " + value.text() + "\n";
   if (report["problem"].is_string()) text += "\nproblem\n  " + report["problem"].text() + "\n";
-  if (report["remedy"].is_string()) text += "\nremedy\n  " + report["remedy"].text() + "\n";
+  for (const Json& one : report["remedies"].items())
+    text += "\nremedy for " + one.string_at("layer") + "\n  why     " + one.string_at("why") +
+            "\n  remedy  " + one.string_at("remedy") + "\n";
   return text;
 }
 

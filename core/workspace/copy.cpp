@@ -36,6 +36,8 @@ std::optional<Manifest> earlier_manifest(const fs::path& file) {
   return parse_manifest(read_file(file, 4ull << 30));
 }
 
+using Hidden = std::function<bool(const std::string& path)>;
+
 /// A copy is whole once its manifest is on disk; half of one is made again.
 Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   const fs::path file = options.state / "manifest";
@@ -54,7 +56,8 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
                     "; raise the limit, or see --isolation",
                 ExitCode::environment);
   }
-  Manifest manifest = copy_tree(options.root, plan.source, plan.cover);
+  Manifest manifest = copy_tree(options.root, plan.source, plan.cover,
+                                options.namespaces ? Hidden() : options.hidden);
   write_file(file, manifest_text(manifest), 0600);
   return manifest;
 }
@@ -62,8 +65,9 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
 /// Goes through the copy beside its manifest.
 class CopyWalk {
  public:
-  CopyWalk(const MountPlan& plan, const Manifest& manifest, const Files& start, const Files& copy)
-      : plan_(plan), manifest_(manifest), start_(start), copy_(copy) {}
+  CopyWalk(const MountPlan& plan, const Hidden& hidden, const Manifest& manifest,
+           const Files& start, const Files& copy)
+      : plan_(plan), hidden_(hidden), manifest_(manifest), start_(start), copy_(copy) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.source.native(), plan_.source), "", 0);
@@ -86,7 +90,7 @@ class CopyWalk {
     }
     for (const NamedStatus& entry : list_folder(open, plan_.source / path)) {
       const std::string name = joined(path, entry.name);
-      if (is_within(name, plan_.cover)) continue;
+      if (is_within(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
         folder(open_folder(open.get(), entry.name, plan_.source / name), name, depth + 1);
       } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
@@ -135,6 +139,7 @@ class CopyWalk {
   }
 
   const MountPlan& plan_;
+  const Hidden& hidden_;
   const Manifest& manifest_;
   const Files& start_;
   const Files& copy_;
@@ -146,6 +151,7 @@ class CopyWalk {
 
 CopyWorkspace::CopyWorkspace(const WorkspaceOptions& options, std::string reason)
     : plan_(make_plan(options)),
+      hidden_(options.namespaces ? Hidden() : options.hidden),
       reason_(std::move(reason)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
       manifest_(copy_or_take(options, plan_)) {}
@@ -154,7 +160,7 @@ std::vector<ChangedPath> CopyWorkspace::changed_paths(const Files&) const {
   // The copy itself, not the view of it: with its inode numbers and times.
   const DiskFiles copy(open_folder(AT_FDCWD, plan_.source.native(), plan_.source));
   try {
-    return CopyWalk(plan_, manifest_, start_, copy).run();
+    return CopyWalk(plan_, hidden_, manifest_, start_, copy).run();
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

@@ -30,6 +30,7 @@ class CopyWorkspace : public Workspace {
 
  private:
   MountPlan plan_;
+  std::function<bool(const std::string& path)> hidden_;  ///< of the plan where nothing is mounted
   std::string reason_;
   DiskFiles start_;
   Manifest manifest_;

@@ -94,7 +94,10 @@ void copy_bytes(int from, int to, off_t size, const std::string& path) {
 /// Makes one tree like another, folder by folder, and notes both sides of each file.
 class TreeCopy {
  public:
-  explicit TreeCopy(const std::vector<fs::path>& leave_out) : leave_out_(leave_out) {}
+  using Hidden = std::function<bool(const std::string& path)>;
+
+  TreeCopy(const std::vector<fs::path>& leave_out, const Hidden& hidden)
+      : leave_out_(leave_out), hidden_(hidden) {}
 
   void folder(const Fd& from, const Fd& to, const std::string& path, int depth) {
     if (depth > kDeepestFolder) {
@@ -103,6 +106,7 @@ class TreeCopy {
     }
     for (const NamedStatus& entry : list_folder(from, path)) {
       const std::string name = joined(path, entry.name);
+      if (hidden_ && hidden_(name)) continue;
       if (S_ISDIR(entry.status.st_mode)) {
         subfolder(from, to, entry, name, depth);
       } else if (is_leaf(entry.status.st_mode) && !is_within(name, leave_out_)) {
@@ -186,6 +190,7 @@ class TreeCopy {
   }
 
   const std::vector<fs::path>& leave_out_;
+  const Hidden& hidden_;
   Manifest manifest_;
 };
 
@@ -243,13 +248,13 @@ bool can_clone(const fs::path& tree, const fs::path& folder) {
   return works;
 }
 
-Manifest copy_tree(const fs::path& tree, const fs::path& to,
-                   const std::vector<fs::path>& leave_out) {
+Manifest copy_tree(const fs::path& tree, const fs::path& to, const std::vector<fs::path>& leave_out,
+                   const std::function<bool(const std::string& path)>& hidden) {
   const Fd from = open_tree(tree);
   struct stat status {};
   if (::fstat(from.get(), &status) != 0 || ::mkdir(to.c_str(), 0700) != 0) throw copy_error("");
   const Fd copy = open_tree(to);
-  TreeCopy work(leave_out);
+  TreeCopy work(leave_out, hidden);
   work.folder(from, copy, "", 0);
   work.finish(copy.get(), status, "");
   Manifest manifest = work.take();

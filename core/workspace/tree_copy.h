@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "core/workspace/manifest.h"
@@ -26,7 +28,9 @@ bool can_clone(const std::filesystem::path& tree, const std::filesystem::path& f
 /// Copies the tree into a folder that does not exist yet, by reflinks where the file system has
 /// them. Folders left out are made, empty.
 /// @throws Error  ExitCode::environment with the path and the cause
+/// @param hidden  further files and folders without a trace in the copy
 Manifest copy_tree(const std::filesystem::path& tree, const std::filesystem::path& to,
-                   const std::vector<std::filesystem::path>& leave_out);
+                   const std::vector<std::filesystem::path>& leave_out,
+                   const std::function<bool(const std::string& path)>& hidden = {});
 
 }  // namespace sortie

@@ -55,6 +55,9 @@ struct WorkspaceOptions {
   /// Tries an overlay plan for real: mounts it in a throw-away keeper, reads the top levels,
   /// writes through it. Returns "" or why it does not work.
   std::function<std::string(const MountPlan&)> probe_overlay;
+  /// Paths that commands may not read, relative to the root. A copy in which nothing can be covered
+  /// is made without them; the diff says nothing of them.
+  std::function<bool(const std::string& path)> hidden = {};
   /// Not tried beforehand: whoever mounts it sees.
   bool overlay_assumed = false;
 };

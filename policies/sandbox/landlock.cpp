@@ -72,7 +72,8 @@ const char* const kSystemFolders[] = {"/usr",    "/bin", "/sbin", "/lib",  "/lib
                                       "/libx32", "/etc", "/opt",  "/proc", "/sys",   "/dev"};
 const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                 "/dev/urandom"};
-const char* const kTerminals[] = {"/dev/tty", "/dev/ptmx", "/dev/pts"};
+// Only the view has a devpts of its own: the machine's holds the terminals that this user sits at.
+const char* const kOwnTerminals[] = {"/dev/ptmx", "/dev/pts"};
 
 bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
   const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -133,6 +134,7 @@ void allow_machine(Builder& builder, const SandboxProfile& profile) {
   }
   for (const char* folder : kSystemFolders) builder.allow_read_except(folder, hidden);
   for (const auto& path : profile.readable) builder.allow_read_except(path, hidden);
+  for (const auto& path : profile.toolchains) builder.allow_read_except(path, hidden);
   if (profile.network == NetworkMode::full) {
     // /etc/resolv.conf is a link into these where a resolver service writes it.
     for (const char* folder : {"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"})
@@ -145,12 +147,14 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
     // Everything that the view holds may be read; what lies outside it is not below its root.
     builder.allow("/", kRead);
     for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) builder.allow(folder, kWrite);
+    for (const auto& folder : profile.toolchains) builder.allow(folder, kWrite);
+    for (const char* terminal : kOwnTerminals) builder.allow(terminal, kTerminal);
   } else {
     // The machine's own /tmp is everybody's: TMPDIR lies below the private HOME instead.
     allow_machine(builder, profile);
   }
   for (const char* device : kDevices) builder.allow(device, kDevice);
-  for (const char* terminal : kTerminals) builder.allow(terminal, kTerminal);
+  builder.allow("/dev/tty", kTerminal);
   builder.allow(profile.home, kWrite);
   for (const auto& path : profile.writable) builder.allow(path, kWrite);
   allow_workspace(builder, profile, command);

@@ -18,9 +18,12 @@ namespace sortie {
 struct SandboxProfile {
   SandboxMode mode = SandboxMode::workspace_write;
   NetworkMode network = NetworkMode::none;
-  MountPlan mount;                                ///< the workspace
-  std::vector<std::filesystem::path> readable;    ///< of the machine, shown read-only
-  std::vector<std::filesystem::path> writable;    ///< beyond the workspace
+  MountPlan mount;                              ///< the workspace
+  std::vector<std::filesystem::path> readable;  ///< of the machine, shown read-only
+  std::vector<std::filesystem::path> writable;  ///< beyond the workspace
+  /// Of the machine, as named: shown, and what is written there is thrown away; without namespaces
+  /// read-only.
+  std::vector<std::filesystem::path> toolchains;
   bool workspace_writable = true;                 ///< paths.write has "."
   std::vector<std::string> workspace_write_only;  ///< paths.write below the workspace, without "."
   std::vector<std::string> protect;               ///< globs relative to the workspace

@@ -4,12 +4,14 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/base/error.h"
 #include "policies/sandbox/covers.h"
@@ -22,12 +24,13 @@ namespace fs = std::filesystem;
 
 /// What comes to stand at one path of the view.
 struct Place {
-  enum class Kind { machine, own, private_folder, workspace };
+  enum class Kind { machine, own, private_folder, toolchain, workspace };
   Kind kind = Kind::machine;
-  fs::path source;          ///< machine and own: the real path
+  fs::path source;          ///< machine, own and toolchain: the real path
   std::string folder = {};  ///< private_folder: its name in the private file system
   Access access = Access::read_only;
   Fd tree{};
+  Fd lower{};  ///< toolchain: what its overlay lies on
   bool is_folder = true;
 };
 
@@ -60,7 +63,7 @@ void add(Places& places, const fs::path& path, Place::Kind kind, Access access) 
   if (!place) return;
   std::error_code error;
   const bool is_folder = fs::is_directory(place->second, error);
-  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), is_folder});
+  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), Fd(), is_folder});
 }
 
 void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {
@@ -95,6 +98,15 @@ void add_top_level(Places& places, std::map<fs::path, fs::path>& links) {
   }
 }
 
+/// A folder of PATH stays what it is, read-only: what a name means is decided before the run.
+void add_toolchains(Places& places, const SandboxProfile& profile) {
+  for (const auto& path : profile.toolchains) {
+    const auto place = target_and_source(path);
+    if (place && places.count(place->first) == 0)
+      add(places, path, Place::Kind::toolchain, Access::read_only);
+  }
+}
+
 Places gather(const SandboxProfile& profile, const std::string& path_variable,
               std::map<fs::path, fs::path>& links) {
   Places places;
@@ -109,6 +121,7 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   keep_private("/tmp", "tmp");
   keep_private("/var/tmp", "var-tmp");
   keep_private(profile.home.lexically_normal(), "home");
+  add_toolchains(places, profile);
   for (const auto& path : profile.writable) add(places, path, Place::Kind::own, Access::read_write);
 
   const fs::path& workspace = workspace_root(profile);
@@ -135,6 +148,12 @@ const Place* holder(const Places& places, const fs::path& path) {
   return nullptr;
 }
 
+Fd open_folder(const fs::path& path) {
+  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw system_error("open " + path.string(), ExitCode::environment);
+  return folder;
+}
+
 /// Opens what is shown of the machine, before any mount of ours hides it; what its folder shows
 /// already falls away.
 void open_sources(Places& places) {
@@ -147,16 +166,12 @@ void open_sources(Places& places) {
       it = places.erase(it);
       continue;
     }
-    if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own)
+    if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own ||
+        place.kind == Place::Kind::toolchain)
       place.tree = copy_tree(place.source, place.access);
+    if (place.kind == Place::Kind::toolchain) place.lower = open_folder(place.source);
     ++it;
   }
-}
-
-Fd open_folder(const fs::path& path) {
-  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw system_error("open " + path.string(), ExitCode::environment);
-  return folder;
 }
 
 /// The sources of the workspace, opened before any mount of ours hides them.
@@ -193,22 +208,28 @@ WorkspaceSource open_workspace_source(const MountPlan& plan) {
   return source;
 }
 
-void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool user) {
+/// The options of an overlay of these folders.
+std::string overlay_options(const Fd& lower, const Fd& upper, const Fd& work, bool user) {
   const auto name = [](const Fd& folder) {
     return "/proc/self/fd/" + std::to_string(folder.get());
   };
   // By descriptor: no path needs escaping, none is too long, none shows in /proc/mounts. Renames
   // of folders are refused (EXDEV), so that the upper folder holds whole files alone.
-  std::string options = "lowerdir=" + name(source.lower) + ",upperdir=" + name(source.upper) +
-                        ",workdir=" + name(source.work) +
-                        ",redirect_dir=nofollow,metacopy=off,index=off";
+  std::string options = "lowerdir=" + name(lower) + ",upperdir=" + name(upper) +
+                        ",workdir=" + name(work) + ",redirect_dir=nofollow,metacopy=off,index=off";
   if (user) options += ",userxattr";
+  return options;
+}
+
+void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool user) {
+  const std::string options = overlay_options(source.lower, source.upper, source.work, user);
   // Otherwise unmounting it syncs the whole file system that the upper folder is on, and waits for
   // all that the machine has to write. What is needed of it is read before (Linux 5.10).
   // The mark of an earlier volatile mount would refuse this one: it warns of a power loss in
   // between, after which a run begins again from its base anyhow.
   std::error_code ignored;
-  fs::remove_all(fs::path(name(source.work)) / "work/incompat/volatile", ignored);
+  const fs::path work = "/proc/self/fd/" + std::to_string(source.work.get());
+  fs::remove_all(work / "work/incompat/volatile", ignored);
   const std::string unsynced = options + ",volatile";
   if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV, unsynced.c_str()) == 0)
     return;
@@ -263,12 +284,18 @@ void make_devices(const std::map<std::string, Fd>& devices, const PrivateFolders
     attach_tree(tree, path);
   }
   const std::pair<const char*, const char*> links[] = {{"/proc/self/fd", "dev/fd"},
+                                                       {"pts/ptmx", "dev/ptmx"},
                                                        {"/proc/self/fd/0", "dev/stdin"},
                                                        {"/proc/self/fd/1", "dev/stdout"},
                                                        {"/proc/self/fd/2", "dev/stderr"}};
   for (const auto& [target, link] : links) {
     if (::symlink(target, link) != 0) throw system_error("symlink", ExitCode::environment);
   }
+  make_folders("dev/pts");
+  // An instance of its own: its terminals are not the machine's, nor the other way round.
+  if (::mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=0620") != 0)
+    throw system_error("mount devpts", ExitCode::environment);
   make_folders("dev/shm");
   own.attach("shm", "dev/shm");
   make_mount_read_only("dev");
@@ -276,8 +303,11 @@ void make_devices(const std::map<std::string, Fd>& devices, const PrivateFolders
 
 std::map<std::string, Fd> open_devices() {
   std::map<std::string, Fd> devices;
-  for (const char* name : {"null", "zero", "full", "random", "urandom"})
-    devices.emplace(name, copy_device(fs::path("/dev") / name));
+  for (const char* name : {"null", "zero", "full", "random", "urandom", "tty"}) {
+    const fs::path path = fs::path("/dev") / name;
+    // Some containers have no controlling terminal's name; a command has none anyhow.
+    if (path != "/dev/tty" || fs::exists(path)) devices.emplace(name, copy_device(path));
+  }
   return devices;
 }
 
@@ -289,15 +319,88 @@ void make_target(const fs::path& target, bool is_folder) {
     throw system_error("make " + target.string(), ExitCode::environment);
 }
 
+/// The upper layers of toolchains: of the private file system, so that they end with the run and
+/// count as what it keeps in memory.
+class ThrownAway {
+ public:
+  ThrownAway(const SandboxProfile& profile, const PrivateFolders& own, bool user)
+      : profile_(profile), own_(own), user_(user) {}
+
+  /// @return "" or why the folder is read-only instead
+  std::string mount(const Place& place, const fs::path& named, const fs::path& target) {
+    const fs::path folder = own_.path() / ("toolchain-" + std::to_string(count_++));
+    make_folders(folder / "upper");
+    make_folders(folder / "work");
+    adopt_attributes(place.lower, folder / "upper");
+    leave_out_credentials(named, folder / "upper");
+    const Fd upper = open_folder(folder / "upper");
+    const Fd work = open_folder(folder / "work");
+    const std::string options = overlay_options(place.lower, upper, work, user_);
+    if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
+      return "";
+    const std::string cause = errno_text(errno);
+    attach_tree(place.tree, target);
+    return cause;
+  }
+
+ private:
+  /// A name that overlayfs takes as deleted: tools find no such file, where one that can't be read
+  /// would stop them. What this can't do, paths.hide covers.
+  void leave_out_credentials(const fs::path& named, const fs::path& upper) const {
+    for (const std::string& hidden : profile_.hide) {
+      if (fs::path(hidden).parent_path() != named) continue;
+      static_cast<void>(
+          ::mknod((upper / fs::path(hidden).filename()).c_str(), S_IFCHR, makedev(0, 0)) == 0);
+    }
+  }
+
+  const SandboxProfile& profile_;
+  const PrivateFolders& own_;
+  bool user_;
+  int count_ = 0;
+};
+
+/// Folders of private HOME above a mount could be renamed with it, and another be put in their
+/// place: they become mounts too.
+class Pins {
+ public:
+  explicit Pins(const Places& places) : places_(places) {}
+
+  void pin_parents(const fs::path& path) {
+    const Place* above = holder(places_, path);
+    if (above == nullptr || above->kind != Place::Kind::private_folder) return;
+    std::vector<fs::path> parents;
+    for (fs::path folder = path.parent_path(); places_.count(folder) == 0;
+         folder = folder.parent_path())
+      parents.push_back(folder);
+    for (auto folder = parents.rbegin(); folder != parents.rend(); ++folder) {
+      if (!pinned_.insert(*folder).second) continue;
+      make_folders(below_root(*folder));
+      bind_onto_itself(below_root(*folder), Access::read_write);
+    }
+  }
+
+ private:
+  const Places& places_;
+  std::set<fs::path> pinned_;
+};
+
 void mount_places(const Places& places, const WorkspaceSource& source, const PrivateFolders& own,
-                  const SandboxProfile& profile, bool user) {
+                  const SandboxProfile& profile, bool user, View& view) {
+  ThrownAway thrown_away(profile, own, user);
+  Pins pins(places);
   for (const auto& [path, place] : places) {
     const fs::path target = below_root(path);
+    pins.pin_parents(path);
     make_target(target, place.is_folder);
     switch (place.kind) {
       case Place::Kind::machine:
       case Place::Kind::own:
         attach_tree(place.tree, target);
+        break;
+      case Place::Kind::toolchain:
+        if (const std::string cause = thrown_away.mount(place, path, target); !cause.empty())
+          view.notes.push_back("toolchains: " + path.string() + " is read-only: " + cause);
         break;
       case Place::Kind::private_folder:
         own.attach(place.folder, target);
@@ -355,9 +458,8 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
   if (::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     throw system_error("mount proc", ExitCode::environment);
   make_devices(devices, own);
-  mount_places(places, source, own, profile, user == UserNamespace::own);
-
   View view;
+  mount_places(places, source, own, profile, user == UserNamespace::own, view);
   cover_paths(profile, own.path(), view);
   make_mount_read_only(".");
   leave_machine();

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,16 @@ BOOST_AUTO_TEST_CASE(doctor_says_what_works_here) {
         BOOST_TEST(report["guarantees"][guarantee]["proved"].boolean(), guarantee);
       BOOST_TEST(report["surroundings"].string_at("OPENAI_API_KEY") == "set");
       BOOST_TEST(report["remedy"].is_string() == !caller.namespaces);
+      std::set<std::string> layers;
+      for (const Json& one : report["remedies"].items()) {
+        BOOST_TEST(!one.string_at("why").empty());
+        BOOST_TEST(!one.string_at("remedy").empty());
+        layers.insert(one.string_at("layer"));
+      }
+      BOOST_TEST(layers.count("namespaces") == (caller.namespaces ? 0u : 1u));
+      for (const char* key : {"version", "kernel", "user", "isolation", "layers", "guarantees",
+                              "problem", "remedies", "surroundings", "remedy"})
+        BOOST_TEST(report.find(key) != nullptr, key);
     }
   }
 }

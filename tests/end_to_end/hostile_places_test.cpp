@@ -36,6 +36,35 @@ BOOST_AUTO_TEST_CASE(a_pipe_in_out_is_not_waited_for) {
   BOOST_TEST(folder.run({"--fresh"}).status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_user_without_a_name_a_home_or_a_folder_for_temporary_files_can_run) {
+  if (::getuid() != 0) {
+    BOOST_TEST_MESSAGE("skipped: playing another user needs root");
+    return;
+  }
+  const std::map<std::string, std::string> surroundings[] = {
+      {{"HOME", ""}, {"USER", ""}, {"LOGNAME", ""}, {"TMPDIR", ""}},
+      {{"HOME", "/no/such/home"}, {"TMPDIR", "/no/such/folder"}},
+      {{"HOME", "/usr"}, {"TMPDIR", "/usr"}}};
+  for (const bool namespaces : {true, false}) {
+    const Caller unknown{.name = "an unknown uid", .uid = 54321, .namespaces = namespaces};
+    for (const auto& environment : surroundings) {
+      const RunFolder folder;
+      write_plain_task(folder);
+      const auto run = [&](ProgramStart start) {
+        start.folder = folder.workspace();
+        for (const auto& [name, value] : environment) start.environment[name] = value;
+        const ProgramEnd end = folder.run_as(unknown, start);
+        BOOST_TEST(end.status == 0, (namespaces ? "with" : "without")
+                                        << " namespaces, HOME " << environment.at("HOME") << ": "
+                                        << end.errors << end.output);
+      };
+      run(folder.start());
+      run({.argv = {sortie_binary(), "sandbox", "--", "true"}});
+      run({.argv = {sortie_binary(), "doctor"}});
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(links_laid_in_out_lead_no_output_elsewhere) {
   const RunFolder folder;
   folder.write("work/big.txt", std::string(200'000, 'x'));
