@@ -1,5 +1,7 @@
 #include "policies/kernel_paths.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -26,15 +28,16 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
-/// Whether a part is "..", or a glob that some shells expand to it (".*", ".?", ".[.]").
+/// Whether a part is "..", or a glob that some shells expand to it (".*", ".?", ".[[:punct:]]").
 bool goes_up(std::string_view part) {
   if (part == "..") return true;
   return part.size() > 1 && part[0] == '.' && part.find_first_of("*?[") != std::string_view::npos &&
-         part.find_first_not_of(".*?[]!^") == std::string_view::npos;
+         ::fnmatch(std::string(part).c_str(), "..", 0) == 0;
 }
 
-/// The first part once ".." has been taken back; "" for the root.
-std::string_view first_folder(const std::vector<std::string_view>& parts) {
+/// Whether a path from the root leads into a kernel's folder, or through one: what it has there
+/// are links, so that ".." behind /proc/self/cwd is not /proc/self.
+bool passes_kernel_folder(const std::vector<std::string_view>& parts) {
   std::vector<std::string_view> kept;
   for (const std::string_view part : parts) {
     if (!goes_up(part)) {
@@ -42,8 +45,9 @@ std::string_view first_folder(const std::vector<std::string_view>& parts) {
     } else if (!kept.empty()) {
       kept.pop_back();
     }
+    if (!kept.empty() && is_kernel_folder(kept.front())) return true;
   }
-  return kept.empty() ? std::string_view() : kept.front();
+  return false;
 }
 
 /// Whether a path, read in `workdir`, leads or may lead into the kernel's own file systems.
@@ -52,7 +56,7 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
   const bool absolute = starts_with(path, "/");
   const std::vector<std::string_view> parts = parts_of(path);
   const std::string whole = absolute ? std::string(path) : workdir + '/' + std::string(path);
-  if (is_kernel_folder(first_folder(parts_of(whole)))) return true;
+  if (passes_kernel_folder(parts_of(whole))) return true;
   const auto last_up = std::find_if(parts.rbegin(), parts.rend(), goes_up);
   const bool has_up = last_up != parts.rend();
   // Behind the last "..": a link on the way there may have led anywhere.
@@ -63,9 +67,7 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
 
 }  // namespace
 
-bool lies_in_kernel_folder(std::string_view path) {
-  return is_kernel_folder(first_folder(parts_of(path)));
-}
+bool lies_in_kernel_folder(std::string_view path) { return passes_kernel_folder(parts_of(path)); }
 
 bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir) {
   if (reaches_kernel_folder(word, workdir)) return true;

@@ -162,6 +162,16 @@ bool looks_into_submodules(std::string_view word) {
          value != "dirty";
 }
 
+/// `--diff-merges=remerge`, `--diff-merges=r`, as `--remerge-diff`.
+bool merges_again(std::span<const std::string> words, std::size_t at) {
+  constexpr std::string_view kName = "--diff-merges";
+  const std::string_view word = words[at];
+  const auto equals = std::min(word.find('='), word.size());
+  if (equals < 4 || !starts_with(kName, word.substr(0, equals))) return false;
+  const std::string_view next = at + 1 < words.size() ? words[at + 1] : std::string_view();
+  return starts_with(equals < word.size() ? word.substr(equals + 1) : next, "r");
+}
+
 std::optional<NotReadOnly> read_options(OptionReader& reader, Words words) {
   const auto refusal = reader.read(words);
   if (!refusal) return std::nullopt;
@@ -195,9 +205,12 @@ std::optional<NotReadOnly> judge_git(Words words, const std::string& folder) {
   }
   // The other commands have no formats of commits; a pattern of theirs may well hold "%G".
   const bool has_formats = command == "log" || command == "show" || command == "diff";
-  for (const std::string& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (has_formats && asks_for_signature(word))
       return refuse(word, "%G in a format runs the signature program");
+    if (merges_again(words, i))
+      return refuse(word, "git --diff-merges=remerge runs the repository's merge programs");
     if (looks_into_submodules(word))
       return refuse(word, "git --ignore-submodules with this value runs git in submodules");
   }
