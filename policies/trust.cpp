@@ -38,7 +38,8 @@ std::string secrets_reason(const Policy& policy, const Environment& own) {
     if (policy.environment_set.count(name) == 0 && reaches(name, value))
       names.push_back(name + " (environment.include)");
   if (names.empty()) return "";
-  return "commands get what may be a secret: " + listed(names);
+  // Not "secret: NAME", which is the shape of a password to be kept off stderr.
+  return "commands get " + listed(names);
 }
 
 std::string network_reason(const Policy& policy) {
