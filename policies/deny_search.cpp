@@ -77,7 +77,13 @@ struct ArgumentWord {
   std::string_view text;
   bool continues = false;    ///< as LooseWord
   bool substitutes = false;  ///< as LooseWord
+  bool redirects = false;    ///< as LooseWord
 };
+
+/// `git -c alias.p=push p` names a subcommand anew.
+bool renames_subcommand(const CommandRule& rule, std::string_view word) {
+  return word.find("alias.") != std::string_view::npos && could_be_any("git", rule.prefix[0]);
+}
 
 /// The rest of a deny rule's prefix behind the command's name. Options before a subcommand are
 /// passed over with what may be their value (`git -C . push`, `cargo +nightly publish`).
@@ -94,6 +100,8 @@ bool rest_matches(const CommandRule& rule, WordAt word_at) {
       if (!word) return unknown_end;
       unknown_end = unknown_end || word->substitutes;
       if (could_be_any(word->text, rule.prefix[place])) break;
+      if (renames_subcommand(rule, word->text)) return true;
+      if (word->redirects) continue;
       const bool option = !word->text.empty() && (word->text[0] == '-' || word->text[0] == '+');
       const bool rest_of_skipped = word->continues && skipped > 0;
       if (!option && !may_be_value && !rest_of_skipped) return false;
@@ -222,7 +230,7 @@ class DenySearch {
       const LooseWord& word = words[i];
       const bool names_command = word.starts_command || name_open;
       const bool sure = word.starts_command && !word.quoted && !loose && !is_unknown(word.text) &&
-                        !is_fed_shell(words, i);
+                        !is_fed_shell(words, i) && !runs_computed(words, i, ends[i]);
       for (const CompiledRule& compiled : rules_) {
         if (compiled.rule->effect == Effect::allow) continue;
         const RuleMatch match{.rule = compiled.rule, .loose = !sure};
@@ -261,7 +269,7 @@ class DenySearch {
     if (!rule.command_class.empty()) return names_command;  // can't be judged word by word
     const bool computed = is_unknown(word.text);
     if (rule.prefix.empty() || (computed && !names_command)) return false;
-    if (is_fed_shell(words, at)) return true;
+    if (is_fed_shell(words, at) || runs_computed(words, at, last)) return true;
     // Up to the first part that is not known; what a substitution ends in is not known either.
     std::string_view known = word.text;
     if (word.substitutes) known = known.substr(0, known.find(kLooseAnything) + 1);
@@ -271,7 +279,7 @@ class DenySearch {
     return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
       if (at + 1 + i > last) return std::nullopt;
       const LooseWord& next = words[at + 1 + i];
-      return ArgumentWord{next.text, next.continues, next.substitutes};
+      return ArgumentWord{next.text, next.continues, next.substitutes, next.redirects};
     });
   }
 
@@ -282,6 +290,17 @@ class DenySearch {
       if (i + 1 < words.size() && words[i + 1].text.substr(0, 1) != "-") return false;
     }
     return true;
+  }
+
+  /// `bash -c "$script"`
+  static bool runs_computed(const std::vector<LooseWord>& words, std::size_t at, std::size_t last) {
+    if (!is_shell(words[at].text)) return false;
+    for (std::size_t i = at + 2; i <= last; ++i) {
+      const std::string& option = words[i - 1].text;
+      const bool is_script = option.size() > 1 && option[0] == '-' && option.back() == 'c';
+      if (is_script && words[i].text.substr(0, 1)[0] == kLooseAnything) return true;
+    }
+    return false;
   }
 
   std::span<const CompiledRule> rules_;

@@ -333,6 +333,9 @@ Json parse_json(std::string_view text, std::size_t max_depth) {
         builder.refusal() ? builder.refusal() : rapidjson::GetParseError_En(result.Code());
     throw JsonError(what, result.Offset());
   }
+  // The stream ends at a NUL byte, so that what stands behind one would not be read.
+  if (stream.Tell() != text.size())
+    throw JsonError("a NUL byte behind the root", stream.Tell());
   return builder.take();
 }
 

@@ -76,7 +76,8 @@ class LooseSplitter {
   void read_escape() {
     if (at_ + 1 >= script_.size()) return;
     ++at_;
-    if (script_[at_] == '\n') return;  // a continued line joins
+    if (script_[at_] == '\n') return;                    // a continued line joins
+    if (script_[at_] == '`') return read_operator('(');  // backquotes in backquotes
     begin_word();
     // An escaped blank ends nothing for the shell; splitting here errs towards denying.
     if (is_blank(script_[at_])) {
@@ -136,15 +137,25 @@ class LooseSplitter {
   }
 
   void read_operator(char c) {
-    if (c == '`' && in_word_) {
-      word_.text += kLooseAnything;
-      word_.substitutes = true;
-    }
-    if (c == '<' || c == '>') return read_redirection();
+    if (c == '`') read_backquote();
+    const bool both = c == '&' && at_ + 1 < script_.size() && script_[at_ + 1] == '>';
+    if (c == '<' || c == '>' || both) return read_redirection();
     finish_word();
+    if (c != '`') argument_follows_ = false;
     if (!words_.empty()) words_.back().ends_command = true;
     at_command_ = true;
     after_redirection_ = false;
+  }
+
+  /// What is between two is read on as commands; before them a word may begin, which is not known.
+  void read_backquote() {
+    in_backquotes_ = !in_backquotes_;
+    if (in_backquotes_ && !in_word_ && at_command_ && !argument_follows_) begin_word();
+    if (in_backquotes_)
+      argument_follows_ = !at_command_ || (in_word_ && !is_assignment(word_.text));
+    if (!in_word_) return;
+    word_.text += kLooseAnything;
+    word_.substitutes = true;
   }
 
   /// `2>&1` and its like: neither the descriptor nor the `&` ends or begins a command.
@@ -174,6 +185,7 @@ class LooseSplitter {
     if (!in_word_) return;
     in_word_ = false;
     word_.starts_command = at_command_ && !after_redirection_;
+    word_.redirects = after_redirection_;
     // Behind an assignment, a reserved word or a redirection's file the name is still to come.
     const bool name_follows =
         after_redirection_ || is_assignment(word_.text) ||
@@ -192,6 +204,8 @@ class LooseSplitter {
   bool in_word_ = false;
   bool at_command_ = true;
   bool after_redirection_ = false;
+  bool in_backquotes_ = false;
+  bool argument_follows_ = false;  ///< behind backquotes, though an operator was read
   bool continues_ = false;
   LooseWord word_;
   std::vector<LooseWord> words_;

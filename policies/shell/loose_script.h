@@ -15,6 +15,7 @@ struct LooseWord {
   bool quoted = false;          ///< it stands inside quotes: perhaps only an argument
   bool ends_command = false;    ///< an operator or a newline follows
   bool continues = false;       ///< for the shell it is one word with the one before
+  bool redirects = false;       ///< the file of a redirection, no word of the command
   bool substitutes = false;     ///< `$(…)` or `${…}` follows at once: its end is not known
 };
 

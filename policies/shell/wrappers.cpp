@@ -47,8 +47,8 @@ constexpr WrapperRow kWrappers[] = {
     {"taskset", "ac", "", " all-tasks cpu-list ", "", 1},
     {"chrt", "abfimorRv", "TPD", " all-tasks batch deadline fifo idle other rr reset-on-fork ",
      " sched-runtime sched-period sched-deadline ", 1},
-    {"flock", "eFnosuxv", "wEc", " exclusive nonblock no-fork close shared unlock verbose ",
-     " timeout wait conflict-exit-code command ", 1},
+    {"flock", "eFnosuxv", "wE", " exclusive nonblock no-fork close shared unlock verbose ",
+     " timeout wait conflict-exit-code ", 1},
     {"setpriv", "", "", " clear-groups keep-groups init-groups no-new-privs reset-env ",
      " reuid regid ruid euid rgid egid groups inh-caps ambient-caps bounding-set securebits ", 0},
     {"strace", "cCdfhFiqrtTvVwxyzZ", "aAbeEIoOPpsSuUX", "", "", 0},
@@ -253,7 +253,11 @@ std::vector<Wrapped> unwrap(Words argv) {
   }
   if (name == "find") return unwrap_find(argv);
   if (takes_script_anywhere(name)) {
-    return {{.script = join(argv.subspan(1)), .loose = true}};
+    std::string script;
+    for (const std::string& word : argv.subspan(1)) {
+      if (!word.starts_with(":::")) (script += word) += ' ';  // parallel git ::: push
+    }
+    return {{.script = std::move(script), .loose = true}};
   }
   if (const WrapperRow* row = find_row(name)) return unwrap_row(*row, argv);
   return {};

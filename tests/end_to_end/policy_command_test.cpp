@@ -165,6 +165,7 @@ BOOST_AUTO_TEST_CASE(batch_answers_each_line_with_one_word) {
       {"[\"ls\",\"\xff\"]", "deny"},
       {std::string("[\"ls\",\"a\0b\"]", 12), "deny"},
       {R"(["ls","\ud800"])", "deny"},
+      {std::string("[\"ls\"]\0[\"rm\"]", 13), "deny"},
       {"[\"ls\",\"" + std::string(3u << 20, 'a') + "\"]", "allow"},
       {"[\"ls\",\"" + std::string(9u << 20, 'a') + "\"]", "deny"},
       {std::string(20'000, '['), "deny"},

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_CASE(malformed_texts_are_refused_with_their_offset) {
   } rows[] = {
       {"empty", "", 0},
       {"two values", "1 2", 2},
+      {"a NUL byte behind the root", std::string("[1]\0[2]", 7), 3},
       {"no end", "{\"a\":1", 6},
       {"single quotes", "{'a':1}", 1},
       {"trailing comma", "[1,]", 3},
