@@ -82,6 +82,25 @@ BOOST_AUTO_TEST_CASE(every_exit_code_is_described) {
   }
 }
 
+// "`tests/x_test.cpp: a_case`": a threat without its test would be a promise.
+BOOST_AUTO_TEST_CASE(every_threat_names_tests_that_exist) {
+  const std::string document = read_file(kRoot / "docs/SECURITY.md");
+  int tests = 0;
+  for (std::size_t at = document.find("`tests/"); at != std::string::npos;
+       at = document.find("`tests/", at + 1)) {
+    const std::string name = document.substr(at + 1, document.find('`', at + 1) - at - 1);
+    const std::size_t colon = name.find(": ");
+    BOOST_REQUIRE(colon != std::string::npos);
+    const std::string source = read_file(kRoot / name.substr(0, colon), 1 << 20);
+    const std::string test = "TEST_CASE(" + name.substr(colon + 2);
+    ++tests;
+    BOOST_TEST((source.find(test + ")") != std::string::npos ||
+                source.find(test + ",") != std::string::npos),
+               name);
+  }
+  BOOST_TEST(tests >= 25);
+}
+
 BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {
   std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
   for (const auto& entry : fs::directory_iterator(kRoot / "docs"))

@@ -102,9 +102,9 @@ BOOST_AUTO_TEST_CASE(every_tool_that_the_task_format_names_is_there) {
   const Json names = enable["anyOf"].items().at(1)["items"]["enum"];
   BOOST_TEST(names.items().size() >= 5u);
   const RunFolder folder;
-  folder.write_task(
-      CassetteWriter().message("done"),
-      "policy: auto\nexpect: {changes: any}\n" + ("tools: {enable: " + write_json(names)) + "}\n");
+  folder.write_task(CassetteWriter().message("done"),
+                    "policy: auto\nexpect: {changes: any}\nverify: [\"true\"]\n" +
+                        ("tools: {enable: " + write_json(names)) + "}\n");
 
   const ProgramEnd end = folder.run();
 

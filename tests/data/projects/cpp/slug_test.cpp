@@ -1,0 +1,3 @@
+#include "slug.h"
+
+int main() { return slug("Two Words") == "two-words" ? 0 : 1; }

@@ -1,0 +1,5 @@
+public class Slug {
+    static String slug(String title) {
+        return title.toLowerCase();
+    }
+}

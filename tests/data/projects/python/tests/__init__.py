@@ -1,0 +1,1 @@
+# for unittest's discovery
