@@ -135,10 +135,14 @@ CallJudgement CallJudge::judge(const Tool& tool, const ToolCall& call, const Jso
   Verdicts verdicts = decide(tool, call, arguments);
   CallJudgement judgement;
   judgement.decision = strictest(verdicts.decisions);
-  // Of an allowed call the tool's own decision stands first; what a command was granted counts.
-  if (judgement.decision.effect == Effect::allow)
+  // Of an allowed call the tool's own decision stands first; the rule that let its command through
+  // says more, and what a command was granted says most.
+  if (judgement.decision.effect == Effect::allow && !judgement.decision.audited) {
+    for (const Decision& each : verdicts.decisions)
+      if (each.rule.line > 0 && !judgement.decision.escalation) judgement.decision = each;
     for (const Decision& each : verdicts.decisions)
       if (each.escalation) judgement.decision = each;
+  }
   judgement.flags = sortie::to_json(audit_flags(verdicts.actions, arguments, engine_.workspace()));
 
   Json lines;
