@@ -73,9 +73,7 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
                                               no_namespaces,
                                               options.state},
                             own_environment());
-    Json layers = confinement.layers_json();
-    layers.set("connect_gate", report.string_at("connect_gate").empty());  // here: to be had
-    report.set("layers", std::move(layers));
+    report.set("layers", confinement.layers_json());
     report.set("remedies", remedies_json(confinement.keeper().layers(), no_namespaces));
     report.set("guarantees",
                guarantees_json(run_canary(confinement.launcher(), confinement.profile(),
@@ -109,7 +107,8 @@ Json examine() {
   utsname system{};
   if (::uname(&system) == 0) report.set("kernel", system.release);
   report.set("user", ::getuid() == 0 ? "root" : "uid " + std::to_string(::getuid()));
-  report.set("connect_gate", probe_connect_gate(::getuid(), ::getgid()));
+  const std::string no_gate = probe_connect_gate(::getuid(), ::getgid());
+  report.set("connect_gate", Json::object({{"available", no_gate.empty()}, {"problem", no_gate}}));
   report.set("isolation", Json());
   report.set("layers", Json());
   report.set("guarantees", Json());
@@ -126,7 +125,7 @@ std::string yes_no(const Json& value) { return value.boolean() ? "yes" : "no"; }
 /// What keeps commands to the proxy in network mode allow-list.
 std::string allow_list_by(const Json& report) {
   if (report["layers"]["namespaces"].boolean()) return "by a network namespace";
-  const std::string problem = report.string_at("connect_gate");
+  const std::string problem = report["connect_gate"].string_at("problem");
   return problem.empty() ? "by the connect gate" : "no: connect gate: " + problem;
 }
 
