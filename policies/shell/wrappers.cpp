@@ -182,12 +182,31 @@ std::vector<Wrapped> unwrap_find(Words words) {
   return found;
 }
 
+/// What `git bisect run`, `git submodule foreach` and `git rebase -x` run.
+std::vector<Wrapped> unwrap_git(Words words) {
+  std::vector<Wrapped> found;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    const Words rest = words.subspan(at + 1);
+    if (word == "foreach" || (word == "run" && words[at - 1] == "bisect") ||
+        (word.size() > 1 && word[0] == '-' && word[1] != '-' && word.back() == 'x') ||
+        word == "--exec") {
+      found.push_back({.script = join(rest), .loose = true});
+    } else if (word.starts_with("--exec=")) {
+      found.push_back({.script = word.substr(7), .loose = true});
+    }
+  }
+  return found;
+}
+
 bool takes_script_anywhere(std::string_view name) {
   constexpr std::string_view kNames =
       " su runuser script parallel nsenter bwrap prlimit numactl entr ssh systemd-run "
       "start-stop-daemon run-parts pkexec sg newgrp expect rlwrap cpulimit firejail "
       "dbus-run-session "
-      "xvfb-run ltrace gdb perf valgrind proot ";
+      "xvfb-run ltrace gdb perf valgrind proot setarch linux32 linux64 gosu su-exec runcon "
+      "faketime "
+      "eatmydata screen tmux at batch fd fdfind hyperfine ";
   return lists(kNames, name);
 }
 
@@ -252,6 +271,7 @@ std::vector<Wrapped> unwrap(Words argv) {
     return found;
   }
   if (name == "find") return unwrap_find(argv);
+  if (name == "git") return unwrap_git(argv);
   if (takes_script_anywhere(name)) {
     std::string script;
     for (const std::string& word : argv.subspan(1)) {

@@ -207,6 +207,12 @@ BOOST_AUTO_TEST_CASE(deny_rules_hold_in_full_auto_however_the_command_is_spelled
       {{"flock", "x", "-c", "git push"}, Effect::deny},
       {{"flock", "x", "git", "push"}, Effect::deny},
       {{"parallel", "git", ":::", "push"}, Effect::deny},
+      {{"git", "bisect", "run", "git", "push"}, Effect::deny},
+      {{"git", "submodule", "foreach", "git push"}, Effect::deny},
+      {{"git", "rebase", "-ix", "git push", "main"}, Effect::deny},
+      {{"git", "rebase", "--exec=git push", "main"}, Effect::deny},
+      {{"git", "clean", "-fdx"}, Effect::allow},
+      {{"fd", "x", "-x", "git", "push"}, Effect::deny},
       {{}, Effect::deny},
       {{"ls", std::string("\0", 1)}, Effect::deny},
   };
