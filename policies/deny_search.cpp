@@ -101,7 +101,7 @@ bool rest_matches(const CommandRule& rule, WordAt word_at) {
       unknown_end = unknown_end || word->substitutes;
       if (could_be_any(word->text, rule.prefix[place])) break;
       if (renames_subcommand(rule, word->text)) return true;
-      if (word->redirects) continue;
+      if (word->redirects && ++skipped <= kMaxSkipped) continue;
       const bool option = !word->text.empty() && (word->text[0] == '-' || word->text[0] == '+');
       const bool rest_of_skipped = word->continues && skipped > 0;
       if (!option && !may_be_value && !rest_of_skipped) return false;

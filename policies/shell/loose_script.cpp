@@ -150,7 +150,10 @@ class LooseSplitter {
   /// What is between two is read on as commands; before them a word may begin, which is not known.
   void read_backquote() {
     in_backquotes_ = !in_backquotes_;
-    if (in_backquotes_ && !in_word_ && at_command_ && !argument_follows_) begin_word();
+    if (in_backquotes_ && !in_word_) {
+      if (argument_follows_) at_command_ = false;
+      begin_word();
+    }
     if (in_backquotes_)
       argument_follows_ = !at_command_ || (in_word_ && !is_assignment(word_.text));
     if (!in_word_) return;

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(every_word_that_could_be_a_command_is_found) {
       {"${x:-a} b", "^* ^x:-a} b"},
       {"g`echo i`t b", "^g* ^echo i* ^t b"},
       {"$(a b) c", "^* ^a b ^c"},
-      {"echo `a`", "^echo ^a*"},
+      {"echo `a`", "^echo * ^a*"},
       {"$'\\x73' y", "^* y"},
       {"A=1 b", "^A=1 1 ^b"},
       {"> f a", "f ^a"},
