@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "core/base/pattern.h"
@@ -94,12 +95,13 @@ void add_quiet_settings(Environment& environment, const EnvironmentPlaces& place
   environment["LSAN_OPTIONS"] = "detect_leaks=0";
 }
 
+constexpr std::array kProxyVariables = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+                                        "http_proxy", "https_proxy", "all_proxy"};
+
 /// Programs know the way out by these; those that do not have no network. Loopback is the sandbox's
 /// own. What sortie itself has in them may hold a password, and leads nowhere from inside.
 void add_proxy(Environment& environment) {
-  static const std::vector<std::string> names = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-                                                 "http_proxy", "https_proxy", "all_proxy"};
-  for (const auto& name : names) environment[name] = proxy_url();
+  for (const char* name : kProxyVariables) environment[name] = proxy_url();
   for (const char* name : {"NO_PROXY", "no_proxy"}) environment[name] = "localhost,127.0.0.1,::1";
   environment["NODE_USE_ENV_PROXY"] = "1";  // its own fetch() asks for it
 }
@@ -169,6 +171,13 @@ Environment one_repository(const fs::path& toplevel) {
           {"GIT_WORK_TREE", toplevel.string()},
           {"GIT_NO_LAZY_FETCH", "1"},
           {"HOME", "/nonexistent"}};
+}
+
+void remove_proxy(Environment& environment) {
+  for (const char* name : kProxyVariables) {
+    const auto found = environment.find(name);
+    if (found != environment.end() && found->second == proxy_url()) environment.erase(found);
+  }
 }
 
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own) {

@@ -38,6 +38,10 @@ Environment command_environment(const Policy& policy, const Environment& own,
 /// @param toplevel  the folder that holds `.git`, as the command sees it
 Environment one_repository(const std::filesystem::path& toplevel);
 
+/// For a command that a rule lets out of the run's own network: sortie's proxy listens there alone.
+/// What `environment.set` names as proxies stays.
+void remove_proxy(Environment& environment);
+
 /// The values that must not be seen: of each variable that `environment.exclude` matches, included
 /// by name or not, and of each credential variable. Sorted by name; empty values left out.
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own);

@@ -43,6 +43,8 @@ std::string secrets_reason(const Policy& policy, const Environment& own) {
 }
 
 std::string network_reason(const Policy& policy) {
+  if (policy.sandbox == SandboxMode::none)
+    return "sandbox.mode is none: nothing keeps commands off the network";
   if (policy.network == NetworkMode::full) return "network.mode is full";
   if (policy.network == NetworkMode::allow_list) {
     for (const auto& entry : policy.network_allow) {

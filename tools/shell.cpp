@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/terminal_text.h"
+#include "policies/environment.h"
 #include "policies/git_calls.h"
 #include "policies/shell/shell_string.h"
 #include "tools/apply_patch.h"
@@ -206,6 +207,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   const std::string note = asks ? escalate(command) : "";
   const auto script = shell_string(command.argv, options_.folders);
   command.environment = environment_to_run(options_.environment);
+  if (command.open_network) remove_proxy(command.environment);
   if (may_run_git(command.argv)) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
   }

@@ -195,6 +195,10 @@ BOOST_AUTO_TEST_CASE(a_run_has_two_of_the_three_and_never_all) {
       {"network: {mode: allow-list, allow: ['*.com']}", true, false, true},
       {"network: {mode: allow-list, allow: ['*:8080']}", true, false, true},
       {"network: {mode: none, allow: ['*']}", true, false, false},
+      // Without a sandbox no mode of the network is held by anything.
+      {"sandbox: {mode: none, guarantee: []}", true, false, true},
+      {"sandbox: {mode: none, guarantee: []}\nenvironment: {include: [MY_TOKEN]}", true, true,
+       true},
       {"escalation: rules\ncommands: [{allow: [x], escalate: true, sandbox: {network: full}}]",
        true, false, true},
       {"escalation: deny\ncommands: [{allow: [x], escalate: true, sandbox: {network: full}}]", true,

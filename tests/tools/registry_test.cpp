@@ -105,6 +105,10 @@ BOOST_FIXTURE_TEST_CASE(an_allowed_call_is_on_record_before_it_runs, Fixture) {
   BOOST_TEST(result.output.text == "Exit code: 0\nWall time: 0.0 seconds\nOutput:\nout\n");
   BOOST_TEST((types_at_start == Types{"approval", "tool.call"}));
   BOOST_TEST((events.types() == Types{"approval", "tool.call", "tool.output"}));
+  // The rule that allows the command, not the one that allows the tool.
+  const Json approval = events.data_of("approval").at(0);
+  BOOST_TEST(approval["rule"].string_at("text") == "allow: {class: read-only}");
+  BOOST_TEST(approval.string_at("part") == "ls");
   const Json output = events.data_of("tool.output").at(0);
   BOOST_TEST(output.string_at("output") == "out\n");
   BOOST_TEST(output.string_at("status") == "completed");

@@ -3,6 +3,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/error.h"
+#include "policies/engine.h"
+#include "policies/policy.h"
+#include "policies/proxy_address.h"
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
 #include "tools/apply_patch.h"
@@ -215,6 +218,34 @@ BOOST_FIXTURE_TEST_CASE(escalation_is_noted_and_not_given, Fixture) {
 
   BOOST_TEST(result.note.find("no effect") != std::string::npos);
   BOOST_TEST(launcher.started.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_leaves_the_runs_network_is_not_sent_to_its_proxy) {
+  FakeLauncher launcher;
+  MemoryFiles files;
+  const Redactor redactor;
+  const Policy policy = parse_policy(
+      "version: 1\nextends: strict\nescalation: rules\nnetwork: {mode: allow-list}\n"
+      "commands: [{allow: [fetch], escalate: true, sandbox: {network: full}}]\n",
+      "policy.yaml", ".");
+  const Engine engine(policy, policy.approval, "/w", {}, {"/bin"});
+  Shell tool({.launcher = launcher, .files = files, .redactor = redactor, .engine = &engine},
+             {.workspace = "/w",
+              .environment = {{"HTTPS_PROXY", proxy_url()},
+                              {"all_proxy", proxy_url()},
+                              {"HTTP_PROXY", "http://operators.example:8080"}}});
+
+  tool.run(parse_json(R"({"command":["fetch"]})"), {});
+  tool.run(parse_json(R"({"command":["fetch"],"with_escalated_permissions":true})"), {});
+
+  const auto& inside = launcher.started.at(0).environment;
+  BOOST_TEST(inside.at("HTTPS_PROXY") == proxy_url());
+  BOOST_TEST(inside.at("all_proxy") == proxy_url());
+  const auto& outside = launcher.started.at(1).environment;
+  BOOST_TEST(launcher.started.at(1).open_network);
+  BOOST_TEST(!outside.contains("HTTPS_PROXY"));
+  BOOST_TEST(!outside.contains("all_proxy"));
+  BOOST_TEST(outside.at("HTTP_PROXY") == "http://operators.example:8080");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
