@@ -76,7 +76,8 @@ class Search {
         add(rule.place, "'" + word +
                             "' is a path: no command of the workspace is allowed by its "
                             "words; use allow: {script: …}");
-      else if (rule.prefix.size() == 1 && runs_anything(base_name(word)))
+      else if (rule.prefix.size() == 1 && runs_anything(base_name(word)) &&
+               !(word == "make" && !rule.but_not_args.empty()))
         add(rule.place, "allows all that " + word + " can run: name its arguments too");
     }
     check_covered(rule);
@@ -117,6 +118,15 @@ class Search {
   void check_modes() {
     if (policy_.sandbox == SandboxMode::none)
       add_at("sandbox.mode", "commands run without a sandbox: for a throw-away machine only");
+    const bool has_network = std::find(policy_.guarantee.begin(), policy_.guarantee.end(),
+                                       Guarantee::network) != policy_.guarantee.end();
+    if (policy_.sandbox == SandboxMode::none && !policy_.guarantee.empty())
+      add_at("sandbox.mode",
+             "without a sandbox nothing of 'sandbox.guarantee' is proved: runs end with code 7");
+    else if (policy_.network == NetworkMode::full && has_network)
+      add_at("network.mode",
+             "'sandbox.guarantee' has network, which can't be proved of an open one: runs end with "
+             "code 7");
     if (policy_.allow_all_three)
       add_at("trust.allow_all_three", "a run may have untrusted input, secrets and open network");
     if (policy_.approver && policy_.approval != Approval::deny_by_default)

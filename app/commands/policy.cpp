@@ -75,7 +75,9 @@ ExitCode run_test(const std::string& name) {
 }  // namespace
 
 void add_policy(CommandTable& table) {
-  CLI::App* policy = table.root.add_subcommand("policy", "Check a policy, or decide a command.");
+  CLI::App* policy =
+      table.root.add_subcommand("policy", "Check, test and learn policies, and decide commands.");
+  policy->footer("Example:\n  sortie policy check strict -- git status");
   policy->require_subcommand(1);
   auto options = std::make_shared<CheckOptions>();
   CLI::App& check = add_command(

@@ -14,10 +14,12 @@ void add_run(CommandTable& table) {
                   "sortie run task.yaml --policy strict --out sortie-out --diff changes.diff",
                   [options, &table] { return run_task(*options, table.style); });
   app.add_option("TASK", options->task, "task file, or - for stdin")->required();
-  app.add_option("--policy", options->policy,
-                 "policy file or preset (strict, review, auto); default: the task's, else strict");
+  app.add_option(
+      "--policy", options->policy,
+      "policy file or preset (strict, review, auto …); default: the task's, else strict");
   app.add_option("--approval", options->approval,
-                 "deny-by-default, full-auto or audit; only stricter than the policy");
+                 "deny-by-default, full-auto or audit; looser than the policy only where that says "
+                 "approval_override");
   app.add_option("-C,--cd", options->workspace, "workspace; default: the task's, else this folder");
   app.add_option("--out", options->out, "output folder")->capture_default_str();
   app.add_option("--diff", options->diff, "also write the diff here on success; - is stdout");

@@ -14,6 +14,7 @@ namespace sortie {
 
 void add_task(CommandTable& table) {
   CLI::App* task = table.root.add_subcommand("task", "Check a task file.");
+  task->footer("Example:\n  sortie task check task.yaml");
   task->require_subcommand(1);
   auto options = std::make_shared<RunOptions>();
   CLI::App& check = add_command(

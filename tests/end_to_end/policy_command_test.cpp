@@ -101,8 +101,16 @@ BOOST_AUTO_TEST_CASE(check_validates_and_warns_of_what_was_hardly_meant) {
                  "allowed by its words; use allow: {script: …}\n" +
                  file + ":8: warning: 'escalate' has no effect: 'escalation' is deny\n" + file +
                  ":10: warning: '*' lets commands reach nearly every host\n");
-  const ProgramEnd shipped = policy(folder, {"check", "strict"});
-  BOOST_TEST(shipped.errors == "");
+  folder.write("open.yaml", "version: 1\nextends: auto\nnetwork: {mode: full}\n");
+  const ProgramEnd open = policy(folder, {"check", folder.path("open.yaml").string()});
+  BOOST_TEST(holds(open.errors, "open.yaml:3: warning: 'sandbox.guarantee' has network"),
+             open.errors);
+  folder.write("none.yaml", "version: 1\nextends: strict\nsandbox: {mode: none}\n");
+  const ProgramEnd none = policy(folder, {"check", folder.path("none.yaml").string()});
+  BOOST_TEST(holds(none.errors, "none.yaml:3: warning: without a sandbox nothing of"), none.errors);
+  for (const char* preset :
+       {"strict", "review", "auto", "python", "node", "rust", "go", "jvm", "cpp"})
+    BOOST_TEST(policy(folder, {"check", preset}).errors == "", preset);
   folder.write("bad.yaml", "version: 1\ncommands: [{allow: [a], examples: {match: [[b]]}}]\n");
   const ProgramEnd bad = policy(folder, {"check", folder.path("bad.yaml").string(), "--", "a"});
   BOOST_TEST(bad.status == 2);
