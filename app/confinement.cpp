@@ -154,18 +154,19 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   profile.mode = policy.sandbox;
   profile.network = policy.network;
   profile.mount = inputs.mount;
-  profile.home = inputs.namespaces ? view_home(own) : inputs.private_folder / "home";
+  // What "~" means in the policy: the caller's, also where commands have another one.
+  const fs::path own_home = view_home(own);
+  profile.home = inputs.namespaces ? own_home : inputs.private_folder / "home";
   for (const auto& path : policy.read) {
     const bool of_home = path == "~" || path.starts_with("~/");
     profile.readable.push_back(fs::weakly_canonical(
-        of_home ? profile.home / fs::path(path).lexically_relative("~") : inputs.workspace / path));
+        of_home ? own_home / fs::path(path).lexically_relative("~") : inputs.workspace / path));
   }
   set_writable(policy, inputs.workspace, profile);
   set_escalations(policy, profile);
   profile.protect = protect_globs(inputs);
   for (const auto& path : policy.hide)
-    profile.hide.push_back(path.starts_with("~/") ? (profile.home / path.substr(2)).string()
-                                                  : path);
+    profile.hide.push_back(path.starts_with("~/") ? (own_home / path.substr(2)).string() : path);
   profile.use_namespaces = inputs.namespaces;
   profile.uid = ::getuid();
   profile.gid = ::getgid();
@@ -254,7 +255,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   }
   engine_ =
       std::make_unique<Engine>(inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen),
-                               folders, files_to_protect(inputs, seen), profile_.home);
+                               folders, files_to_protect(inputs, seen), view_home(own));
   for (const auto& folder : folders) profile_.readable.push_back(folder);
   keeper_ = std::make_unique<Keeper>(profile_);
   require_way_out(profile_, keeper_->layers());

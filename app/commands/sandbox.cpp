@@ -1,3 +1,4 @@
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/redact.h"
+#include "core/base/terminal_text.h"
 #include "core/base/text.h"
 #include "core/workspace/git_secrets.h"
 #include "policies/environment.h"
@@ -70,6 +72,8 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   if (options.mode == "workspace-write") policy.sandbox = SandboxMode::workspace_write;
   const auto own = own_environment();
   InPlace place(policy, std::filesystem::canonical("."), own);
+  // No process of this user may look for the secrets that are read next (prctl(2)).
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   const Signals signals;
   Redactor redactor;
   auto known = known_secrets(policy, own);
@@ -80,6 +84,9 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
     if (connection.state == EgressConnection::State::denied)
       write_all(STDERR_FILENO, "sortie: network: " + one_line(connection.reason, 500) + "\n");
   });
+  if (policy.sandbox == SandboxMode::none)
+    write_all(STDERR_FILENO,
+              "sortie: sandbox: NONE by the policy: the command can do all that this user can\n");
   for (const auto& missing : place.confinement().missing())
     write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
 
@@ -89,13 +96,16 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   command.environment = place.confinement().environment();
   command.timeout = policy.limits.command_timeout;
   command.max_output_bytes = policy.limits.output;
-  StreamRedactor output(redactor, Audience::tools);
+  // As of a tool call: what commands print to a terminal could fool who reads it.
+  TerminalText plain;
+  StreamRedactor redacted(redactor, Audience::tools);
   const ExitStatus status = run_command(
       place.confinement().launcher(), command,
-      [&output](std::string_view bytes) { write_all(STDOUT_FILENO, output.feed(bytes)); },
+      [&](std::string_view bytes) { write_all(STDOUT_FILENO, redacted.feed(plain.feed(bytes))); },
       signals.token());
-  write_all(STDOUT_FILENO, output.finish());
-  if (status.ending != Ending::exited)
+  write_all(STDOUT_FILENO, redacted.feed(plain.finish()) + redacted.finish());
+  // A program in it may have met a limit although the command itself went on.
+  if (status.ending != Ending::exited || !status.detail.empty())
     write_all(STDERR_FILENO,
               "sortie: " + options.command.front() + ": " + ending_text(status) + "\n");
   if (const auto changed = place.restore_changed(); !changed.empty())

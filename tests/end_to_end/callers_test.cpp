@@ -111,4 +111,33 @@ BOOST_AUTO_TEST_CASE(what_root_runs_in_a_users_folder_belongs_to_the_user) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_policys_home_is_the_callers_with_namespaces_and_without) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.write("home/data/notes", "shown\n");
+      folder.write("home/.docker/config.json", "hidden\n");
+      folder.write("policy.yaml",
+                   "version: 1\nextends: auto\npaths: {read: [~/data, ~/.docker]}\n");
+      const std::string home = folder.path("home").string();
+      folder.write_task(CassetteWriter()
+                            .shell({"cat", home + "/data/notes"})
+                            .next()
+                            .shell({"cat", home + "/.docker/config.json"})
+                            .next()
+                            .message("done"),
+                        "policy: policy.yaml\nexpect: {changes: any}\n");
+      ProgramStart start = folder.start();
+      start.argv.insert(start.argv.begin(), {"/usr/bin/env", "HOME=" + home});
+
+      const ProgramEnd end = folder.run_as(caller, start);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(folder.output(0) == "shown\n");
+      BOOST_TEST(folder.output(1).find("hidden") == std::string::npos, folder.output(1));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <set>
 #include <string>
 #include <vector>
@@ -122,6 +123,31 @@ BOOST_AUTO_TEST_CASE(sandbox_has_no_network_no_secrets_and_writes_nowhere_else) 
   }
 }
 
+BOOST_AUTO_TEST_CASE(
+    sandbox_gives_the_policys_environment_and_cleans_the_output_as_of_a_tool_call) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("policy.yaml",
+                   "version: 1\nextends: [auto]\nredact: {patterns: ['ACME-[0-9]{8}']}\n"
+                   "environment: {include: [GIVEN_*, A_TOKEN], set: {OF_POLICY: set}}\n");
+      ProgramStart start = start_in(
+          folder, {"sandbox", "--policy", folder.path("policy.yaml").string(), "--", "sh", "-c",
+                   "printf '\\033[31mred\\033[0m\\n1%%\\r2%%\\n'; echo ACME-12345678;"
+                   "echo $OF_POLICY $GIVEN_A $NOT_GIVEN $GIVEN_KEY; echo $A_TOKEN; exit 3"});
+      start.environment["GIVEN_A"] = "included";
+      start.environment["NOT_GIVEN"] = "left-out";
+      start.environment["GIVEN_KEY"] = "never-by-a-glob";
+      start.environment["A_TOKEN"] = "t0ken-that-commands-get";
+
+      const ProgramEnd end = folder.run_as(caller, start);
+
+      BOOST_TEST(end.status == 3, end.errors);
+      BOOST_TEST(end.output == "red\n2%\n[REDACTED:pattern-1]\nset included\n[REDACTED:A_TOKEN]\n");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sandbox_ends_what_takes_too_long_or_is_not_there) {
   const RunFolder folder;
   folder.write("policy.yaml", "version: 1\nextends: [auto]\nlimits: {command_timeout: 200ms}\n");
@@ -135,6 +161,21 @@ BOOST_AUTO_TEST_CASE(sandbox_ends_what_takes_too_long_or_is_not_there) {
   BOOST_TEST(holds(missing.errors, "no-such-program"), missing.errors);
   BOOST_TEST(run_in(folder, {"sandbox"}).status == 2);
   BOOST_TEST(run_in(folder, {"sandbox", "--policy", "missing.yaml", "--", "true"}).status == 2);
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_says_which_limit_was_met_and_that_there_is_no_sandbox) {
+  const RunFolder folder;
+  folder.write("small.yaml", "version: 1\nextends: [auto]\nlimits: {file_size: 64KiB}\n");
+  const std::string small = folder.path("small.yaml").string();
+
+  const ProgramEnd met = run_in(folder, {"sandbox", "--policy", small, "--", "sh", "-c",
+                                         "head -c 100000 /dev/zero > big; exit $?"});
+  const ProgramEnd bare = run_in(folder, {"sandbox", "--policy", "unsandboxed", "--", "true"});
+
+  BOOST_TEST(met.status == 128 + SIGXFSZ, met.errors);
+  BOOST_TEST(holds(met.errors, "limits.file_size"), met.errors);
+  BOOST_TEST(bare.status == 0, bare.errors);
+  BOOST_TEST(holds(bare.errors, "sandbox: NONE"), bare.errors);
 }
 
 BOOST_AUTO_TEST_CASE(doctor_says_what_works_here) {
