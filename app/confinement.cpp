@@ -148,6 +148,43 @@ std::vector<fs::path> path_exceptions(const SandboxProfile& profile, const fs::p
   return shown;
 }
 
+/// Files that uid 0 alone may read, so that they have to be hidden where root's commands are
+/// root's: without a capability an owner still reads what is its own.
+void hide_roots_files(SandboxProfile& profile) {
+  for (const char* file : {"/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"})
+    profile.hide.push_back(file);
+  for (const char* folder : {"/etc/ssh", "/etc/sudoers.d"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      struct stat status {};
+      if (::lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+          (status.st_mode & S_IROTH) == 0)
+        profile.hide.push_back(quoted_glob(entry.path()));
+    }
+  }
+}
+
+/// Services of the machine that listen in a folder which commands are shown: a read-only mount
+/// keeps nobody from connecting. Found among the first entries only, so that no tree holds up the
+/// start.
+void hide_sockets(SandboxProfile& profile) {
+  constexpr int kMostLooked = 4096;
+  int looked = 0;
+  std::vector<fs::path> folders = profile.readable;
+  folders.push_back("/opt");
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
+         it.increment(error)) {
+      if (++looked > kMostLooked) return;
+      std::error_code unknown;
+      if (it->symlink_status(unknown).type() == fs::file_type::socket)
+        profile.hide.push_back(quoted_glob(it->path()));
+    }
+  }
+}
+
 SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
   const Policy& policy = inputs.policy;
   SandboxProfile profile;
@@ -175,6 +212,8 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
     profile.uid = status.st_uid;  // root's commands run as the workspace's owner
     profile.gid = status.st_gid;
   }
+  if (profile.uid == 0) hide_roots_files(profile);
+  if (profile.use_namespaces) hide_sockets(profile);
   profile.limits = policy.limits;
   profile.memory_bytes = memory_limit(policy.limits);
   if (!inputs.namespaces) make_private_home(profile);

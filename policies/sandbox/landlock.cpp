@@ -67,9 +67,22 @@ std::uint64_t known_file_rights(int abi) {
   return rights;
 }
 
-/// What a run without a mount namespace may read of the machine.
-const char* const kSystemFolders[] = {"/usr",    "/bin", "/sbin", "/lib",  "/lib32", "/lib64",
-                                      "/libx32", "/etc", "/opt",  "/proc", "/sys",   "/dev"};
+/// What a run without a mount namespace may read of the machine. Of /dev and /sys only what
+/// programs ask for: in /dev/shm and /dev/pts lie the memory and the terminals of the same user's
+/// other programs, and root's commands own the disks.
+const char* const kSystemFolders[] = {"/usr",
+                                      "/bin",
+                                      "/sbin",
+                                      "/lib",
+                                      "/lib32",
+                                      "/lib64",
+                                      "/libx32",
+                                      "/etc",
+                                      "/opt",
+                                      "/proc",
+                                      "/sys/devices/system",
+                                      "/sys/fs/cgroup",
+                                      "/sys/kernel/mm/transparent_hugepage"};
 const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                 "/dev/urandom"};
 // Only the view has a devpts of its own: the machine's holds the terminals that this user sits at.
@@ -80,10 +93,19 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
   return ends.first == folder.end() || ends.first->empty();  // "": the part after a final "/"
 }
 
+/// Whether it is a folder that the file's own permissions let a command list.
+bool can_list(const std::filesystem::path& path, uid_t user) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  if (::geteuid() == user && user != 0) return ::access(path.c_str(), R_OK) == 0;
+  return status.st_uid == user || (status.st_mode & S_IROTH) != 0;
+}
+
 /// Collects rules into a ruleset of the kernel.
 class Builder {
  public:
-  Builder(int ruleset, int abi) : ruleset_(ruleset), known_(known_file_rights(abi)) {}
+  Builder(int ruleset, int abi, uid_t user)
+      : ruleset_(ruleset), known_(known_file_rights(abi)), user_(user) {}
 
   void allow(const std::filesystem::path& path, std::uint64_t rights) {
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -96,15 +118,18 @@ class Builder {
       throw system_error("landlock_add_rule " + path.string(), ExitCode::environment);
   }
 
-  /// Landlock only adds rights, so a hidden place is left out by naming its siblings instead.
+  /// Landlock only adds rights, so a hidden place is left out by naming its siblings instead. The
+  /// right to list a folder is one for all below it: it is not given where that would show what is
+  /// in a hidden folder.
   void allow_read_except(const std::filesystem::path& path,
                          const std::vector<std::filesystem::path>& hidden) {
     const auto hides = [&](const auto& place) { return is_below(path, place); };
     if (std::any_of(hidden.begin(), hidden.end(), hides)) return;
     const auto holds = [&](const auto& place) { return is_below(place, path); };
     if (std::none_of(hidden.begin(), hidden.end(), holds)) return allow(path, kRead);
-    allow(path, kReadFolder);
     std::error_code error;
+    const auto shows = [&](const auto& place) { return holds(place) && can_list(place, user_); };
+    if (std::none_of(hidden.begin(), hidden.end(), shows)) allow(path, kReadFolder);
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
       if (!entry.is_symlink(error)) allow_read_except(entry.path(), hidden);
     }
@@ -113,6 +138,7 @@ class Builder {
  private:
   int ruleset_;
   std::uint64_t known_;
+  uid_t user_;
 };
 
 void allow_workspace(Builder& builder, const SandboxProfile& profile,
@@ -185,7 +211,7 @@ LandlockRules::LandlockRules(const SandboxProfile& profile, const CommandProfile
   Fd ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
   if (!ruleset) throw system_error("landlock_create_ruleset", ExitCode::environment);
-  Builder builder(ruleset.get(), abi);
+  Builder builder(ruleset.get(), abi, profile.uid);
   allow_all(builder, profile, command);
   ruleset_ = ruleset.release();
 }

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +29,9 @@ constexpr int kFchmodat2 = 452;
 constexpr int kOpenTreeAttr = 467;
 // Only unshare(2) and clone3(2) know it; in clone(2) the bit belongs to the exit signal.
 constexpr scmp_datum_t kCloneNewTime = 0x80;
+// Leaves a device, the overlay's mark for a removed file, where the file was.
+constexpr scmp_datum_t kRenameWhiteout = 4;
+constexpr scmp_datum_t kIoprioWhoProcess = 1;
 // int arguments: the kernel looks at the low half of the register alone.
 constexpr scmp_datum_t kLow = 0xffffffff;
 
@@ -147,8 +151,30 @@ void refuse_special_modes(Rules& rules) {
     rules.refuse(EPERM, SCMP_SYS(mknod), type_equals(1, S_IFMT, kind));
     rules.refuse(EPERM, SCMP_SYS(mknodat), type_equals(2, S_IFMT, kind));
   }
+  rules.refuse(EPERM, SCMP_SYS(renameat2), has_bit(4, kRenameWhiteout));
   // Its mode stands in memory; programs that try it fall back to openat.
   rules.refuse(ENOSYS, SCMP_SYS(openat2));
+}
+
+/// Without namespaces of its own a command sees the same user's other processes, sortie among them:
+/// it could end them by a limit on their CPU time, or starve them. Only calls on the caller itself
+/// are left (0). Shared memory and queues that are found by number are everybody's there too.
+void refuse_neighbours(Rules& rules) {
+  const auto other = [](unsigned argument) { return SCMP_CMP(argument, SCMP_CMP_NE, 0); };
+  for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setaffinity),
+                         SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam),
+                         SCMP_SYS(sched_setattr), SCMP_SYS(migrate_pages), SCMP_SYS(move_pages)})
+    rules.refuse(EPERM, call, other(0));
+  rules.refuse(EPERM, SCMP_SYS(setpriority), SCMP_CMP(0, SCMP_CMP_NE, PRIO_PROCESS));
+  rules.refuse(EPERM, SCMP_SYS(setpriority), other(1));
+  rules.refuse(EPERM, SCMP_SYS(ioprio_set), SCMP_CMP(0, SCMP_CMP_NE, kIoprioWhoProcess));
+  rules.refuse(EPERM, SCMP_SYS(ioprio_set), other(1));
+  for (const int call :
+       {SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(shmget), SCMP_SYS(shmat),
+        SCMP_SYS(shmctl), SCMP_SYS(msgget), SCMP_SYS(msgsnd), SCMP_SYS(msgrcv), SCMP_SYS(msgctl),
+        SCMP_SYS(semget), SCMP_SYS(semop), SCMP_SYS(semtimedop), SCMP_SYS(semctl),
+        SCMP_SYS(mq_open), SCMP_SYS(mq_unlink)})
+    rules.refuse(EPERM, call);
 }
 
 /// Reserved blocks are on the disk without ever being written, so no count of what a command writes
@@ -237,6 +263,7 @@ SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
   refuse_terminal_input(rules);
   refuse_special_modes(rules);
   refuse_reserving(rules);
+  if (!profile.use_namespaces) refuse_neighbours(rules);
   refuse_sockets(rules, profile);
   notifies_ = has_connect_gate(profile);
   if (notifies_) gate_connections(rules);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "policies/sandbox/profile.h"
@@ -33,17 +34,25 @@ class Scene {
  private:
   void make_files();
   void make_listeners();
+  void make_shared();
   void start_victim();
 
   TemporaryFolder folder_;
   uid_t owner_;
   escape::Ground ground_;
   Fd tcp_;
+  Fd tcp6_;
   Fd udp_;
   Fd abstract_;
   Fd door_;
+  Fd letterbox_;
+  Fd terminal_;
   Fd victims_input_;
 };
+
+/// The names of the attempts that succeed here without a sandbox, each tried as who must be able
+/// to; `view`: with those that only namespaces refuse.
+std::vector<std::string> possible_attempts(const Scene& scene, bool view);
 
 /// How a forked child ended.
 struct Ended {

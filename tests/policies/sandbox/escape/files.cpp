@@ -200,7 +200,7 @@ const std::vector<Attempt>& file_attempts() {
       {"write_proc_sys", Control::root, Scope::always, write_proc_sys},
       {"write_etc", Control::root, Scope::always, write_etc},
       {"open_by_handle", Control::root, Scope::always, open_by_handle},
-      {"use_descriptor", Control::owner, Scope::view, use_descriptor},
+      {"use_descriptor", Control::owner, Scope::keeper, use_descriptor},
   };
   return list;
 }

@@ -1,6 +1,7 @@
 // escape NAME GROUND: tries one way out; the exit code is 0 when it got through, else the errno.
-// escape privileged:  whether this process has rights that its real user has not.
-// escape wait:        stands until its stdin ends.
+// escape GROUND NAME...: tries many, each in a process of its own, and names those that got
+// through. escape privileged:  whether this process has rights that its real user has not. escape
+// wait:        stands until its stdin ends.
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 3) return 2;
+  if (name.starts_with("{")) {
+    sortie::escape::run_attempts({argv + 2, argv + argc}, sortie::escape::ground_from(name), 1);
+    return 0;
+  }
   const int error = sortie::escape::run_attempt(name, sortie::escape::ground_from(argv[2]));
   std::printf("%s: %d\n", name.c_str(), error);
   return error;
