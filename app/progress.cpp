@@ -136,6 +136,11 @@ void Progress::say(const std::string& text) {
   if (!style_.quiet) print("sortie: " + one_line(redactor_.text(text, Audience::people), 1000));
 }
 
+void Progress::warn(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  print("sortie: WARNING: " + one_line(redactor_.text(text, Audience::people), 1000));
+}
+
 void Progress::show_retry(const RunEvent& event) {
   const Json& failure = event.data["failure"];
   const std::string status =

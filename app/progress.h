@@ -27,6 +27,8 @@ class Progress : public EventSink {
   void on(const RunEvent& event) override;
   /// A line of the program's own, outside any event.
   void say(const std::string& text);
+  /// A risk that was taken on purpose: told also where quiet was asked for.
+  void warn(const std::string& text);
   /// No status line and no heartbeat from here on.
   void finish();
 

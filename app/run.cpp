@@ -128,9 +128,11 @@ void Run::start_record() {
     for (const auto& name : not_looked_for_) names += (names.empty() ? "" : ", ") + name;
     progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
   }
-  for (const auto& warning : inputs_.warnings) progress_->say("WARNING: " + warning);
+  for (const auto& warning : inputs_.warnings) progress_->warn(warning);
   if (inputs_.policy.sandbox == SandboxMode::none)
-    progress_->say("sandbox: NONE by the policy: commands can do all that this user can");
+    progress_->warn("sandbox: NONE by the policy: commands can do all that this user can");
+  else if (inputs_.policy.network == NetworkMode::full)
+    progress_->warn("network: OPEN by the policy: commands reach all that this machine reaches");
   for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);
   if (inputs_.task.workspace.isolation == "auto" && workspace_->isolation() == Isolation::copy)
     progress_->say("isolation: copy (" + workspace_->reason() + ")");

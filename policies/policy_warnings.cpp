@@ -125,8 +125,7 @@ class Search {
              "without a sandbox nothing of 'sandbox.guarantee' is proved: runs end with code 7");
     else if (policy_.network == NetworkMode::full && has_network)
       add_at("network.mode",
-             "'sandbox.guarantee' has network, which can't be proved of an open one: runs end with "
-             "code 7");
+             "the network is open: 'network' of 'sandbox.guarantee' is not asked for");
     if (policy_.allow_all_three)
       add_at("trust.allow_all_three", "a run may have untrusted input, secrets and open network");
     if (policy_.approver && policy_.approval != Approval::deny_by_default)
