@@ -35,6 +35,8 @@ class LooseSplitter {
   std::vector<LooseWord> split() {
     for (; at_ < script_.size(); ++at_) read(script_[at_]);
     finish_word();
+    if (!words_.empty() && !hidden_.empty()) words_.back().ends_command = true;
+    words_.insert(words_.end(), hidden_.begin(), hidden_.end());
     return std::move(words_);
   }
 
@@ -119,9 +121,20 @@ class LooseSplitter {
       while (close < script_.size() && script_[close] != '\'') {
         close += script_[close] == '\\' ? 2 : 1;
       }
+      hide(script_.substr(at_ + 2, std::min(close, script_.size()) - std::min(at_ + 2, close)));
       at_ = std::min(close, script_.size() - 1);
     } else if (next != '"') {
       while (at_ + 1 < script_.size() && is_name(script_[at_ + 1])) ++at_;
+    }
+  }
+
+  /// Text between `$'` and the next quote. In a here-document these are letters like others, and
+  /// what looks quoted may be lines of commands: they are read as well.
+  void hide(std::string_view text) {
+    if (text.find('\n') == std::string_view::npos) return;
+    for (LooseWord& word : LooseSplitter(text).split()) {
+      word.quoted = true;  // only perhaps a command
+      hidden_.push_back(std::move(word));
     }
   }
 
@@ -212,6 +225,7 @@ class LooseSplitter {
   bool continues_ = false;
   LooseWord word_;
   std::vector<LooseWord> words_;
+  std::vector<LooseWord> hidden_;  ///< between `$'` and a quote, over several lines
 };
 
 }  // namespace

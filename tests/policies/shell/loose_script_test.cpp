@@ -41,6 +41,8 @@ BOOST_AUTO_TEST_CASE(every_word_that_could_be_a_command_is_found) {
       {"$(a b) c", "^* ^a b ^c"},
       {"echo `a`", "^echo * ^a*"},
       {"$'\\x73' y", "^* y"},
+      {"cat <<E\n$'\nE\nsudo x\ncat <<E\n'\nE\n", "^cat E ^* ^E ^E ^sudo x ^cat E"},
+      {"$'a\nb", "^* ^a ^b"},
       {"A=1 b", "^A=1 1 ^b"},
       {"> f a", "f ^a"},
       {"if a; then b; fi", "^if ^a ^then ^b ^fi"},
