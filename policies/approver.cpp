@@ -69,8 +69,9 @@ Environment approver_environment(const Policy& policy, const Environment& own) {
   Environment environment;
   for (const auto& [name, value] : own) {
     if (!is_core_variable(name)) continue;
-    const bool secret = std::any_of(secrets.begin(), secrets.end(),
-                                    [&](const Secret& each) { return each.name == name; });
+    const bool secret =
+        std::any_of(secrets.begin(), secrets.end(),
+                    [&name = name](const Secret& each) { return each.name == name; });
     if (!secret) environment.emplace(name, value);
   }
   return environment;

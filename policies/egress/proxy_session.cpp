@@ -206,10 +206,10 @@ void ProxySession::on_answer(NameLookup::Answer answer, Time now) {
 /// The addresses of one lookup are judged, and those that pass are connected to: the name is never
 /// looked up again.
 void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
-  const auto& [host, port] = request_.place;
+  const auto& place = request_.place;
   std::string first_refusal;
   std::erase_if(addresses, [&](const IpAddress& address) {
-    const std::string refusal = services_.rules.refusal(decision_, host, port, address);
+    const std::string refusal = services_.rules.refusal(decision_, place.host, place.port, address);
     if (first_refusal.empty()) first_refusal = refusal;
     return !refusal.empty();
   });
@@ -220,7 +220,7 @@ void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
   record_.address = addresses.front().text();
   if (!open()) return answer(500, "the connection could not be recorded", now);
   stage_ = Stage::connect;
-  connector_.emplace(std::move(addresses), port, deadline_);
+  connector_.emplace(std::move(addresses), place.port, deadline_);
   connect(now);
 }
 
