@@ -29,8 +29,8 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-/// The strictest of them: forbid over deny over audited over allow, and what a rule or a fixed limit
-/// says over the want of a rule; the first of equals.
+/// The strictest of them: forbid over deny over audited over allow, and what a rule or a fixed
+/// limit says over the want of a rule; the first of equals.
 const Decision& strictest(const std::vector<Decision>& decisions);
 
 Json to_json(const Decision& decision);

@@ -334,8 +334,7 @@ Json parse_json(std::string_view text, std::size_t max_depth) {
     throw JsonError(what, result.Offset());
   }
   // The stream ends at a NUL byte, so that what stands behind one would not be read.
-  if (stream.Tell() != text.size())
-    throw JsonError("a NUL byte behind the root", stream.Tell());
+  if (stream.Tell() != text.size()) throw JsonError("a NUL byte behind the root", stream.Tell());
   return builder.take();
 }
 

@@ -4,8 +4,10 @@
 
 #include "policies/shell/lexer.h"
 #include "policies/shell/script.h"
+#include "tests/support/script_text.h"
 
 using namespace sortie;
+using sortie::test::link_text;
 
 namespace {
 
@@ -25,27 +27,11 @@ std::string quoted(const std::string& text) {
   return quoted + "'";
 }
 
-const char* text_of(ScriptLink link) {
-  switch (link) {
-    case ScriptLink::first:
-      return "";
-    case ScriptLink::and_then:
-      return " && ";
-    case ScriptLink::or_else:
-      return " || ";
-    case ScriptLink::then:
-      return " ; ";
-    case ScriptLink::pipe:
-      return " | ";
-  }
-  return "";
-}
-
 /// The same commands, every word but the names in single quotes.
 std::string written(const ScriptReading& reading) {
   std::string text;
   for (const SimpleCommand& command : reading.commands) {
-    text += text_of(command.link) + command.words[0].text;
+    text += link_text(command.link) + command.words[0].text;
     for (std::size_t i = 1; i < command.words.size(); ++i)
       text += ' ' + quoted(command.words[i].text);
   }

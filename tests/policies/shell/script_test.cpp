@@ -6,26 +6,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/json.h"
+#include "tests/support/script_text.h"
 
 using namespace sortie;
+using sortie::test::link_text;
 
 namespace {
-
-const char* text_of(ScriptLink link) {
-  switch (link) {
-    case ScriptLink::first:
-      return "";
-    case ScriptLink::and_then:
-      return " && ";
-    case ScriptLink::or_else:
-      return " || ";
-    case ScriptLink::then:
-      return " ; ";
-    case ScriptLink::pipe:
-      return " | ";
-  }
-  return "?";
-}
 
 std::string text_of(const ScriptRedirection& redirection) {
   using Kind = ScriptRedirection::Kind;
@@ -50,7 +36,7 @@ std::string text_of(const ScriptReading& reading) {
   }
   std::string text;
   for (const SimpleCommand& command : reading.commands) {
-    text += text_of(command.link);
+    text += link_text(command.link);
     for (const ScriptWord& word : command.words) {
       if (&word != &command.words.front()) text += ' ';
       text += '<' + word.text + '>' + (word.glob ? "*" : "");
