@@ -188,7 +188,7 @@ void Agent::State::make_tools() {
   shell.folders = engine.folders();
   shell.command_timeout = limits.command_timeout;
   shell.max_output_bytes = limits.output;
-  shell.shown_output = inputs.task.shown_output;
+  shell.shown_output = inputs.task.context.shown_output;
   // A patch inside a command is the tool's business, as far as the run has that tool.
   Tool* patches =
       enables("apply_patch") && engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
@@ -208,7 +208,7 @@ void Agent::State::make_tools() {
   keep_enabled(tools);
 
   RegistryOptions options;
-  options.shown_output = inputs.task.shown_output;
+  options.shown_output = inputs.task.context.shown_output;
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
   options.judge = judge_options();

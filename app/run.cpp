@@ -197,7 +197,7 @@ VerificationOptions Run::verification_options(const std::string& phase, int roun
   options.phase = phase;
   options.round = round;
   options.turn = agent_ ? agent_->loop().turn() : 0;
-  options.shown_bytes = inputs_.task.shown_output;
+  options.shown_bytes = inputs_.task.context.shown_output;
   options.max_output_bytes = inputs_.policy.limits.output;
   options.redactor = &redactor_;
   return options;

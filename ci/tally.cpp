@@ -17,8 +17,11 @@ milliseconds duration_of(const Json& object) {
 }
 
 Usage usage_of(const Json& tokens) {
-  return {tokens.integer_at("input_tokens"), tokens.integer_at("cached_input_tokens"),
-          tokens.integer_at("output_tokens"), tokens.integer_at("reasoning_output_tokens")};
+  return {.input_tokens = tokens.integer_at("input_tokens"),
+          .cached_input_tokens = tokens.integer_at("cached_input_tokens"),
+          .output_tokens = tokens.integer_at("output_tokens"),
+          .reasoning_output_tokens = tokens.integer_at("reasoning_output_tokens"),
+          .cache_write_input_tokens = tokens.integer_at("cache_write_input_tokens")};
 }
 
 std::string joined(const Json& argv) {

@@ -23,12 +23,37 @@ const char* role_of(Message::Role role) {
 }
 
 const char* form_of(ToolCall::Form form) {
-  return form == ToolCall::Form::function ? "function" : "custom";
+  switch (form) {
+    case ToolCall::Form::function:
+      break;
+    case ToolCall::Form::custom:
+      return "custom";
+    case ToolCall::Form::local_shell:
+      return "local_shell";
+    case ToolCall::Form::web_search:
+      return "web_search";
+  }
+  return "function";
+}
+
+Json images_json(const std::vector<Image>& images) {
+  Json list = Json::array();
+  for (const Image& image : images)
+    list.push_back(Json::object({{"media_type", image.media_type},
+                                 {"base64", image.base64},
+                                 {"width", image.width},
+                                 {"height", image.height}}));
+  return list;
 }
 
 Json neutral(const Message& message) {
-  return Json::object(
-      {{"type", "message"}, {"role", role_of(message.role)}, {"text", message.text}});
+  Json json =
+      Json::object({{"type", "message"}, {"role", role_of(message.role)}, {"text", message.text}});
+  if (!message.images.empty()) json.set("images", images_json(message.images));
+  return json;
+}
+Json neutral(const ProviderItem& item) {
+  return Json::object({{"type", item.type}, {"summary", item.summary}});
 }
 Json neutral(const Reasoning& reasoning) {
   return Json::object({{"type", "reasoning"}, {"summary", reasoning.summary}});
@@ -41,11 +66,13 @@ Json neutral(const ToolCall& call) {
                        {"form", form_of(call.form)}});
 }
 Json neutral(const ToolOutput& output) {
-  return Json::object({{"type", "tool_output"},
-                       {"call_id", output.call_id},
-                       {"text", output.text},
-                       {"success", output.success},
-                       {"form", form_of(output.form)}});
+  Json json = Json::object({{"type", "tool_output"},
+                            {"call_id", output.call_id},
+                            {"text", output.text},
+                            {"success", output.success},
+                            {"form", form_of(output.form)}});
+  if (!output.images.empty()) json.set("images", images_json(output.images));
+  return json;
 }
 
 /// Items in the wire's own JSON.
@@ -145,6 +172,14 @@ RunEvent model_retry_event(int turn, const RetryRecord& retry) {
                     {{"status", retry.status}, {"kind", retry.kind}, {"message", retry.message}})},
                {"delay_ms", milliseconds(retry.delay)},
                {"retry_after_ms", retry.retry_after ? milliseconds(*retry.retry_after) : Json()}})};
+}
+
+RunEvent model_fallback_event(int turn, const FallbackRecord& fallback) {
+  return {"model.fallback", turn,
+          Json::object({{"from", fallback.from},
+                        {"to", fallback.to},
+                        {"reason", fallback.reason},
+                        {"dropped_items", fallback.dropped}})};
 }
 
 RunEvent model_response_event(int turn, const Response& response) {
@@ -253,6 +288,26 @@ RunEvent verification_completed_event(int turn, const VerificationRecord& record
   return {"verification.completed", turn, std::move(data)};
 }
 
+RunEvent stage_started_event(int turn, const std::string& name, const std::string& prompt) {
+  return {"stage.started", turn, Json::object({{"name", name}, {"prompt", text_or_null(prompt)}})};
+}
+
+RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason) {
+  return {"stage.completed", turn,
+          Json::object({{"name", name}, {"reason", text_or_null(reason)}})};
+}
+
+RunEvent context_compacted_event(int turn, const CompactionRecord& record) {
+  return {"context.compacted", turn,
+          Json::object({{"cause", record.cause},
+                        {"method", record.method},
+                        {"turns_before", record.turns_before},
+                        {"turns_after", record.turns_after},
+                        {"tokens_before", record.tokens_before},
+                        {"tokens_after", record.tokens_after},
+                        {"summary", text_or_null(record.summary)}})};
+}
+
 RunEvent budget_exhausted_event(int turn, const std::string& which, std::int64_t limit,
                                 std::int64_t used) {
   return {"budget.exhausted", turn,
@@ -321,7 +376,8 @@ Json to_json(const Usage& usage) {
   return Json::object({{"input_tokens", usage.input_tokens},
                        {"cached_input_tokens", usage.cached_input_tokens},
                        {"output_tokens", usage.output_tokens},
-                       {"reasoning_output_tokens", usage.reasoning_output_tokens}});
+                       {"reasoning_output_tokens", usage.reasoning_output_tokens},
+                       {"cache_write_input_tokens", usage.cache_write_input_tokens}});
 }
 
 }  // namespace sortie

@@ -86,6 +86,7 @@ RunEvent turn_started_event(int turn, std::size_t items, std::int64_t estimated_
 RunEvent model_request_event(int turn, const RequestRecord& request, int attempt,
                              const std::vector<Item>& items);
 RunEvent model_retry_event(int turn, const RetryRecord& retry);
+RunEvent model_fallback_event(int turn, const FallbackRecord& fallback);
 /// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
 /// same trouble.
 RunEvent model_response_event(int turn, const Response& response);
@@ -161,7 +162,25 @@ RunEvent verification_completed_event(int turn, const VerificationRecord& record
                                       const ExitStatus& exit, const std::string& output,
                                       std::uint64_t dropped_bytes, bool passed);
 
-/// @param which  "turns", "tool_calls", "tokens" or "time" (milliseconds)
+/// @param prompt  as it is sent; "" for the stage that verifies
+RunEvent stage_started_event(int turn, const std::string& name, const std::string& prompt);
+/// @param reason  why it ended; "" where it ended as it should
+RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason);
+
+/// The history was shortened.
+struct CompactionRecord {
+  std::string cause;   ///< "compact_at", "context_length"
+  std::string method;  ///< "summary", or "cut" where no summary could be had
+  int turns_before = 0;
+  int turns_after = 0;             ///< of which the items were kept whole
+  std::int64_t tokens_before = 0;  ///< estimates
+  std::int64_t tokens_after = 0;
+  std::string summary{};
+};
+RunEvent context_compacted_event(int turn, const CompactionRecord& record);
+
+/// @param which  "turns", "tool_calls", "tokens", "cost" (millionths of a USD) or "time"
+///               (milliseconds)
 RunEvent budget_exhausted_event(int turn, const std::string& which, std::int64_t limit,
                                 std::int64_t used);
 

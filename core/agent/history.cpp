@@ -16,6 +16,7 @@ constexpr std::size_t kItemOverhead = 40;
 
 std::size_t bytes_of(const Message& message) { return message.text.size(); }
 std::size_t bytes_of(const Reasoning& reasoning) { return reasoning.summary.size(); }
+std::size_t bytes_of(const ProviderItem& item) { return item.type.size() + item.summary.size(); }
 std::size_t bytes_of(const ToolCall& call) {
   return call.call_id.size() + call.name.size() + call.arguments.size();
 }

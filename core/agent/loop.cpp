@@ -55,6 +55,9 @@ class Loop::Recorder : public StreamSink {
     tell(model_request_event(loop_.turn_, request, attempt, loop_.history_.items()));
   }
   void on_retry(const RetryRecord& retry) override { tell(model_retry_event(loop_.turn_, retry)); }
+  void on_fallback(const FallbackRecord& fallback) override {
+    tell(model_fallback_event(loop_.turn_, fallback));
+  }
   void on_progress(std::uint64_t) override {}
 
  private:

@@ -236,24 +236,34 @@ FieldValue whole_value(std::int64_t current, std::int64_t min, std::int64_t max,
           }};
 }
 
-FieldValue real_value(std::optional<double>& target, double min, double max) {
+namespace {
+
+FieldValue number_value(std::optional<double> current, double min, double max,
+                        std::function<void(double)> set) {
   Json schema = Json::object({{"type", "number"}, {"minimum", min}, {"maximum", max}});
-  if (target) schema.set("default", *target);
+  if (current) schema.set("default", *current);
   return {.schema = std::move(schema),
-          .read = [&target, min, max](const YamlNode& node, const std::string& name,
-                                      Diagnostics& findings) {
+          .read = [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
+                                                   Diagnostics& findings) {
             static const RE2 number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?)");
             double value = NAN;
             if (node.is_scalar() && node.plain && RE2::FullMatch(node.text, number))
               std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
-            if (value >= min && value <= max) {
-              target = value;
-              return;
-            }
+            if (value >= min && value <= max) return set(value);
             refuse_kind(node, name,
                         "a number from " + write_json(Json(min)) + " to " + write_json(Json(max)),
                         findings);
           }};
+}
+
+}  // namespace
+
+FieldValue real_value(std::optional<double>& target, double min, double max) {
+  return number_value(target, min, max, [&target](double value) { target = value; });
+}
+
+FieldValue real_value(double& target, double min, double max) {
+  return number_value(target, min, max, [&target](double value) { target = value; });
 }
 
 namespace {

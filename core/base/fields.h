@@ -91,6 +91,7 @@ FieldValue integer_value(Int& target, std::int64_t min, std::int64_t max) {
                      [&target](std::int64_t value) { target = static_cast<Int>(value); });
 }
 FieldValue real_value(std::optional<double>& target, double min, double max);
+FieldValue real_value(double& target, double min, double max);
 /// `500ms`, `30s`, `10m`, `2h`.
 FieldValue duration_value(std::chrono::milliseconds& target, std::chrono::milliseconds min,
                           std::chrono::milliseconds max);

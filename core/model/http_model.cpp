@@ -35,8 +35,9 @@ bool is_event_stream(const HttpHead& head) {
 /// One try: takes the response as it comes and decodes it.
 class HttpModel::Exchange : public HttpSink {
  public:
-  Exchange(const Wire& wire, const Clock& clock, StreamSink& progress, bool keep_stream)
-      : decoder_(wire.decoder()),
+  Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, StreamSink& progress,
+           bool keep_stream)
+      : decoder_(std::move(decoder)),
         clock_(clock),
         progress_(progress),
         keep_stream_(keep_stream),
@@ -144,7 +145,8 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     stream.on_request(record, attempt);
     HttpLimits limits = options_.limits;
     limits.total = std::min(limits.total, left);
-    Exchange exchange(wire_, clock_, stream, options_.recording != nullptr);
+    Exchange exchange(wire_.decoder(request.settings), clock_, stream,
+                      options_.recording != nullptr);
     const HttpResult result = http_.send(http_request, limits, exchange, stop);
     if (exchange.complete()) {
       if (options_.recording) record_stream(exchange.head(), std::move(exchange.text()));

@@ -15,7 +15,14 @@
 
 namespace sortie {
 
-/// What stays the same in all requests of a run.
+/// What the final message has to be, for providers that can be told.
+struct OutputSchema {
+  std::string name = "answer";
+  Json schema;          ///< JSON Schema
+  bool strict = false;  ///< it keeps to what OpenAI's strict mode allows
+};
+
+/// What stays the same in all requests of an epoch.
 struct ModelSettings {
   std::string model;            ///< "gpt-5-codex"
   std::string instructions;     ///< the system prompt
@@ -24,6 +31,10 @@ struct ModelSettings {
   std::int64_t max_output_tokens = 32768;
   std::optional<double> temperature;
   std::string run_id;  ///< prompt cache key and session header
+  /// Whether the model takes tools of free text; else each is declared as a function with the one
+  /// string argument "input", and its calls are read back as free text.
+  bool free_text_tools = true;
+  std::optional<OutputSchema> output_schema{};  ///< what the final message has to be
 };
 
 /// One request: the settings and the whole history. `items` only ever grows within an epoch, so
@@ -54,6 +65,14 @@ struct RetryRecord {
   std::optional<std::chrono::milliseconds> retry_after;
 };
 
+/// Another model of the run takes over.
+struct FallbackRecord {
+  std::string from;  ///< "openai gpt-5-codex"
+  std::string to;
+  std::string reason;  ///< why the one before has failed for good
+  int dropped = 0;     ///< items that can't be carried over, such as encrypted reasoning
+};
+
 /// A complete response.
 struct Response {
   std::string id;
@@ -69,6 +88,7 @@ struct Response {
   /// runs it, and needs no output.
   std::vector<std::string> findings;
   std::vector<std::string> output;  ///< all output items in the wire's own JSON, for the record
+  int source = 0;                   ///< which of the run's models answered; see Item::source
 };
 
 /// Hears of a request while it is under way.
@@ -78,6 +98,7 @@ class StreamSink {
   /// Before the first byte is sent; also before each retry of it (attempt > 1).
   virtual void on_request(const RequestRecord& request, int attempt) = 0;
   virtual void on_retry(const RetryRecord& retry) = 0;
+  virtual void on_fallback(const FallbackRecord& fallback) = 0;
   /// Any sign of life of the stream, for progress: characters of text so far.
   virtual void on_progress(std::uint64_t received_bytes) = 0;
 };

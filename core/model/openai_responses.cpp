@@ -53,6 +53,9 @@ Json item_json(const Reasoning& reasoning) {
   return Json::object({{"type", "reasoning"}, {"id", ""}, {"summary", std::move(summary)}});
 }
 
+/// Only ever handed back in the bytes it came in.
+Json item_json(const ProviderItem& item) { return Json::object({{"type", item.type}}); }
+
 Json item_json(const ToolCall& call) {
   const bool custom = call.form == ToolCall::Form::custom;
   return Json::object({{"type", custom ? "custom_tool_call" : "function_call"},
@@ -96,15 +99,19 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
   return text + ",\"input\":[";
 }
 
-void OpenAiResponses::encode_item(const Item& item, std::string& to) const {
-  if (!item.received.empty()) {
-    to += item.received;
-    return;
+void OpenAiResponses::encode_items(const std::vector<Item>& items, std::size_t from,
+                                   const ModelSettings&, std::string& to) const {
+  for (std::size_t i = from; i < items.size(); ++i) {
+    if (i > 0) to += ',';
+    if (!items[i].received.empty())
+      to += items[i].received;
+    else
+      std::visit([&to](const auto& content) { write_json(item_json(content), to); },
+                 items[i].content);
   }
-  std::visit([&to](const auto& content) { write_json(item_json(content), to); }, item.content);
 }
 
-std::unique_ptr<WireDecoder> OpenAiResponses::decoder() const {
+std::unique_ptr<WireDecoder> OpenAiResponses::decoder(const ModelSettings&) const {
   return std::make_unique<ResponsesDecoder>();
 }
 

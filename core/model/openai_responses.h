@@ -16,9 +16,10 @@ class OpenAiResponses : public Wire {
   std::string_view name() const override { return "responses"; }
   std::string_view path() const override { return "/responses"; }
   std::string encode_head(const ModelSettings& settings) const override;
-  void encode_item(const Item& item, std::string& to) const override;
+  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
+                    std::string& to) const override;
   std::string_view tail() const override { return "]}"; }
-  std::unique_ptr<WireDecoder> decoder() const override;
+  std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
 };
 
 }  // namespace sortie

@@ -31,7 +31,7 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
                                            std::chrono::system_clock::now());
     throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
   }
-  const auto decoder = wire_.decoder();
+  const auto decoder = wire_.decoder(request.settings);
   auto state = WireDecoder::State::going_on;
   try {
     SseParser parser;

@@ -21,10 +21,9 @@ RequestRecord RequestBody::update(const Request& request) {
     begin(request, std::move(head));
   }
   const std::size_t encoded = body_.size();
-  for (; items_ < request.items.size(); ++items_) {
-    if (items_ > 0) body_ += ',';
-    wire_.encode_item(request.items[items_], body_);
-  }
+  if (items_ < request.items.size())
+    wire_.encode_items(request.items, items_, request.settings, body_);
+  items_ = request.items.size();
   hash_.update(std::string_view(body_).substr(encoded));
   stable_bytes_ = body_.size();
   body_ += wire_.tail();

@@ -21,10 +21,11 @@ std::string_view quick_type(const SseEvent& event) {
 
 std::optional<Usage> read_usage(const Json& usage) {
   if (!usage.is_object()) return std::nullopt;
-  return Usage{usage.integer_at("input_tokens"),
-               usage["input_tokens_details"].integer_at("cached_tokens"),
-               usage.integer_at("output_tokens"),
-               usage["output_tokens_details"].integer_at("reasoning_tokens")};
+  return Usage{
+      .input_tokens = usage.integer_at("input_tokens"),
+      .cached_input_tokens = usage["input_tokens_details"].integer_at("cached_tokens"),
+      .output_tokens = usage.integer_at("output_tokens"),
+      .reasoning_output_tokens = usage["output_tokens_details"].integer_at("reasoning_tokens")};
 }
 
 }  // namespace

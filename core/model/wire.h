@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/model/failure.h"
 #include "core/model/item.h"
@@ -31,20 +32,24 @@ class WireDecoder {
 
 /// A provider's wire format: settings and items to bytes, stream events to a response.
 ///
-/// A body is head + items joined by "," + tail; the head depends on the settings alone, an item's
-/// bytes on the item alone. So each request begins with the bytes of the one before.
+/// A body is head + items + tail. The head depends on the settings alone; what stands for an item
+/// depends on it and the items before it, never on the ones after the request. So head and items of
+/// a request are an exact byte prefix of the next one's.
 class Wire {
  public:
   virtual ~Wire() = default;
-  /// "responses": what a cassette calls it.
+  /// "responses", "chat", "messages": what a cassette calls it.
   virtual std::string_view name() const = 0;
   /// Below the base URL: "/responses".
   virtual std::string_view path() const = 0;
   virtual std::string encode_head(const ModelSettings& settings) const = 0;
-  /// Appends one item.
-  virtual void encode_item(const Item& item, std::string& to) const = 0;
+  /// Appends the items from `from` on, with what has to stand between them and the ones before.
+  /// What closes the last of them may be left to the tail, or to the next call.
+  virtual void encode_items(const std::vector<Item>& items, std::size_t from,
+                            const ModelSettings& settings, std::string& to) const = 0;
   virtual std::string_view tail() const = 0;
-  virtual std::unique_ptr<WireDecoder> decoder() const = 0;
+  /// @param settings  of the request; may end before the decoder does
+  virtual std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const = 0;
 };
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/json_schema.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/yaml.h"
@@ -16,6 +17,7 @@ namespace sortie {
 namespace {
 
 constexpr std::uint64_t kMaxPromptBytes = 1u << 20;
+constexpr std::uint64_t kMaxSchemaBytes = 1u << 20;
 
 /// A name of the allowed letters from the file's.
 std::string default_name(const std::filesystem::path& file) {
@@ -89,16 +91,43 @@ class Loader {
     task_fields(draft_, folder_).read(root, findings_);
     remember_places(root, "");
     if (!root.is_mapping()) return;
-    const bool has_prompt = root.find("prompt") != nullptr;
-    const bool has_file = root.find("prompt_file") != nullptr;
-    if (has_prompt && has_file) {
-      findings_.error(draft_.prompt_file_at.value_or(root.place),
-                      "both 'prompt' and 'prompt_file' are given; leave one of them out");
-    } else if (!has_prompt && !has_file && root.find("stages") == nullptr) {
-      findings_.error(root.place, "key 'prompt' or 'prompt_file' is missing in task");
+    check_prompt_sources(root);
+    if (draft_.prompt && !draft_.task.prompt.empty())
+      check_prompt(draft_.task.prompt, *draft_.prompt);
+    if (!draft_.prompt_file.empty())
+      draft_.task.prompt = read_prompt_file(draft_.prompt_file, *draft_.prompt_file_at);
+    for (std::size_t i = 0; i < draft_.stages.size(); ++i) {
+      TaskStage& stage = draft_.task.stages[i];
+      const auto& place = draft_.stages[i];
+      if (!stage.prompt.empty()) check_prompt(stage.prompt, place.prompt);
+      if (!place.prompt_file.empty())
+        stage.prompt = read_prompt_file(place.prompt_file, place.prompt);
     }
-    if (has_prompt && draft_.prompt) check_prompt();
-    if (has_file && !draft_.prompt_file.empty()) read_prompt_file();
+    if (draft_.schema_at) read_output_schema();
+  }
+
+  /// One of prompt, prompt_file and stages.
+  void check_prompt_sources(const YamlNode& root) {
+    const YamlNode* first = nullptr;
+    const char* first_name = nullptr;
+    for (const char* name : {"prompt", "prompt_file", "stages"}) {
+      const YamlNode* node = root.find(name);
+      if (node && first)
+        findings_.error(node->place, std::string("both '") + first_name + "' and '" + name +
+                                         "' are given; leave one of them out");
+      if (node && !first) {
+        first = node;
+        first_name = name;
+      }
+    }
+    if (!first)
+      findings_.error(root.place, "key 'prompt', 'prompt_file' or 'stages' is missing in task");
+    const auto& stages = draft_.task.stages;
+    const bool verifies = std::any_of(stages.begin(), stages.end(),
+                                      [](const TaskStage& stage) { return stage.verify; });
+    if (verifies && draft_.task.verify.commands.empty())
+      findings_.error(root.find("stages")->place,
+                      "the stage 'verify' needs commands in the task's 'verify'");
   }
 
   /// For what is found later, when a value asks for more than the policy lets it.
@@ -112,29 +141,48 @@ class Loader {
     }
   }
 
-  void check_prompt() {
-    const std::string& prompt = draft_.task.prompt;
-    if (!prompt.empty() && is_blank(prompt))
-      findings_.error(*draft_.prompt, "'prompt' must not be blank");
+  void check_prompt(const std::string& prompt, const TextPlace& place) {
+    if (is_blank(prompt)) findings_.error(place, "'prompt' must not be blank");
     for (auto& problem : check_placeholders(prompt, draft_.task.vars))
-      findings_.error(place_in_task(findings_.text(source_), *draft_.prompt, prompt, problem.part),
+      findings_.error(place_in_task(findings_.text(source_), place, prompt, problem.part),
                       std::move(problem.message), std::move(problem.nearest));
   }
 
-  void read_prompt_file() {
-    const std::filesystem::path path = (folder_ / draft_.prompt_file).lexically_normal();
+  /// @param named  the file as the task names it
+  std::string read_prompt_file(const std::string& named, const TextPlace& place) {
+    const std::filesystem::path path = (folder_ / named).lexically_normal();
     TextFile file = read_text_file(path, kMaxPromptBytes);
     if (file.problem.empty() && is_blank(file.text)) file.problem = "is blank";
     if (!file.problem.empty()) {
-      findings_.error(*draft_.prompt_file_at,
-                      "prompt file '" + one_line(path.string()) + "': " + file.problem);
-      return;
+      findings_.error(place, "prompt file '" + one_line(path.string()) + "': " + file.problem);
+      return {};
     }
-    const std::size_t source = findings_.add_source(draft_.prompt_file, file.text);
+    const std::size_t source = findings_.add_source(named, file.text);
     for (auto& problem : check_placeholders(file.text, draft_.task.vars))
       findings_.error(place_at(file.text, source, problem.part.offset, problem.part.length),
                       std::move(problem.message), std::move(problem.nearest));
-    draft_.task.prompt = std::move(file.text);
+    return std::move(file.text);
+  }
+
+  /// The schema has to be one that can be checked in full; else misfits would pass.
+  void read_output_schema() {
+    const std::filesystem::path& path = draft_.task.output.schema_file;
+    TextFile file = read_text_file(path, kMaxSchemaBytes);
+    const std::string name = "schema file '" + one_line(path.string()) + "'";
+    if (!file.problem.empty())
+      return findings_.error(*draft_.schema_at, name + ": " + file.problem);
+    try {
+      Json schema = parse_json(file.text);
+      if (!schema.is_object())
+        return findings_.error(*draft_.schema_at, name + ": is no JSON object");
+      JsonSchema compiled(schema);
+      draft_.task.output.schema = std::move(schema);
+    } catch (const JsonError& error) {
+      const std::size_t source = findings_.add_source(path.string(), file.text);
+      findings_.error(place_at(file.text, source, error.offset()), error.what());
+    } catch (const InputError& error) {
+      findings_.error(*draft_.schema_at, name + ": " + error.what());
+    }
   }
 
   std::filesystem::path folder_;
@@ -157,7 +205,8 @@ Json task_schema() {
   TaskDraft draft;
   Json schema = file_schema(task_fields(draft, {}), "sortie task");
   schema.set("oneOf", Json::array({Json::object({{"required", Json::array({"prompt"})}}),
-                                   Json::object({{"required", Json::array({"prompt_file"})}})}));
+                                   Json::object({{"required", Json::array({"prompt_file"})}}),
+                                   Json::object({{"required", Json::array({"stages"})}})}));
   return schema;
 }
 
@@ -165,6 +214,7 @@ std::string task_digest(const Task& task) {
   Json effective = task_json(task);
   auto& members = effective.members();
   std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
+  if (task.output.schema) effective.set("output_schema", *task.output.schema);
   return "sha256:" + sha256_hex(write_json(effective));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/model_price.h"
 
 namespace sortie {
 
@@ -30,7 +31,8 @@ struct TaskWorkspace {
 };
 
 struct TaskModel {
-  std::string provider = "openai";  ///< openai | replay
+  /// openai | openai-chat | anthropic | azure | local | replay
+  std::string provider = "openai";
   std::string name = "gpt-5-codex";
   std::string effort = "medium";   ///< minimal | low | medium | high
   std::string base_url;            ///< "" is the provider's own
@@ -44,6 +46,36 @@ struct TaskModel {
   std::chrono::milliseconds total_timeout{std::chrono::minutes(15)};
   int retries = 5;
   std::map<std::string, std::string> headers;
+  std::optional<std::int64_t> context_window;  ///< tokens; else what sortie knows of the model
+  std::optional<ModelPrice> price;             ///< else what sortie knows of the model
+  std::vector<TaskModel> fallback;             ///< next in turn; these have none of their own
+  bool pin = false;                            ///< the served model has to be the one asked for
+  bool legacy_functions = false;               ///< Chat Completions' older form of tool calls
+};
+
+/// One prompt of a chain, or the verification in between.
+struct TaskStage {
+  std::string name;
+  std::string prompt;              ///< variables not yet replaced
+  bool verify = false;             ///< runs `verify` here rather than at the end; has no prompt
+  std::vector<std::string> tools;  ///< empty: those of the run
+  std::string sandbox;             ///< "read-only" | "workspace-write"; "" is the policy's
+  std::optional<int> max_turns;
+  std::string save;  ///< file name in --out for the stage's last message; "" for none
+};
+
+/// What is looked for in each response before its calls are run.
+struct TaskChecks {
+  std::string missing_paths = "off";     ///< off | warn | correct
+  std::string dangerous_words = "warn";  ///< off | warn | correct
+  std::string repetition = "stop";       ///< off | stop
+};
+
+struct TaskContext {
+  double compact_at = 0.8;  ///< share of the context window
+  int keep_last_turns = 4;
+  std::uint64_t shown_output = 10u << 10;  ///< bytes of one tool output that the model sees
+  std::string carry_over;                  ///< file name in --out's parent; "" for none
 };
 
 struct VerifyCommand {
@@ -66,14 +98,18 @@ struct TaskBudget {
   int turns = 200;
   int tool_calls = 1000;
   std::int64_t tokens = 2000000;  ///< uncached input + output
+  double cost = 5.0;              ///< USD; governs only where the price is known
+  bool cost_given = false;        ///< by task or flag: an unknown price is an error then
   std::chrono::milliseconds time{std::chrono::minutes(60)};
 };
 
 struct TaskOutput {
   int context_lines = 3;
   bool renames = true;
-  std::string base = "auto";         ///< auto | start | head
-  std::vector<std::string> include;  ///< ignored paths that belong into the diff
+  std::string base = "auto";          ///< auto | start | head
+  std::vector<std::string> include;   ///< ignored paths that belong into the diff
+  std::filesystem::path schema_file;  ///< absolute; "" for none
+  std::optional<Json> schema;         ///< what it holds
 };
 
 /// What a task file says, with every default filled in.
@@ -83,17 +119,21 @@ struct Task {
   /// Where the file gives a value, by its dotted key: "model.name" → "task.yaml:5:9".
   std::map<std::string, std::string> places;
   std::string name;
-  std::string prompt;  ///< variables not yet replaced
+  std::string prompt;  ///< variables not yet replaced; "" where there are stages
+  std::vector<std::filesystem::path> images;  ///< absolute; attached to the first message
   std::string instructions;
-  std::string policy;  ///< file (absolute) or preset name; "" where not given
+  bool instructions_replace = false;  ///< instead of sortie's own
+  std::string policy;                 ///< file (absolute) or preset name; "" where not given
   std::map<std::string, TaskVariable> vars;
   TaskWorkspace workspace;
   TaskModel model;
   std::vector<std::string> tools;  ///< empty: the defaults
+  std::vector<TaskStage> stages;   ///< empty: one prompt
   TaskVerify verify;
+  TaskChecks checks;
   TaskExpect expect;
   TaskBudget budget;
-  std::uint64_t shown_output = 10u << 10;  ///< context.shown_output, bytes
+  TaskContext context;
   TaskOutput output;
 };
 

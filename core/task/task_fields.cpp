@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/task/model_fields.h"
+#include "core/task/path_value.h"
 #include "core/task/placeholders.h"
+#include "core/task/stage_fields.h"
 #include "core/task/verify_fields.h"
 
 namespace sortie {
@@ -22,6 +25,10 @@ constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_-]{0,63}",
 constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                          .meaning = "the name of an environment variable"};
 
+constexpr TextLimits kFileName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
+                                  .meaning = "a file name without folders"};
+constexpr std::size_t kMaxImages = 20;
+
 /// The value, and where it stood.
 FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   value.read = [read = std::move(value.read), &place](const YamlNode& node, const std::string& name,
@@ -32,20 +39,21 @@ FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   return value;
 }
 
-std::filesystem::path absolute_path(const std::filesystem::path& folder, const std::string& text) {
-  std::filesystem::path path = (folder / text).lexically_normal();
-  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "src/"
-  return path;
-}
-
-FieldValue path_value(std::filesystem::path& target, const std::filesystem::path& folder) {
-  Json schema = Json::object({{"type", "string"}, {"minLength", 1}});
-  if (!target.empty()) schema.set("default", target.string());
+FieldValue images_value(std::vector<std::filesystem::path>& target,
+                        const std::filesystem::path& folder) {
+  Json schema = Json::object({{"type", "array"},
+                              {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
+                              {"maxItems", static_cast<std::int64_t>(kMaxImages)}});
   return {.schema = std::move(schema),
           .read = [&target, folder](const YamlNode& node, const std::string& name,
                                     Diagnostics& findings) {
-            if (const auto text = read_text(node, name, {}, findings))
-              target = absolute_path(folder, *text);
+            if (!check_list(node, name, "a list of image files", findings)) return;
+            if (node.items.size() > kMaxImages)
+              findings.error(node.place,
+                             "'images' has more than " + std::to_string(kMaxImages) + " files");
+            for (const auto& item : node.items)
+              if (const auto text = read_text(item, "image", {}, findings))
+                target.push_back(absolute_path(folder, *text));
           }};
 }
 
@@ -120,70 +128,6 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
            "Of all of them together.");
 }
 
-Fields timeout_fields(TaskModel& model) {
-  return Fields("timeout")
-      .add("connect", duration_value(model.connect_timeout, 1ms, kLongest),
-           "Until the connection stands.")
-      .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongest),
-           "Until the first event of a response.")
-      .add("idle", duration_value(model.idle_timeout, 1ms, kLongest), "Between two events.")
-      .add("total", duration_value(model.total_timeout, 1ms, kLongest), "Of one request.");
-}
-
-/// Headers sent with each request; those that sortie itself writes can't be set.
-FieldValue headers_value(std::map<std::string, std::string>& target) {
-  static constexpr TextLimits kName = {.pattern = "[A-Za-z0-9!#$%&'*+.^_`|~-]+",
-                                       .meaning = "the name of an HTTP header"};
-  static constexpr TextLimits kValue = {.pattern = R"([^\x00-\x08\x0a-\x1f\x7f]*)",
-                                        .meaning = "one line of text",
-                                        .may_be_empty = true};
-  FieldValue value = text_map_value(target, kName, kValue);
-  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
-                                              Diagnostics& findings) {
-    static const std::vector<std::string> own = {
-        "authorization",     "proxy-authorization", "host",   "content-length", "content-type",
-        "transfer-encoding", "connection",          "accept", "accept-encoding"};
-    read(node, name, findings);
-    for (const auto& member : node.members) {
-      std::string lower = member.key.text;
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      if (std::find(own.begin(), own.end(), lower) != own.end())
-        findings.error(member.key.place,
-                       "header '" + member.key.text + "' is set by sortie itself");
-    }
-  };
-  return value;
-}
-
-Fields model_fields(TaskModel& model, const std::filesystem::path& folder) {
-  return Fields("model")
-      .add("provider",
-           choice_value(model.provider, {"openai", "replay"},
-                        {"openai-chat", "anthropic", "azure", "local"}),
-           "Who is asked: the OpenAI Responses API, or a recorded cassette.")
-      .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
-           "The model.")
-      .add("effort", choice_value(model.effort, {"minimal", "low", "medium", "high"}),
-           "Reasoning effort, passed on where the provider has it.")
-      .add("base_url",
-           text_value(model.base_url,
-                      {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?)",
-                       .meaning = "an http:// or https:// address without user and query"}),
-           "Any compatible server; which hosts get which key is the policy's word.")
-      .add("api_key_env", text_value(model.api_key_env, kEnvironmentName),
-           "Environment variable with the key; without it the provider's own.")
-      .add("cassette", path_value(model.cassette, folder),
-           "The recorded responses of provider replay, relative to the task file.")
-      .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
-           "Of one response.")
-      .add("temperature", real_value(model.temperature, 0, 2), "Not sent unless given.")
-      .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
-      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
-      .add("headers", headers_value(model.headers), "Sent with each request.")
-      .later({"context_window", "price", "fallback", "pin", "legacy_functions"});
-}
-
 /// The tools that a task may name; those of the registry, which a test compares.
 const std::vector<std::string> kTools = {"shell",     "apply_patch", "update_plan",
                                          "read_file", "list_dir",    "run_tests"};
@@ -228,6 +172,17 @@ FieldValue enable_value(std::vector<std::string>& target) {
           }};
 }
 
+/// A cost that is asked for has to be watched; the default only where it can be.
+FieldValue cost_value(TaskBudget& budget) {
+  FieldValue value = real_value(budget.cost, 0, 1'000'000);
+  value.read = [read = std::move(value.read), &budget](
+                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
+    budget.cost_given = true;
+    read(node, name, findings);
+  };
+  return value;
+}
+
 Fields budget_fields(TaskBudget& budget) {
   return Fields("budget")
       .add("turns", integer_value(budget.turns, 1, 1'000'000), "Requests to the model.")
@@ -236,10 +191,12 @@ Fields budget_fields(TaskBudget& budget) {
            "Uncached input and output, as the provider counts them.")
       .add("time", duration_value(budget.time, 1ms, 24h * 30),
            "Wall clock of the whole run, verification included.")
-      .later({"cost"});
+      .add("cost", cost_value(budget),
+           "USD. Where the price is unknown, tokens govern; written here it is an error then.");
 }
 
-Fields output_fields(TaskOutput& output) {
+Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
+  TaskOutput& output = draft.task.output;
   Fields diff("diff");
   diff.add("context_lines", integer_value(output.context_lines, 0, 1000),
            "Unchanged lines around a change.")
@@ -248,8 +205,10 @@ Fields output_fields(TaskOutput& output) {
            "What the diff is made against.")
       .add("include", texts_value(output.include), "Ignored paths that belong into the diff.");
   return Fields("output")
+      .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
+           "A JSON Schema, relative to the task file, that the final message has to fit.")
       .add("diff", mapping_value(std::move(diff)), "How changes.diff is made.")
-      .later({"schema", "findings"});
+      .later({"findings"});
 }
 
 }  // namespace
@@ -266,9 +225,23 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .later({"diff", "tool_success"});
   Fields context("context");
   context
-      .add("shown_output", size_value(task.shown_output, 256, 16u << 20),
+      .add("compact_at", real_value(task.context.compact_at, 0.1, 1),
+           "Share of the context window from which on the history is shortened.")
+      .add("keep_last_turns", integer_value(task.context.keep_last_turns, 0, 1000),
+           "Turns that stay whole when it is.")
+      .add("shown_output", size_value(task.context.shown_output, 256, 16u << 20),
            "How much of one tool output the model sees.")
-      .later({"compact_at", "keep_last_turns", "carry_over"});
+      .add("carry_over", text_value(task.context.carry_over, kFileName),
+           "A file beside the output folder: read at the start as untrusted text, rewritten with "
+           "a summary at the end.");
+  Fields checks("checks");
+  checks
+      .add("missing_paths", choice_value(task.checks.missing_paths, {"off", "warn", "correct"}),
+           "Paths named in a response that do not exist.")
+      .add("dangerous_words", choice_value(task.checks.dangerous_words, {"off", "warn", "correct"}),
+           "Words of a response that announce what must not be done.")
+      .add("repetition", choice_value(task.checks.repetition, {"off", "stop"}),
+           "A stream that says the same over and over is ended.");
   return Fields("task")
       .require("version", version_value(1), "The version of the format.")
       .add("name",
@@ -279,20 +252,28 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "What is to be done; {{variables}} are replaced.")
       .add("prompt_file", noted(text_value(draft.prompt_file), draft.prompt_file_at),
            "A file with the prompt instead, relative to the task file.")
+      .add("images", images_value(task.images, folder),
+           "Files attached to the first message: PNG, JPEG, GIF or WebP.")
       .add("instructions", text_value(task.instructions), "Added to the system message.")
+      .add("instructions_replace", boolean_value(task.instructions_replace),
+           "They stand instead of sortie's own.")
       .add("policy", policy_value(task.policy, folder),
            "The policy: a preset's name, or a file relative to the task file.")
       .add("vars", variables_value(task.vars), "Template variables of the prompt.")
       .add("workspace", mapping_value(workspace_fields(task.workspace, folder)),
            "The folder tree that is worked on.")
-      .add("model", mapping_value(model_fields(task.model, folder)), "Who is asked, and how.")
+      .add("model", model_value(task.model, folder), "Who is asked, and how.")
       .add("tools", mapping_value(std::move(tools)), "What the model may call.")
+      .add("stages", stages_value(draft),
+           "A chain of prompts instead of one: each is sent once the one before has ended.")
       .add("verify", verify_value(task.verify), "What must hold when the agent says it is done.")
+      .add("checks", mapping_value(std::move(checks)),
+           "What is looked for in each response, before its tool calls are run.")
       .add("expect", mapping_value(std::move(expect)), "What must be true of the effect.")
       .add("budget", mapping_value(budget_fields(task.budget)), "What ends the run.")
       .add("context", mapping_value(std::move(context)), "What the model sees of the run.")
-      .add("output", mapping_value(output_fields(task.output)), "What the run leaves.")
-      .later({"requires", "images", "instructions_replace", "stages", "checks", "best_of"});
+      .add("output", mapping_value(output_fields(draft, folder)), "What the run leaves.")
+      .later({"requires", "best_of"});
 }
 
 }  // namespace sortie

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/fields.h"
 #include "core/task/task.h"
@@ -15,6 +16,14 @@ struct TaskDraft {
   std::string prompt_file;          ///< as written
   std::optional<TextPlace> prompt;  ///< where a prompt was read
   std::optional<TextPlace> prompt_file_at;
+  std::optional<TextPlace> schema_at;  ///< of output.schema
+
+  /// Where a stage's texts stand; as many as the task's stages.
+  struct StagePlace {
+    TextPlace prompt;         ///< of the prompt, or of the prompt file's name
+    std::string prompt_file;  ///< as written
+  };
+  std::vector<StagePlace> stages;
 };
 
 /// The table of the task file's keys, over the draft.

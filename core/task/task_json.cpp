@@ -33,6 +33,20 @@ Json workspace_json(const TaskWorkspace& workspace) {
                        {"project_docs_max_bytes", size_text(workspace.project_docs_max_bytes)}});
 }
 
+template <class Value>
+Json value_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json price_json(const std::optional<ModelPrice>& price) {
+  if (!price) return {};
+  return Json::object({{"input", price->input},
+                       {"cached_input", value_or_null(price->cached_input)},
+                       {"cache_write", value_or_null(price->cache_write)},
+                       {"output", price->output}});
+}
+
+/// What a model and an entry of `fallback` have in common.
 Json model_json(const TaskModel& model) {
   Json headers = Json::object();
   for (const auto& [name, value] : model.headers) headers.set(name, value);
@@ -42,15 +56,51 @@ Json model_json(const TaskModel& model) {
        {"effort", model.effort},
        {"base_url", text_or_null(model.base_url)},
        {"api_key_env", text_or_null(model.api_key_env)},
-       {"cassette", text_or_null(model.cassette.string())},
        {"max_output_tokens", model.max_output_tokens},
-       {"temperature", model.temperature ? Json(*model.temperature) : Json()},
+       {"temperature", value_or_null(model.temperature)},
+       {"context_window", value_or_null(model.context_window)},
+       {"price", price_json(model.price)},
        {"timeout", Json::object({{"connect", duration_text(model.connect_timeout)},
                                  {"first_event", duration_text(model.first_event_timeout)},
                                  {"idle", duration_text(model.idle_timeout)},
                                  {"total", duration_text(model.total_timeout)}})},
        {"retries", model.retries},
-       {"headers", std::move(headers)}});
+       {"headers", std::move(headers)},
+       {"legacy_functions", model.legacy_functions}});
+}
+
+Json whole_model_json(const TaskModel& model) {
+  Json json = model_json(model);
+  json.set("cassette", text_or_null(model.cassette.string()));
+  Json fallback = Json::array();
+  for (const TaskModel& next : model.fallback) fallback.push_back(model_json(next));
+  json.set("fallback", std::move(fallback));
+  json.set("pin", model.pin);
+  return json;
+}
+
+Json stages_json(const std::vector<TaskStage>& stages) {
+  if (stages.empty()) return {};
+  Json list = Json::array();
+  for (const TaskStage& stage : stages) {
+    if (stage.verify) {
+      list.push_back("verify");
+      continue;
+    }
+    list.push_back(Json::object({{"name", stage.name},
+                                 {"prompt", stage.prompt},
+                                 {"tools", strings(stage.tools)},
+                                 {"sandbox", text_or_null(stage.sandbox)},
+                                 {"max_turns", value_or_null(stage.max_turns)},
+                                 {"save", text_or_null(stage.save)}}));
+  }
+  return list;
+}
+
+Json images_json(const std::vector<std::filesystem::path>& images) {
+  Json list = Json::array();
+  for (const auto& image : images) list.push_back(image.string());
+  return list;
 }
 
 Json verify_json(const TaskVerify& verify) {
@@ -72,22 +122,33 @@ Json task_json(const Task& task) {
   return Json::object(
       {{"version", 1},
        {"name", task.name},
-       {"prompt", task.prompt},
+       {"prompt", text_or_null(task.prompt)},
+       {"images", images_json(task.images)},
        {"instructions", text_or_null(task.instructions)},
+       {"instructions_replace", task.instructions_replace},
        {"policy", text_or_null(task.policy)},
        {"vars", variables_json(task.vars)},
        {"workspace", workspace_json(task.workspace)},
-       {"model", model_json(task.model)},
+       {"model", whole_model_json(task.model)},
        {"tools",
         Json::object({{"enable", task.tools.empty() ? Json("default") : strings(task.tools)}})},
+       {"stages", stages_json(task.stages)},
        {"verify", verify_json(task.verify)},
+       {"checks", Json::object({{"missing_paths", task.checks.missing_paths},
+                                {"dangerous_words", task.checks.dangerous_words},
+                                {"repetition", task.checks.repetition}})},
        {"expect", Json::object({{"changes", task.expect.changes}})},
        {"budget", Json::object({{"turns", budget.turns},
                                 {"tool_calls", budget.tool_calls},
                                 {"tokens", budget.tokens},
+                                {"cost", budget.cost},
                                 {"time", duration_text(budget.time)}})},
-       {"context", Json::object({{"shown_output", size_text(task.shown_output)}})},
-       {"output", Json::object({{"diff", Json::object({{"context_lines", output.context_lines},
+       {"context", Json::object({{"compact_at", task.context.compact_at},
+                                 {"keep_last_turns", task.context.keep_last_turns},
+                                 {"shown_output", size_text(task.context.shown_output)},
+                                 {"carry_over", text_or_null(task.context.carry_over)}})},
+       {"output", Json::object({{"schema", text_or_null(output.schema_file.string())},
+                                {"diff", Json::object({{"context_lines", output.context_lines},
                                                        {"renames", output.renames},
                                                        {"base", output.base},
                                                        {"include", strings(output.include)}})}})}});

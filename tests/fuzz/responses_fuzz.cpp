@@ -9,17 +9,17 @@
 // that is to be run has to have its id and arguments.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const sortie::OpenAiResponses wire;
-  const auto decoder = wire.decoder();
+  const auto decoder = wire.decoder({});
   auto state = sortie::WireDecoder::State::going_on;
   sortie::SseParser parser;
   parser.feed({reinterpret_cast<const char*>(data), size},
               [&](const sortie::SseEvent& event) { state = decoder->read(event); });
   if (state != sortie::WireDecoder::State::complete) return 0;
   const sortie::Response response = decoder->take();
+  std::string encoded = "[";
+  wire.encode_items(response.items, 0, {}, encoded);
+  sortie::parse_json(encoded + "]");
   for (const auto& item : response.items) {
-    std::string encoded;
-    wire.encode_item(item, encoded);
-    sortie::parse_json(encoded);
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);
     if (call && (call->call_id.empty() || call->name.empty())) std::abort();
     if (call && call->form == sortie::ToolCall::Form::function)

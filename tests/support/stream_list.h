@@ -13,6 +13,7 @@ class StreamList : public StreamSink {
   std::vector<RequestRecord> requests;
   std::vector<int> attempts;
   std::vector<RetryRecord> retries;
+  std::vector<FallbackRecord> fallbacks;
   std::uint64_t received = 0;
 
   void on_request(const RequestRecord& request, int attempt) override {
@@ -20,6 +21,7 @@ class StreamList : public StreamSink {
     attempts.push_back(attempt);
   }
   void on_retry(const RetryRecord& retry) override { retries.push_back(retry); }
+  void on_fallback(const FallbackRecord& fallback) override { fallbacks.push_back(fallback); }
   void on_progress(std::uint64_t received_bytes) override { received = received_bytes; }
 };
 

@@ -56,7 +56,7 @@ struct Decoded {
 
 Decoded decode(std::string_view stream, std::size_t piece = std::string::npos) {
   const OpenAiResponses wire;
-  const auto decoder = wire.decoder();
+  const auto decoder = wire.decoder({});
   Decoded decoded;
   SseParser parser;
   for (std::size_t at = 0; at < stream.size(); at += std::min(piece, stream.size()))
@@ -164,9 +164,9 @@ BOOST_AUTO_TEST_CASE(received_items_go_back_in_the_bytes_they_came_in) {
   const OpenAiResponses wire;
 
   std::string encoded;
-  for (const Item& item : decoded.response.items) wire.encode_item(item, encoded);
+  wire.encode_items(decoded.response.items, 0, {}, encoded);
 
-  BOOST_TEST(encoded == reasoning + call);
+  BOOST_TEST(encoded == reasoning + "," + call);
   BOOST_TEST((decoded.response.output == std::vector{reasoning, call}));
 }
 

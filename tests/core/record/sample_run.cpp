@@ -85,6 +85,10 @@ std::vector<RunEvent> sample_events() {
                                    .rule = "b.example"}),
       verification_started_event(1, verify),
       verification_completed_event(1, verify, failed, "no", 0, false),
+      model_fallback_event(1, {"openai a", "anthropic b", "HTTP status 503", 1}),
+      stage_started_event(1, "plan", "Make a plan."),
+      stage_completed_event(1, "plan", ""),
+      context_compacted_event(1, {"compact_at", "summary", 3, 1, 900, 200, "what was done"}),
       budget_exhausted_event(1, "turns", 1, 1),
       end_event(),
   };

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(every_key_is_read_and_paths_are_relative_to_the_file) {
   BOOST_TEST(task.vars.at("empty").has_default);
   BOOST_TEST(task.expect.changes == "required");
   BOOST_TEST(task.budget.tokens == 3000);
-  BOOST_TEST(task.shown_output == 4096u);
+  BOOST_TEST(task.context.shown_output == 4096u);
   BOOST_TEST(task.output.context_lines == 5);
   BOOST_TEST(!task.output.renames);
   BOOST_TEST((task.output.include == std::vector<std::string>{"dist"}));
@@ -168,9 +168,9 @@ BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
   // JSON is YAML; null stands for what is not given.
   Json effective = task_json(task);
   std::erase_if(effective.members(), [](const auto& member) { return member.second.is_null(); });
-  for (const char* key : {"base_url", "api_key_env", "cassette", "temperature"})
-    std::erase_if(effective.find("model")->members(),
-                  [&](const auto& member) { return member.first == key; });
+  for (const char* part : {"model", "context", "output"})
+    std::erase_if(effective.find(part)->members(),
+                  [](const auto& member) { return member.second.is_null(); });
   std::erase_if(effective.find("vars")->find("a")->members(),
                 [&](const auto& member) { return member.first == "env"; });
   effective.find("workspace")->set("path", std::filesystem::current_path().string());
@@ -213,10 +213,10 @@ BOOST_AUTO_TEST_CASE(ten_errors_are_ten_findings_in_order) {
       "prompt: \"Fix {{brnch}} and {{branch}}\"\n"
       "vars: {branch: {requird: true}}\n"
       "model:\n"
-      "  provider: anthropic\n"
+      "  provider: antropic\n"
       "  retries: 010\n"
       "  timeout: {idle: 30}\n"
-      "stages: [plan]\n"
+      "checks: {repetition: sometimes}\n"
       "budget: {turns: 0}\n"
       "name: x\n";
 
@@ -234,11 +234,12 @@ BOOST_AUTO_TEST_CASE(ten_errors_are_ten_findings_in_order) {
       "<stdin>:2:7: error: 'name' has to be 1 to 64 of a-z, 0-9 and '-', not 'Bad Name'\n"
       "<stdin>:3:14: error: unknown variable 'brnch'; did you mean 'branch'?\n"
       "<stdin>:4:17: error: unknown key 'requird' in variable; did you mean 'required'?\n"
-      "<stdin>:6:13: error: provider 'anthropic' is not supported yet\n"
+      "<stdin>:6:13: error: 'provider' has to be openai, openai-chat, anthropic, azure, local "
+      "or replay, not 'antropic'; did you mean 'anthropic'?\n"
       "<stdin>:7:12: error: 'retries' has a leading zero; write 10\n"
       "<stdin>:8:19: error: 'idle' needs a unit: it has to be a duration like 500ms, 30s, 10m or "
       "2h\n"
-      "<stdin>:9:1: error: 'stages' is not supported yet\n"
+      "<stdin>:9:22: error: 'repetition' has to be off or stop, not 'sometimes'\n"
       "<stdin>:10:17: error: 'turns' has to be a whole number from 1 to 1000000, not 0\n"
       "<stdin>:11:1: error: duplicate key 'name'\n");
 }
@@ -253,7 +254,8 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>: error: the task is empty; it needs at least 'version: 1' and 'prompt'"},
       {"just words\n", "<stdin>:1:1: error: task has to be a mapping of keys, not 'just words'"},
       {"prompt: x", "<stdin>:1:1: error: key 'version' is missing in task"},
-      {"version: 1", "<stdin>:1:1: error: key 'prompt' or 'prompt_file' is missing in task"},
+      {"version: 1",
+       "<stdin>:1:1: error: key 'prompt', 'prompt_file' or 'stages' is missing in task"},
       {"version: '1'\nprompt: x",
        "<stdin>:1:10: error: 'version' has to be 1: this is the only version there is"},
       {"version: 1\nprompt: \" \\n\"", "<stdin>:2:9: error: 'prompt' must not be blank"},
@@ -293,7 +295,7 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\nverify: [{run: []}]", "<stdin>:3:16: error: 'run' names no program"},
       {"version: 1\nprompt: x\nmodel: {base_url: 'https://u:p@host/'}",
        "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
-       "query, not 'https://u:p@host/'"},
+       "query (but for azure's api-version), not 'https://u:p@host/'"},
       {"version: 1\nprompt: x\nmodel: {headers: {Authorization: x}}",
        "<stdin>:3:19: error: header 'Authorization' is set by sortie itself"},
       {"version: 1\nprompt: x\nmodel: {headers: {X: \"a\\r\\nB: c\"}}",
@@ -361,6 +363,87 @@ BOOST_AUTO_TEST_CASE(the_prompt_comes_from_a_file_beside_the_task) {
                         [](const InputError& error) {
                           return first_line(error.what()).ends_with("prompt.md': no such file");
                         });
+}
+
+BOOST_AUTO_TEST_CASE(stages_come_in_three_forms) {
+  const Task task = load_task("-",
+                              "version: 1\n"
+                              "stages:\n"
+                              "  - discover: Look at {{date}}.\n"
+                              "  - {name: plan, prompt: Plan it., tools: [update_plan], sandbox: "
+                              "read-only, max_turns: 10, save: plan.md}\n"
+                              "  - verify\n"
+                              "verify: ['true']\n");
+
+  BOOST_REQUIRE(task.stages.size() == 3u);
+  BOOST_TEST(task.prompt == "");
+  BOOST_TEST(task.stages[0].name == "discover");
+  BOOST_TEST(task.stages[0].prompt == "Look at {{date}}.");
+  BOOST_TEST((task.stages[1].tools == std::vector<std::string>{"update_plan"}));
+  BOOST_TEST(task.stages[1].sandbox == "read-only");
+  BOOST_TEST((task.stages[1].max_turns == 10));
+  BOOST_TEST(task.stages[1].save == "plan.md");
+  BOOST_TEST(task.stages[2].verify);
+}
+
+BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
+  const struct {
+    const char* stages;
+    const char* finding;
+  } rows[] = {
+      {"[]", "<stdin>:2:9: error: 'stages' has no stage"},
+      {"[{plan: a}, {plan: b}]", "<stdin>:2:21: error: two stages are called 'plan'"},
+      {"[{plan: 'use {{dat}}'}]",
+       "<stdin>:2:22: error: unknown variable 'dat'; did you mean 'date'?"},
+      {"[{name: a}]", "<stdin>:2:10: error: key 'prompt' or 'prompt_file' is missing"},
+      {"[verify]", "<stdin>:2:9: error: the stage 'verify' needs commands in the task's 'verify'"},
+      {"[{verify: now}]",
+       "<stdin>:2:10: error: the stage 'verify' is written as the plain word, without a prompt"},
+      {"[{name: a, prompt: b, save: ../x}]",
+       "<stdin>:2:37: error: 'save' has to be a file name without folders, not '../x'"},
+      {"[{name: a, prompt: b, sandbox: none}]",
+       "<stdin>:2:40: error: 'sandbox' has to be read-only or workspace-write, not 'none'"},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST(first_line(findings_of(std::string("version: 1\nstages: ") + row.stages + "\n")) ==
+               row.finding);
+}
+
+BOOST_AUTO_TEST_CASE(fallback_models_and_prices_are_read) {
+  const Task task = load_task("-",
+                              "version: 1\nprompt: x\nmodel:\n  pin: true\n"
+                              "  price: {input: 1.25, cached_input: 0.125, output: 10}\n"
+                              "  fallback: [{provider: anthropic, name: claude-x, retries: 1}]\n"
+                              "budget: {cost: 0.5}\n");
+
+  BOOST_TEST(task.model.pin);
+  BOOST_TEST((task.model.price == ModelPrice{1.25, 0.125, {}, 10}));
+  BOOST_REQUIRE(task.model.fallback.size() == 1u);
+  BOOST_TEST(task.model.fallback[0].provider == "anthropic");
+  BOOST_TEST(task.model.fallback[0].retries == 1);
+  BOOST_TEST(task.budget.cost == 0.5);
+  BOOST_TEST(task.budget.cost_given);
+  BOOST_TEST(
+      first_line(findings_of("version: 1\nprompt: x\nmodel: {fallback: [{retries: 1}]}\n")) ==
+      "<stdin>:3:20: error: key 'name' is missing in fallback");
+}
+
+BOOST_AUTO_TEST_CASE(an_output_schema_is_read_and_has_to_be_one_that_can_be_checked) {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& schema) {
+    std::ofstream(folder / "answer.json") << schema;
+    std::ofstream(folder / "task.yaml") << "version: 1\nprompt: x\noutput: {schema: answer.json}\n";
+    try {
+      return write_json(*load_task((folder / "task.yaml").string()).output.schema);
+    } catch (const InputError& error) {
+      return first_line(error.what());
+    }
+  };
+
+  BOOST_TEST(load(R"({"type":"object"})") == R"({"type":"object"})");
+  BOOST_TEST(load("{\"type\":\n x}").find("answer.json:2:2: error: ") != std::string::npos);
+  BOOST_TEST(load(R"({"typ":"object"})").find("typ") != std::string::npos);
+  BOOST_TEST(load("[]").ends_with("is no JSON object"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

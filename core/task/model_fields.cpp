@@ -1,0 +1,165 @@
+#include "core/task/model_fields.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/task/path_value.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongest = 24h;
+constexpr double kHighestPrice = 100'000;
+constexpr std::size_t kMaxFallbacks = 8;
+constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
+                                         .meaning = "the name of an environment variable"};
+
+FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem::path& folder);
+
+FieldValue context_window_value(std::optional<std::int64_t>& target) {
+  Json schema = Json::object({{"type", "integer"}, {"minimum", 1000}, {"maximum", 100'000'000}});
+  FieldValue value =
+      whole_value(0, 1000, 100'000'000, [&target](std::int64_t tokens) { target = tokens; });
+  value.schema = std::move(schema);  // its default is not a number
+  return value;
+}
+
+Fields timeout_fields(TaskModel& model) {
+  return Fields("timeout")
+      .add("connect", duration_value(model.connect_timeout, 1ms, kLongest),
+           "Until the connection stands.")
+      .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongest),
+           "Until the first event of a response.")
+      .add("idle", duration_value(model.idle_timeout, 1ms, kLongest), "Between two events.")
+      .add("total", duration_value(model.total_timeout, 1ms, kLongest), "Of one request.");
+}
+
+/// Headers sent with each request; those that sortie itself writes can't be set.
+FieldValue headers_value(std::map<std::string, std::string>& target) {
+  static constexpr TextLimits kName = {.pattern = "[A-Za-z0-9!#$%&'*+.^_`|~-]+",
+                                       .meaning = "the name of an HTTP header"};
+  static constexpr TextLimits kValue = {.pattern = R"([^\x00-\x08\x0a-\x1f\x7f]*)",
+                                        .meaning = "one line of text",
+                                        .may_be_empty = true};
+  FieldValue value = text_map_value(target, kName, kValue);
+  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                              Diagnostics& findings) {
+    static const std::vector<std::string> own = {
+        "authorization",     "proxy-authorization", "host",   "content-length", "content-type",
+        "transfer-encoding", "connection",          "accept", "accept-encoding"};
+    read(node, name, findings);
+    for (const auto& member : node.members) {
+      std::string lower = member.key.text;
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (std::find(own.begin(), own.end(), lower) != own.end())
+        findings.error(member.key.place,
+                       "header '" + member.key.text + "' is set by sortie itself");
+    }
+  };
+  return value;
+}
+
+/// USD per million tokens.
+FieldValue price_value(std::optional<ModelPrice>& target) {
+  const auto fields = [](ModelPrice& price) {
+    Fields table("price");
+    table
+        .require("input", real_value(price.input, 0, kHighestPrice), "Of input that is not cached.")
+        .add("cached_input", real_value(price.cached_input, 0, kHighestPrice),
+             "Of input that the provider had cached; without it as input.")
+        .add("cache_write", real_value(price.cache_write, 0, kHighestPrice),
+             "Of input that is written into the cache; without it as input.")
+        .require("output", real_value(price.output, 0, kHighestPrice),
+                 "Of output, reasoning included.");
+    return table;
+  };
+  ModelPrice any;
+  return {.schema = fields(any).schema(),
+          .read = [&target, fields](const YamlNode& node, const std::string& name,
+                                    Diagnostics& findings) {
+            ModelPrice price;
+            mapping_value(fields(price)).read(node, name, findings);
+            target = price;
+          }};
+}
+
+/// The keys of `model`, and of an entry of its `fallback`.
+Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool is_fallback) {
+  std::vector<std::string> providers = {"openai", "openai-chat", "anthropic", "azure", "local"};
+  if (!is_fallback) providers.push_back("replay");
+  Fields fields(is_fallback ? "fallback" : "model");
+  fields
+      .add("provider", choice_value(model.provider, std::move(providers)),
+           "Who is asked, and in which wire format; replay answers from a recorded cassette.")
+      .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
+           "The model.")
+      .add("effort", choice_value(model.effort, {"minimal", "low", "medium", "high"}),
+           "Reasoning effort, passed on where the provider has it.")
+      .add("base_url",
+           text_value(
+               model.base_url,
+               {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?(\?api-version=[A-Za-z0-9.-]+)?)",
+                .meaning = "an http:// or https:// address without user and query (but "
+                           "for azure's api-version)"}),
+           "Any compatible server; which hosts get which key is the policy's word.")
+      .add("api_key_env", text_value(model.api_key_env, kEnvironmentName),
+           "Environment variable with the key; without it the provider's own.")
+      .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
+           "Of one response.")
+      .add("temperature", real_value(model.temperature, 0, 2), "Not sent unless given.")
+      .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
+      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
+      .add("headers", headers_value(model.headers), "Sent with each request.")
+      .add("context_window", context_window_value(model.context_window),
+           "Tokens that fit into one request; without it what sortie knows of the model.")
+      .add("price", price_value(model.price),
+           "USD per million tokens; without it what sortie knows of the model.")
+      .add(
+          "legacy_functions", boolean_value(model.legacy_functions),
+          "Chat Completions with `functions` and `function_call`, for servers that know no other.");
+  if (is_fallback) return fields;
+  fields
+      .add("cassette", path_value(model.cassette, folder),
+           "The recorded responses of provider replay, relative to the task file.")
+      .add("fallback", fallback_value(model.fallback, folder),
+           "Models that take over, one after another, once the one before has failed for good.")
+      .add("pin", boolean_value(model.pin),
+           "A served model that is not the one asked for, or that changes, is an error.");
+  return fields;
+}
+
+FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem::path& folder) {
+  TaskModel any;
+  Json schema = Json::object({{"type", "array"},
+                              {"items", model_fields(any, folder, true).schema()},
+                              {"maxItems", static_cast<std::int64_t>(kMaxFallbacks)}});
+  return {.schema = std::move(schema),
+          .read = [&target, folder](const YamlNode& node, const std::string& name,
+                                    Diagnostics& findings) {
+            if (!check_list(node, name, "a list of models", findings)) return;
+            if (node.items.size() > kMaxFallbacks)
+              findings.error(node.place, "'fallback' has more than " +
+                                             std::to_string(kMaxFallbacks) + " models");
+            for (const auto& item : node.items) {
+              TaskModel model;
+              model.name.clear();
+              mapping_value(model_fields(model, folder, true)).read(item, "fallback", findings);
+              if (item.is_mapping() && model.name.empty() && !item.find("name"))
+                findings.error(item.place, "key 'name' is missing in fallback");
+              target.push_back(std::move(model));
+            }
+          }};
+}
+
+}  // namespace
+
+FieldValue model_value(TaskModel& model, const std::filesystem::path& folder) {
+  return mapping_value(model_fields(model, folder, false));
+}
+
+}  // namespace sortie

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/base/fields.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// The task's `model`.
+/// @param folder  absolute; what the paths in the file are relative to
+FieldValue model_value(TaskModel& model, const std::filesystem::path& folder);
+
+}  // namespace sortie

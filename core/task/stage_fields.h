@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/base/fields.h"
+#include "core/task/task_fields.h"
+
+namespace sortie {
+
+/// The task's `stages`: `NAME: prompt`, the plain word `verify`, or the long form.
+FieldValue stages_value(TaskDraft& draft);
+
+}  // namespace sortie
