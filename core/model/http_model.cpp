@@ -138,8 +138,19 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
   HttpRequest http_request{
       .url = options_.endpoint.base, .headers = options_.headers, .body = body_.bytes()};
   http_request.url.path += wire_.path();
+  CredentialSource* const credential = options_.credential;
+  int renewals = 0;  // tries that a credential had worn out for; no retries
   for (int attempt = 1;; ++attempt) {
     if (stop.stop_requested()) throw Stopped();
+    if (clock_.steady() >= deadline) throw out_of_time();
+    if (credential) {
+      if (const auto failure = credential->prepare(deadline, stop)) {
+        wait(*failure, attempt - renewals, deadline, stream, stop);
+        continue;
+      }
+      http_request.headers = options_.headers;
+      for (auto& header : credential->headers()) http_request.headers.push_back(std::move(header));
+    }
     const milliseconds left = to_ms(deadline - clock_.steady());
     if (left <= milliseconds(0)) throw out_of_time();
     stream.on_request(record, attempt);
@@ -154,7 +165,13 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     }
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
     if (clock_.steady() >= deadline) throw out_of_time();
-    wait(exchange.failure(result), attempt, deadline, stream, stop);
+    const ModelFailure failure = exchange.failure(result);
+    const bool unauthorized = failure.status == 401 || failure.status == 403;
+    if (unauthorized && credential && renewals == 0 && credential->refused()) {
+      ++renewals;
+      continue;
+    }
+    wait(failure, attempt - renewals, deadline, stream, stop);
   }
 }
 

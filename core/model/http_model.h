@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/model/cassette.h"
+#include "core/model/credential_source.h"
 #include "core/model/model.h"
 #include "core/model/provider.h"
 #include "core/model/request_body.h"
@@ -15,7 +16,8 @@ namespace sortie {
 
 struct HttpModelOptions {
   Endpoint endpoint{};
-  HttpHeaders headers{};  ///< request_headers()
+  HttpHeaders headers{};                   ///< request_headers()
+  CredentialSource* credential = nullptr;  ///< whose headers come with these; null: none
   HttpLimits limits{};
   int retries = 5;  ///< of one request
   int retries_of_run = 20;

@@ -18,11 +18,13 @@ class FakeHttp : public Http {
   };
   std::deque<Reply> replies;
   std::vector<std::string> bodies;
+  std::vector<HttpHeaders> headers;
   std::vector<HttpLimits> limits;
 
   HttpResult send(const HttpRequest& request, const HttpLimits& given, HttpSink& sink,
                   std::stop_token stop) override {
     bodies.emplace_back(request.body);
+    headers.push_back(request.headers);
     limits.push_back(given);
     if (stop.stop_requested()) return {HttpResult::Ending::stopped, ""};
     if (replies.empty()) return {HttpResult::Ending::no_connection, "the list has ended"};
