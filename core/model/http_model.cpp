@@ -65,6 +65,10 @@ class HttpModel::Exchange : public HttpSink {
     return state_ == WireDecoder::State::going_on ? Wants::more : Wants::enough;
   }
 
+  /// No more is to come.
+  void finish() {
+    if (stream_ && state_ == WireDecoder::State::going_on) state_ = decoder_->finish();
+  }
   bool complete() const { return state_ == WireDecoder::State::complete; }
   const HttpHead& head() const { return head_; }
   std::string& text() { return text_; }
@@ -159,6 +163,8 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     Exchange exchange(wire_.decoder(request.settings), clock_, stream,
                       options_.recording != nullptr);
     const HttpResult result = http_.send(http_request, limits, exchange, stop);
+    // However it ended: of a response that is whole, only the usage may be missing.
+    if (result.ending != HttpResult::Ending::stopped) exchange.finish();
     if (exchange.complete()) {
       if (options_.recording) record_stream(exchange.head(), std::move(exchange.text()));
       return exchange.response();

@@ -92,8 +92,9 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
   body.set("stream", true);
   body.set("include", Json::array({"reasoning.encrypted_content"}));
   if (!settings.run_id.empty()) body.set("prompt_cache_key", settings.run_id);
-  if (settings.max_output_tokens > 0) body.set("max_output_tokens", settings.max_output_tokens);
-  if (settings.temperature) body.set("temperature", *settings.temperature);
+  if (settings.max_output_tokens > 0 && !options_.chatgpt)
+    body.set("max_output_tokens", settings.max_output_tokens);
+  if (settings.temperature && !options_.chatgpt) body.set("temperature", *settings.temperature);
   std::string text = write_json(body);
   text.pop_back();  // `input` is the last member, so that a longer history only appends
   return text + ",\"input\":[";

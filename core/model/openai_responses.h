@@ -13,13 +13,23 @@ namespace sortie {
 /// Source: the provider's OpenAPI schemas, CreateResponse and ResponseStreamEvent.
 class OpenAiResponses : public Wire {
  public:
+  struct Options {
+    /// ChatGPT sign-in: its servers refuse `max_output_tokens` and `temperature`.
+    bool chatgpt = false;
+  };
+
+  OpenAiResponses() = default;
+  explicit OpenAiResponses(Options options) : options_(options) {}
   std::string_view name() const override { return "responses"; }
   std::string_view path() const override { return "/responses"; }
   std::string encode_head(const ModelSettings& settings) const override;
   void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
                     std::string& to) const override;
-  std::string_view tail() const override { return "]}"; }
+  std::string_view tail(const std::vector<Item>&) const override { return "]}"; }
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+
+ private:
+  Options options_;
 };
 
 }  // namespace sortie

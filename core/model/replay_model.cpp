@@ -36,6 +36,7 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
   try {
     SseParser parser;
     parser.feed(recorded.sse, [&](const SseEvent& event) { state = decoder->read(event); });
+    if (state == WireDecoder::State::going_on) state = decoder->finish();
   } catch (const SseError& error) {
     throw ModelError("the cassette's response " + number + ": " + error.what(), ExitCode::refused,
                      "cassette");

@@ -26,9 +26,10 @@ RequestRecord RequestBody::update(const Request& request) {
   items_ = request.items.size();
   hash_.update(std::string_view(body_).substr(encoded));
   stable_bytes_ = body_.size();
-  body_ += wire_.tail();
+  const std::string_view tail = wire_.tail(request.items);
+  body_ += tail;
   Sha256 whole = hash_;
-  whole.update(wire_.tail());
+  whole.update(tail);
   record.body_sha256 = whole.finish();
   record.bytes = body_.size();
   if (!same) {

@@ -25,6 +25,10 @@ class WireDecoder {
   virtual ~WireDecoder() = default;
   /// Events after the terminal one are ignored.
   virtual State read(const SseEvent& event) = 0;
+  /// The stream has ended, or broke off, while the state was going_on: complete where all that
+  /// counts has come and only what may follow it has not (Chat Completions: usage and `[DONE]`
+  /// after the finish_reason). To be called once, after the last event.
+  virtual State finish() { return State::going_on; }
   virtual const ModelFailure& failure() const = 0;
   /// The complete response; `first_event` and `duration` are the caller's to fill in.
   virtual Response take() = 0;
@@ -47,7 +51,8 @@ class Wire {
   /// What closes the last of them may be left to the tail, or to the next call.
   virtual void encode_items(const std::vector<Item>& items, std::size_t from,
                             const ModelSettings& settings, std::string& to) const = 0;
-  virtual std::string_view tail() const = 0;
+  /// What closes a body that ends with these items.
+  virtual std::string_view tail(const std::vector<Item>& items) const = 0;
   /// @param settings  of the request; may end before the decoder does
   virtual std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const = 0;
 };

@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(each_body_begins_with_the_bytes_of_the_one_before) {
     BOOST_TEST(record.bytes == bytes.size());
     BOOST_TEST(record.body_sha256 == sha256_hex(bytes));
     if (turn > 0) {
-      BOOST_TEST(record.prefix_bytes == before.size() - wire.tail().size());
+      BOOST_TEST(record.prefix_bytes == before.size() - wire.tail(items).size());
       BOOST_TEST((bytes.compare(0, record.prefix_bytes, before, 0, record.prefix_bytes) == 0));
       BOOST_TEST(record.first_new_item == items.size() - 2);
     }

@@ -1,0 +1,13 @@
+#include "core/model/wires.h"
+
+#include "core/model/openai_responses.h"
+
+namespace sortie {
+
+std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& options) {
+  if (name == "responses")
+    return std::make_unique<OpenAiResponses>(OpenAiResponses::Options{.chatgpt = options.chatgpt});
+  return nullptr;
+}
+
+}  // namespace sortie
