@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/provider_choice.h"
 #include "core/agent/budget.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
-#include "core/model/http_model.h"
-#include "core/model/openai_responses.h"
-#include "core/model/replay_model.h"
-#include "core/net/poco_http.h"
 #include "policies/explain.h"
 #include "policies/path_rules.h"
 #include "policies/sandbox/support.h"
@@ -30,20 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 Isolation isolation_of(const std::string& name) {
   if (name == "overlay") return Isolation::overlay;
   if (name == "copy") return Isolation::copy;
   if (name == "none") return Isolation::none;
   return Isolation::automatic;
 }
-
-/// Whether the model writes patches as free text: the families that were taught the grammar.
-bool knows_custom_tools(const std::string& model) { return model.starts_with("gpt-5"); }
 
 /// By the rules that judge the tools' reads; a glob concerns what git does not track.
 std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
@@ -132,10 +119,7 @@ struct Agent::State {
   ModelSettings settings() const;
 
   Parts parts;
-  OpenAiResponses wire;
-  std::unique_ptr<PocoHttp> http;
-  std::unique_ptr<Recording> recording;
-  std::unique_ptr<Model> model;
+  std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<ToolRegistry> registry;
@@ -145,27 +129,9 @@ struct Agent::State {
 };
 
 void Agent::State::make_model() {
-  const TaskModel& task = parts.inputs.task.model;
-  if (replays(parts.inputs)) {
-    model = std::make_unique<ReplayModel>(wire, parts.inputs.recorded);
-    return;
-  }
-  HttpModelOptions options;
-  options.endpoint = endpoint_of(parts.inputs, parts.options);
-  options.headers = request_headers(parts.key.value_or(""), parts.inputs.run_id, task.headers);
-  options.limits.connect = task.connect_timeout;
-  options.limits.first_byte = task.first_event_timeout;
-  options.limits.idle = task.idle_timeout;
-  options.limits.total = task.total_timeout;
-  options.retries = task.retries;
-  if (!parts.options.record.empty()) {
-    recording = std::make_unique<Recording>(
-        parts.options.record, [this](std::string_view text) { return parts.redactor.text(text); });
-    options.recording = recording.get();
-  }
-  http = std::make_unique<PocoHttp>(
-      TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy);
-  model = std::make_unique<HttpModel>(wire, *http, parts.clock, std::move(options));
+  models = std::make_unique<RunModels>(RunModels::Parts{parts.inputs, parts.options, parts.keys,
+                                                        parts.proxy, parts.redactor, parts.clock});
+  notes.insert(notes.end(), models->notes().begin(), models->notes().end());
 }
 
 void Agent::State::make_tools() {
@@ -176,8 +142,8 @@ void Agent::State::make_tools() {
   const fs::path& workspace = confinement.workspace();
 
   launcher = std::make_unique<BudgetedLauncher>(confinement.launcher(), parts.budget);
-  const auto form = knows_custom_tools(inputs.task.model.name) ? ToolCall::Form::custom
-                                                               : ToolCall::Form::function;
+  const auto form = knows_free_text_tools(inputs.task.model.name) ? ToolCall::Form::custom
+                                                                  : ToolCall::Form::function;
   auto apply_patch = std::make_unique<ApplyPatch>(
       confinement.view(), workspace, form,
       [&engine](const fs::path& path) { return engine.is_protected(path); });
@@ -265,17 +231,14 @@ ModelSettings Agent::State::settings() const {
   briefing.instructions = task.instructions;
 
   ModelSettings settings;
-  settings.model = task.model.name;
+  apply_model(task.model, settings);
   settings.instructions = parts.redactor.text(system_prompt(briefing));
-  settings.effort = task.model.effort;
-  settings.max_output_tokens = task.model.max_output_tokens;
-  settings.temperature = task.model.temperature;
   settings.run_id = parts.inputs.run_id;
   return settings;
 }
 
 void Agent::State::make_loop() {
-  loop = std::make_unique<Loop>(Loop::Parts{*model, *registry, parts.events, parts.budget},
+  loop = std::make_unique<Loop>(Loop::Parts{models->model(), *registry, parts.events, parts.budget},
                                 settings());
 }
 

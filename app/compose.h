@@ -10,6 +10,7 @@
 
 #include "app/confinement.h"
 #include "app/inputs.h"
+#include "app/models.h"
 #include "app/options.h"
 #include "app/protected_paths.h"
 #include "ci/result.h"
@@ -51,8 +52,8 @@ class Agent {
   struct Parts {
     const RunInputs& inputs;
     const RunOptions& options;
-    std::optional<std::string> key;
-    ProxySettings proxy;
+    const ModelKeys& keys;
+    const ProxySettings& proxy;
     Confinement& confinement;
     ProtectedPaths* protected_paths;  ///< compared after each command; may be null
     const GitInfo& git;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "app/confinement.h"
+#include "app/models.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
@@ -146,7 +147,8 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
 /// The rule of two out of three, before anything is started.
 void check_trust(RunInputs& inputs) {
   Environment own = own_environment();
-  if (!replays(inputs)) own.erase(key_variable(inputs));  // no command gets it
+  if (!replays(inputs))
+    for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
   const TrustFactors factors = trust_factors(inputs.policy, own);
   if (!factors.all_three()) return;
   if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
@@ -285,6 +287,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompt = expand_prompt(inputs.task, sources);
   check_provider(inputs, options);
+  check_fallbacks(inputs);
   if (!options.api_key_file.empty()) hide_file(options.api_key_file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
   inputs.variables = Json::object();

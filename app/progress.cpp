@@ -211,6 +211,13 @@ void Progress::on(const RunEvent& event) {
     tokens_ += tokens.integer_at("input_tokens") + tokens.integer_at("output_tokens");
   } else if (event.type == "model.retry") {
     show_retry(event);
+  } else if (event.type == "model.fallback") {
+    print(turn_mark(event) + "model: " + one_line(data.string_at("reason"), 2 * kLineBytes) + "; " +
+          data.string_at("to") + " takes over from " + data.string_at("from") +
+          (data.integer_at("dropped_items") == 0
+               ? ""
+               : ", without " + std::to_string(data.integer_at("dropped_items")) +
+                     " items of reasoning"));
   } else if (event.type == "approval") {
     show_approval(event);
   } else if (event.type == "tool.output") {

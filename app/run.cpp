@@ -88,7 +88,8 @@ void Run::confine() {
 /// What commands may inherit from: all but the key, whatever its variable is called.
 Environment Run::commands_environment() const {
   Environment environment = environment_;
-  if (!replays(inputs_)) environment.erase(key_variable(inputs_));
+  if (!replays(inputs_))
+    for (const auto& name : key_variables(inputs_)) environment.erase(name);
   return environment;
 }
 
@@ -115,7 +116,7 @@ void Run::start_record() {
   // and mem from here on, and no core file is written (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
-  key_ = take_key(inputs_, options_);
+  keys_ = take_model_keys(inputs_, options_);
   learn_secrets();
   transcript_ = std::make_unique<Transcript>(out_.path(), clock_, inputs_.policy.limits.transcript);
   progress_ = std::make_unique<Progress>(style_, redactor_);
@@ -153,9 +154,10 @@ void Run::learn_secrets() {
   secrets_known_ = true;
   proxy_ = proxy_of_environment();
   // From a file or descriptor, no variable's value stands for the key.
-  if (key_) {
-    secrets_.push_back(*key_);
-    redactor_.add({key_variable(inputs_), *key_});
+  for (const auto& key : keys_.keys) {
+    if (!key.value) continue;
+    secrets_.push_back(*key.value);
+    redactor_.add({key.variable, *key.value});
   }
   auto known = known_secrets(inputs_.policy, environment_);
   for (auto& secret : git_config_secrets(inputs_.workspace))
@@ -250,7 +252,7 @@ void Run::verify_start() {
 /// The agent's work and its verification, round after round.
 void Run::work() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
-      inputs_, options_, key_, proxy_, *confinement_, protected_paths_.get(), git_, events_,
+      inputs_, options_, keys_, proxy_, *confinement_, protected_paths_.get(), git_, events_,
       redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
       [this](const std::string& text) { progress_->say(text); }});
   for (const auto& note : agent_->notes()) progress_->say(note);

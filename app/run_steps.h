@@ -11,6 +11,7 @@
 #include "app/confinement.h"
 #include "app/egress.h"
 #include "app/inputs.h"
+#include "app/models.h"
 #include "app/options.h"
 #include "app/output_folder.h"
 #include "app/progress.h"
@@ -100,7 +101,7 @@ class Run {
   std::vector<std::string> secrets_;  ///< that no command may find
   std::vector<std::string> not_looked_for_;
   ProxySettings proxy_;
-  std::optional<std::string> key_;
+  ModelKeys keys_;
   std::unique_ptr<Agent> agent_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;

@@ -39,9 +39,11 @@ std::optional<ModelFailure> known_code(std::string_view code) {
     return final_failure("context_length", ExitCode::refused);
   if (is({"content_filter", "content_policy_violation", "cyber_policy_violation", "bio_policy"}))
     return final_failure("content_filter", ExitCode::refused);
-  if (is({"invalid_prompt", "invalid_request_error", "model_not_found", "unsupported_parameter",
-          "unsupported_value", "invalid_value", "unknown_parameter", "missing_required_parameter",
-          "invalid_image", "invalid_image_url", "image_too_large", "image_parse_error",
+  if (is({"model_not_found", "not_found_error", "DeploymentNotFound"}))
+    return final_failure("unknown_model", ExitCode::refused);
+  if (is({"invalid_prompt", "invalid_request_error", "unsupported_parameter", "unsupported_value",
+          "invalid_value", "unknown_parameter", "missing_required_parameter", "invalid_image",
+          "invalid_image_url", "image_too_large", "image_parse_error",
           "previous_response_not_found"}))
     return final_failure("invalid_request", ExitCode::refused);
   if (is({"invalid_api_key", "authentication_error", "account_deactivated", "permission_denied",
@@ -57,6 +59,8 @@ ModelFailure by_status(int status) {
       return final_failure("auth", ExitCode::auth);
     case 429:
       return transient_failure("rate_limit", ExitCode::limited);
+    case 404:
+      return final_failure("unknown_model", ExitCode::refused);
     case 408:
     case 409:
       return transient_failure("status");

@@ -131,7 +131,8 @@ HttpModel::HttpModel(const Wire& wire, Http& http, Clock& clock, HttpModelOption
       clock_(clock),
       options_(std::move(options)),
       body_(wire),
-      retries_left_(options_.retries_of_run) {
+      own_retries_left_(options_.retries_of_run),
+      retries_left_(options_.retries_left ? *options_.retries_left : own_retries_left_) {
   if (!options_.random) options_.random = seeded_random();
 }
 

@@ -21,6 +21,7 @@ struct HttpModelOptions {
   HttpLimits limits{};
   int retries = 5;  ///< of one request
   int retries_of_run = 20;
+  int* retries_left = nullptr;       ///< of the run, where its models share them; else its own
   std::function<double()> random{};  ///< in [0, 1); "" is a seeded generator
   Recording* recording = nullptr;    ///< gets every complete response
 };
@@ -46,7 +47,8 @@ class HttpModel : public Model {
   Clock& clock_;
   HttpModelOptions options_;
   RequestBody body_;
-  int retries_left_;
+  int own_retries_left_;
+  int& retries_left_;
 };
 
 }  // namespace sortie

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(statuses_by_what_to_do_about_them) {
       {400, error("context_length_exceeded"), false, ExitCode::refused, "context_length"},
       {400, error("content_filter"), false, ExitCode::refused, "content_filter"},
       {400, error("rate_limit_exceeded"), false, ExitCode::refused, "invalid_request"},
-      {404, error("model_not_found"), false, ExitCode::refused, "invalid_request"},
+      {404, error("model_not_found"), false, ExitCode::refused, "unknown_model"},
       {413, "", false, ExitCode::refused, "invalid_request"},
       {422, "", false, ExitCode::refused, "invalid_request"},
       {401, error("invalid_api_key"), false, ExitCode::auth, "auth"},

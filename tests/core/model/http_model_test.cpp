@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(what_is_final_ends_at_once_with_its_code) {
     const char* kind;
   } rows[] = {
       {"400", status(400, {}, no), ExitCode::refused, "invalid_request"},
-      {"404", status(404, {}, no), ExitCode::refused, "invalid_request"},
+      {"404", status(404, {}, no), ExitCode::refused, "unknown_model"},
       {"413", status(413, {}, no), ExitCode::refused, "invalid_request"},
       {"422", status(422, {}, no), ExitCode::refused, "invalid_request"},
       {"401", status(401, {}, no), ExitCode::auth, "auth"},

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/inputs.h"
+#include "app/options.h"
+#include "core/base/clock.h"
+#include "core/base/redact.h"
+#include "core/model/cassette.h"
+#include "core/model/http_model.h"
+#include "core/model/model.h"
+#include "core/model/wire.h"
+#include "core/net/proxy.h"
+
+namespace sortie {
+
+/// The key of each of the run's models: the task's own, then those of `fallback`.
+struct ModelKeys {
+  struct Key {
+    std::string variable{};              ///< the environment variable it may be in
+    std::optional<std::string> value{};  ///< nothing where none is needed
+    std::string missing{};               ///< why the model can't be used; "" where it can
+  };
+  std::vector<Key> keys{};
+};
+
+/// Reads the keys and erases their variables. One that is missing ends the run where it is the
+/// first model's; a fallback without its key is left out.
+/// @throws Error  usage: a key may not go to its model's host; auth
+ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
+
+/// Looks at all that the fallbacks' requests will need, as check_provider() does for the first.
+/// @throws InputError  for the first that is wrong
+void check_fallbacks(const RunInputs& inputs);
+
+/// The environment variables that the run's models have their keys in.
+std::vector<std::string> key_variables(const RunInputs& inputs);
+
+/// Whether the model writes patches as free text: the families that were taught the grammar.
+bool knows_free_text_tools(const std::string& model);
+
+/// Puts what the task says of one of its models into a request's settings.
+void apply_model(const TaskModel& model, ModelSettings& settings);
+
+/// The models of a run, each reached in its own wire format at its own address, one after another.
+class RunModels {
+ public:
+  struct Parts {
+    const RunInputs& inputs;
+    const RunOptions& options;
+    const ModelKeys& keys;
+    const ProxySettings& proxy;
+    const Redactor& redactor;
+    Clock& clock;
+  };
+  explicit RunModels(const Parts& parts);
+  ~RunModels();
+
+  Model& model() noexcept { return *model_; }
+  /// For the operator: fallbacks that are left out.
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+
+ private:
+  std::unique_ptr<Model> reach(const Parts& parts, const TaskModel& task, const ModelKeys::Key& key,
+                               Endpoint endpoint);
+
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::unique_ptr<Http>> https_;
+  std::unique_ptr<Recording> recording_;
+  int retries_left_;
+  std::unique_ptr<Model> model_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace sortie
