@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/provider_choice.h"
+#include "core/agent/answer.h"
 #include "core/agent/budget.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
@@ -48,6 +50,7 @@ std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
   std::vector<fs::path> files;
   if (!task.file.empty()) files.push_back(task.file);
   if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
+  if (!task.output.schema_file.empty()) files.push_back(task.output.schema_file);
   // It runs outside the sandbox: whoever could write it would be out.
   for (auto& file : approver_files(policy)) files.push_back(std::move(file));
   return files;
@@ -228,12 +231,14 @@ ModelSettings Agent::State::settings() const {
   if (parts.inputs.approval == Approval::deny_by_default)
     briefing.policy_summary = policy_summary(policy, parts.inputs.approval);
   briefing.read_only = policy.sandbox == SandboxMode::read_only;
+  if (task.output.schema) briefing.output_schema = write_json(*task.output.schema);
   briefing.instructions = task.instructions;
 
   ModelSettings settings;
   apply_model(task.model, settings);
   settings.instructions = parts.redactor.text(system_prompt(briefing));
   settings.run_id = parts.inputs.run_id;
+  settings.output_schema = output_schema_of(task);
   return settings;
 }
 
@@ -264,6 +269,10 @@ Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
   state_->make_model();
   state_->make_tools();
   state_->make_loop();
+  // A recording is not asked for anything.
+  if (const auto note = not_strict_note(state_->parts.inputs.task);
+      !note.empty() && !replays(state_->parts.inputs))
+    state_->notes.push_back(note);
   state_->read_docs();
 }
 

@@ -43,8 +43,8 @@ std::string status_of(const fs::path& folder) {
 bool holds_only_a_run(const fs::path& folder) {
   static const std::vector<std::string> kNames = {
       kLock,          "result.json",  "transcript.jsonl", "blobs",
-      "changes.diff", "partial.diff", "last-message.txt", "state",
-      "summary.md",   "report.html"};
+      "changes.diff", "partial.diff", "last-message.txt", "last-message.json",
+      "state",        "summary.md",   "report.html"};
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     bool known = false;

@@ -256,9 +256,13 @@ void Run::work() {
       redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
       [this](const std::string& text) { progress_->say(text); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
+  if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
   std::vector<Item> items = agent_->first_items();
   for (int round = 1;; ++round) {
-    const LoopResult result = agent_->loop().run(std::move(items), stop());
+    const LoopResult result =
+        run_to_answer(agent_->loop(), std::move(items), answer_check_ ? &*answer_check_ : nullptr,
+                      events_, stop());
+    answered_ = result.code == ExitCode::success;
     end_if_stopped();
     if (result.code != ExitCode::success) {
       result_.retry_after = result.retry_after;
@@ -274,9 +278,10 @@ void Run::work() {
     }
     if (feedback.empty()) {
       make_result_diff();
-      feedback =
-          judge_changes(inputs_.task.expect.changes,
-                        inputs_.policy.sandbox == SandboxMode::read_only, !diff_->text.empty());
+      feedback = judge_changes(expected_changes(inputs_.task.expect.changes,
+                                                inputs_.policy.sandbox == SandboxMode::read_only,
+                                                inputs_.task.output.schema.has_value()),
+                               !diff_->text.empty());
       if (feedback.empty()) return;
     }
     if (round >= inputs_.task.verify.rounds) {

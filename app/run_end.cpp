@@ -80,8 +80,10 @@ ExitCode Run::end() {
 void Run::write_artifacts() {
   const bool success = result_.code == ExitCode::success;
   if (!message_.empty()) {
-    out_.write("last-message.txt", message_ + "\n");
-    result_.artifacts["last-message.txt"] = digest_of(message_ + "\n");
+    // Whoever finds the JSON may read it as what was asked for: a misfit is only text.
+    const std::string name = answer_check_ && answered_ ? "last-message.json" : "last-message.txt";
+    out_.write(name, message_ + "\n");
+    result_.artifacts[name] = digest_of(message_ + "\n");
   }
   write_diff(success ? "changes.diff" : "partial.diff");
   if (!success) return;

@@ -20,6 +20,7 @@
 #include "ci/result.h"
 #include "ci/tally.h"
 #include "ci/verification.h"
+#include "core/agent/answer.h"
 #include "core/agent/budget.h"
 #include "core/base/clock.h"
 #include "core/base/exit_code.h"
@@ -103,6 +104,8 @@ class Run {
   ProxySettings proxy_;
   ModelKeys keys_;
   std::unique_ptr<Agent> agent_;
+  std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
+  bool answered_ = false;                    ///< the last message ended the agent's turn, and fits
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
   bool leaks_in_binary_ = false;

@@ -138,12 +138,17 @@ StartCheck judge_start(const std::string& before, bool passed) {
   return StartCheck::go_on;
 }
 
-std::string judge_changes(const std::string& expected, bool read_only_sandbox, bool has_changes) {
-  const bool forbidden = expected == "forbidden" || (expected == "auto" && read_only_sandbox);
-  const bool required = expected == "required" || (expected == "auto" && !read_only_sandbox);
-  if (forbidden && has_changes)
+std::string expected_changes(const std::string& expected, bool read_only_sandbox,
+                             bool has_output_schema) {
+  if (expected != "auto") return expected;
+  if (read_only_sandbox) return "forbidden";
+  return has_output_schema ? "any" : "required";
+}
+
+std::string judge_changes(const std::string& expected, bool has_changes) {
+  if (expected == "forbidden" && has_changes)
     return "The task expects that no file is changed (expect.changes), but files were changed.";
-  if (required && !has_changes)
+  if (expected == "required" && !has_changes)
     return "The task expects that files are changed (expect.changes), but no file was changed.";
   return {};
 }

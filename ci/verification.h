@@ -63,10 +63,17 @@ enum class StartCheck { go_on, nothing_to_do, must_pass };
 /// @param before  any | fail | pass
 StartCheck judge_start(const std::string& before, bool passed);
 
-/// Whether the diff is what the task expects.
+/// What `auto` means: changes are required, but forbidden in a read-only sandbox, and as the agent
+/// likes where the answer is the final message.
 /// @param expected  auto | required | forbidden | any
+/// @return          required | forbidden | any
+std::string expected_changes(const std::string& expected, bool read_only_sandbox,
+                             bool has_output_schema);
+
+/// Whether the diff is what the task expects.
+/// @param expected  required | forbidden | any
 /// @return "" or the problem in words, for the agent and the operator
-std::string judge_changes(const std::string& expected, bool read_only_sandbox, bool has_changes);
+std::string judge_changes(const std::string& expected, bool has_changes);
 
 /// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}].
 Json to_json(const VerificationResult& result);

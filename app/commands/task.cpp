@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.h"
 #include "app/inputs.h"
+#include "core/agent/answer.h"
 #include "core/base/fd.h"
 #include "core/base/json.h"
 
@@ -26,6 +27,8 @@ void add_task(CommandTable& table) {
         effective.set("prompt", inputs.prompt);
         effective.set("policy", chosen_policy(options->policy, inputs.task));
         write_all(STDOUT_FILENO, write_json_pretty(effective));
+        if (const auto note = not_strict_note(inputs.task); !note.empty())
+          write_all(STDERR_FILENO, "sortie: " + note + "\n");
         return ExitCode::success;
       });
   check.add_option("TASK", options->task, "task file, or - for stdin")->required();

@@ -147,7 +147,12 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
         incomplete_, kMostIncomplete,
         {.check = "incomplete",
          .saw = response.stop_reason,
-         .message = "Your response was cut off at its length limit. Go on from where it ended.",
+         // Half a JSON text and its other half in two messages would be no JSON text.
+         .message = settings_.output_schema && calls.empty()
+                        ? "Your response was cut off at its length limit. If it was your final "
+                          "message, send it again, whole and shorter; else go on."
+                        : "Your response was cut off at its length limit. Go on from where it "
+                          "ended.",
          .failure = "the model's response was cut off at its length limit three times",
          .next = "a larger model.max_output_tokens in the task"});
   incomplete_ = 0;

@@ -50,6 +50,14 @@ constexpr std::string_view kFinalMessage =
     "and why, how you checked it, and what is left open. If the task can't be done, say so plainly "
     "and why.\n";
 
+std::string final_message_section(const Briefing& briefing) {
+  if (briefing.output_schema.empty()) return std::string(kFinalMessage);
+  return "\n# Final message\nA program reads your final message: it has to be one JSON value that "
+         "fits the JSON Schema below, and nothing else. No prose before or after it, no Markdown "
+         "code fence. If the task can't be done, say so and why in its fields.\n\n" +
+         briefing.output_schema + "\n";
+}
+
 /// Text as XML character data; control characters that XML 1.0 can't hold are left out.
 std::string xml_text(std::string_view text) {
   std::string escaped;
@@ -98,7 +106,7 @@ std::string system_prompt(const Briefing& briefing) {
   if (has_tool(briefing.tools, "apply_patch")) text += kPatchInstructions;
   text += policy_section(briefing);
   text += verification_section(briefing);
-  text += kFinalMessage;
+  text += final_message_section(briefing);
   if (!briefing.instructions.empty())
     text += "\n# Instructions of this task\n" + briefing.instructions + "\n";
   return text;

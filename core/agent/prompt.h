@@ -15,6 +15,7 @@ struct Briefing {
   std::vector<std::string> verify;  ///< verification commands as written; empty: none
   std::string policy_summary;       ///< under deny-by-default: what is allowed, in words; else ""
   bool read_only = false;           ///< the workspace can't be written
+  std::string output_schema;        ///< JSON Schema of the final message; "": free text
   std::string instructions;         ///< the task's own, added at the end
 };
 

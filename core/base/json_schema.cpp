@@ -26,6 +26,7 @@
 #include <new>
 
 #include "core/base/error.h"
+#include "core/base/json_pointer.h"
 #include "core/base/schema_translation.h"
 
 namespace sortie {
@@ -110,15 +111,7 @@ std::string pointer_of(const std::vector<std::string>& context) {
     std::string_view name = context[i];
     if (name.size() >= 2 && name.front() == '[' && name.back() == ']')
       name = name.substr(1, name.size() - 2);
-    pointer += '/';
-    for (char c : name) {
-      if (c == '~')
-        pointer += "~0";
-      else if (c == '/')
-        pointer += "~1";
-      else
-        pointer += c;
-    }
+    pointer += '/' + escape_pointer(name);
   }
   return pointer;
 }

@@ -215,22 +215,37 @@ BOOST_AUTO_TEST_CASE(the_start_state_is_judged_by_what_the_task_says) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_auto_expects_follows_sandbox_and_output_schema) {
+  const struct {
+    const char* given;
+    bool read_only;
+    bool has_output_schema;
+    const char* expected;
+  } rows[] = {
+      {"auto", false, false, "required"},   {"auto", true, false, "forbidden"},
+      {"auto", false, true, "any"},         {"auto", true, true, "forbidden"},
+      {"required", true, true, "required"}, {"forbidden", false, true, "forbidden"},
+      {"any", false, false, "any"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.given << row.read_only << row.has_output_schema) {
+      BOOST_TEST(expected_changes(row.given, row.read_only, row.has_output_schema) == row.expected);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_diff_is_judged_by_what_the_task_expects) {
   const struct {
     const char* expected;
-    bool read_only;
     bool has_changes;
     bool holds;
   } rows[] = {
-      {"auto", false, true, true},       {"auto", false, false, false},
-      {"auto", true, true, false},       {"auto", true, false, true},
-      {"required", false, true, true},   {"required", false, false, false},
-      {"forbidden", false, true, false}, {"forbidden", false, false, true},
-      {"any", false, true, true},        {"any", true, false, true},
+      {"required", true, true},   {"required", false, false}, {"forbidden", true, false},
+      {"forbidden", false, true}, {"any", true, true},        {"any", false, true},
   };
   for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.expected << row.read_only << row.has_changes) {
-      BOOST_TEST(judge_changes(row.expected, row.read_only, row.has_changes).empty() == row.holds);
+    BOOST_TEST_CONTEXT(row.expected << row.has_changes) {
+      BOOST_TEST(judge_changes(row.expected, row.has_changes).empty() == row.holds);
     }
   }
 }

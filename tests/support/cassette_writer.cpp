@@ -64,8 +64,10 @@ CassetteWriter& CassetteWriter::next() {
 }
 
 CassetteWriter& CassetteWriter::message(const std::string& text) {
-  Json part =
-      Json::object({{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}});
+  Json part = Json::object({{"type", "output_text"},
+                            {"text", text},
+                            {"annotations", Json::array()},
+                            {"logprobs", Json::array()}});
   items_.push_back(Json::object({{"type", "message"},
                                  {"id", "msg_" + std::to_string(streams_.size() + 1)},
                                  {"role", "assistant"},
