@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/model/credentials.h"
 #include "core/model/fallback_model.h"
-#include "core/model/openai_responses.h"
 #include "core/model/replay_model.h"
+#include "core/model/wires.h"
 #include "core/net/poco_http.h"
 
 namespace sortie {
@@ -39,7 +39,10 @@ std::string not_for_host(const std::string& name, const Endpoint& endpoint) {
          "; add the host to bounds.credentials." + name;
 }
 
-std::unique_ptr<Wire> wire_of(const TaskModel&) { return std::make_unique<OpenAiResponses>(); }
+std::unique_ptr<Wire> wire_of(const TaskModel& task) {
+  const bool chat = task.provider == "openai-chat" || task.provider == "local";
+  return make_wire(chat ? "chat" : "responses", {.legacy_functions = task.legacy_functions});
+}
 
 /// The key of a fallback, which may be one that an earlier model of the run has too.
 ModelKeys::Key key_of_fallback(const TaskModel& task, const std::vector<ModelKeys::Key>& earlier,
@@ -107,8 +110,8 @@ void apply_model(const TaskModel& model, ModelSettings& settings) {
 RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   const TaskModel& first = parts.inputs.task.model;
   if (replays(parts.inputs)) {
-    wires_.push_back(wire_of(first));
-    model_ = std::make_unique<ReplayModel>(*wires_.back(), parts.inputs.recorded);
+    model_ = std::make_unique<ReplayModel>(
+        parts.inputs.recorded, WireOptions{.legacy_functions = first.legacy_functions});
     return;
   }
   if (!parts.options.record.empty())

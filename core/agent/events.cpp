@@ -1,5 +1,6 @@
 #include "core/agent/events.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -183,8 +184,13 @@ RunEvent model_fallback_event(int turn, const FallbackRecord& fallback) {
 }
 
 RunEvent model_response_event(int turn, const Response& response) {
-  Json items = Json::array();
-  for (const Item& item : response.items) items.push_back(to_json(item));
+  // A wire whose items have no JSON of their own has one for all of them.
+  const bool apart = response.output.empty() || response.items.empty() ||
+                     std::any_of(response.items.begin(), response.items.end(),
+                                 [](const Item& item) { return !item.received.empty(); });
+  Json items = apart ? Json::array() : received_json(response.output);
+  if (apart)
+    for (const Item& item : response.items) items.push_back(to_json(item));
   Json data = Json::object({{"id", response.id},
                             {"served_model", response.served_model},
                             {"items", Json()},
@@ -195,7 +201,7 @@ RunEvent model_response_event(int turn, const Response& response) {
                             {"first_event_ms", milliseconds(response.first_event)},
                             {"duration_ms", milliseconds(response.duration)}});
   data.set("items", std::move(items));  // large: an initializer list would copy them
-  if (!response.findings.empty() && !response.output.empty())
+  if (apart && !response.findings.empty() && !response.output.empty())
     data.set("output", received_json(response.output));
   return {"model.response", turn, std::move(data)};
 }

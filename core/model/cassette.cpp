@@ -5,6 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "core/model/response_stream.h"
+#include "core/model/wires.h"
 
 namespace sortie {
 
@@ -14,7 +16,8 @@ namespace {
 struct Reader {
   std::filesystem::path file;
   std::size_t number = 0;
-  bool known = false;  ///< a line said that this is a cassette or a transcript
+  std::string wire = "responses";  ///< of a transcript's request before its response
+  bool known = false;              ///< a line said that this is a cassette or a transcript
   std::vector<RecordedStream> streams{};
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -32,6 +35,7 @@ void Reader::read(const Json& line) {
   const std::string type = line.string_at("type");
   if (!type.empty() && line.find("data")) {
     known = true;
+    if (type == "model.request") wire = line["data"].string_at("wire", "responses");
     if (type == "model.response") read_response(line["data"]);
     return;
   }
@@ -47,6 +51,8 @@ void Reader::read_stream(const Json& line) {
   if (!line["sse"].is_string()) refuse("'sse' is no string");
   stream.sse = line["sse"].text();
   stream.wire = line.string_at("wire", "responses");
+  if (!make_wire(stream.wire))
+    refuse("the wire format '" + one_line(stream.wire, 80) + "' is not known");
   const Json* status = line.find("status");
   if (status) {
     const auto code = status->integer();
@@ -60,25 +66,18 @@ void Reader::read_stream(const Json& line) {
   streams.push_back(std::move(stream));
 }
 
-/// A transcript holds a response's items: they become the one event that brings them all.
+/// A transcript holds a response's items: they become the events that bring them all.
 void Reader::read_response(const Json& data) {
   const Json whole = resolved(data);
   // `output` has every item where some could not be used, `items` what was used.
   const Json& output = whole.find("output") ? whole["output"] : whole["items"];
   if (!output.is_array()) refuse("a model.response without 'items'");
-  const std::string reason = whole.string_at("stop_reason", "completed");
-  const bool completed = reason == "completed";
-  Json response =
-      Json::object({{"id", whole.string_at("response_id", whole.string_at("id"))},
-                    {"model", whole.string_at("served_model", whole.string_at("model"))},
-                    {"output", output},
-                    {"usage", whole["usage"]}});
-  if (!completed) response.set("incomplete_details", Json::object({{"reason", reason}}));
-  const Json event = Json::object(
-      {{"type", completed ? "response.completed" : "response.incomplete"}, {"response", response}});
+  auto text = response_stream(wire, whole);
+  if (!text) refuse("a response of the wire format '" + one_line(wire, 80) + "', which is not known");
   RecordedStream stream;
+  stream.wire = wire;
   stream.headers.emplace_back("Content-Type", "text/event-stream");
-  stream.sse = "data: " + write_json(event) + "\n\n";
+  stream.sse = std::move(*text);
   streams.push_back(std::move(stream));
 }
 

@@ -6,32 +6,43 @@
 
 namespace sortie {
 
-ReplayModel::ReplayModel(const Wire& wire, std::vector<RecordedStream> recording)
-    : wire_(wire), streams_(std::move(recording)), body_(wire) {}
+ReplayModel::ReplayModel(std::vector<RecordedStream> recording, const WireOptions& options)
+    : streams_(std::move(recording)), options_(options) {}
+
+const Wire& ReplayModel::wire_of(const RecordedStream& stream) {
+  auto& wire = wires_[stream.wire];
+  if (!wire) wire = make_wire(stream.wire, options_);
+  if (!wire)
+    throw ModelError("the cassette's response " + std::to_string(next_ + 1) +
+                         " is of the wire format '" + stream.wire + "', which is not known",
+                     ExitCode::refused, "cassette");
+  return *wire;
+}
 
 Response ReplayModel::ask(const Request& request, StreamSink& stream,
                           std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   if (stop.stop_requested()) throw Stopped();
   if (std::chrono::steady_clock::now() >= deadline)
     throw ModelError("the time budget was used up", ExitCode::budget, "time");
-  RequestRecord record = body_.update(request);
+  const bool over = next_ == streams_.size();
+  // A request that nothing answers is on record all the same.
+  const Wire& wire = !over ? wire_of(streams_[next_]) : wire_ ? *wire_ : wire_of({});
+  if (&wire != wire_) body_.emplace(wire);
+  wire_ = &wire;
+  RequestRecord record = body_->update(request);
   record.provider = "replay";
   stream.on_request(record, 1);
   const std::string number = std::to_string(next_ + 1);
-  if (next_ == streams_.size())
+  if (over)
     throw ModelError("the cassette has no response for request " + number, ExitCode::refused,
                      "cassette");
   const RecordedStream& recorded = streams_[next_++];
-  if (recorded.wire != wire_.name())
-    throw ModelError("the cassette's response " + number + " is of the wire format '" +
-                         recorded.wire + "', not '" + std::string(wire_.name()) + "'",
-                     ExitCode::refused, "cassette");
   if (recorded.status != 200) {
     const auto failure = failure_of_status({recorded.status, recorded.headers}, recorded.sse,
                                            std::chrono::system_clock::now());
     throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
   }
-  const auto decoder = wire_.decoder(request.settings);
+  const auto decoder = wire.decoder(request.settings);
   auto state = WireDecoder::State::going_on;
   try {
     SseParser parser;

@@ -1,29 +1,38 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/model/cassette.h"
 #include "core/model/model.h"
 #include "core/model/request_body.h"
-#include "core/model/wire.h"
+#include "core/model/wires.h"
 
 namespace sortie {
 
-/// Answers from a recording, one recorded response a request, in their order.
+/// Answers from a recording, one recorded response a request, in their order. Each request is
+/// encoded in the wire format of its response, so a recording may hold several.
 class ReplayModel : public Model {
  public:
   /// @param recording  of read_cassette()
-  ReplayModel(const Wire& wire, std::vector<RecordedStream> recording);
+  explicit ReplayModel(std::vector<RecordedStream> recording, const WireOptions& options = {});
   /// A recording that has run out is a ModelError "cassette" with ExitCode::refused.
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
   std::size_t responses_left() const noexcept { return streams_.size() - next_; }
 
  private:
-  const Wire& wire_;
+  const Wire& wire_of(const RecordedStream& stream);
+
   std::vector<RecordedStream> streams_;
+  WireOptions options_;
   std::size_t next_ = 0;
-  RequestBody body_;
+  std::map<std::string, std::unique_ptr<Wire>, std::less<>> wires_;  ///< as they were needed
+  const Wire* wire_ = nullptr;                                       ///< of the last request
+  std::optional<RequestBody> body_;                                  ///< in that format
 };
 
 }  // namespace sortie

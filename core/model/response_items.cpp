@@ -1,14 +1,11 @@
 #include "core/model/response_items.h"
 
-#include <set>
-
 #include "core/base/text.h"
+#include "core/model/tool_calls.h"
 
 namespace sortie {
 
 namespace {
-
-constexpr std::size_t kShownBytes = 200;
 
 /// What one output item turned out to be.
 struct Reading {
@@ -41,39 +38,22 @@ Reading read_reasoning(const Json& item) {
   return {.item = Item{Reasoning{joined_text(item["summary"], "summary_text", "\n\n")}}};
 }
 
-std::string not_run(const std::string& name, const std::string& why) {
-  return "Your call of the tool '" + one_line(name, 80) + "' was not run: " + why +
-         " Send the call again, corrected.";
+Reading reading_of(CallReading call) {
+  if (!call.call) return {.finding = std::move(call.finding)};
+  return {.item = Item{std::move(*call.call)}};
 }
 
-Reading read_call(const Json& item, ToolCall::Form form, std::set<std::string>& call_ids) {
+Reading read_call(const Json& item, ToolCall::Form form, CallReader& calls) {
   const bool custom = form == ToolCall::Form::custom;
+  const std::string name = item.string_at("name");
   const Json& input = item[custom ? "input" : "arguments"];
-  ToolCall call{item.string_at("call_id"), item.string_at("name"), input.text(), form};
-  if (call.name.empty()) return {.finding = not_run("", "it names no tool.")};
-  if (call.call_id.empty()) return {.finding = not_run(call.name, "it has no call id.")};
   if (!input.is_string())
-    return {.finding = not_run(call.name, std::string("its ") + (custom ? "input" : "arguments") +
-                                              " is missing or no string.")};
-  if (!custom) {
-    if (call.arguments.empty()) call.arguments = "{}";  // how some servers call without arguments
-    std::string why;
-    try {
-      if (!parse_json(call.arguments).is_object()) why = "they are another JSON value";
-    } catch (const JsonError& error) {
-      why = std::string(error.what()) + " at byte " + std::to_string(error.offset());
-    }
-    if (!why.empty())
-      return {.finding = not_run(call.name, "its arguments are no JSON object (" + why +
-                                                "): " + one_line(call.arguments, kShownBytes))};
-  }
-  if (!call_ids.insert(call.call_id).second)
-    return {.finding = not_run(call.name, "its call id '" + one_line(call.call_id, 80) +
-                                              "' was used by another call before.")};
-  return {.item = Item{std::move(call)}};
+    return {.finding = not_run(name, std::string("its ") + (custom ? "input" : "arguments") +
+                                         " is missing or no string.")};
+  return reading_of(calls.read({item.string_at("call_id"), name, input.text(), form}));
 }
 
-Reading read_item(const Json& item, std::set<std::string>& call_ids) {
+Reading read_item(const Json& item, CallReader& calls) {
   const std::string type = item.string_at("type");
   if (item.string_at("status") == "incomplete") {
     // The output limit cut it off: a call may lack half of its arguments, reasoning its content.
@@ -83,8 +63,8 @@ Reading read_item(const Json& item, std::set<std::string>& call_ids) {
   }
   if (type == "message") return read_message(item);
   if (type == "reasoning") return read_reasoning(item);
-  if (type == "function_call") return read_call(item, ToolCall::Form::function, call_ids);
-  if (type == "custom_tool_call") return read_call(item, ToolCall::Form::custom, call_ids);
+  if (type == "function_call") return read_call(item, ToolCall::Form::function, calls);
+  if (type == "custom_tool_call") return read_call(item, ToolCall::Form::custom, calls);
   return {.finding = "Your response had an item of type '" + one_line(type, 80) +
                      "', which can't be used here; nothing was done with it. Use the tools that "
                      "you were given."};
@@ -93,10 +73,10 @@ Reading read_item(const Json& item, std::set<std::string>& call_ids) {
 }  // namespace
 
 void read_output_items(const std::vector<Json>& output, Response& response, std::string& refusal) {
-  std::set<std::string> call_ids;
+  CallReader calls;
   for (const Json& raw : output) {
     std::string text = write_json(raw);
-    Reading reading = read_item(raw, call_ids);
+    Reading reading = read_item(raw, calls);
     if (!reading.refusal.empty()) refusal = reading.refusal;
     if (reading.item) {
       reading.item->received = text;

@@ -1,5 +1,6 @@
 #include "core/model/wires.h"
 
+#include "core/model/openai_chat.h"
 #include "core/model/openai_responses.h"
 
 namespace sortie {
@@ -7,6 +8,9 @@ namespace sortie {
 std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& options) {
   if (name == "responses")
     return std::make_unique<OpenAiResponses>(OpenAiResponses::Options{.chatgpt = options.chatgpt});
+  if (name == "chat")
+    return std::make_unique<OpenAiChat>(
+        OpenAiChat::Options{.legacy_functions = options.legacy_functions});
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/openai_schema.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -11,9 +12,12 @@ namespace sortie::test {
 namespace {
 
 struct Schemas {
+  explicit Schemas(const std::string& name)
+      : request(document, "/components/schemas/" + name), members(member_names(name)) {}
+
   Json document = parse_json(read_file(SORTIE_SOURCE_DIR "/tests/data/openai-schemas.json"));
-  JsonSchema request{document, "/components/schemas/CreateResponse"};
-  std::set<std::string> members = member_names("CreateResponse");
+  JsonSchema request;
+  std::set<std::string> members;
 
   const Json& schema(const std::string& name) const {
     return document["components"]["schemas"][name];
@@ -42,13 +46,16 @@ const char* item_schema(const Json& item) {
   if (type == "function_call_output") return "FunctionCallOutputItemParam";
   if (type == "custom_tool_call") return "CustomToolCall";
   if (type == "custom_tool_call_output") return "CustomToolCallOutput";
+  if (type == "local_shell_call") return "LocalShellToolCall";
+  if (type == "local_shell_call_output") return "LocalShellToolCallOutput";
+  if (type == "web_search_call") return "WebSearchToolCall";
   return nullptr;
 }
 
 }  // namespace
 
 std::string check_responses_request(const Json& body) {
-  static const Schemas schemas;
+  static const Schemas schemas("CreateResponse");
   if (auto findings = schemas.request.check(body); !findings.empty()) return describe(findings);
   for (const auto& [name, value] : body.members())
     if (!schemas.members.contains(name)) return "unknown member '" + name + "'";
@@ -62,6 +69,57 @@ std::string check_responses_request(const Json& body) {
       return std::string(name) + ": " + describe(findings);
   }
   return "";
+}
+
+namespace {
+
+const char* message_schema(const Json& message) {
+  const std::string role = message.string_at("role");
+  if (role == "system") return "ChatCompletionRequestSystemMessage";
+  if (role == "user") return "ChatCompletionRequestUserMessage";
+  if (role == "assistant") return "ChatCompletionRequestAssistantMessage";
+  if (role == "tool") return "ChatCompletionRequestToolMessage";
+  if (role == "function") return "ChatCompletionRequestFunctionMessage";
+  return nullptr;
+}
+
+/// Whether each message with calls is followed by its outputs at once.
+std::string check_outputs(const std::vector<Json>& messages) {
+  std::vector<std::string> open;  // call ids; in the older form the function's name
+  for (const Json& message : messages) {
+    const std::string role = message.string_at("role");
+    if (role == "tool" || role == "function") {
+      const std::string id = message.string_at(role == "tool" ? "tool_call_id" : "name");
+      const auto call = std::find(open.begin(), open.end(), id);
+      if (call == open.end()) return "an output without its call: " + write_json(message);
+      open.erase(call);
+      continue;
+    }
+    if (!open.empty()) return "a call without its output before " + write_json(message);
+    for (const Json& call : message["tool_calls"].items()) open.push_back(call.string_at("id"));
+    if (message["function_call"].is_object())
+      open.push_back(message["function_call"].string_at("name"));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string check_chat_request(const Json& body) {
+  static const Schemas schemas("CreateChatCompletionRequest");
+  if (auto findings = schemas.request.check(body); !findings.empty()) return describe(findings);
+  for (const auto& [name, value] : body.members())
+    if (!schemas.members.contains(name)) return "unknown member '" + name + "'";
+  static std::map<std::string, JsonSchema> kinds;
+  for (const Json& message : body["messages"].items()) {
+    const char* name = message_schema(message);
+    if (!name) return "unknown message " + write_json(message);
+    const auto found =
+        kinds.try_emplace(name, schemas.document, std::string("/components/schemas/") + name).first;
+    if (auto findings = found->second.check(message); !findings.empty())
+      return std::string(name) + ": " + describe(findings);
+  }
+  return check_outputs(body["messages"].items());
 }
 
 }  // namespace sortie::test

@@ -11,4 +11,8 @@ namespace sortie::test {
 /// open, would pass over. "" when it is valid, else what is wrong.
 std::string check_responses_request(const Json& body);
 
+/// The same for CreateChatCompletionRequest. Beside the schema, what the provider's servers check:
+/// after a message with calls come its outputs, one each, before anything else.
+std::string check_chat_request(const Json& body);
+
 }  // namespace sortie::test

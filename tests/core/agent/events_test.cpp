@@ -55,12 +55,23 @@ BOOST_AUTO_TEST_CASE(a_received_item_is_recorded_as_it_came) {
 
 BOOST_AUTO_TEST_CASE(a_response_with_items_of_no_use_is_recorded_whole) {
   Response made = response({assistant("hi")});
-  made.output = {R"({"type":"message","n":1.0})", R"({"type":"function_call"})"};
+  made.items[0].received = R"({"type":"message","n":1.0})";
+  made.output = {made.items[0].received, R"({"type":"function_call"})"};
   BOOST_TEST(!model_response_event(1, made).data.find("output"));
 
   made.findings = {"Your call was not run."};
   BOOST_TEST(write_json(model_response_event(1, made).data["output"]) ==
              R"([{"type":"message","n":1.0},{"type":"function_call"}])");
+}
+
+BOOST_AUTO_TEST_CASE(items_that_came_as_one_are_recorded_as_that_one) {
+  Response made = response({assistant("hi"), assistant("ho")});
+  made.output = {R"({"role":"assistant","content":"hi\n\nho"})"};
+  made.findings = {"Your call was not run."};
+  const Json data = model_response_event(1, made).data;
+
+  BOOST_TEST(write_json(data["items"]) == "[" + made.output[0] + "]");
+  BOOST_TEST(!data.find("output"));
 }
 
 BOOST_AUTO_TEST_CASE(modes_are_four_octal_digits) {

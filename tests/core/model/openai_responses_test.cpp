@@ -5,86 +5,17 @@
 
 #include "core/base/files.h"
 #include "core/model/request_body.h"
+#include "tests/support/decoded_stream.h"
 #include "tests/support/openai_schema.h"
 
 using namespace sortie;
 
 namespace {
 
-Json rendered(const Item& item) {
-  if (const auto* message = std::get_if<Message>(&item.content))
-    return Json::object({{"message", message->text}});
-  if (const auto* reasoning = std::get_if<Reasoning>(&item.content))
-    return Json::object({{"reasoning", reasoning->summary}});
-  const auto& call = std::get<ToolCall>(item.content);
-  const bool custom = call.form == ToolCall::Form::custom;
-  return Json::object({{custom ? "custom" : "call", call.call_id},
-                       {"name", call.name},
-                       {custom ? "input" : "arguments", call.arguments}});
-}
+const std::filesystem::path kStreams = SORTIE_SOURCE_DIR "/tests/data/streams";
 
-Json rendered(const Response& response) {
-  Json items = Json::array();
-  for (const Item& item : response.items) items.push_back(rendered(item));
-  const Usage usage = response.usage.value_or(Usage{});
-  Json shown = Json::object({{"state", "complete"},
-                             {"id", response.id},
-                             {"model", response.served_model},
-                             {"stop_reason", response.stop_reason}});
-  if (response.usage)
-    shown.set("usage", Json::array({usage.input_tokens, usage.cached_input_tokens,
-                                    usage.output_tokens, usage.reasoning_output_tokens}));
-  return shown.set("items", items);
-}
-
-Json rendered(const ModelFailure& failure) {
-  Json shown = Json::object({{"state", "failed"},
-                             {"kind", failure.kind},
-                             {"exit_code", static_cast<int>(failure.code)},
-                             {"transient", failure.transient},
-                             {"message", failure.message}});
-  if (failure.retry_after)
-    shown.set("retry_after_ms", static_cast<std::int64_t>(failure.retry_after->count()));
-  return shown;
-}
-
-struct Decoded {
-  WireDecoder::State state = WireDecoder::State::going_on;
-  Json shown{};
-  Response response{};
-};
-
-Decoded decode(std::string_view stream, std::size_t piece = std::string::npos) {
-  const OpenAiResponses wire;
-  const auto decoder = wire.decoder({});
-  Decoded decoded;
-  SseParser parser;
-  for (std::size_t at = 0; at < stream.size(); at += std::min(piece, stream.size()))
-    parser.feed(std::string(stream.substr(at, piece)),
-                [&](const SseEvent& event) { decoded.state = decoder->read(event); });
-  if (decoded.state == WireDecoder::State::failed) decoded.shown = rendered(decoder->failure());
-  if (decoded.state == WireDecoder::State::complete) {
-    decoded.response = decoder->take();
-    decoded.shown = rendered(decoded.response);
-  }
-  return decoded;
-}
-
-std::vector<std::filesystem::path> scenarios() {
-  std::vector<std::filesystem::path> folders;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(SORTIE_SOURCE_DIR "/tests/data/streams"))
-    folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-/// Removes and returns the findings that are expected: parts of their texts.
-std::vector<std::string> take_findings(Json& expected) {
-  std::vector<std::string> findings;
-  for (const Json& finding : expected["findings"].items()) findings.push_back(finding.text());
-  std::erase_if(expected.members(), [](const auto& member) { return member.first == "findings"; });
-  return findings;
+test::DecodedStream decode(std::string_view stream, std::size_t piece = std::string::npos) {
+  return test::decode_stream(OpenAiResponses(), {}, stream, piece);
 }
 
 ModelSettings full_settings() {
@@ -118,32 +49,25 @@ Json body_of(const ModelSettings& settings, const std::vector<Item>& items) {
 BOOST_AUTO_TEST_SUITE(openai_responses)
 
 BOOST_AUTO_TEST_CASE(streams_are_decoded_as_recorded) {
-  for (const auto& folder : scenarios()) {
+  for (const auto& folder : test::stream_folders(kStreams)) {
     BOOST_TEST_CONTEXT(folder.filename().string()) {
       const std::string stream = read_file(folder / "stream.sse");
-      Json expected = parse_json(read_file(folder / "expected.json"));
-      const auto findings = take_findings(expected);
+      const Json expected = parse_json(read_file(folder / "expected.json"));
 
-      const Decoded decoded = decode(stream);
-
-      BOOST_TEST(write_json(decoded.shown) == write_json(expected));
-      BOOST_TEST(write_json(decode(stream, 7).shown) == write_json(expected));
-      BOOST_REQUIRE(decoded.response.findings.size() == findings.size());
-      for (std::size_t i = 0; i < findings.size(); ++i)
-        BOOST_TEST(decoded.response.findings[i].find(findings[i]) != std::string::npos,
-                   decoded.response.findings[i]);
+      BOOST_TEST(test::differences(decode(stream), expected) == "");
+      BOOST_TEST(test::differences(decode(stream, 7), expected) == "");
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_cut_at_any_event_is_never_complete) {
-  for (const auto& folder : scenarios()) {
+  for (const auto& folder : test::stream_folders(kStreams)) {
     BOOST_TEST_CONTEXT(folder.filename().string()) {
       const std::string stream = read_file(folder / "stream.sse");
       const Json expected = parse_json(read_file(folder / "expected.json"));
       bool over = false;
       for (std::size_t at = 0; at != std::string::npos; at = stream.find("data: ", at + 1)) {
-        const Decoded cut = decode(stream.substr(0, at));
+        const test::DecodedStream cut = decode(stream.substr(0, at));
         over = over || cut.state != WireDecoder::State::going_on;
         // Once it is over, nothing that follows changes what it said.
         if (over) BOOST_TEST(write_json(cut.shown["state"]) == write_json(expected["state"]));
@@ -158,7 +82,7 @@ BOOST_AUTO_TEST_CASE(received_items_go_back_in_the_bytes_they_came_in) {
       R"({"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gA\u0001B","odd":1.50})";
   const std::string call =
       R"({"type":"function_call","call_id":"c","name":"n","arguments":"{\"a\": 1}"})";
-  const Decoded decoded =
+  const test::DecodedStream decoded =
       decode("data: {\"type\":\"response.completed\",\"response\":{\"output\":[" + reasoning + "," +
              call + "]}}\n\n");
   const OpenAiResponses wire;
@@ -171,7 +95,7 @@ BOOST_AUTO_TEST_CASE(received_items_go_back_in_the_bytes_they_came_in) {
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_cut_the_stream) {
-  const Decoded decoded = decode(
+  const test::DecodedStream decoded = decode(
       "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"\xff\",\"output\":[]}}\n\n");
 
   BOOST_TEST((decoded.state == WireDecoder::State::failed));
@@ -180,7 +104,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_cut_the_stream) {
 
 BOOST_AUTO_TEST_CASE(an_item_of_ten_megabytes_is_decoded) {
   const std::string text(10u << 20, 'x');
-  const Decoded decoded = decode(
+  const test::DecodedStream decoded = decode(
       "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\","
       "\"output_index\":0,\"item\":{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{"
       "\"type\":"

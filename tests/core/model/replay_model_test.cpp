@@ -2,13 +2,17 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/agent/events.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/model/http_model.h"
 #include "core/model/openai_responses.h"
+#include "core/model/response_stream.h"
+#include "core/model/wires.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_http.h"
+#include "tests/support/decoded_stream.h"
 #include "tests/support/stream_list.h"
 #include "tests/support/temporary_folder.h"
 
@@ -59,7 +63,7 @@ BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {
   const Response first = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
   const Response second = live.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
 
-  ReplayModel replay(bench.wire, read_cassette(bench.folder / "cassette.jsonl"));
+  ReplayModel replay(read_cassette(bench.folder / "cassette.jsonl"));
   const Response first_again = bench.ask(replay);
   const Response second_again = bench.ask(replay);
 
@@ -87,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_transcript_gives_its_responses_findings_included) {
       "\n"
       R"({"seq":2,"type":"model.response","data":{"id":"r2","stop_reason":"max_output_tokens","items":[{"type":"message","role":"assistant","content":"part"}]}})"
       "\n");
-  ReplayModel model(bench.wire, read_cassette(file));
+  ReplayModel model(read_cassette(file));
 
   const Response first = bench.ask(model);
   const Response second = bench.ask(model);
@@ -117,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_cassette_made_by_hand_may_have_a_head_and_blank_lines) {
       "\n"
       R"({"sse":"data: {}\n\n"})"
       "\n");
-  ReplayModel model(bench.wire, read_cassette(file));
+  ReplayModel model(read_cassette(file));
 
   BOOST_TEST(bench.ask(model).items.empty());
   BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError, [](const ModelError& error) {
@@ -157,6 +161,58 @@ BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
                               BOOST_TEST_MESSAGE(error.what());
                               return std::string(error.what()).find(row.part) != std::string::npos;
                             });
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_brings_the_wire_of_each_response) {
+  Bench bench;
+  const auto file = bench.file(
+      R"({"seq":1,"type":"model.request","data":{"wire":"chat"}})"
+      "\n"
+      R"({"seq":2,"type":"model.response","data":{"id":"r1","served_model":"m1","incomplete":false,"stop_reason":"completed","usage":{"prompt_tokens":5,"completion_tokens":2},"items":[{"role":"assistant","content":"Hm.","reasoning_content":"why","tool_calls":[{"id":"c","type":"function","function":{"name":"x","arguments":"{}"}},{"id":"c","type":"function","function":{"name":"x","arguments":"{}"}}]}]}})"
+      "\n"
+      R"({"seq":3,"type":"model.response","data":{"id":"r2","incomplete":true,"stop_reason":"max_output_tokens","items":[{"role":"assistant","content":"half"}]}})"
+      "\n"
+      R"({"seq":4,"type":"model.request","data":{"wire":"responses"}})"
+      "\n"
+      R"({"seq":5,"type":"model.response","data":{"id":"r3","stop_reason":"completed","items":[{"type":"message","role":"assistant","content":"end"}]}})"
+      "\n");
+  ReplayModel model(read_cassette(file));
+
+  const Response first = bench.ask(model);
+  const Response second = bench.ask(model);
+  const Response third = bench.ask(model);
+
+  BOOST_TEST(first.id == "r1");
+  BOOST_TEST(first.usage->input_tokens == 5);
+  BOOST_REQUIRE(first.items.size() == 3u);
+  BOOST_TEST(std::get<Reasoning>(first.items[0].content).summary == "why");
+  BOOST_TEST(std::get<Message>(first.items[1].content).text == "Hm.");
+  BOOST_TEST(std::get<ToolCall>(first.items[2].content).call_id == "c");
+  BOOST_TEST(first.findings.size() == 1u);  // the second call has the first one's id
+  BOOST_TEST(second.incomplete);
+  BOOST_TEST(std::get<Message>(second.items.at(0).content).text == "half");
+  BOOST_TEST(std::get<Message>(third.items.at(0).content).text == "end");
+  BOOST_TEST(bench.stream.requests[1].wire == "chat");
+  BOOST_TEST(bench.stream.requests[1].prefix_bytes > 0u);
+  BOOST_TEST(bench.stream.requests[2].wire == "responses");
+}
+
+BOOST_AUTO_TEST_CASE(a_response_is_replayed_from_its_record_as_it_was) {
+  const std::filesystem::path streams = SORTIE_SOURCE_DIR "/tests/data/chat_streams";
+  for (const auto& folder : stream_folders(streams)) {
+    BOOST_TEST_CONTEXT(folder.filename().string()) {
+      const auto wire = make_wire("chat");
+      const auto live = decode_stream(*wire, {}, read_file(folder / "stream.sse"));
+      if (live.state != WireDecoder::State::complete) continue;
+      const Json record = model_response_event(1, live.response).data;
+
+      const auto again = decode_stream(*wire, {}, response_stream("chat", record).value());
+
+      BOOST_TEST(write_json(again.shown) == write_json(live.shown));
+      BOOST_TEST((again.response.findings == live.response.findings));
+      BOOST_TEST((again.response.output == live.response.output));
     }
   }
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+
+#include "core/model/wire.h"
+
+namespace sortie {
+
+/// OpenAI's Chat Completions format, as it and many other servers speak it.
+///
+/// No item goes back in the bytes it came in: a message's content and calls say it all. Reasoning
+/// is not handed back. Free-text tools are declared as functions with the one argument `input`, and
+/// their calls read back as free text; a provider's own tools are not to be had here.
+///
+/// Source: the provider's OpenAPI schemas, CreateChatCompletionRequest and
+/// CreateChatCompletionStreamResponse.
+class OpenAiChat : public Wire {
+ public:
+  struct Options {
+    /// The older form: `functions`, `function_call`, role `function`, one call a response.
+    bool legacy_functions = false;
+  };
+
+  OpenAiChat() = default;
+  explicit OpenAiChat(Options options) : options_(options) {}
+  std::string_view name() const override { return "chat"; }
+  std::string_view path() const override { return "/chat/completions"; }
+  std::string encode_head(const ModelSettings& settings) const override;
+  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
+                    std::string& to) const override;
+  std::string_view tail(const std::vector<Item>& items) const override;
+  std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+
+ private:
+  Options options_;
+  /// Calls of the older form have no id: ours are counted, so that a replay gives the same. It is
+  /// no part of what is sent.
+  mutable std::atomic<std::uint64_t> calls_ = 0;
+};
+
+}  // namespace sortie

@@ -1,0 +1,35 @@
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/model/openai_chat.h"
+
+// A complete response's items go back to the provider: the body has to be one JSON text, and a call
+// that is to be run has to have its id and arguments. A quick reading of chunks may not differ from
+// the thorough one: both are behind the decoder.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const sortie::OpenAiChat wire({.legacy_functions = size % 2 == 0});
+  sortie::ModelSettings settings{.model = "m", .instructions = "i"};
+  settings.tools = {{.name = "apply_patch", .form = sortie::ToolCall::Form::custom}};
+  const auto decoder = wire.decoder(settings);
+  auto state = sortie::WireDecoder::State::going_on;
+  sortie::SseParser parser;
+  parser.feed({reinterpret_cast<const char*>(data), size},
+              [&](const sortie::SseEvent& event) { state = decoder->read(event); });
+  if (state == sortie::WireDecoder::State::going_on) state = decoder->finish();
+  if (state != sortie::WireDecoder::State::complete) return 0;
+  const sortie::Response response = decoder->take();
+  for (const auto& output : response.output) sortie::parse_json(output);
+  std::string body = wire.encode_head(settings);
+  wire.encode_items(response.items, 0, settings, body);
+  body += wire.tail(response.items);
+  sortie::parse_json(body);
+  for (const auto& item : response.items) {
+    const auto* call = std::get_if<sortie::ToolCall>(&item.content);
+    if (call && (call->call_id.empty() || call->name.empty())) std::abort();
+    if (call && call->form == sortie::ToolCall::Form::function)
+      if (!sortie::parse_json(call->arguments).is_object()) std::abort();
+  }
+  return 0;
+}
