@@ -1,7 +1,8 @@
 #include "core/model/response_items.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
-#include "core/model/tool_calls.h"
 
 namespace sortie {
 
@@ -53,18 +54,59 @@ Reading read_call(const Json& item, ToolCall::Form form, CallReader& calls) {
   return reading_of(calls.read({item.string_at("call_id"), name, input.text(), form}));
 }
 
+/// Why the shell tool can't do what the action says; "" where it can.
+std::string unfit_action(const Json& action) {
+  if (action.string_at("type", "exec") != "exec") return "its action is none that is known here.";
+  const auto& command = action["command"].items();
+  const bool words = std::all_of(command.begin(), command.end(),
+                                 [](const Json& word) { return word.is_string(); });
+  if (command.empty() || !words) return "its command is no list of strings.";
+  if (!action["env"].members().empty())
+    return "variables can't be set by `env`; run `env NAME=VALUE COMMAND` instead.";
+  if (!action["user"].is_null()) return "commands can't be run as another user.";
+  return "";
+}
+
+/// As a call of `shell`.
+Reading read_local_shell(const Json& item, CallReader& calls) {
+  constexpr const char* kName = "local_shell";
+  const Json& action = item["action"];
+  if (const std::string why = unfit_action(action); !why.empty())
+    return {.finding = not_run(kName, why)};
+  Json arguments = Json::object({{"command", action["command"]}});
+  if (action["working_directory"].is_string())
+    arguments.set("workdir", action["working_directory"]);
+  if (action["timeout_ms"].is_number()) arguments.set("timeout_ms", action["timeout_ms"]);
+  return reading_of(calls.read(
+      {item.string_at("call_id"), kName, write_json(arguments), ToolCall::Form::local_shell}));
+}
+
+/// What the provider has looked for by itself.
+Reading read_web_search(const Json& item) {
+  const Json& action = item["action"];
+  std::string what = action.string_at("query");
+  for (const Json& query : action["queries"].items())
+    if (what.empty()) what = query.text();
+  if (what.empty()) what = action.string_at("pattern");
+  const std::string url = action.string_at("url");
+  if (!url.empty()) what += (what.empty() ? "" : " in ") + url;
+  return {.item = Item{ProviderItem{item.string_at("type"), one_line(what, 200)}}};
+}
+
 Reading read_item(const Json& item, CallReader& calls) {
   const std::string type = item.string_at("type");
   if (item.string_at("status") == "incomplete") {
     // The output limit cut it off: a call may lack half of its arguments, reasoning its content.
     if (type == "reasoning") return {};
     if (type != "message")
-      return {.finding = not_run(item.string_at("name"), "it was cut off at the output limit.")};
+      return {.finding = not_run(item.string_at("name", type), "it was cut off at the output limit.")};
   }
   if (type == "message") return read_message(item);
   if (type == "reasoning") return read_reasoning(item);
   if (type == "function_call") return read_call(item, ToolCall::Form::function, calls);
   if (type == "custom_tool_call") return read_call(item, ToolCall::Form::custom, calls);
+  if (type == "local_shell_call") return read_local_shell(item, calls);
+  if (type == "web_search_call") return read_web_search(item);
   return {.finding = "Your response had an item of type '" + one_line(type, 80) +
                      "', which can't be used here; nothing was done with it. Use the tools that "
                      "you were given."};
@@ -72,8 +114,8 @@ Reading read_item(const Json& item, CallReader& calls) {
 
 }  // namespace
 
-void read_output_items(const std::vector<Json>& output, Response& response, std::string& refusal) {
-  CallReader calls;
+void read_output_items(const std::vector<Json>& output, CallReader& calls, Response& response,
+                       std::string& refusal) {
   for (const Json& raw : output) {
     std::string text = write_json(raw);
     Reading reading = read_item(raw, calls);

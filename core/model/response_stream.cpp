@@ -37,11 +37,11 @@ std::string responses_stream(const Recorded& recorded) {
   if (recorded.incomplete)
     response.set("incomplete_details", Json::object({{"reason", recorded.reason}}));
   std::string text;
-  add_event("",
-            Json::object({{"type", recorded.incomplete ? "response.incomplete"
-                                                       : "response.completed"},
-                          {"response", std::move(response)}}),
-            text);
+  add_event(
+      "",
+      Json::object({{"type", recorded.incomplete ? "response.incomplete" : "response.completed"},
+                    {"response", std::move(response)}}),
+      text);
   return text;
 }
 
@@ -84,8 +84,8 @@ void add_block(std::int64_t index, const Json& block, std::string& to) {
     take("signature", "signature_delta");
   }
   if (type == "tool_use" || type == "server_tool_use") {
-    deltas.push_back(Json::object(
-        {{"type", "input_json_delta"}, {"partial_json", write_json(block["input"])}}));
+    deltas.push_back(
+        Json::object({{"type", "input_json_delta"}, {"partial_json", write_json(block["input"])}}));
     begun.set("input", Json::object());
   }
   const auto add = [&](const char* name, const char* member, Json value) {

@@ -88,7 +88,7 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
   for (auto& [index, item] : items_) output.push_back(std::move(item));
   if (output.empty()) output = response["output"].items();
   std::string refusal;
-  read_output_items(output, response_, refusal);
+  read_output_items(output, calls_, response_, refusal);
   if (!refusal.empty()) return fail(failure_of_code("content_filter", refusal));
   state_ = State::complete;
 }

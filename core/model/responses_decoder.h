@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
+#include "core/model/tool_calls.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -13,6 +15,8 @@ namespace sortie {
 /// all of a stream.
 class ResponsesDecoder : public WireDecoder {
  public:
+  /// @param free_text  of free_text_functions(), where the request declares them as functions
+  explicit ResponsesDecoder(std::set<std::string> free_text = {}) : calls_(std::move(free_text)) {}
   State read(const SseEvent& event) override;
   const ModelFailure& failure() const override { return failure_; }
   Response take() override { return std::move(response_); }
@@ -23,6 +27,7 @@ class ResponsesDecoder : public WireDecoder {
   void fail(ModelFailure failure);
   void fail_with(const Json& error);
 
+  CallReader calls_;
   State state_ = State::going_on;
   ModelFailure failure_;
   Response response_;

@@ -5,6 +5,7 @@
 
 #include "core/base/files.h"
 #include "core/model/request_body.h"
+#include "core/model/wires.h"
 #include "tests/support/decoded_stream.h"
 #include "tests/support/openai_schema.h"
 
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_request_has_all_that_the_schema_asks_for_and_input_last) 
 
   BOOST_TEST(test::check_responses_request(body) == "");
   BOOST_TEST(body.members().back().first == "input");
-  BOOST_TEST(body["input"].items().size() == items.size());
+  BOOST_TEST(body["input"].items().size() == items.size() - 1);  // reasoning that is only ours
   Json rest = body;
   rest.members().pop_back();
   std::erase_if(rest.members(), [](const auto& member) { return member.first == "tools"; });
@@ -220,6 +221,134 @@ BOOST_AUTO_TEST_CASE(compaction_and_other_settings_begin_anew) {
   settings.instructions = "Other.";
   BOOST_TEST(body.update({settings, compacted, 1}).prefix_bytes < 60u);
   BOOST_TEST(write_json(body_of(settings, compacted)) == std::string(body.bytes()));
+}
+
+BOOST_AUTO_TEST_CASE(what_came_goes_back_whatever_its_type) {
+  for (const char* name : {"local_shell", "web_search", "tool_calls"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const auto decoded = decode(read_file(kStreams / name / "stream.sse"));
+      std::vector<Item> items = {{Message{Message::Role::user, "x"}}};
+      for (const Item& item : decoded.response.items) items.push_back(item);
+      for (const Item& item : decoded.response.items)
+        if (const auto* call = std::get_if<ToolCall>(&item.content))
+          items.push_back({ToolOutput{call->call_id, "out", true, call->form}});
+
+      const Json body = body_of(full_settings(), items);
+
+      BOOST_TEST(test::check_responses_request(body) == "");
+      const auto& input = body["input"].items();
+      BOOST_REQUIRE(input.size() == items.size());
+      for (std::size_t i = 0; i < decoded.response.output.size(); ++i)
+        BOOST_TEST(write_json(input[i + 1]) == decoded.response.output[i]);
+      if (std::string(name) == "local_shell")
+        BOOST_TEST(write_json(input.back()) ==
+                   R"({"type":"local_shell_call_output","id":"call_2","call_id":"call_2",)"
+                   R"("output":"out"})");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(images_are_data_urls) {
+  const Image image{.media_type = "image/png", .base64 = "iVBORw0KGgo="};
+  const std::string part =
+      R"({"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo=","detail":"auto"})";
+  const Json body =
+      body_of(full_settings(),
+              {{Message{Message::Role::user, "see", {image}}},
+               {Message{Message::Role::user, "", {image}}},
+               {ToolCall{"c1", "shell", "{}"}},
+               {ToolOutput{"c1", "a picture", true, ToolCall::Form::function, {image, image}}},
+               {ToolCall{"c2", "notes", "text", ToolCall::Form::custom}},
+               {ToolOutput{"c2", "", true, ToolCall::Form::custom, {image}}}});
+
+  BOOST_TEST(test::check_responses_request(body) == "");
+  const auto& input = body["input"].items();
+  BOOST_TEST(write_json(input[0]["content"]) ==
+             R"([{"type":"input_text","text":"see"},)" + part + "]");
+  BOOST_TEST(write_json(input[1]["content"]) == "[" + part + "]");
+  BOOST_TEST(write_json(input[3]["output"]) ==
+             R"([{"type":"input_text","text":"a picture"},)" + part + "," + part + "]");
+  BOOST_TEST(write_json(input[5]["output"]) == "[" + part + "]");
+}
+
+BOOST_AUTO_TEST_CASE(without_free_text_tools_their_calls_are_those_of_functions) {
+  ModelSettings settings = full_settings();
+  settings.free_text_tools = false;
+  const std::string call =
+      R"({"type":"function_call","id":"fc","call_id":"c1","name":"notes","arguments":"{\"input\":\"a\\nb\"}"})";
+  const std::string misfit =
+      R"({"type":"function_call","id":"fd","call_id":"c2","name":"notes","arguments":"{\"text\":1}"})";
+  const auto decoded =
+      test::decode_stream(OpenAiResponses(), settings,
+                          "data: {\"type\":\"response.completed\",\"response\":{\"output\":[" +
+                              call + "," + misfit + "]}}\n\n");
+
+  BOOST_REQUIRE(decoded.response.items.size() == 1u);
+  const auto& read = std::get<ToolCall>(decoded.response.items[0].content);
+  BOOST_TEST((read.form == ToolCall::Form::custom));
+  BOOST_TEST(read.arguments == "a\nb");
+  BOOST_REQUIRE(decoded.response.findings.size() == 1u);
+  BOOST_TEST(decoded.response.findings[0].find("{\"input\": TEXT}") != std::string::npos);
+
+  const Json body = body_of(settings, {{Message{Message::Role::user, "x"}},
+                                       decoded.response.items[0],
+                                       {ToolOutput{"c1", "out", true, ToolCall::Form::custom}},
+                                       {ToolCall{"c3", "notes", "t", ToolCall::Form::custom}},
+                                       {ToolOutput{"c3", "out", true, ToolCall::Form::custom}}});
+  BOOST_TEST(test::check_responses_request(body) == "");
+  BOOST_TEST(write_json(body["input"].items()[1]) == call);
+  BOOST_TEST(body["input"].items()[2].string_at("type") == "function_call_output");
+  BOOST_TEST(write_json(body["input"].items()[3]) ==
+             R"({"type":"function_call","call_id":"c3","name":"notes",)"
+             R"("arguments":"{\"input\":\"t\"}"})");
+  BOOST_TEST(body["input"].items()[4].string_at("type") == "function_call_output");
+  const Json& notes = body["tools"].items()[2];
+  BOOST_TEST(notes.string_at("type") == "function");
+  BOOST_TEST(write_json(notes["parameters"]["required"]) == R"(["input"])");
+}
+
+BOOST_AUTO_TEST_CASE(what_only_other_providers_know_is_told_as_far_as_it_can_be) {
+  const Json body =
+      body_of(full_settings(), {{Reasoning{"thought"}},
+                                {Message{Message::Role::user, "x"}},
+                                {ProviderItem{"web_search_call", "q"}},
+                                {ToolCall{"c", "local_shell", "{}", ToolCall::Form::local_shell}},
+                                {Reasoning{"more"}},
+                                {ToolOutput{"c", "out", true, ToolCall::Form::local_shell}}});
+
+  BOOST_TEST(test::check_responses_request(body) == "");
+  BOOST_REQUIRE(body["input"].items().size() == 3u);
+  BOOST_TEST(body["input"].items()[1].string_at("type") == "function_call");
+  BOOST_TEST(body["input"].items()[2].string_at("type") == "function_call_output");
+}
+
+BOOST_AUTO_TEST_CASE(tools_of_the_provider_and_the_answer_s_schema_are_declared) {
+  ModelSettings settings = full_settings();
+  settings.tools = {{.name = "local_shell", .form = ToolCall::Form::local_shell},
+                    {.name = "web_search", .form = ToolCall::Form::web_search}};
+  settings.output_schema =
+      OutputSchema{.name = "answer", .schema = parse_json(R"({"type":"object"})"), .strict = true};
+  const Json body = body_of(settings, {{Message{Message::Role::user, "x"}}});
+
+  BOOST_TEST(test::check_responses_request(body) == "");
+  BOOST_TEST(write_json(body["tools"]) == R"([{"type":"local_shell"},{"type":"web_search"}])");
+  BOOST_TEST(write_json(body["text"]) ==
+             R"({"format":{"type":"json_schema","name":"answer","schema":{"type":"object"},)"
+             R"("strict":true}})");
+}
+
+BOOST_AUTO_TEST_CASE(with_a_chatgpt_sign_in_nothing_is_sent_that_it_refuses) {
+  const auto wire = make_wire("responses", {.chatgpt = true});
+  RequestBody body(*wire);
+  const std::vector<Item> items = {{Message{Message::Role::user, "x"}}};
+  body.update({full_settings(), items, 0});
+  const Json json = parse_json(body.bytes());
+
+  BOOST_TEST(test::check_responses_request(json) == "");
+  BOOST_TEST(!json.find("max_output_tokens"));
+  BOOST_TEST(!json.find("temperature"));
+  BOOST_TEST(json["store"].boolean(true) == false);
+  BOOST_TEST(write_json(json["include"]) == R"(["reasoning.encrypted_content"])");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

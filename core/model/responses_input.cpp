@@ -1,0 +1,97 @@
+#include "core/model/responses_input.h"
+
+#include "core/model/openai_models.h"
+#include "core/model/tool_calls.h"
+
+namespace sortie {
+
+namespace {
+
+using Form = ToolCall::Form;
+
+bool is_sent(const Item& item) {
+  return !item.received.empty() || !(std::holds_alternative<Reasoning>(item.content) ||
+                                     std::holds_alternative<ProviderItem>(item.content));
+}
+
+Json content_parts(const std::string& text, const std::vector<Image>& images) {
+  Json parts = Json::array();
+  if (!text.empty() || images.empty())
+    parts.push_back(Json::object({{"type", "input_text"}, {"text", text}}));
+  for (const Image& image : images)
+    parts.push_back(Json::object(
+        {{"type", "input_image"}, {"image_url", data_url(image)}, {"detail", "auto"}}));
+  return parts;
+}
+
+/// Whether the call before `at` with this id came as the provider's own item.
+bool was_received(const std::vector<Item>& items, std::size_t at, const std::string& call_id) {
+  while (at-- > 0) {
+    const auto* call = std::get_if<ToolCall>(&items[at].content);
+    if (call && call->call_id == call_id) return !items[at].received.empty();
+  }
+  return false;
+}
+
+/// An item that goes out in our words.
+struct Encoder {
+  const std::vector<Item>& items;
+  std::size_t at;
+  const ModelSettings& settings;
+
+  Json operator()(const Message& message) const {
+    if (message.role == Message::Role::assistant)  // short: an output needs an id of the provider's
+      return Json::object({{"type", "message"}, {"role", "assistant"}, {"content", message.text}});
+    return Json::object({{"type", "message"},
+                         {"role", "user"},
+                         {"content", content_parts(message.text, message.images)}});
+  }
+  Json operator()(const ToolCall& call) const {
+    const bool custom = call.form == Form::custom;
+    if (custom && settings.free_text_tools)
+      return Json::object({{"type", "custom_tool_call"},
+                           {"call_id", call.call_id},
+                           {"name", call.name},
+                           {"input", call.arguments}});
+    return Json::object(
+        {{"type", "function_call"},
+         {"call_id", call.call_id},
+         {"name", call.name},
+         {"arguments", custom ? free_text_arguments(call.arguments) : call.arguments}});
+  }
+  Json operator()(const ToolOutput& output) const {
+    if (output.form == Form::local_shell && was_received(items, at, output.call_id))
+      return Json::object({{"type", "local_shell_call_output"},
+                           {"id", output.call_id},  // by the schema; the servers want call_id
+                           {"call_id", output.call_id},
+                           {"output", output.text}});
+    const bool custom = output.form == Form::custom && settings.free_text_tools;
+    return Json::object(
+        {{"type", custom ? "custom_tool_call_output" : "function_call_output"},
+         {"call_id", output.call_id},
+         {"output",
+          output.images.empty() ? Json(output.text) : content_parts(output.text, output.images)}});
+  }
+  Json operator()(const Reasoning&) const { return {}; }
+  Json operator()(const ProviderItem&) const { return {}; }
+};
+
+}  // namespace
+
+void write_responses_input(const std::vector<Item>& items, std::size_t from,
+                           const ModelSettings& settings, std::string& to) {
+  std::size_t before = from;
+  while (before > 0 && !is_sent(items[before - 1])) --before;
+  bool first = before == 0;
+  for (std::size_t i = from; i < items.size(); ++i) {
+    if (!is_sent(items[i])) continue;
+    if (!first) to += ',';
+    first = false;
+    if (!items[i].received.empty())
+      to += items[i].received;
+    else
+      write_json(std::visit(Encoder{items, i, settings}, items[i].content), to);
+  }
+}
+
+}  // namespace sortie
