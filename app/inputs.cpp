@@ -9,7 +9,6 @@
 #include <map>
 
 #include "app/confinement.h"
-#include "app/models.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
@@ -54,7 +53,10 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
     model.cassette = fs::absolute(options.replay);
   }
   if (!options.provider.empty()) {
-    check_one_of("--provider", options.provider, {"openai", "replay"});
+    std::vector<std::string> names;
+    for (const ProviderInfo& provider : providers()) names.emplace_back(provider.name);
+    names.emplace_back("replay");
+    check_one_of("--provider", options.provider, names);
     model.provider = options.provider;
   }
   if (!options.model.empty()) model.name = options.model;
@@ -128,14 +130,17 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
   BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
   for (const auto& [name, value] : variables) request.given_variables.insert(name);
   request.asks_model = !replays(inputs);
-  if (request.asks_model) {
-    const Endpoint endpoint = endpoint_of(inputs, options);
-    request.key_variable = key_variable(inputs);
-    request.key_host = endpoint.base.authority();
-    const bool has_key = options.api_key_fd || !options.api_key_file.empty() ||
-                         environment(request.key_variable).has_value();
-    request.key_may_go =
-        !has_key || key_may_go(request.key_variable, endpoint, inputs.policy.credentials);
+  for (const ModelChoice& choice : model_choices(inputs, options)) {
+    if (choice.key_variable.empty()) continue;
+    const bool first = choice.model == &inputs.task.model;
+    const bool has_key = (first && (options.api_key_fd || !options.api_key_file.empty())) ||
+                         environment(choice.key_variable).has_value();
+    if (!has_key) continue;
+    request.keys.push_back(
+        {.variable = choice.key_variable,
+         .host = choice.endpoint.base.authority(),
+         .may_go = key_may_go(choice.key_variable, choice.endpoint, inputs.policy.credentials),
+         .of_fallback = !first});
   }
   std::string text;
   for (const auto& message : beyond_bounds(inputs.policy, request))
@@ -147,8 +152,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
 /// The rule of two out of three, before anything is started.
 void check_trust(RunInputs& inputs) {
   Environment own = own_environment();
-  if (!replays(inputs))
-    for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
+  for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
   const TrustFactors factors = trust_factors(inputs.policy, own);
   if (!factors.all_three()) return;
   if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
@@ -287,7 +291,6 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompt = expand_prompt(inputs.task, sources);
   check_provider(inputs, options);
-  check_fallbacks(inputs);
   if (!options.api_key_file.empty()) hide_file(options.api_key_file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
   inputs.variables = Json::object();

@@ -1,10 +1,10 @@
 #include "app/models.h"
 
-#include <algorithm>
 #include <cstdlib>
+#include <map>
 
-#include "app/provider_choice.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/credentials.h"
 #include "core/model/fallback_model.h"
 #include "core/model/replay_model.h"
@@ -23,76 +23,48 @@ std::string variable(const char* name) {
 
 std::string name_of(const TaskModel& task) { return task.provider + " " + task.name; }
 
-/// Flags and environment speak of the task's own model alone.
-Endpoint endpoint_of_fallback(const TaskModel& task) {
-  Endpoint endpoint = choose_endpoint({.task = task.base_url});
-  endpoint.provider = task.provider;
-  return endpoint;
+std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task) {
+  auto wire = make_wire(name, {.legacy_functions = task.legacy_functions});
+  if (!wire) throw Error("there is no wire format '" + one_line(name, 80) + "'", ExitCode::usage);
+  return wire;
 }
 
-std::string key_variable_of(const TaskModel& task) {
-  return task.api_key_env.empty() ? KeySources{}.variable : task.api_key_env;
-}
-
-std::string not_for_host(const std::string& name, const Endpoint& endpoint) {
-  return "model.fallback: the policy does not let " + name + " go to " + endpoint.base.authority() +
-         "; add the host to bounds.credentials." + name;
-}
-
-std::unique_ptr<Wire> wire_of(const TaskModel& task) {
-  const bool chat = task.provider == "openai-chat" || task.provider == "local";
-  return make_wire(chat ? "chat" : "responses", {.legacy_functions = task.legacy_functions});
-}
-
-/// The key of a fallback, which may be one that an earlier model of the run has too.
-ModelKeys::Key key_of_fallback(const TaskModel& task, const std::vector<ModelKeys::Key>& earlier,
-                               const CredentialBounds& bounds) {
-  ModelKeys::Key key{.variable = key_variable_of(task)};
-  const Endpoint endpoint = endpoint_of_fallback(task);
-  const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const auto& other) {
-    return other.variable == key.variable && other.value;
-  });
-  if (same != earlier.end()) {
-    if (!key_may_go(key.variable, endpoint, bounds))
-      throw Error(not_for_host(key.variable, endpoint), ExitCode::usage);
-    key.value = same->value;
-  } else if (!variable(key.variable.c_str()).empty()) {
-    key.value = find_api_key({.variable = key.variable}, endpoint, bounds);
-  } else if (!is_loopback_host(endpoint.base.host)) {
-    key.missing = "the variable " + key.variable + " has no key";
-  }
-  return key;
+/// The values of the variables that keys may be in: each is read once, though models may share it.
+std::map<std::string, std::optional<std::string>> take_variables(const RunInputs& inputs) {
+  std::vector<std::string> names = key_variables(inputs);
+  // Of a replay no key is needed, so none is kept either.
+  if (!inputs.task.model.api_key_env.empty()) names.push_back(inputs.task.model.api_key_env);
+  for (const TaskModel& task : inputs.task.model.fallback)
+    if (!task.api_key_env.empty()) names.push_back(task.api_key_env);
+  for (const ProviderInfo& provider : providers())
+    if (!provider.key_variable.empty()) names.emplace_back(provider.key_variable);
+  std::map<std::string, std::optional<std::string>> values;
+  for (const std::string& name : names)
+    if (values.count(name) == 0) values[name] = take_environment_key(name);
+  return values;
 }
 
 }  // namespace
 
-void check_fallbacks(const RunInputs& inputs) {
-  if (replays(inputs)) return;
-  const ProxySettings proxy = proxy_of_environment();
-  for (const TaskModel& task : inputs.task.model.fallback) {
-    const Endpoint endpoint = endpoint_of_fallback(task);
-    proxy_for(proxy, endpoint.base);
-    request_headers("", "", task.headers);
-    const std::string name = key_variable_of(task);
-    if (!variable(name.c_str()).empty() && !key_may_go(name, endpoint, inputs.policy.credentials))
-      throw InputError(not_for_host(name, endpoint));
-  }
-}
-
-std::vector<std::string> key_variables(const RunInputs& inputs) {
-  std::vector<std::string> names = {key_variable(inputs)};
-  for (const TaskModel& task : inputs.task.model.fallback) names.push_back(key_variable_of(task));
-  return names;
-}
-
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
+  auto variables = take_variables(inputs);
   ModelKeys taken;
-  taken.keys.push_back({.variable = key_variable(inputs), .value = take_key(inputs, options)});
-  for (const TaskModel& task : inputs.task.model.fallback) {
-    if (replays(inputs))
-      take_environment_key(key_variable_of(task));  // not needed, so not kept either
-    else
-      taken.keys.push_back(key_of_fallback(task, taken.keys, inputs.policy.credentials));
+  for (const ModelChoice& choice : model_choices(inputs, options)) {
+    const bool first = taken.keys.empty();
+    ModelKeys::Key key{.variable = choice.key_variable};
+    KeySources sources{.variable = key.variable, .taken = variables[key.variable]};
+    if (first) {
+      sources.file = options.api_key_file;
+      sources.descriptor = options.api_key_fd;
+    }
+    if (key.variable.empty()) {
+      // a provider that never gets one
+    } else if (!first && !sources.taken && !is_loopback_host(choice.endpoint.base.host)) {
+      key.missing = "the variable " + key.variable + " has no key";
+    } else {
+      key.value = find_api_key(sources, choice.endpoint, inputs.policy.credentials);
+    }
+    taken.keys.push_back(std::move(key));
   }
   return taken;
 }
@@ -108,10 +80,10 @@ void apply_model(const TaskModel& model, ModelSettings& settings) {
 }
 
 RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
-  const TaskModel& first = parts.inputs.task.model;
+  const TaskModel& own = parts.inputs.task.model;
   if (replays(parts.inputs)) {
-    model_ = std::make_unique<ReplayModel>(
-        parts.inputs.recorded, WireOptions{.legacy_functions = first.legacy_functions});
+    model_ = std::make_unique<ReplayModel>(parts.inputs.recorded,
+                                           WireOptions{.legacy_functions = own.legacy_functions});
     return;
   }
   if (!parts.options.record.empty())
@@ -119,35 +91,37 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
         parts.options.record,
         [&redactor = parts.redactor](std::string_view text) { return redactor.text(text); });
   std::vector<FallbackModel::Candidate> candidates;
-  candidates.push_back(
-      {.name = name_of(first),
-       .model = reach(parts, first, parts.keys.keys[0], endpoint_of(parts.inputs, parts.options))});
-  for (std::size_t i = 0; i < first.fallback.size(); ++i) {
-    const TaskModel& task = first.fallback[i];
-    const ModelKeys::Key& key = parts.keys.keys[i + 1];
+  const auto choices = model_choices(parts.inputs, parts.options);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const TaskModel& task = *choices[i].model;
+    const ModelKeys::Key& key = parts.keys.keys.at(i);
     if (!key.missing.empty()) {
       notes_.push_back("model.fallback: " + name_of(task) + " is left out: " + key.missing);
       continue;
     }
-    candidates.push_back({.name = name_of(task),
-                          .model = reach(parts, task, key, endpoint_of_fallback(task)),
-                          .source = static_cast<int>(i) + 1,
-                          .settings = [task](const ModelSettings& of_first) {
-                            ModelSettings settings = of_first;
-                            apply_model(task, settings);
-                            return settings;
-                          }});
+    FallbackModel::Candidate candidate{.name = name_of(task),
+                                       .model = reach(parts, choices[i], key),
+                                       .source = static_cast<int>(i)};
+    if (i > 0)
+      candidate.settings = [task](const ModelSettings& of_first) {
+        ModelSettings settings = of_first;
+        apply_model(task, settings);
+        return settings;
+      };
+    candidates.push_back(std::move(candidate));
   }
   model_ = std::make_unique<FallbackModel>(std::move(candidates));
 }
 
 RunModels::~RunModels() = default;
 
-std::unique_ptr<Model> RunModels::reach(const Parts& parts, const TaskModel& task,
-                                        const ModelKeys::Key& key, Endpoint endpoint) {
+std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& choice,
+                                        const ModelKeys::Key& key) {
+  const TaskModel& task = *choice.model;
   HttpModelOptions options;
-  options.headers = request_headers(key.value.value_or(""), parts.inputs.run_id, task.headers);
-  options.endpoint = std::move(endpoint);
+  options.headers =
+      request_headers(*choice.provider, key.value.value_or(""), parts.inputs.run_id, task.headers);
+  options.endpoint = choice.endpoint;
   options.limits.connect = task.connect_timeout;
   options.limits.first_byte = task.first_event_timeout;
   options.limits.idle = task.idle_timeout;
@@ -155,7 +129,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const TaskModel& tas
   options.retries = task.retries;
   options.retries_left = &retries_left_;
   options.recording = recording_.get();
-  wires_.push_back(wire_of(task));
+  wires_.push_back(wire_of(choice.provider->wire, task));
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));
   return std::make_unique<HttpModel>(*wires_.back(), *https_.back(), parts.clock,

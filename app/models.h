@@ -7,6 +7,7 @@
 
 #include "app/inputs.h"
 #include "app/options.h"
+#include "app/provider_choice.h"
 #include "core/base/clock.h"
 #include "core/base/redact.h"
 #include "core/model/cassette.h"
@@ -27,17 +28,11 @@ struct ModelKeys {
   std::vector<Key> keys{};
 };
 
-/// Reads the keys and erases their variables. One that is missing ends the run where it is the
-/// first model's; a fallback without its key is left out.
+/// Reads the keys of model_choices() and erases their variables, and those of all providers there
+/// are. File and descriptor are the first model's. A missing key ends the run where it is the first
+/// model's; a fallback without its key is left out. None for replay.
 /// @throws Error  usage: a key may not go to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
-
-/// Looks at all that the fallbacks' requests will need, as check_provider() does for the first.
-/// @throws InputError  for the first that is wrong
-void check_fallbacks(const RunInputs& inputs);
-
-/// The environment variables that the run's models have their keys in.
-std::vector<std::string> key_variables(const RunInputs& inputs);
 
 /// Whether the model writes patches as free text: the families that were taught the grammar.
 bool knows_free_text_tools(const std::string& model);
@@ -64,8 +59,8 @@ class RunModels {
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
-  std::unique_ptr<Model> reach(const Parts& parts, const TaskModel& task, const ModelKeys::Key& key,
-                               Endpoint endpoint);
+  std::unique_ptr<Model> reach(const Parts& parts, const ModelChoice& choice,
+                               const ModelKeys::Key& key);
 
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<Http>> https_;

@@ -8,7 +8,6 @@
 
 #include "app/confinement.h"
 #include "core/base/error.h"
-#include "core/model/credentials.h"
 
 namespace sortie {
 namespace {
@@ -21,6 +20,25 @@ std::string variable(const char* name) {
 std::string either(const char* upper, const char* lower) {
   const std::string value = variable(upper);
   return value.empty() ? variable(lower) : value;
+}
+
+/// The variable of its key; "" where none is ever sent.
+std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
+  if (provider.key_header == KeyHeader::none) return {};
+  return model.api_key_env.empty() ? std::string(provider.key_variable) : model.api_key_env;
+}
+
+ModelChoice choice_of(const TaskModel& model, const AddressSources& sources) {
+  const ProviderInfo& provider = provider_named(model.provider);
+  return {.model = &model,
+          .provider = &provider,
+          .endpoint = choose_endpoint(provider, sources),
+          .key_variable = key_variable(model, provider)};
+}
+
+std::string sends_no_key(const ModelChoice& choice) {
+  return "provider " + std::string(choice.provider->name) +
+         " never sends a key (openai-chat does, in the same format); ";
 }
 
 void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
@@ -44,10 +62,22 @@ void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
 
 bool replays(const RunInputs& inputs) { return inputs.task.model.provider == "replay"; }
 
-Endpoint endpoint_of(const RunInputs& inputs, const RunOptions& options) {
-  return choose_endpoint({.flag = options.base_url,
-                          .environment = variable("SORTIE_BASE_URL"),
-                          .task = inputs.task.model.base_url});
+std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options) {
+  std::vector<ModelChoice> choices;
+  if (replays(inputs)) return choices;
+  const TaskModel& first = inputs.task.model;
+  choices.push_back(choice_of(first, {.flag = options.base_url,
+                                      .environment = variable("SORTIE_BASE_URL"),
+                                      .task = first.base_url}));
+  for (const TaskModel& model : first.fallback) {
+    try {
+      choices.push_back(choice_of(model, {.task = model.base_url}));
+    } catch (const InputError& error) {
+      throw InputError("model.fallback: " + model.provider + " " + model.name + ": " +
+                       error.what());
+    }
+  }
+  return choices;
 }
 
 ProxySettings proxy_of_environment() {
@@ -62,26 +92,30 @@ void check_provider(const RunInputs& inputs, const RunOptions& options) {
       throw InputError("--record: the responses come from a recording already");
     return;
   }
-  proxy_for(proxy_of_environment(), endpoint_of(inputs, options).base);
-  request_headers("", "", inputs.task.model.headers);
+  const ProxySettings proxy = proxy_of_environment();
+  const auto choices = model_choices(inputs, options);
+  for (const ModelChoice& choice : choices) {
+    proxy_for(proxy, choice.endpoint.base);
+    request_headers(*choice.provider, "", "", choice.model->headers);
+    if (choice.key_variable.empty() && !choice.model->api_key_env.empty())
+      throw InputError(sends_no_key(choice) + "api_key_env is given for it");
+  }
+  if (choices.front().key_variable.empty() && (options.api_key_fd || !options.api_key_file.empty()))
+    throw InputError(sends_no_key(choices.front()) + "--api-key-" +
+                     (options.api_key_fd ? "fd" : "file") + " is given for it");
   check_key_sources(inputs, options);
 }
 
-std::string key_variable(const RunInputs& inputs) {
-  const std::string& named = inputs.task.model.api_key_env;
-  return named.empty() ? KeySources{}.variable : named;
-}
-
-std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options) {
-  KeySources sources;
-  sources.variable = key_variable(inputs);
-  if (replays(inputs)) {
-    take_environment_key(sources.variable);  // not needed, so not kept either
-    return std::nullopt;
-  }
-  sources.file = options.api_key_file;
-  sources.descriptor = options.api_key_fd;
-  return find_api_key(sources, endpoint_of(inputs, options), inputs.policy.credentials);
+std::vector<std::string> key_variables(const RunInputs& inputs) {
+  std::vector<std::string> names;
+  if (replays(inputs)) return names;
+  const auto add = [&names](const TaskModel& model) {
+    std::string name = key_variable(model, provider_named(model.provider));
+    if (!name.empty()) names.push_back(std::move(name));
+  };
+  add(inputs.task.model);
+  for (const TaskModel& model : inputs.task.model.fallback) add(model);
+  return names;
 }
 
 }  // namespace sortie

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/inputs.h"
 #include "core/model/provider.h"
@@ -12,9 +12,18 @@ namespace sortie {
 /// Whether the model's responses come from a recording.
 bool replays(const RunInputs& inputs);
 
-/// Where requests go, by flag, environment and task.
-/// @throws InputError  for an address that can't be used
-Endpoint endpoint_of(const RunInputs& inputs, const RunOptions& options);
+/// One of the models of a run, and who is asked for it.
+struct ModelChoice {
+  const TaskModel* model = nullptr;  ///< of the task
+  const ProviderInfo* provider = nullptr;
+  Endpoint endpoint{};
+  std::string key_variable{};  ///< the variable that its key is in; "" where none is ever sent
+};
+
+/// The task's own model and those of its `fallback`, in their order; none for replay. Flag and
+/// environment name the address of the first alone: another provider keeps its own.
+/// @throws InputError  for an address that can't be used, or is missing
+std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options);
 
 /// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in small letters.
 ProxySettings proxy_of_environment();
@@ -24,11 +33,7 @@ ProxySettings proxy_of_environment();
 /// @throws InputError  for the first that is wrong
 void check_provider(const RunInputs& inputs, const RunOptions& options);
 
-/// The variable that the key is in, where it is in one.
-std::string key_variable(const RunInputs& inputs);
-
-/// The API key that the run's provider takes, erased from the environment; nothing for replay.
-/// @throws Error  usage, auth
-std::optional<std::string> take_key(const RunInputs& inputs, const RunOptions& options);
+/// The variables that keys may be in: of all of the run's models; none for replay.
+std::vector<std::string> key_variables(const RunInputs& inputs);
 
 }  // namespace sortie

@@ -85,11 +85,10 @@ void Run::confine() {
                out_.make_state(inputs_.workspace), why);
 }
 
-/// What commands may inherit from: all but the key, whatever its variable is called.
+/// What commands may inherit from: all but the keys, whatever their variables are called.
 Environment Run::commands_environment() const {
   Environment environment = environment_;
-  if (!replays(inputs_))
-    for (const auto& name : key_variables(inputs_)) environment.erase(name);
+  for (const auto& name : key_variables(inputs_)) environment.erase(name);
   return environment;
 }
 

@@ -36,8 +36,10 @@ class Check {
   Check(const Policy& policy, const BoundsRequest& request) : policy_(policy), request_(request) {}
 
   std::vector<std::string> run() {
-    if (request_.asks_model) check_model();
-    if (request_.asks_model && !request_.key_may_go) check_key();
+    if (request_.asks_model) check_models();
+    if (request_.asks_model)
+      for (const KeyUse& key : request_.keys)
+        if (!key.may_go) check_key(key);
     for (const auto& [name, variable] : request_.task.vars)
       if (!variable.environment.empty() && request_.given_variables.count(name) == 0)
         check_variable(name, variable.environment);
@@ -61,22 +63,30 @@ class Check {
                         value + ")");
   }
 
-  void check_model() {
-    const TaskModel& model = request_.task.model;
-    const std::string asked = model.provider + "/" + model.name;
-    if (matching_glob(policy_.models, asked, LetterCase::exact) != nullptr) return;
-    add("model.name", "the model " + one_line(asked, 80) + " is beyond the policy's bounds",
-        "bounds.models", list_text(policy_.models));
+  void check_models() {
+    check_model(request_.task.model, "model.name");
+    for (const TaskModel& model : request_.task.model.fallback)
+      check_model(model, "model.fallback");
   }
 
-  void check_key() {
-    const auto hosts = policy_.credentials.find(request_.key_variable);
+  void check_model(const TaskModel& model, const std::string& key) {
+    const std::string asked = model.provider + "/" + model.name;
+    if (matching_glob(policy_.models, asked, LetterCase::exact) != nullptr) return;
+    add(key, "the model " + one_line(asked, 80) + " is beyond the policy's bounds", "bounds.models",
+        list_text(policy_.models));
+  }
+
+  void check_key(const KeyUse& key) {
+    const auto hosts = policy_.credentials.find(key.variable);
     const bool known = hosts != policy_.credentials.end();
-    const std::string advice = "; --base-url and SORTIE_BASE_URL are the operator's own word";
-    add(known ? "model.base_url" : "model.api_key_env",
-        request_.key_variable + " may not go to " + request_.key_host, "bounds.credentials",
-        known ? request_.key_variable + ": " + list_text(hosts->second) + advice
-              : "without " + request_.key_variable);
+    const std::string advice =
+        key.of_fallback ? "" : "; --base-url and SORTIE_BASE_URL are the operator's own word";
+    add(key.of_fallback ? "model.fallback"
+        : known         ? "model.base_url"
+                        : "model.api_key_env",
+        key.variable + " may not go to " + key.host, "bounds.credentials",
+        known ? key.variable + ": " + list_text(hosts->second) + advice
+              : "without " + key.variable);
   }
 
   void check_variable(const std::string& name, const std::string& variable) {

@@ -11,6 +11,14 @@
 
 namespace sortie {
 
+/// A credential that the run would send.
+struct KeyUse {
+  std::string variable{};
+  std::string host{};        ///< where to: "HOST:PORT"
+  bool may_go = true;        ///< whether bounds.credentials has that host for it
+  bool of_fallback = false;  ///< for one of model.fallback
+};
+
 /// What a run asks for, as the task and the flags have it.
 struct BoundsRequest {
   const Task& task;  ///< with the flags' overrides
@@ -18,9 +26,7 @@ struct BoundsRequest {
   std::map<std::string, std::string> flags{};
   std::set<std::string> given_variables{};  ///< template variables that --var gives
   bool asks_model = true;                   ///< false: a recording answers, nothing leaves
-  std::string key_variable{};               ///< the credential that would be sent; "" for none
-  std::string key_host{};                   ///< where to: "HOST:PORT"
-  bool key_may_go = true;                   ///< whether bounds.credentials has that host for it
+  std::vector<KeyUse> keys{};               ///< of the models that have one
 };
 
 /// What is asked for beyond the policy's bounds, a message each: where it is asked, what, and what

@@ -32,8 +32,10 @@ void add_run(CommandTable& table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("-m,--model", options->model, "model, instead of the task's");
-  app.add_option("--provider", options->provider, "openai or replay, instead of the task's");
-  app.add_option("--base-url", options->base_url, "address of a compatible server");
+  app.add_option("--provider", options->provider,
+                 "openai, openai-chat, anthropic, azure, local or replay, instead of the task's");
+  app.add_option("--base-url", options->base_url,
+                 "address of a compatible server, for the task's own model");
   app.add_option("--api-key-file", options->api_key_file, "read the API key from this file");
   app.add_option("--api-key-fd", options->api_key_fd, "read the API key from this descriptor");
   app.add_option("--replay", options->replay, "take the model's responses from a recording");

@@ -105,6 +105,7 @@ bool key_may_go(const std::string& variable, const Endpoint& endpoint,
 std::optional<std::string> find_api_key(const KeySources& sources, const Endpoint& endpoint,
                                         const CredentialBounds& bounds) {
   auto from_environment = take_environment_key(sources.variable);
+  if (!from_environment) from_environment = sources.taken;
   std::optional<std::string> key;
   if (sources.descriptor) {
     key = read_descriptor(*sources.descriptor);

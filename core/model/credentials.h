@@ -17,8 +17,9 @@ std::optional<std::string> take_environment_key(const std::string& name);
 /// Where the API key is to come from: descriptor before file before variable.
 struct KeySources {
   std::string variable = "OPENAI_API_KEY";
-  std::filesystem::path file{};     ///< --api-key-file; "" is none
-  std::optional<int> descriptor{};  ///< --api-key-fd; closed once read
+  std::filesystem::path file{};        ///< --api-key-file; "" is none
+  std::optional<int> descriptor{};     ///< --api-key-fd; closed once read
+  std::optional<std::string> taken{};  ///< the variable's value, where it was taken before
 };
 
 /// Host patterns by variable, of the policy's bounds: "api.openai.com", "*.example.com", with

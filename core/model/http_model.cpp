@@ -140,9 +140,9 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
                         std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   RequestRecord record = body_.update(request);
   record.provider = options_.endpoint.provider;
-  HttpRequest http_request{
-      .url = options_.endpoint.base, .headers = options_.headers, .body = body_.bytes()};
-  http_request.url.path += wire_.path();
+  HttpRequest http_request{.url = options_.endpoint.target(wire_.path()),
+                           .headers = options_.headers,
+                           .body = body_.bytes()};
   CredentialSource* const credential = options_.credential;
   int renewals = 0;  // tries that a credential had worn out for; no retries
   for (int attempt = 1;; ++attempt) {

@@ -2,11 +2,37 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/net/http.h"
 
 namespace sortie {
+
+/// Which header carries the API key.
+enum class KeyHeader {
+  bearer,     ///< Authorization: Bearer KEY
+  api_key,    ///< api-key: KEY
+  x_api_key,  ///< x-api-key: KEY
+  none,       ///< none is ever sent
+};
+
+/// What is known of a provider by its name.
+struct ProviderInfo {
+  std::string_view name;          ///< in tasks and of --provider
+  std::string_view wire;          ///< Wire::name()
+  std::string_view default_base;  ///< "": an address has to be given
+  std::string_view path;          ///< below the base: Wire::path()
+  std::string_view key_variable;  ///< "": it has no key
+  KeyHeader key_header = KeyHeader::bearer;
+  bool key_required = true;  ///< but for servers on loopback, which may have none
+};
+
+/// All of them but "replay", the default one first.
+const std::vector<ProviderInfo>& providers();
+
+/// @throws InputError  with the nearest name that there is
+const ProviderInfo& provider_named(std::string_view name);
 
 /// Where the provider's address may be named. "" and an empty variable count as not given.
 struct AddressSources {
@@ -19,17 +45,29 @@ struct AddressSources {
 struct Endpoint {
   std::string provider = "openai";
   Url base{};
+  std::string query{};         ///< of every request: "api-version=…"; mostly ""
   bool operator_host = false;  ///< named by the operator (flag, environment), not by the task
+
+  /// The address of a request: base, path below it, query.
+  Url target(std::string_view path) const;
 };
 
-/// The operator's word goes before the task's; without either it is https://api.openai.com/v1.
-/// @throws InputError  for an address that can't be used; plain http is for loopback hosts only
-Endpoint choose_endpoint(const AddressSources& sources);
+/// The operator's word goes before the task's; without either it is the provider's own address.
+///
+/// Forgives what is mistaken often: a final slash, the address of the interface itself in place of
+/// the base (".../v1/responses"), `/v1` where the provider's path has it already (anthropic), no
+/// `/v1` where there has to be one (api.openai.com, local), and for azure the bare resource, which
+/// becomes `/openai/v1`, or `/openai` where a dated `api-version` asks for the older interface.
+///
+/// @throws InputError  for an address that can't be used or is missing; plain http is for loopback
+///                     hosts only, a query is `api-version` and azure's only
+Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sources);
 
-/// Headers of every request: what the wire needs, who we are, then the task's. The task can't set
-/// Authorization, Host, or another of those that are ours.
+/// Headers of every request: the key where the provider takes one, what the wire needs, who we are,
+/// then the task's. The task can't set a header that may carry a key, nor one that is ours.
 /// @throws InputError  for a header of the task that is ours or no valid header
-HttpHeaders request_headers(const std::string& key, const std::string& run_id,
+HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key,
+                            const std::string& run_id,
                             const std::map<std::string, std::string>& task_headers);
 
 }  // namespace sortie

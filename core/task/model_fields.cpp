@@ -48,9 +48,19 @@ FieldValue headers_value(std::map<std::string, std::string>& target) {
   FieldValue value = text_map_value(target, kName, kValue);
   value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
                                               Diagnostics& findings) {
-    static const std::vector<std::string> own = {
-        "authorization",     "proxy-authorization", "host",   "content-length", "content-type",
-        "transfer-encoding", "connection",          "accept", "accept-encoding"};
+    static const std::vector<std::string> own = {"authorization",
+                                                 "proxy-authorization",
+                                                 "host",
+                                                 "content-length",
+                                                 "content-type",
+                                                 "transfer-encoding",
+                                                 "connection",
+                                                 "accept",
+                                                 "accept-encoding",
+                                                 "api-key",
+                                                 "x-api-key",
+                                                 "cookie",
+                                                 "anthropic-version"};
     read(node, name, findings);
     for (const auto& member : node.members) {
       std::string lower = member.key.text;

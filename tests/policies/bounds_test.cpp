@@ -135,16 +135,22 @@ BOOST_AUTO_TEST_CASE(a_time_that_is_asked_for_is_bounded_and_the_default_gives_w
 BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
   Task task;
   task.places["model.base_url"] = "task.yaml:5:13";
-  const BoundsRequest request{.task = task,
-                              .key_variable = "OPENAI_API_KEY",
-                              .key_host = "evil.example:443",
-                              .key_may_go = false};
+  BoundsRequest request{
+      .task = task,
+      .keys = {{.variable = "OTHER_KEY", .host = "api.example", .may_go = true},
+               {.variable = "OPENAI_API_KEY", .host = "evil.example:443", .may_go = false}}};
 
   BOOST_TEST(
       messages(Policy(), request) ==
       "task.yaml:5:13: error: OPENAI_API_KEY may not go to evil.example:443 "
       "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com]; --base-url and "
       "SORTIE_BASE_URL are the operator's own word)");
+  request.keys[1].of_fallback = true;
+  task.places["model.fallback"] = "task.yaml:7:3";
+  BOOST_TEST(messages(Policy(), request) ==
+             "task.yaml:7:3: error: OPENAI_API_KEY may not go to evil.example:443 "
+             "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com])");
+  request.keys[1].of_fallback = false;
   BOOST_TEST(messages(parse("bounds: {credentials: {}}"), request) ==
              "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
              "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY)");

@@ -112,31 +112,15 @@ BOOST_AUTO_TEST_CASE(keys_that_are_no_header_are_refused) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_operators_address_goes_before_the_tasks) {
-  const auto chosen = [](const AddressSources& sources) {
-    const Endpoint place = choose_endpoint(sources);
-    return place.base.text() + (place.operator_host ? " operator" : "");
-  };
-  BOOST_TEST(chosen({}) == "https://api.openai.com/v1");
-  BOOST_TEST(chosen({.task = "https://t.example"}) == "https://t.example");
-  BOOST_TEST(chosen({.environment = "https://e.example", .task = "https://t.example"}) ==
-             "https://e.example operator");
-  BOOST_TEST(chosen({.flag = "https://f.example", .environment = "https://e.example"}) ==
-             "https://f.example operator");
-  BOOST_TEST(chosen({.flag = "http://localhost:1/v1/"}) == "http://localhost:1/v1 operator");
-  BOOST_CHECK_THROW(choose_endpoint({.flag = "http://f.example"}), InputError);
-}
+BOOST_AUTO_TEST_CASE(a_variable_that_was_taken_before_is_used_as_if_it_stood_there) {
+  ::unsetenv(kVariable);
+  const Endpoint to = endpoint("https://api.example", true);
 
-BOOST_AUTO_TEST_CASE(a_task_adds_headers_but_sets_none_of_ours) {
-  const HttpHeaders headers = request_headers("k", "run-1", {{"X-Team", "ci"}});
-  BOOST_TEST(header_value(headers, "Authorization") == "Bearer k");
-  BOOST_TEST(header_value(headers, "User-Agent") == "sortie/" SORTIE_VERSION);
-  BOOST_TEST(header_value(headers, "session_id") == "run-1");
-  BOOST_TEST(header_value(headers, "X-Team") == "ci");
-  BOOST_TEST(header_value(request_headers("", "r", {}), "Authorization") == "");
-  for (const char* name : {"authorization", "HOST", "Content-Length", "a b", "", "X:Y", "a\r\nb"})
-    BOOST_CHECK_THROW(request_headers("k", "r", {{name, "v"}}), InputError);
-  BOOST_CHECK_THROW(request_headers("k", "r", {{"X-A", "b\r\nHost: evil"}}), InputError);
+  BOOST_TEST(find_api_key({.variable = kVariable, .taken = "sk-taken"}, to, {}).value() ==
+             "sk-taken");
+  BOOST_CHECK_THROW(
+      find_api_key({.variable = kVariable, .taken = "sk-taken"}, endpoint("https://a.example"), {}),
+      Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

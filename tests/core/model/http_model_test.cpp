@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(fifty_requests_over_the_wire_keep_their_prefix_and_fit_the_
   StreamList stream;
   HttpModel model(wire, http, clock,
                   {.endpoint = {.base = parse_url(server.url() + "/v1")},
-                   .headers = request_headers("k", "run", {})});
+                   .headers = request_headers(provider_named("openai"), "k", "run", {})});
   const ModelSettings settings{.model = "gpt-5-codex",
                                .tools = {{.name = "shell",
                                           .description = "d",
