@@ -8,6 +8,7 @@
 #include "app/provider_choice.h"
 #include "core/agent/answer.h"
 #include "core/agent/budget.h"
+#include "core/agent/path_lookup.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
@@ -126,6 +127,7 @@ struct Agent::State {
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<ToolRegistry> registry;
+  std::unique_ptr<ResponseChecks> checks;
   std::unique_ptr<Loop> loop;
   ProjectDocs docs;
   std::vector<std::string> notes;
@@ -243,8 +245,16 @@ ModelSettings Agent::State::settings() const {
 }
 
 void Agent::State::make_loop() {
-  loop = std::make_unique<Loop>(Loop::Parts{models->model(), *registry, parts.events, parts.budget},
-                                settings());
+  checks = std::make_unique<ResponseChecks>(parts.inputs.task.checks, [this] {
+    Confinement& confinement = parts.confinement;
+    const auto lookup = std::make_shared<PathLookup>(
+        confinement.view(), confinement.workspace(),
+        [&engine = confinement.engine()](const fs::path& path) { return engine.is_hidden(path); });
+    return [lookup](const std::string& path) { return lookup->may_exist(path); };
+  });
+  loop = std::make_unique<Loop>(
+      Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get()},
+      settings());
 }
 
 /// Documents are read from the start state: what the agent writes never becomes instructions.

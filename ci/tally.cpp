@@ -85,6 +85,10 @@ void Tally::on(const RunEvent& event) {
     tools_time += duration_of(data);
     if (data["exit"].is_object())
       last_action = action_text(command_.empty() ? data.string_at("tool") : command_, data["exit"]);
+  } else if (event.type == "check.hit") {
+    CheckCount& count = checks[data.string_at("check")];
+    if (++count.hits == 1) count.first = one_line(data.string_at("saw"));
+    count.sent += data["sent"].is_string() ? 1 : 0;
   } else if (event.type == "network.connection") {
     const std::string state = data.string_at("state");
     connections += state == "opened" ? 1 : 0;
@@ -114,12 +118,27 @@ Json Tally::usage_json() const {
   return Json::object({{"total", to_json(usage)}, {"by_model", std::move(by_model)}});
 }
 
+std::vector<std::string> Tally::check_warnings() const {
+  std::vector<std::string> warnings;
+  for (const char* name : {"missing_paths", "dangerous_words"}) {
+    const auto found = checks.find(name);
+    if (found == checks.end()) continue;
+    const auto& [hits, sent, first] = found->second;
+    warnings.push_back("check " + found->first + ": " + std::to_string(hits) + " of the agent's " +
+                       "messages, " + std::to_string(sent) + " sent back; the first: " + first);
+  }
+  return warnings;
+}
+
 Json Tally::counts_json() const {
+  int check_hits = 0;
+  for (const auto& [name, count] : checks) check_hits += count.hits;
   return Json::object({{"turns", turns},
                        {"tool_calls", tool_calls},
                        {"denials", denial_count},
                        {"audited", audited_count},
                        {"retries", retries},
+                       {"check_hits", check_hits},
                        {"connections", connections},
                        {"denied_connections", denied_connections}});
 }

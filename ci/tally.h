@@ -38,6 +38,14 @@ class Tally : public EventSink {
   std::vector<Denial> denials;  ///< the first 200 that differ, in their order
   std::vector<Denial> audited;  ///< what the approval mode audit let run, likewise
   int denial_count = 0;
+  /// What the checks of a kind found ("dangerous_words"), and how many of it went back to the
+  /// model.
+  struct CheckCount {
+    int hits = 0;
+    int sent = 0;
+    std::string first{};  ///< what the first saw
+  };
+  std::map<std::string, CheckCount> checks;
   int audited_count = 0;
   int connections = 0;  ///< of commands, allowed
   int denied_connections = 0;
@@ -47,8 +55,11 @@ class Tally : public EventSink {
   std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
 
   Json usage_json() const;  ///< {"total":{…},"by_model":{…}}
-  Json counts_json()
-      const;  ///< {"turns","tool_calls","denials","audited","retries","connections","denied_connections"}
+  /// A line for each check of the agent's words that found something.
+  std::vector<std::string> check_warnings() const;
+  /// {"turns","tool_calls","denials","audited","retries","check_hits","connections",
+  /// "denied_connections"}
+  Json counts_json() const;
   /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
   Json durations_json(std::chrono::milliseconds total) const;
 

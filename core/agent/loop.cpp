@@ -1,5 +1,6 @@
 #include "core/agent/loop.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -7,6 +8,7 @@ namespace sortie {
 namespace {
 
 constexpr int kMostCorrections = 3;
+constexpr int kMostBadWords = 3;
 constexpr int kMostIncomplete = 2;
 constexpr int kMostReasoningOnly = 1;
 
@@ -72,7 +74,7 @@ Loop::Loop(Parts parts, ModelSettings settings) : parts_(parts), settings_(std::
 
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   for (Item& item : items) history_.add(std::move(item));
-  corrections_ = incomplete_ = reasoning_only_ = 0;
+  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = 0;
   for (;;)
     if (auto end = one_turn(stop)) return *end;
 }
@@ -128,6 +130,7 @@ Response Loop::ask(std::stop_token stop) {
 }
 
 std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
+  const std::string words = judge_words(response);
   std::vector<ToolCall> calls;
   std::string message;
   for (Item& item : response.items) {
@@ -139,9 +142,16 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   }
   if (!message.empty()) last_message_ = message;
 
-  if (auto end = run_calls(calls, stop)) return end;
+  if (words.empty()) {
+    if (auto end = run_calls(calls, stop)) return end;
+  } else {
+    for (const ToolCall& call : calls)
+      answer(call, "Not run: the message that came with it is sent back.", "not_run");
+    tell_model(words);
+  }
   if (!response.findings.empty()) return correct(response.findings);
   corrections_ = 0;
+  if (!words.empty()) return {};
   if (response.incomplete)
     return go_on(
         incomplete_, kMostIncomplete,
@@ -166,6 +176,28 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   reasoning_only_ = 0;
   if (calls.empty()) return LoopResult{};
   return {};
+}
+
+/// After some corrections in a row the model is not moved by another: the run goes on, and the hit
+/// is on record.
+std::string Loop::judge_words(const Response& response) {
+  if (!parts_.checks) return {};
+  std::string correction;
+  const bool may_correct = bad_words_ < kMostBadWords;
+  bool wanted = false;
+  for (const CheckHit& hit : parts_.checks->look_at(response)) {
+    wanted = wanted || hit.correct;
+    const bool sent = hit.correct && may_correct;
+    parts_.events.on(check_hit_event(turn_, hit.check, hit.saw, sent ? hit.message : ""));
+    if (sent) correction += (correction.empty() ? "" : "\n\n") + hit.message;
+  }
+  if (!wanted) bad_words_ = 0;
+  if (correction.empty()) return {};
+  ++bad_words_;
+  const bool has_calls =
+      std::any_of(response.items.begin(), response.items.end(),
+                  [](const Item& item) { return std::holds_alternative<ToolCall>(item.content); });
+  return has_calls ? correction + "\nNone of that response's tool calls was run." : correction;
 }
 
 std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings) {

@@ -9,6 +9,7 @@
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
 #include "core/agent/history.h"
+#include "core/agent/response_checks.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
 #include "core/model/model.h"
@@ -36,6 +37,7 @@ class Loop {
     ToolHost& tools;
     EventSink& events;
     Budget& budget;
+    const ResponseChecks* checks = nullptr;  ///< of each response, before its calls are run
   };
 
   /// @param settings  `tools` is replaced by what the tool host offers
@@ -66,6 +68,8 @@ class Loop {
   std::optional<LoopResult> begin_turn();
   Response ask(std::stop_token stop);
   std::optional<LoopResult> take(Response response, std::stop_token stop);
+  /// Looks at the response's words; what is to be sent back because of them, or "".
+  std::string judge_words(const Response& response);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
   std::optional<LoopResult> run_call(const ToolCall& call, std::stop_token stop);
@@ -83,6 +87,7 @@ class Loop {
   std::string last_message_;
   int turn_ = 0;
   int corrections_ = 0;     ///< in a row
+  int bad_words_ = 0;       ///< responses sent back for their words, in a row
   int incomplete_ = 0;      ///< in a row
   int reasoning_only_ = 0;  ///< in a row
 };

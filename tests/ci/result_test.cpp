@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(the_numbers_are_added_up_from_the_events) {
   BOOST_TEST((tally.usage_by_model.at("other") == Usage{100, 40, 20, 5}));
   BOOST_TEST(tally.served_model == "other");
   BOOST_TEST(write_json(tally.counts_json()) ==
-             R"({"turns":2,"tool_calls":1,"denials":1,"audited":0,"retries":1,"connections":0,)"
-             R"("denied_connections":0})");
+             R"({"turns":2,"tool_calls":1,"denials":1,"audited":0,"retries":1,"check_hits":0,)"
+             R"("connections":0,"denied_connections":0})");
   BOOST_TEST(write_json(tally.durations_json(5s)) ==
              R"({"total_ms":5000,"model_ms":4000,"tools_ms":250,"verification_ms":0,)"
              R"("own_ms":750})");

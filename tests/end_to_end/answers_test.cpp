@@ -140,6 +140,10 @@ BOOST_AUTO_TEST_CASE(the_model_is_told_of_the_schema_in_valid_requests) {
     const Json body = parse_json(request.body);
     BOOST_TEST(check_responses_request(body) == "");
     BOOST_TEST(holds(body.string_at("instructions"), kSchema));
+    const Json& format = body["text"]["format"];
+    BOOST_TEST(format.string_at("type") == "json_schema");
+    BOOST_TEST(format["strict"].boolean());
+    BOOST_TEST(write_json(format["schema"]) == kSchema);
   }
 }
 
@@ -158,10 +162,106 @@ BOOST_AUTO_TEST_CASE(what_keeps_a_schema_from_strict_mode_is_said_at_the_start) 
   const ProgramEnd checked = run_program(check);
 
   check_end(run, end, 0, "success");
+  const Json format = parse_json(server.requests().at(0).body)["text"]["format"];
+  BOOST_TEST(format["strict"].is_boolean());
+  BOOST_TEST(!format["strict"].boolean(true));
   BOOST_TEST(holds(end.errors, note), end.errors);
   BOOST_TEST(checked.status == 0, checked.errors);
   BOOST_TEST(holds(checked.errors, note), checked.errors);
   BOOST_TEST(holds(parse_json(checked.output)["output"].string_at("schema"), "answer.schema.json"));
+}
+
+BOOST_AUTO_TEST_CASE(words_are_looked_at_in_each_mode_before_the_calls_that_come_with_them) {
+  const struct {
+    const char* mode;
+    std::size_t hits;
+    bool first_call_ran;
+  } rows[] = {{"off", 0, true}, {"warn", 1, true}, {"correct", 1, false}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.mode) {
+      const ProviderRun run;
+      run.write_task({}, std::string("checks: {missing_paths: ") + row.mode + "}\n");
+      // The two items of the first response: words about a file that there is not, and a call.
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", "echo b > b.txt"}).message("The cause is in src/gone.py.");
+      cassette.message("Done.");
+      const ModelServer server(served(cassette));
+
+      const ProgramEnd end = run.run(server);
+
+      check_end(run, end, 0, "success");
+      BOOST_TEST(server.requests().size() == 2);
+      const auto found = hits(run, "missing_paths");
+      BOOST_TEST(found.size() == row.hits);
+      BOOST_TEST(holds(run.artifact("changes.diff"), "b.txt") == row.first_call_ran);
+      for (const auto& request : server.requests())
+        BOOST_TEST(check_responses_request(parse_json(request.body)) == "");
+      const std::string warnings = write_json(run.result()["warnings"]);
+      BOOST_TEST(holds(warnings, "missing_paths: 1 of the agent's messages") == (row.hits > 0));
+      BOOST_TEST(holds(end.errors, "check missing_paths: src/gone.py") == (row.hits > 0));
+      BOOST_TEST(run.result()["counts"].integer_at("check_hits") ==
+                 static_cast<std::int64_t>(row.hits));
+      if (row.first_call_ran) continue;
+      BOOST_TEST(holds(message_texts(server.requests()[1]).back(), "src/gone.py"));
+      BOOST_TEST(run.records("tool.output").at(0).string_at("verdict") == "not_run");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(dangerous_words_are_warned_of_by_default) {
+  const ProviderRun run;
+  const ModelServer server(served(messages({"I skipped the failing tests."})));
+
+  const ProgramEnd end = run.run(server);
+
+  check_end(run, end, 0, "success");
+  const auto found = hits(run, "dangerous_words");
+  BOOST_REQUIRE(found.size() == 1u);
+  BOOST_TEST(found[0].string_at("saw") == "tests_off: skipped the failing tests");
+  BOOST_TEST(!found[0]["sent"].is_string());
+}
+
+BOOST_AUTO_TEST_CASE(paths_are_looked_up_in_the_tree_as_the_run_has_it) {
+  const ProviderRun run;
+  run.write("work/src/util/text.py", "x = 1\n");
+  run.commit_workspace();
+  run.write_task({}, "checks: {missing_paths: warn}\n");
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "mkdir -p made && echo 1 > made/here.py && rm src/util/text.py"});
+  cassette.next();
+  cassette.message("See made/here.py, here.py, a.txt, text.py, /etc/gone.py and " +
+                   (run.workspace() / "made/there.py").string() + ".");
+  const ModelServer server(served(cassette));
+
+  const ProgramEnd end = run.run(server);
+
+  check_end(run, end, 0, "success");
+  const auto found = hits(run, "missing_paths");
+  BOOST_REQUIRE(found.size() == 1u);
+  BOOST_TEST(found[0].string_at("saw") ==
+             "text.py, " + (run.workspace() / "made/there.py").string());
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_nothing_can_be_made_of_are_answered_to_the_model) {
+  const ProviderRun run;
+  CassetteWriter cassette;
+  cassette.call("no_such_tool", Json::object());
+  cassette.call("shell", Json::array({"ls"}));
+  cassette.next();
+  cassette.message("Done.");
+  const ModelServer server(served(cassette));
+
+  const ProgramEnd end = run.run(server);
+
+  check_end(run, end, 0, "success");
+  const auto outputs = run.records("tool.output");
+  BOOST_REQUIRE(outputs.size() == 1u);
+  BOOST_TEST(holds(outputs[0].string_at("output"), "There is no tool"));
+  const auto unusable = hits(run, "unusable_item");
+  BOOST_REQUIRE(unusable.size() == 1u);
+  BOOST_TEST(message_texts(server.requests()[1]).back() == unusable[0].string_at("sent"));
+  BOOST_TEST(server.requests().size() == 2);
+  BOOST_TEST(check_responses_request(parse_json(server.requests()[1].body)) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sortie {
+
+/// The sentences of a message, as far as its writer speaks: fenced code blocks and quoted lines
+/// (">") are left out. White space is one blank, typographic apostrophes and quotes are plain,
+/// marks of lists, headings and bold type are gone. A sentence ends at a line's end, a semicolon or
+/// ".", "!", "?" with a blank behind it, and keeps that mark.
+std::vector<std::string> sentences_of(std::string_view message);
+
+}  // namespace sortie
