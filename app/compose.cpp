@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/provider_choice.h"
+#include "app/tool_choice.h"
 #include "core/agent/answer.h"
 #include "core/agent/budget.h"
 #include "core/agent/path_lookup.h"
@@ -18,10 +19,12 @@
 #include "policies/sandbox/workspace_search.h"
 #include "tools/apply_patch.h"
 #include "tools/list_dir.h"
+#include "tools/local_shell.h"
 #include "tools/read_file.h"
 #include "tools/registry.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
+#include "tools/web_search.h"
 
 namespace sortie {
 namespace {
@@ -117,7 +120,7 @@ struct Agent::State {
   void make_tools();
   JudgeOptions judge_options();
   bool enables(const std::string& tool) const;
-  void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const;
+  void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools);
   void make_loop();
   void read_docs();
   ModelSettings settings() const;
@@ -165,9 +168,12 @@ void Agent::State::make_tools() {
       enables("apply_patch") && engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
 
   std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<Shell>(
+  std::unique_ptr<Tool> own_shell = std::make_unique<Shell>(
       ShellParts{*launcher, confinement.view(), parts.redactor, patches, &engine},
-      std::move(shell)));
+      std::move(shell));
+  if (offers_local_shell(inputs.task.model))
+    own_shell = std::make_unique<LocalShell>(std::move(own_shell));
+  tools.push_back(std::move(own_shell));
   tools.push_back(std::move(apply_patch));
   tools.push_back(std::make_unique<UpdatePlan>());
   tools.push_back(std::make_unique<ReadFile>(confinement.view(), workspace));
@@ -176,6 +182,7 @@ void Agent::State::make_tools() {
       [&engine](const fs::path& path) { return engine.is_hidden(path); }));
   if (!inputs.task.verify.commands.empty())
     tools.push_back(std::make_unique<RunTests>(parts.run_tests));
+  if (offers_web_search(inputs.task.model)) tools.push_back(std::make_unique<WebSearch>());
   keep_enabled(tools);
 
   RegistryOptions options;
@@ -206,21 +213,24 @@ JudgeOptions Agent::State::judge_options() {
   return options;
 }
 
-/// Whether the task lets the run have the tool.
 bool Agent::State::enables(const std::string& tool) const {
-  const auto& enabled = parts.inputs.task.tools;
-  return enabled.empty() || std::find(enabled.begin(), enabled.end(), tool) != enabled.end();
+  return enables_tool(parts.inputs.task.tools, tool);
 }
 
-void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) const {
+void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) {
   // The task's loader knows the names; one left out unseen would be a task done by halves.
-  for (const auto& name : parts.inputs.task.tools)
-    if (std::none_of(tools.begin(), tools.end(),
-                     [&](const auto& tool) { return tool->spec().name == name; }))
+  for (const auto& name : parts.inputs.task.tools) {
+    if (std::any_of(tools.begin(), tools.end(),
+                    [&](const auto& tool) { return enables_tool({name}, tool->spec().name); }))
+      continue;
+    if (name == "web_search")
+      notes.push_back("tools.enable: web_search is left out: the provider has none");
+    else
       throw Error(name == "run_tests"
                       ? "tools.enable: run_tests needs commands in the task's verify"
                       : "tools.enable: there is no tool '" + name + "'",
                   ExitCode::usage);
+  }
   std::erase_if(tools, [this](const auto& tool) { return !enables(tool->spec().name); });
 }
 

@@ -13,8 +13,12 @@ ToolRules::ToolRules(const std::vector<ToolRule>& rules) {
 }
 
 const ToolRule* ToolRules::find(const std::string& name, Effect effect) const {
+  // Some models know the shell tool by another name: what is said of it holds for that too.
+  const std::string other = name == "local_shell" ? "shell" : name;
   for (const Compiled& compiled : rules_) {
-    if (compiled.rule->effect == effect && any_matches(compiled.names, name)) return compiled.rule;
+    if (compiled.rule->effect != effect) continue;
+    if (any_matches(compiled.names, name) || any_matches(compiled.names, other))
+      return compiled.rule;
   }
   return nullptr;
 }

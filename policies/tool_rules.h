@@ -14,7 +14,7 @@ class ToolRules {
  public:
   /// @throws PatternError
   explicit ToolRules(const std::vector<ToolRule>& rules);
-  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
+  /// Rules on `shell` hold for `local_shell` as well. forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
   Decision decide(const std::string& name, Approval approval) const;
 
  private:

@@ -45,7 +45,7 @@ WireDecoder::State ChatDecoder::read(const SseEvent& event) {
       complete();
     return state_;
   }
-  if (begun_ && event.name.empty() && read_chat_text(event.data, chunk_text_)) {
+  if (begun_ && event.name.empty() && text_reader_.read(event.data, chunk_text_)) {
     add_text(chunk_text_);
     return state_;
   }

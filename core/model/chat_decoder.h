@@ -47,6 +47,7 @@ class ChatDecoder : public WireDecoder {
   State state_ = State::going_on;
   ModelFailure failure_;
   Response response_;
+  ChatTextReader text_reader_;
   ChatText chunk_text_;  ///< of the chunk being read
   bool begun_ = false;   ///< a chunk was read whole: id and model are known
   std::string content_;

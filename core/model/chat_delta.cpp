@@ -1,6 +1,9 @@
 #include "core/model/chat_delta.h"
 
+#include <algorithm>
+
 #include "core/base/json_visitor.h"
+#include "core/base/text.h"
 
 namespace sortie {
 
@@ -90,13 +93,51 @@ class TextVisitor : public JsonVisitor {
   int reasonings_ = 0;
 };
 
+/// Whether the text stands in a JSON string as it is.
+bool is_plain(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; }) &&
+         is_utf8(text);
+}
+
 }  // namespace
 
-bool read_chat_text(std::string_view chunk, ChatText& to) {
+bool ChatTextReader::read(std::string_view chunk, ChatText& to) {
   to.content.clear();
   to.reasoning.clear();
+  if (fits(chunk, to)) return true;
   TextVisitor visitor(to);
-  return visit_json(chunk, visitor) && visitor.found();
+  if (!visit_json(chunk, visitor) || !visitor.found()) return false;
+  remember(chunk, to);
+  return true;
+}
+
+bool ChatTextReader::fits(std::string_view chunk, ChatText& to) const {
+  if (before_.empty() || chunk.size() < before_.size() + after_.size() ||
+      !chunk.starts_with(before_) || !chunk.ends_with(after_))
+    return false;
+  chunk.remove_prefix(before_.size());
+  chunk.remove_suffix(after_.size());
+  if (!is_plain(chunk)) return false;
+  to.content = chunk;
+  return true;
+}
+
+void ChatTextReader::remember(std::string_view chunk, const ChatText& text) {
+  constexpr std::string_view kName = "\"content\"";
+  before_.clear();
+  if (!text.reasoning.empty() || text.content.empty() || !is_plain(text.content)) return;
+  // Without escapes in it, and where the name stands once, it can be no other member's.
+  const auto at = chunk.find(kName);
+  if (at == std::string_view::npos || chunk.find(kName, at + 1) != std::string_view::npos ||
+      chunk.find('\\') != std::string_view::npos)
+    return;
+  const auto begin = at + kName.size() + 2;
+  if (chunk.substr(at + kName.size(), 2) != ":\"" ||
+      chunk.substr(begin, text.content.size() + 1) != text.content + '"')
+    return;
+  before_ = chunk.substr(0, begin);
+  after_ = chunk.substr(begin + text.content.size());
 }
 
 }  // namespace sortie

@@ -16,6 +16,8 @@ bool is_openai_reasoning_model(std::string_view model) noexcept {
   return o_series || gpt || model.starts_with("codex");
 }
 
+bool knows_local_shell(std::string_view model) noexcept { return model.starts_with("codex-mini"); }
+
 std::string data_url(const Image& image) {
   return "data:" + image.media_type + ";base64," + image.base64;
 }

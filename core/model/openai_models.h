@@ -13,6 +13,9 @@ bool is_openai_reasoning_model(std::string_view model) noexcept;
 /// Whether it is a model of OpenAI's that does not reason.
 bool is_openai_plain_model(std::string_view model) noexcept;
 
+/// Whether it was trained with the shell tool `local_shell`, which no other model is offered.
+bool knows_local_shell(std::string_view model) noexcept;
+
 /// "data:image/png;base64,…" (RFC 2397).
 std::string data_url(const Image& image);
 

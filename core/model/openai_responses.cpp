@@ -16,11 +16,13 @@ bool reasons(std::string_view model, std::string_view effort) {
   return is_openai_reasoning_model(model) || !effort.empty();
 }
 
-Json tool_json(const ToolSpec& tool, bool free_text) {
-  if (tool.form == ToolCall::Form::local_shell) return Json::object({{"type", "local_shell"}});
+Json tool_json(const ToolSpec& tool, const ModelSettings& settings) {
+  // To the models that take over from one that knows it, it is a function as others are.
+  if (tool.form == ToolCall::Form::local_shell && knows_local_shell(settings.model))
+    return Json::object({{"type", "local_shell"}});
   if (tool.form == ToolCall::Form::web_search) return Json::object({{"type", "web_search"}});
   const bool custom = tool.form == ToolCall::Form::custom;
-  if (custom && free_text) {
+  if (custom && settings.free_text_tools) {
     Json format =
         tool.grammar.empty()
             ? Json::object({{"type", "text"}})
@@ -46,8 +48,7 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
   Json body = Json::object({{"model", settings.model}, {"instructions", settings.instructions}});
   if (!settings.tools.empty()) {
     Json tools = Json::array();
-    for (const ToolSpec& tool : settings.tools)
-      tools.push_back(tool_json(tool, settings.free_text_tools));
+    for (const ToolSpec& tool : settings.tools) tools.push_back(tool_json(tool, settings));
     body.set("tools", std::move(tools));
     body.set("tool_choice", "auto");
     body.set("parallel_tool_calls", true);

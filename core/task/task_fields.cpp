@@ -129,11 +129,10 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
 }
 
 /// The tools that a task may name; those of the registry, which a test compares.
-const std::vector<std::string> kTools = {"shell",     "apply_patch", "update_plan",
-                                         "read_file", "list_dir",    "run_tests"};
-const std::vector<std::string> kLaterTools = {"local_shell", "exec_command", "write_stdin",
-                                              "view_image",  "search_files", "git_status",
-                                              "git_diff",    "web_search"};
+const std::vector<std::string> kTools = {"shell",     "local_shell", "apply_patch", "update_plan",
+                                         "read_file", "list_dir",    "run_tests",   "web_search"};
+const std::vector<std::string> kLaterTools = {"exec_command", "write_stdin", "view_image",
+                                              "search_files", "git_status",  "git_diff"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();

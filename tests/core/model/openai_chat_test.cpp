@@ -4,6 +4,7 @@
 #include <random>
 
 #include "core/base/files.h"
+#include "core/model/chat_delta.h"
 #include "core/model/request_body.h"
 #include "tests/support/decoded_stream.h"
 #include "tests/support/openai_schema.h"
@@ -160,6 +161,42 @@ BOOST_AUTO_TEST_CASE(the_output_is_the_message_as_it_would_have_come_whole) {
       R"({"role":"assistant","content":"Looking.","tool_calls":[)"
       R"({"id":"call_A","type":"function","function":{"name":"shell","arguments":"{\"command\":[\"ls\"]}"}},)"
       R"({"id":"call_B","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"a\"}"}}]})");
+}
+
+BOOST_AUTO_TEST_CASE(a_chunk_is_read_the_same_whatever_stood_before_it) {
+  const auto chunk = [](const std::string& content, const std::string& rest = "") {
+    return R"({"id":"c","choices":[{"index":0,"delta":{"content":")" + content + "\"}" + rest +
+           "}]}";
+  };
+  const struct {
+    std::string chunk;
+    std::string content;  ///< "-": not text alone
+  } rows[] = {
+      {chunk("plain"), "plain"},
+      {chunk(""), ""},
+      {chunk("\u00e4 \xF0\x9F\x98\x80"), "\u00e4 \xF0\x9F\x98\x80"},
+      {chunk(R"(a\n\"b\")"), "a\n\"b\""},
+      {chunk(R"(x\\)"), "x\\"},
+      {chunk(R"(x"},"finish_reason":"stop","y":{"z":")"), "-"},
+      {chunk(R"(x","content":"y)"), "-"},
+      {chunk("x\xff"), "-"},
+      {chunk("x\ny"), "-"},
+      {chunk("x", R"(,"finish_reason":"stop")"), "-"},
+      {chunk("x", R"(,"finish_reason":null)"), "x"},
+      {chunk("x", R"(},{"index":1,"delta":{"content":"other"})"), "-"},
+      {R"({"note":"\"content\":\"x","choices":[{"delta":{"content":"x"}}]})", "x"},
+      {R"({"content":"x","choices":[{"delta":{"content": "x"}}]})", "x"},
+      {R"({"content":"y","choices":[{"delta":{"content": "x"}}]})", "x"},
+  };
+  for (const auto& first : rows) {
+    for (const auto& second : rows) {
+      ChatTextReader reader;
+      ChatText text;
+      reader.read(first.chunk, text);
+      const bool alone = reader.read(second.chunk, text);
+      BOOST_TEST((alone ? text.content : "-") == second.content, first.chunk + second.chunk);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ids_of_older_calls_differ_from_response_to_response) {

@@ -324,6 +324,7 @@ BOOST_AUTO_TEST_CASE(what_only_other_providers_know_is_told_as_far_as_it_can_be)
 
 BOOST_AUTO_TEST_CASE(tools_of_the_provider_and_the_answer_s_schema_are_declared) {
   ModelSettings settings = full_settings();
+  settings.model = "codex-mini-latest";
   settings.tools = {{.name = "local_shell", .form = ToolCall::Form::local_shell},
                     {.name = "web_search", .form = ToolCall::Form::web_search}};
   settings.output_schema =
@@ -332,6 +333,8 @@ BOOST_AUTO_TEST_CASE(tools_of_the_provider_and_the_answer_s_schema_are_declared)
 
   BOOST_TEST(test::check_responses_request(body) == "");
   BOOST_TEST(write_json(body["tools"]) == R"([{"type":"local_shell"},{"type":"web_search"}])");
+  settings.model = "gpt-5";
+  BOOST_TEST(body_of(settings, {})["tools"].items()[0].string_at("type") == "function");
   BOOST_TEST(write_json(body["text"]) ==
              R"({"format":{"type":"json_schema","name":"answer","schema":{"type":"object"},)"
              R"("strict":true}})");

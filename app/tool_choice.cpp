@@ -1,0 +1,38 @@
+#include "app/tool_choice.h"
+
+#include <algorithm>
+
+#include "core/model/openai_models.h"
+#include "core/model/provider.h"
+
+namespace sortie {
+namespace {
+
+/// A recording may be of any.
+bool may_speak(const TaskModel& model, std::string_view wire) {
+  return model.provider == "replay" || provider_named(model.provider).wire == wire;
+}
+
+const std::string& one_name(const std::string& tool) {
+  static const std::string shell = "shell";
+  return tool == "local_shell" ? shell : tool;
+}
+
+}  // namespace
+
+bool offers_local_shell(const TaskModel& model) {
+  return knows_local_shell(model.name) && may_speak(model, "responses");
+}
+
+bool offers_web_search(const TaskModel& model) {
+  // Chat Completions has no tools of a provider's own.
+  return may_speak(model, "responses") || may_speak(model, "messages");
+}
+
+bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool) {
+  if (enabled.empty()) return tool != "web_search";
+  return std::any_of(enabled.begin(), enabled.end(),
+                     [&tool](const std::string& name) { return one_name(name) == one_name(tool); });
+}
+
+}  // namespace sortie
