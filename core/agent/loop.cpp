@@ -11,6 +11,7 @@ constexpr int kMostCorrections = 3;
 constexpr int kMostBadWords = 3;
 constexpr int kMostIncomplete = 2;
 constexpr int kMostReasoningOnly = 1;
+constexpr int kMostPaused = 10;
 
 std::size_t bytes_of(const ModelSettings& settings) {
   std::size_t bytes = settings.instructions.size();
@@ -74,7 +75,7 @@ Loop::Loop(Parts parts, ModelSettings settings) : parts_(parts), settings_(std::
 
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   for (Item& item : items) history_.add(std::move(item));
-  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = 0;
+  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = 0;
   for (;;)
     if (auto end = one_turn(stop)) return *end;
 }
@@ -166,6 +167,14 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
          .failure = "the model's response was cut off at its length limit three times",
          .next = "a larger model.max_output_tokens in the task"});
   incomplete_ = 0;
+  // The provider goes on from what it sent, and takes no word in between.
+  if (response.paused && ++paused_ <= kMostPaused) return {};
+  if (response.paused)
+    return LoopResult{.code = ExitCode::refused,
+                      .reason = "the provider paused its response more than " +
+                                std::to_string(kMostPaused) + " times in a row",
+                      .kind = "paused"};
+  paused_ = 0;
   if (calls.empty() && message.empty())
     return go_on(reasoning_only_, kMostReasoningOnly,
                  {.check = "reasoning_only",

@@ -90,6 +90,7 @@ class Loop {
   int bad_words_ = 0;       ///< responses sent back for their words, in a row
   int incomplete_ = 0;      ///< in a row
   int reasoning_only_ = 0;  ///< in a row
+  int paused_ = 0;          ///< in a row
 };
 
 }  // namespace sortie

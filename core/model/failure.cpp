@@ -31,11 +31,12 @@ std::optional<ModelFailure> known_code(std::string_view code) {
     return std::find(names.begin(), names.end(), code) != names.end();
   };
   if (is({"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
-          "usage_not_included"}))
+          "usage_not_included", "billing_error"}))
     return final_failure("quota", ExitCode::limited);
   if (is({"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "requests", "tokens"}))
     return transient_failure("rate_limit", ExitCode::limited);
-  if (is({"context_length_exceeded", "string_above_max_length"}))
+  if (code == "overloaded_error") return transient_failure("overloaded");
+  if (is({"context_length_exceeded", "string_above_max_length", "request_too_large"}))
     return final_failure("context_length", ExitCode::refused);
   if (is({"content_filter", "content_policy_violation", "cyber_policy_violation", "bio_policy"}))
     return final_failure("content_filter", ExitCode::refused);
@@ -47,9 +48,22 @@ std::optional<ModelFailure> known_code(std::string_view code) {
           "previous_response_not_found"}))
     return final_failure("invalid_request", ExitCode::refused);
   if (is({"invalid_api_key", "authentication_error", "account_deactivated", "permission_denied",
-          "organization_deactivated"}))
+          "permission_error", "organization_deactivated"}))
     return final_failure("auth", ExitCode::auth);
   return std::nullopt;
+}
+
+/// The same, where a provider has one code for much and says what it means in words alone.
+std::optional<ModelFailure> known_error(std::string_view code, std::string_view message) {
+  const auto says = [message](std::string_view words) {
+    return message.find(words) != std::string_view::npos;
+  };
+  if (code == "invalid_request_error") {
+    if (says("prompt is too long") || says("exceed context limit"))
+      return final_failure("context_length", ExitCode::refused);
+    if (says("credit balance is too low")) return final_failure("quota", ExitCode::limited);
+  }
+  return known_code(code);
 }
 
 ModelFailure by_status(int status) {
@@ -110,7 +124,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
   // where the status is no server's failure of its own.
   if (head.status < 500 && head.status != 401 && head.status != 403 && head.status >= 400)
     for (const auto& code : {error.code, error.type}) {
-      const auto known = known_code(code);
+      const auto known = known_error(code, error.message);
       if (!known) continue;
       if (known->transient && head.status != 429) continue;
       if (head.status == 429 && known->code != ExitCode::limited) continue;
@@ -131,7 +145,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
 
 ModelFailure failure_of_code(std::string_view code, std::string_view message) {
   // A code that nobody knows is taken for the server's own trouble: retries are counted.
-  ModelFailure failure = known_code(code).value_or(transient_failure("server_error"));
+  ModelFailure failure = known_error(code, message).value_or(transient_failure("server_error"));
   // Only a plain 429 ends in "limited" once its retries are used up.
   if (failure.transient) failure.code = ExitCode::unavailable;
   failure.status = 200;

@@ -81,7 +81,8 @@ struct Response {
   std::optional<Usage> usage;
   Json raw_usage;           ///< as the provider gave it
   bool incomplete = false;  ///< ended at max_output_tokens
-  std::string stop_reason;  ///< "completed", "max_output_tokens"
+  bool paused = false;      ///< the provider goes on by itself once it is sent what came so far
+  std::string stop_reason;  ///< "completed", "max_output_tokens", "pause_turn"
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
   /// What could not be used, worded for the model; such an item is not in `items`, so that nobody

@@ -116,7 +116,10 @@ std::string messages_stream(const Recorded& recorded) {
     calls = calls || block.string_at("type") == "tool_use";
     add_block(index++, block, text);
   }
-  const char* reason = recorded.incomplete ? "max_tokens" : calls ? "tool_use" : "end_turn";
+  const char* reason = recorded.reason == "pause_turn" ? "pause_turn"
+                       : recorded.incomplete           ? "max_tokens"
+                       : calls                         ? "tool_use"
+                                                       : "end_turn";
   add_event("message_delta",
             Json::object({{"type", "message_delta"},
                           {"delta", Json::object({{"stop_reason", reason}})},

@@ -1,5 +1,6 @@
 #include "core/model/wires.h"
 
+#include "core/model/anthropic_messages.h"
 #include "core/model/openai_chat.h"
 #include "core/model/openai_responses.h"
 
@@ -11,6 +12,7 @@ std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& option
   if (name == "chat")
     return std::make_unique<OpenAiChat>(
         OpenAiChat::Options{.legacy_functions = options.legacy_functions});
+  if (name == "messages") return std::make_unique<AnthropicMessages>();
   return nullptr;
 }
 

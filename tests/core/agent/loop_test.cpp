@@ -56,6 +56,13 @@ Response incomplete(std::vector<Item> items) {
   return one;
 }
 
+Response paused(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.paused = true;
+  one.stop_reason = "pause_turn";
+  return one;
+}
+
 Response unusable() {
   Response one = response({});
   one.findings = {"a function call without a call id"};
@@ -139,6 +146,7 @@ BOOST_AUTO_TEST_CASE(every_end_has_its_code_and_reason) {
       {"reasoning twice", times(2, response({reasoning()})), ExitCode::refused, "reasoning_only"},
       {"nothing twice", times(2, response({})), ExitCode::refused, "reasoning_only"},
       {"unusable four times", times(4, unusable()), ExitCode::refused, "unusable_item"},
+      {"paused eleven times", times(11, paused({assistant("a")})), ExitCode::refused, "paused"},
       {"stopped in a request",
        [](Flight& flight) {
          flight.model.answers.push_back([]() -> Response { throw Stopped(); });
@@ -202,6 +210,22 @@ BOOST_AUTO_TEST_CASE(a_response_that_is_none_is_told_and_the_run_goes_on) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_provider_that_paused_goes_on_from_what_it_sent) {
+  Flight flight;
+  flight.model.add(paused({assistant("I search.")}));
+  flight.model.add(response({assistant("Found.")}));
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success));
+  BOOST_REQUIRE(flight.model.requests.size() == 2u);
+  const auto& first = flight.model.requests[0];
+  const auto& second = flight.model.requests[1];
+  BOOST_REQUIRE(second.size() == first.size() + 1);
+  BOOST_TEST(std::get<Message>(second.back().content).text == "I search.");
+  BOOST_TEST(flight.loop.last_message() == "Found.");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/model/wire.h"
+
+namespace sortie {
+
+/// Anthropic's Messages format.
+///
+/// Items of one side in a row become one message with a content block each. A block is left open:
+/// its closing brace is written by what follows, so that the tail can put `cache_control` onto the
+/// last one (the last stable block; the other mark is on the system prompt) and the bytes before it
+/// stay the same in the next request.
+///
+/// What the format asks for beyond that:
+/// - outputs come first in a user's message, so a user's text waits for the outputs of all calls
+///   before it;
+/// - no text is blank: such a one is left out;
+/// - thinking never ends an assistant's message: it goes back, as it came, with the block that it
+///   led to, and is left out where there is none;
+/// - a call's id is unique in the history, of at most 64 letters, digits, `_` and `-`: ids from
+///   elsewhere are made so.
+///
+/// Free-text tools are functions of one string argument, `input`. An output schema is not sent:
+/// which models and which keywords are taken differs too much; it is checked on our side.
+///
+/// Source: the provider's API reference, Messages, and its client libraries' types.
+class AnthropicMessages : public Wire {
+ public:
+  std::string_view name() const override { return "messages"; }
+  std::string_view path() const override { return "/v1/messages"; }
+  std::string encode_head(const ModelSettings& settings) const override;
+  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
+                    std::string& to) const override;
+  std::string_view tail(const std::vector<Item>& items) const override;
+  std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+};
+
+}  // namespace sortie
