@@ -104,6 +104,17 @@ class PatternBuilder : public valijson::ConstraintBuilder {
   }
 };
 
+/// Pairs of items that `uniqueItems` may have to compare, in all lists together: each with each.
+constexpr double kMostPairs = 20e6;
+
+double pairs_in(const Json& value) {
+  double pairs = 0;
+  for (const auto& item : value.items()) pairs += pairs_in(item);
+  for (const auto& [name, member] : value.members()) pairs += pairs_in(member);
+  const auto items = static_cast<double>(value.items().size());
+  return pairs + items * items / 2;
+}
+
 /// {"<root>", "[a]", "[0]"} → "/a/0".
 std::string pointer_of(const std::vector<std::string>& context) {
   std::string pointer;
@@ -160,12 +171,14 @@ bool names_keyword(const Json& value, std::string_view keyword) {
 struct JsonSchema::Compiled {
   valijson::Schema schema;
   bool bounds_names = false;  ///< names are matched against patterns
+  bool compares_items = false;
 };
 
 JsonSchema::JsonSchema(const Json& root, std::string_view pointer)
     : compiled_(std::make_unique<Compiled>()) {
   const Json translated = translate_schema(root, pointer);
   compiled_->bounds_names = names_keyword(translated, "patternProperties");
+  compiled_->compares_items = names_keyword(translated, "uniqueItems");
   rapidjson::Document document;
   static_cast<rapidjson::Value&>(document) = to_rapidjson(translated, document.GetAllocator());
   try {
@@ -184,6 +197,8 @@ JsonSchema::~JsonSchema() = default;
 std::vector<SchemaFinding> JsonSchema::check(const Json& value) const {
   if (compiled_->bounds_names && has_long_name(value))
     return {{"", "a property's name is longer than " + std::to_string(kMaxPatternedName)}};
+  if (compiled_->compares_items && pairs_in(value) > kMostPairs)
+    return {{"", "the lists are too long to be checked for items that are the same"}};
   rapidjson::Document document;
   static_cast<rapidjson::Value&>(document) = to_rapidjson(value, document.GetAllocator());
   const valijson::adapters::RapidJsonAdapter target(document);

@@ -4,6 +4,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/base/json_schema.h"
 #include "core/base/text.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
@@ -96,6 +97,38 @@ BOOST_AUTO_TEST_CASE(each_sample_succeeds_whoever_runs_it) {
         BOOST_TEST(result["verified"].boolean());
         BOOST_TEST(result["isolation"].string_at("mode") ==
                    (caller.namespaces ? "overlay" : "copy"));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_answer_sample_gives_json_of_its_schema_whoever_runs_it) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const Sample sample("answer");
+      const Json schema = parse_json(read_file(sample.folder / "sample/answer.schema.json"));
+
+      const ProgramEnd end = sample.run(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(describe(JsonSchema(schema).check(parse_json(end.output))) == "");
+      BOOST_TEST(read_file(sample.folder / "out/last-message.json") == end.output);
+      BOOST_TEST(read_file(sample.folder / "out/changes.diff") == "");
+      const Json result = parse_json(read_file(sample.folder / "out/result.json"));
+      BOOST_TEST(result["counts"].integer_at("check_hits") == 1);  // its first answer went back
+      BOOST_TEST(result["counts"].integer_at("turns") == 3);
+      BOOST_TEST(result["verified"].is_null());
+      BOOST_TEST(
+          (read_tree(sample.folder / "sample/project") == read_tree(sample.folder / "before")));
+      // The lines that are named are those that are meant.
+      const std::string code = read_file(sample.folder / "sample/project/notes/store.py");
+      const auto lines = split_lines(code);
+      const auto& findings = parse_json(end.output)["findings"].items();
+      BOOST_REQUIRE(findings.size() == 3u);
+      const char* const meant[] = {"os.path.join(self.folder, name)", "names.sort(", "with open("};
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto line = static_cast<std::size_t>(findings[i].integer_at("line"));
+        BOOST_TEST(lines.at(line - 1).find(meant[i]) != std::string_view::npos);
       }
     }
   }

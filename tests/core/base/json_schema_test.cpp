@@ -125,4 +125,17 @@ BOOST_AUTO_TEST_CASE(a_nested_quantifier_costs_no_more_than_its_text) {
   BOOST_TEST(!schema.check(Json(std::string(100'000, 'a') + "b")).empty());
 }
 
+BOOST_AUTO_TEST_CASE(lists_too_long_to_be_compared_item_by_item_do_not_fit) {
+  const JsonSchema unique(parse_json(R"({"items":{"type":"integer"},"uniqueItems":true})"));
+  const auto list = [](int length) {
+    std::string text = "[0";
+    for (int i = 1; i < length; ++i) text += "," + std::to_string(i);
+    return parse_json(text + "]");
+  };
+
+  BOOST_TEST(describe(unique.check(list(100))) == "");
+  BOOST_TEST(describe(unique.check(list(20'000))) ==
+             "the lists are too long to be checked for items that are the same");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,1 @@
+"""Keeps short notes as files in a folder."""
