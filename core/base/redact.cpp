@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/codings.h"
 #include "core/base/token_shapes.h"
 
 namespace sortie {
@@ -28,33 +27,46 @@ const NeedleSearch& prefixes() {
 
 Redactor::Redactor(const std::vector<Secret>& secrets) { add_all(secrets); }
 
-void Redactor::look_for(Kind kind, std::string_view needle, const std::string& name) {
-  const std::uint32_t index = searches_[kind].add(needle);
-  if (index == names_[kind].size()) names_[kind].push_back(name);
-  longest_ = std::max(longest_, needle.size());
+Redactor::Needles Redactor::needles() const {
+  const std::lock_guard lock(mutex_);
+  return needles_;
+}
+
+/// Makes new needles of the ones there are; nobody waits for it but who wants to change them too.
+template <typename Change>
+void Redactor::change(Change make) {
+  const std::lock_guard writer(writers_);
+  auto next = std::make_shared<SecretNeedles>(*needles());
+  make(*next);
+  next->build();
+  {
+    const std::lock_guard lock(mutex_);
+    needles_ = std::move(next);
+  }
+  // Behind the needles: who sees this version gets these needles, or later ones.
+  version_.fetch_add(1, std::memory_order_release);
 }
 
 void Redactor::add_all(const std::vector<Secret>& secrets) {
-  for (const Secret& secret : secrets) {
-    if (secret.value.size() < kShortestSecret) continue;
-    const Codings codings = codings_of(secret.value);
-    look_for(plain, secret.value, secret.name);
-    for (const std::string& text : codings.whole) look_for(plain, text, secret.name);
-    for (const std::string& text : codings.wrapped) look_for(coded, text, secret.name);
-  }
-  for (auto& search : searches_) search.build();
+  const auto is_looked_for = [](const Secret& secret) {
+    return secret.value.size() >= kShortestSecret;
+  };
+  if (std::none_of(secrets.begin(), secrets.end(), is_looked_for)) return;
+  change([&](SecretNeedles& needles) {
+    for (const Secret& secret : secrets)
+      if (is_looked_for(secret)) needles.add(secret.name, secret.value);
+  });
 }
 
 void Redactor::add_pattern(std::string name, std::string_view expression) {
-  patterns_.push_back({std::move(name), Pattern::line_expression(expression), 0});
+  auto shape = std::make_shared<const LineShape>(
+      LineShape{std::move(name), Pattern::line_expression(expression), 0});
+  change([&](SecretNeedles& needles) { needles.patterns.push_back(std::move(shape)); });
 }
 
 std::string Redactor::text(std::string_view text, Audience audience) const {
-  if (looks_for_nothing(audience)) return std::string(text);
-  StreamRedactor stream(*this, audience);
-  stream.find(text);
-  stream.find_rest();
-  return stream.parts_.empty() ? std::move(stream.held_) : stream.release(stream.held_.size());
+  StreamRedactor stream(*this, needles(), audience);
+  return stream.whole(text);
 }
 
 std::string Redactor::find(std::string_view text, Audience audience) const {
@@ -64,8 +76,8 @@ std::string Redactor::find(std::string_view text, Audience audience) const {
 
 std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audience) const {
   std::vector<SecretPart> found;
-  if (looks_for_nothing(audience)) return found;
-  StreamRedactor stream(*this, audience);
+  StreamRedactor stream(*this, needles(), audience);
+  if (stream.looks_for_nothing()) return found;
   stream.find(text);
   stream.find_rest();
   for (const auto& part : stream.parts_) found.push_back({part.begin, part.end, part.name});
@@ -73,21 +85,32 @@ std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audie
 }
 
 Json Redactor::json(const Json& value, Audience audience) const {
-  if (looks_for_nothing(audience)) return value;
+  const Needles needles = this->needles();
+  if (audience == Audience::record && needles->empty()) return value;
+  return json(value, audience, needles);
+}
+
+Json Redactor::json(const Json& value, Audience audience, const Needles& needles) const {
+  const auto redacted = [&](std::string_view text) {
+    return StreamRedactor(*this, needles, audience).whole(text);
+  };
   switch (value.type()) {
     case Json::Type::string:
-      return Json(text(value.text(), audience));
-    case Json::Type::number:
-      return find(value.text()).empty() ? value : Json(text(value.text()));
+      return Json(redacted(value.text()));
+    case Json::Type::number: {
+      // What looks like a token of a known shape is a number all the same.
+      std::string text = StreamRedactor(*this, needles, Audience::record).whole(value.text());
+      return text == value.text() ? value : Json(std::move(text));
+    }
     case Json::Type::array: {
       Json array = Json::array();
-      for (const Json& item : value.items()) array.push_back(json(item, audience));
+      for (const Json& item : value.items()) array.push_back(json(item, audience, needles));
       return array;
     }
     case Json::Type::object: {
       Json object = Json::object();
       for (const auto& [name, member] : value.members())
-        object.members().emplace_back(text(name, audience), json(member, audience));
+        object.members().emplace_back(redacted(name), json(member, audience, needles));
       return object;
     }
     default:
@@ -95,13 +118,43 @@ Json Redactor::json(const Json& value, Audience audience) const {
   }
 }
 
+StreamRedactor::StreamRedactor(const Redactor& redactor, Audience audience)
+    : redactor_(redactor),
+      audience_(audience),
+      // Before the needles: at worst they are taken anew for nothing.
+      version_(redactor.version_.load(std::memory_order_acquire)) {
+  needles_ = redactor.needles();
+}
+
+/// All of a text, that no stream goes on behind.
+std::string StreamRedactor::whole(std::string_view text) {
+  if (looks_for_nothing()) return std::string(text);
+  find(text);
+  find_rest();
+  return parts_.empty() ? std::move(held_) : release(held_.size());
+}
+
+/// Goes on with what was added meanwhile; what is held back is looked through again.
+void StreamRedactor::renew() {
+  const std::uint64_t version = redactor_.version_.load(std::memory_order_acquire);
+  if (version == version_) return;
+  version_ = version;
+  if (parts_.empty()) earlier_.clear();
+  earlier_.push_back(std::move(needles_));
+  needles_ = redactor_.needles();
+  for (auto& position : positions_) position = {};
+  search_needles(held_, 0);
+}
+
 std::string StreamRedactor::feed(std::string_view chunk) {
-  if (redactor_.looks_for_nothing(audience_)) return std::string(chunk);
+  renew();
+  if (looks_for_nothing()) return std::string(chunk);
   find(chunk);
   return release(settled());
 }
 
 std::string StreamRedactor::finish() {
+  renew();
   find_rest();
   std::string rest = release(held_.size());
   for (auto& position : positions_) position = {};
@@ -113,8 +166,7 @@ std::string StreamRedactor::finish() {
 void StreamRedactor::find(std::string_view chunk) {
   const std::size_t offset = held_.size();
   held_.append(chunk);
-  for (const auto kind : {Redactor::plain, Redactor::coded})
-    if (!redactor_.searches_[kind].empty()) search(kind, chunk, offset);
+  search_needles(chunk, offset);
   if (audience_ != Audience::record) {
     search_prefixes(chunk, offset);
     judge_candidates(false);
@@ -129,15 +181,20 @@ void StreamRedactor::find_rest() {
   join_parts();
 }
 
-void StreamRedactor::search(Redactor::Kind kind, std::string_view chunk, std::size_t offset) {
-  const NeedleSearch& needles = redactor_.searches_[kind];
+void StreamRedactor::search_needles(std::string_view chunk, std::size_t offset) {
+  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded})
+    if (!needles_->searches[kind].empty()) search(kind, chunk, offset);
+}
+
+void StreamRedactor::search(Kind kind, std::string_view chunk, std::size_t offset) {
+  const NeedleSearch& needles = needles_->searches[kind];
   std::vector<NeedleSearch::Hit> hits;
   needles.scan(chunk, positions_[kind], hits);
   for (const auto& hit : hits) {
     const std::size_t length = needles.length(hit.needle);
     const std::size_t end = offset + hit.end;
     add_part({before(end, length, kind), end, kPatternWeight + length,
-              redactor_.names_[kind][hit.needle].c_str()});
+              needles_->names[kind][hit.needle].c_str()});
   }
 }
 
@@ -193,7 +250,7 @@ void StreamRedactor::judge_candidates(bool ended) {
 }
 
 bool StreamRedactor::looks_at_lines() const {
-  return !redactor_.patterns_.empty() || audience_ == Audience::people;
+  return !needles_->patterns.empty() || audience_ == Audience::people;
 }
 
 /// Whole lines at once; of a line that does not end, windows that overlap.
@@ -230,7 +287,7 @@ void StreamRedactor::search_window(std::size_t begin, std::size_t end, std::size
       at = std::max(match->end, match->begin + 1);
     }
   };
-  for (const LineShape& shape : redactor_.patterns_) look_for(shape, kPatternWeight);
+  for (const auto& shape : needles_->patterns) look_for(*shape, kPatternWeight);
   if (audience_ != Audience::people) return;
   for (const LineShape& shape : loose_shapes()) look_for(shape, kShapeWeight);
 }
@@ -257,8 +314,8 @@ void StreamRedactor::join_parts() {
 }
 
 /// The offset in held_ that is `bytes` before `end`, where the search's line breaks don't count.
-std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Redactor::Kind kind) const {
-  if (kind == Redactor::plain) return end - std::min(end, bytes);
+std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Kind kind) const {
+  if (kind == SecretNeedles::plain) return end - std::min(end, bytes);
   while (end > 0 && bytes > 0) {
     --end;
     if (held_[end] != '\n' && held_[end] != '\r') --bytes;
@@ -269,8 +326,8 @@ std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Redactor:
 /// Up to where nothing that is still to come can change what is to be shown.
 std::size_t StreamRedactor::settled() const {
   std::size_t end = held_.size();
-  for (const auto kind : {Redactor::plain, Redactor::coded}) {
-    const std::size_t open = redactor_.searches_[kind].open_bytes(positions_[kind]);
+  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded}) {
+    const std::size_t open = needles_->searches[kind].open_bytes(positions_[kind]);
     if (open > 0) end = std::min(end, before(held_.size(), open, kind));
   }
   if (audience_ != Audience::record)

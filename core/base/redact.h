@@ -1,13 +1,16 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/base/line_shapes.h"
 #include "core/base/needle_search.h"
+#include "core/base/secret_needles.h"
 
 namespace sortie {
 
@@ -34,6 +37,9 @@ struct SecretPart {
 /// Replaces secrets by "[REDACTED:name]": known values as they stand and in the codings of
 /// codings.h, what the policy's patterns match, and shapes, as far as the audience asks for them.
 /// One pass a search, linear in the text. docs/secrets.md says what is not found.
+///
+/// Threads may add and redact at the same time: what was added before a call begins is found by it,
+/// and by a stream from its next chunk on.
 class Redactor {
  public:
   /// A shorter value is not looked for: it would hit by chance.
@@ -61,33 +67,33 @@ class Redactor {
                                    Audience audience = Audience::record) const;
   /// Bytes of the longest known value in its longest coding: at most this much of a stream, line
   /// breaks not counted, is held back for known values.
-  std::size_t longest() const noexcept { return longest_; }
+  std::size_t longest() const { return needles()->longest; }
 
  private:
   friend class StreamRedactor;
-  enum Kind { plain, coded, kinds };  ///< coded: base64 and hex, which tools wrap
+  /// Shared with the searches under way, which go on with what they began with.
+  using Needles = std::shared_ptr<const SecretNeedles>;
 
-  void look_for(Kind kind, std::string_view needle, const std::string& name);
-  bool looks_for_nothing(Audience audience) const {
-    return audience == Audience::record && longest_ == 0 && patterns_.empty();
-  }
+  Needles needles() const;
+  Json json(const Json& value, Audience audience, const Needles& needles) const;
+  template <typename Change>
+  void change(Change make);
 
-  NeedleSearch searches_[kinds] = {NeedleSearch(NeedleSearch::LineBreaks::count),
-                                   NeedleSearch(NeedleSearch::LineBreaks::pass_over)};
-  std::vector<std::string> names_[kinds];  ///< by needle
-  std::vector<LineShape> patterns_;
-  std::size_t longest_ = 0;
+  mutable std::mutex mutex_;  ///< held to take or replace the pointer, never while searching
+  std::mutex writers_;        ///< held while the next needles are made of the ones there are
+  Needles needles_ = std::make_shared<const SecretNeedles>();
+  /// Counts the changes, so that a stream sees at each chunk at no cost whether there was one.
+  std::atomic<std::uint64_t> version_ = 0;
 };
 
 /// Redacts a stream that comes in chunks: holds back the tail that may begin a secret; chunk
 /// borders make no difference. Held back are at most the longest needle, kOpen bytes behind a
 /// token's prefix, kLongestKeyBlock behind the first line of a private key, and where there are
-/// patterns a line of kLongestLine. Nothing may be added to the redactor while a stream is under
-/// way.
+/// patterns a line of kLongestLine. A value that is added while it is under way is found as far as
+/// it had not begun to be shown.
 class StreamRedactor {
  public:
-  explicit StreamRedactor(const Redactor& redactor, Audience audience = Audience::record)
-      : redactor_(redactor), audience_(audience) {}
+  explicit StreamRedactor(const Redactor& redactor, Audience audience = Audience::record);
   /// What may be shown now.
   std::string feed(std::string_view chunk);
   /// The rest, at the stream's end.
@@ -95,6 +101,10 @@ class StreamRedactor {
 
  private:
   friend class Redactor;
+  using Kind = SecretNeedles::Kind;
+  /// With needles that were taken out already.
+  StreamRedactor(const Redactor& redactor, Redactor::Needles needles, Audience audience)
+      : redactor_(redactor), audience_(audience), needles_(std::move(needles)) {}
   /// A part of `held_` to be replaced.
   struct Part {
     std::size_t begin = 0;
@@ -110,7 +120,11 @@ class StreamRedactor {
 
   void find(std::string_view chunk);
   void find_rest();
-  void search(Redactor::Kind kind, std::string_view chunk, std::size_t offset);
+  std::string whole(std::string_view text);
+  void renew();
+  void search_needles(std::string_view chunk, std::size_t offset);
+  bool looks_for_nothing() const { return audience_ == Audience::record && needles_->empty(); }
+  void search(Kind kind, std::string_view chunk, std::size_t offset);
   void search_prefixes(std::string_view chunk, std::size_t offset);
   void judge_candidates(bool ended);
   void search_lines(std::size_t offset);
@@ -120,16 +134,19 @@ class StreamRedactor {
   bool at_border(std::size_t begin) const;
   void add_part(Part part) { parts_.push_back(part); }
   void join_parts();
-  std::size_t before(std::size_t end, std::size_t bytes, Redactor::Kind kind) const;
+  std::size_t before(std::size_t end, std::size_t bytes, Kind kind) const;
   std::size_t settled() const;
   std::string release(std::size_t end);
 
   const Redactor& redactor_;
   Audience audience_;
+  Redactor::Needles needles_;
+  std::vector<Redactor::Needles> earlier_;  ///< as long as parts_ may have their names
+  std::uint64_t version_ = 0;               ///< of needles_, or an earlier one
   std::string held_;
   std::string gone_;         ///< the last bytes that stood before held_
   std::vector<Part> parts_;  ///< in held_; after join_parts() in order, not overlapping
-  NeedleSearch::Position positions_[Redactor::kinds];
+  NeedleSearch::Position positions_[SecretNeedles::kinds];
   NeedleSearch::Position prefix_position_;
   std::vector<Candidate> candidates_;  ///< in order of their beginnings
   std::vector<std::size_t> judged_;    ///< by row: no candidate before this is looked at

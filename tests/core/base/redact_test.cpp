@@ -3,7 +3,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 using namespace sortie;
 
@@ -125,6 +127,73 @@ BOOST_AUTO_TEST_CASE(a_secret_added_later_is_found_whole_where_an_earlier_one_en
   redactor.add({"WHOLE", "abcdefgh"});
 
   BOOST_TEST(redactor.text("abcdefgh!") == "[REDACTED:WHOLE]!");
+}
+
+BOOST_AUTO_TEST_CASE(a_secret_added_under_way_is_found_from_the_next_chunk_on) {
+  const struct {
+    const char* name;
+    std::vector<std::string> before;  ///< chunks fed before "NEW" is known
+    std::vector<std::string> after;
+    std::string shown;
+  } rows[] = {
+      {"behind it", {"a "}, {"new-value-1", " b"}, "a [REDACTED:NEW] b"},
+      {"in the first chunk after it", {}, {"new-value-1"}, "[REDACTED:NEW]"},
+      {"over two chunks", {"x"}, {"new-va", "lue-1!"}, "x[REDACTED:NEW]!"},
+      {"coded", {"x"}, {"bmV3LXZhbH", "VlLTE="}, "x[REDACTED:NEW]E="},
+      {"held back as what could be the old one",
+       {"old-"},
+       {"value-1 new-value-1"},
+       "[REDACTED:OLD] [REDACTED:NEW]"},
+      {"held back and begun as the new one", {"z old-value-12345"}, {"6"}, "z [REDACTED:TAIL]"},
+      {"begun to be shown: too late", {"new-"}, {"value-1"}, "new-value-1"},
+      {"a part found before stays", {"old-value-12"}, {"x"}, "[REDACTED:OLD]2x"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Redactor one(std::vector<Secret>{{"OLD", "old-value-1"}, {"LONG", "old-value-12345zzzzzz"}});
+      StreamRedactor stream(one);
+      std::string shown;
+
+      for (const auto& chunk : row.before) shown += stream.feed(chunk);
+      one.add_all({{"NEW", "new-value-1"}, {"TAIL", "old-value-123456"}});
+      for (const auto& chunk : row.after) shown += stream.feed(chunk);
+      shown += stream.finish();
+
+      BOOST_TEST(shown == row.shown);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(secrets_are_added_while_other_threads_redact) {
+  Redactor one(std::vector<Secret>{{"FIRST", "first-value"}});
+  std::atomic<bool> done = false;
+  std::atomic<int> failures = 0;
+  const auto look = [&](auto redact) {
+    return [&, redact] {
+      while (!done)
+        if (redact() != "-[REDACTED:FIRST]-") ++failures;
+    };
+  };
+  std::vector<std::thread> threads;
+  threads.emplace_back(look([&] { return one.text("-first-value-"); }));
+  threads.emplace_back(look([&] { return one.json(Json("-first-value-")).text(); }));
+  threads.emplace_back(look([&] { return streamed(one, "-first-value-", 5); }));
+  threads.emplace_back(look([&] { return "-[REDACTED:" + one.find("-first-value-") + "]-"; }));
+
+  int unknown = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::string value = "later-value-" + std::to_string(i);
+    if (i % 10 == 9)
+      one.add_pattern("LATER", value);
+    else
+      one.add({"LATER", value});
+    unknown += one.text(value) != "[REDACTED:LATER]";
+  }
+  done = true;
+  for (auto& thread : threads) thread.join();
+
+  BOOST_TEST(failures == 0);
+  BOOST_TEST(unknown == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_secret_found_is_named) {
