@@ -121,7 +121,10 @@ std::optional<std::string> find_api_key(const KeySources& sources, const Endpoin
   }
   if (is_loopback_host(endpoint.base.host)) return std::nullopt;
   throw Error("no API key for " + endpoint.base.authority() + ": set the variable " +
-                  sources.variable + ", or give --api-key-file FILE or --api-key-fd N",
+                  sources.variable + ", or give --api-key-file FILE or --api-key-fd N" +
+                  (sources.variable == KeySources{}.variable
+                       ? ", or --auth-file FILE for a sign-in with ChatGPT"
+                       : ""),
               ExitCode::auth);
 }
 

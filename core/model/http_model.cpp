@@ -30,6 +30,12 @@ bool is_event_stream(const HttpHead& head) {
   return type.starts_with("text/event-stream");
 }
 
+/// A limit is one of a plan: where the provider's words don't name it, the sign-in does.
+void add_plan(const std::string& plan, ModelFailure& failure) {
+  if (!plan.empty() && failure.message.find(plan) == std::string::npos)
+    failure.message += " (plan: " + plan + ")";
+}
+
 }  // namespace
 
 /// One try: takes the response as it comes and decodes it.
@@ -172,7 +178,8 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     }
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
     if (clock_.steady() >= deadline) throw out_of_time();
-    const ModelFailure failure = exchange.failure(result);
+    ModelFailure failure = exchange.failure(result);
+    if (credential && failure.kind == "quota") add_plan(credential->plan(), failure);
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && credential && renewals == 0 && credential->refused()) {
       ++renewals;

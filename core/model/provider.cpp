@@ -96,6 +96,7 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
   if (!sources.environment.empty()) return sources.environment;
   by_operator = false;
   if (!sources.task.empty()) return sources.task;
+  if (!sources.otherwise.empty()) return sources.otherwise;
   if (provider.default_base.empty())
     throw InputError("provider " + std::string(provider.name) +
                      " has no address of its own: base_url is missing in the task's model (or give "

@@ -39,6 +39,7 @@ struct AddressSources {
   std::string flag{};         ///< --base-url
   std::string environment{};  ///< SORTIE_BASE_URL
   std::string task{};         ///< model.base_url
+  std::string otherwise{};    ///< in place of the provider's own; "" is that one
 };
 
 /// Where requests go.
