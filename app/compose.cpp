@@ -138,7 +138,8 @@ struct Agent::State {
 
 void Agent::State::make_model() {
   models = std::make_unique<RunModels>(RunModels::Parts{parts.inputs, parts.options, parts.keys,
-                                                        parts.proxy, parts.redactor, parts.clock});
+                                                        parts.proxy, parts.redactor, parts.clock,
+                                                        parts.sign_in});
   notes.insert(notes.end(), models->notes().begin(), models->notes().end());
 }
 

@@ -53,6 +53,7 @@ class Agent {
     const RunInputs& inputs;
     const RunOptions& options;
     const ModelKeys& keys;
+    const std::optional<RunSignIn>& sign_in;
     const ProxySettings& proxy;
     Confinement& confinement;
     ProtectedPaths* protected_paths;  ///< compared after each command; may be null

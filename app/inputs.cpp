@@ -8,6 +8,7 @@
 #include <ctime>
 #include <map>
 
+#include "app/auth_file_choice.h"
 #include "app/confinement.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
@@ -133,8 +134,9 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
   for (const ModelChoice& choice : model_choices(inputs, options)) {
     if (choice.key_variable.empty()) continue;
     const bool first = choice.model == &inputs.task.model;
-    const bool has_key = (first && (options.api_key_fd || !options.api_key_file.empty())) ||
-                         environment(choice.key_variable).has_value();
+    const bool has_key =
+        (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
+        environment(choice.key_variable).has_value();
     if (!has_key) continue;
     request.keys.push_back(
         {.variable = choice.key_variable,
@@ -281,6 +283,7 @@ RunInputs load_inputs(const RunOptions& options) {
     check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy"});
     inputs.task.workspace.isolation = options.isolation;
   }
+  inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options);
   check_bounds(options, flags, inputs);
   check_trust(inputs);
@@ -291,7 +294,8 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompt = expand_prompt(inputs.task, sources);
   check_provider(inputs, options);
-  if (!options.api_key_file.empty()) hide_file(options.api_key_file, inputs.policy);
+  for (const auto& file : {options.api_key_file, options.auth_file})
+    if (!file.empty()) hide_file(file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
   inputs.variables = Json::object();
   for (const auto& [name, value] : sources.flags) inputs.variables.set(name, sha256_hex(value));

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/options.h"
 #include "core/base/json.h"
+#include "core/model/auth_file.h"
 #include "core/model/cassette.h"
 #include "core/task/task.h"
 #include "policies/policy.h"
@@ -23,6 +25,8 @@ struct RunInputs {
   std::filesystem::path workspace;  ///< absolute, links resolved
   /// What a replay answers with: read before --out is touched, where the recording may lie.
   std::vector<RecordedStream> recorded;
+  /// What --auth-file holds, without its secrets; nothing where none is used.
+  std::optional<AuthFileSummary> auth_file;
   /// What the policy allows at the operator's own risk: said loudly.
   std::vector<std::string> warnings;
 };

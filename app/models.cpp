@@ -23,8 +23,12 @@ std::string variable(const char* name) {
 
 std::string name_of(const TaskModel& task) { return task.provider + " " + task.name; }
 
-std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task) {
-  auto wire = make_wire(name, {.legacy_functions = task.legacy_functions});
+enum class Paid { by_key, by_sign_in };
+
+std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task,
+                              Paid paid = Paid::by_key) {
+  auto wire = make_wire(
+      name, {.legacy_functions = task.legacy_functions, .chatgpt = paid == Paid::by_sign_in});
   if (!wire) throw Error("there is no wire format '" + one_line(name, 80) + "'", ExitCode::usage);
   return wire;
 }
@@ -57,8 +61,10 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
       sources.file = options.api_key_file;
       sources.descriptor = options.api_key_fd;
     }
-    if (key.variable.empty()) {
-      // a provider that never gets one
+    if (first && inputs.auth_file && !signs_in(inputs))
+      sources.taken = take_key_of_auth_file(options);
+    if (key.variable.empty() || (first && signs_in(inputs))) {
+      // a provider that never gets one, or that gets the tokens of a sign-in
     } else if (!first && !sources.taken && !is_loopback_host(choice.endpoint.base.host)) {
       key.missing = "the variable " + key.variable + " has no key";
     } else {
@@ -129,9 +135,16 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   options.retries = task.retries;
   options.retries_left = &retries_left_;
   options.recording = recording_.get();
-  wires_.push_back(wire_of(choice.provider->wire, task));
+  const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
+  wires_.push_back(
+      wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key));
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));
+  if (by_sign_in) {
+    sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,
+                                        parts.sign_in->file);
+    options.credential = sign_in_.get();
+  }
   return std::make_unique<HttpModel>(*wires_.back(), *https_.back(), parts.clock,
                                      std::move(options));
 }

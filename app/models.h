@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/auth_file_choice.h"
 #include "app/inputs.h"
 #include "app/options.h"
 #include "app/provider_choice.h"
@@ -50,6 +51,7 @@ class RunModels {
     const ProxySettings& proxy;
     const Redactor& redactor;
     Clock& clock;
+    const std::optional<RunSignIn>& sign_in;  ///< of the first model
   };
   explicit RunModels(const Parts& parts);
   ~RunModels();
@@ -64,6 +66,7 @@ class RunModels {
 
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<Http>> https_;
+  std::unique_ptr<SignIn> sign_in_;
   std::unique_ptr<Recording> recording_;
   int retries_left_;
   std::unique_ptr<Model> model_;

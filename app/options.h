@@ -25,6 +25,7 @@ struct RunOptions {
   std::string base_url;
   std::string api_key_file;
   std::optional<int> api_key_fd;
+  std::string auth_file;
   std::string replay;
   std::string record;
   std::string isolation;

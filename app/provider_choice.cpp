@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "app/auth_file_choice.h"
 #include "app/confinement.h"
 #include "core/base/error.h"
 
@@ -41,6 +42,15 @@ std::string sends_no_key(const ModelChoice& choice) {
          " never sends a key (openai-chat does, in the same format); ";
 }
 
+void keep_out_of_workspace(const std::string& flag, const std::filesystem::path& file,
+                           const std::filesystem::path& workspace) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(file, error);
+  if (!error && is_within(real, workspace))
+    throw InputError(flag + ": lies in the workspace, where commands can read it; keep it " +
+                     "elsewhere");
+}
+
 void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
   if (const auto number = options.api_key_fd) {
     // Later the number could be that of a file of our own.
@@ -50,11 +60,9 @@ void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
     const std::string flag = "--api-key-file " + options.api_key_file;
     if (::access(options.api_key_file.c_str(), R_OK) != 0)
       throw InputError(flag + ": " + errno_text(errno));
-    std::error_code error;
-    const auto real = std::filesystem::canonical(options.api_key_file, error);
-    if (!error && is_within(real, inputs.workspace))
-      throw InputError(flag + ": lies in the workspace, where commands can read it; keep it " +
-                       "elsewhere");
+    keep_out_of_workspace(flag, options.api_key_file, inputs.workspace);
+  } else if (!options.auth_file.empty()) {
+    keep_out_of_workspace("--auth-file " + options.auth_file, options.auth_file, inputs.workspace);
   }
 }
 
@@ -68,7 +76,9 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   const TaskModel& first = inputs.task.model;
   choices.push_back(choice_of(first, {.flag = options.base_url,
                                       .environment = variable("SORTIE_BASE_URL"),
-                                      .task = first.base_url}));
+                                      .task = first.base_url,
+                                      .otherwise = signs_in(inputs) ? kSignInBase : ""}));
+  if (signs_in(inputs)) choices.back().key_variable = kSignInCredential;
   for (const TaskModel& model : first.fallback) {
     try {
       choices.push_back(choice_of(model, {.task = model.base_url}));

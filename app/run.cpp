@@ -115,7 +115,7 @@ void Run::start_record() {
   // and mem from here on, and no core file is written (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
-  keys_ = take_model_keys(inputs_, options_);
+  take_credentials();
   learn_secrets();
   transcript_ = std::make_unique<Transcript>(out_.path(), clock_, inputs_.policy.limits.transcript);
   progress_ = std::make_unique<Progress>(style_, redactor_);
@@ -146,6 +146,21 @@ void Run::open_egress() {
       });
 }
 
+/// Reads the keys and the sign-in. What a refresh brings during the run is a secret from then on.
+void Run::take_credentials() {
+  keys_ = take_model_keys(inputs_, options_);
+  sign_in_ = take_sign_in(inputs_, options_, confinement_->profile());
+  if (!sign_in_) return;
+  sign_in_->options.learn = [this](const std::vector<Secret>& secrets) {
+    redactor_.add_all(secrets);
+  };
+  sign_in_->options.say = [this](const std::string& line) { progress_->say(line); };
+  sign_in_->options.warn = [this](const std::string& line) {
+    progress_->warn(line);
+    result_.warnings.push_back(line);
+  };
+}
+
 /// Collects the secrets, and erases the variables that held them. A failure before this has shown
 /// nothing of them; its words are redacted at the run's end, for which they are collected then.
 void Run::learn_secrets() {
@@ -157,6 +172,11 @@ void Run::learn_secrets() {
     if (!key.value) continue;
     secrets_.push_back(*key.value);
     redactor_.add({key.variable, *key.value});
+  }
+  if (sign_in_) {
+    const std::vector<Secret> tokens = sign_in_->file.secrets();
+    redactor_.add_all(tokens);
+    for (const Secret& token : tokens) secrets_.push_back(token.value);
   }
   auto known = known_secrets(inputs_.policy, environment_);
   for (auto& secret : git_config_secrets(inputs_.workspace))
@@ -251,8 +271,8 @@ void Run::verify_start() {
 /// The agent's work and its verification, round after round.
 void Run::work() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
-      inputs_, options_, keys_, proxy_, *confinement_, protected_paths_.get(), git_, events_,
-      redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
+      inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
+      events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
       [this](const std::string& text) { progress_->say(text); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);

@@ -58,6 +58,7 @@ class Run {
   void start_record();
   void open_egress();
   void learn_secrets();
+  void take_credentials();
   void prove_guarantees();
   void verify_start();
   void work();
@@ -103,6 +104,7 @@ class Run {
   std::vector<std::string> not_looked_for_;
   ProxySettings proxy_;
   ModelKeys keys_;
+  std::optional<RunSignIn> sign_in_;
   std::unique_ptr<Agent> agent_;
   std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
   bool answered_ = false;                    ///< the last message ended the agent's turn, and fits

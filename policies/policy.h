@@ -110,7 +110,9 @@ struct Policy {
   std::vector<ToolRule> tools;
   /// variable → hosts that may get it; nothing else leaves
   std::map<std::string, std::vector<std::string>> credentials = {
-      {"OPENAI_API_KEY", {"api.openai.com"}}, {"ANTHROPIC_API_KEY", {"api.anthropic.com"}}};
+      {"OPENAI_API_KEY", {"api.openai.com"}},
+      {"ANTHROPIC_API_KEY", {"api.anthropic.com"}},
+      {"CHATGPT", {"chatgpt.com"}}};  // a sign-in (core/model/auth_file.h)
   std::vector<std::string> models = {"*"};
   std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
   /// Hosts and commands of MCP servers and programs of functions.json that a task may name.

@@ -8,6 +8,8 @@
 
 #include "app/commands/commands.h"
 #include "app/confinement.h"
+#include "app/credential_report.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/json.h"
@@ -90,16 +92,25 @@ bool is_set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-/// Which credentials, proxies and certificates would be used; never a value.
+/// Which addresses, proxies and certificates would be used, and which variables hold keys; never a
+/// value.
 Json surroundings_json() {
   Json json = Json::object();
-  for (const char* name : {"OPENAI_API_KEY", "SORTIE_BASE_URL", "HTTPS_PROXY", "ALL_PROXY",
-                           "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
+  for (const char* name :
+       {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "SORTIE_BASE_URL",
+        "SORTIE_AUTH_URL", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
     json.set(name, is_set(name) ? "set" : "not set");
   return json;
 }
 
-Json examine() {
+/// What doctor was asked to look at.
+struct Question {
+  RunOptions options;  ///< the flags that name a credential
+  std::string policy = "strict";
+  bool as_json = false;
+};
+
+Json examine(const Question& question) {
   const TryFolder folder;
   std::string why;
   namespaces_available(&why);
@@ -115,6 +126,8 @@ Json examine() {
   report.set("problem", Json());
   report.set("remedies", Json::array());
   try_confinement(folder.path(), why, report);
+  report.set("credentials",
+             credentials_json(question.options, load_policy(question.policy), SystemClock().now()));
   report.set("surroundings", surroundings_json());
   report.set("remedy", why.empty() ? Json() : Json(why));
   return report;
@@ -153,7 +166,8 @@ std::string for_people(const Json& report) {
   text += isolation.is_null()
               ? "none works here"
               : isolation.string_at("mode") + " (" + isolation.string_at("reason") + ")";
-  text += "\n\nsurroundings\n";
+  text += "\n\ncredentials\n" + credentials_text(report["credentials"]);
+  text += "\nsurroundings\n";
   for (const auto& [name, value] : report["surroundings"].members())
     text += "  " + name + ": " + value.text() + "\n";
   if (report["problem"].is_string()) text += "\nproblem\n  " + report["problem"].text() + "\n";
@@ -166,18 +180,24 @@ std::string for_people(const Json& report) {
 }  // namespace
 
 void add_doctor(CommandTable& table) {
-  auto as_json = std::make_shared<bool>(false);
+  auto question = std::make_shared<Question>();
   CLI::App& app = add_command(
       table, table.root, "doctor", "Say what works here: sandbox, isolation, credentials.",
-      "sortie doctor --json", [as_json] {
-        const Json report = examine();
-        write_all(STDOUT_FILENO, *as_json ? write_json_pretty(report) : for_people(report));
+      "sortie doctor --json", [question] {
+        const Json report = examine(*question);
+        write_all(STDOUT_FILENO,
+                  question->as_json ? write_json_pretty(report) : for_people(report));
         bool all = report["problem"].is_null();
         for (const auto& [name, proof] : report["guarantees"].members())
           all = all && proof["proved"].boolean();
         return all ? ExitCode::success : ExitCode::environment;
       });
-  app.add_flag("--json", *as_json, "as JSON");
+  app.add_flag("--json", question->as_json, "as JSON");
+  app.add_option("--policy", question->policy, "whose bounds say where credentials may go");
+  app.add_option("--api-key-file", question->options.api_key_file, "look at this, as run would");
+  app.add_option("--api-key-fd", question->options.api_key_fd, "look at this, as run would");
+  app.add_option("--auth-file", question->options.auth_file,
+                 "look at this sign-in: plan, age, whether it can be refreshed");
 }
 
 }  // namespace sortie

@@ -38,6 +38,8 @@ void add_run(CommandTable& table) {
                  "address of a compatible server, for the task's own model");
   app.add_option("--api-key-file", options->api_key_file, "read the API key from this file");
   app.add_option("--api-key-fd", options->api_key_fd, "read the API key from this descriptor");
+  app.add_option("--auth-file", options->auth_file,
+                 "sign in with ChatGPT by this auth.json of the codex CLI; it is kept refreshed");
   app.add_option("--replay", options->replay, "take the model's responses from a recording");
   app.add_option("--record", options->record, "write the model's responses to a recording");
   app.add_option("--isolation", options->isolation, "auto, overlay or copy, instead of the task's");

@@ -1,4 +1,11 @@
+#include <csignal>
+#include <cstdio>
+
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -87,6 +94,31 @@ void check_requests(const ModelServer& server, std::size_t count) {
     for (const auto& [name, value] : request.headers)
       BOOST_TEST((name == "Authorization" || !holds(value, kKey)), name);
   }
+}
+
+/// The process and all that it has started, directly or not.
+std::vector<pid_t> descendants(pid_t root) {
+  std::map<pid_t, std::vector<pid_t>> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    // "PID (NAME) STATE PPID …": the name may hold anything.
+    const std::size_t end = text.rfind(')');
+    int parent = 0;
+    if (end != std::string::npos && std::sscanf(text.c_str() + end, ") %*c %d", &parent) == 1)
+      children[parent].push_back(std::stoi(name));
+  }
+  std::vector<pid_t> found = {root};
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const pid_t child : children[found[i]]) found.push_back(child);
+  return found;
+}
+
+std::string environment_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// A server that says the key it was sent, as some do.
@@ -220,6 +252,27 @@ BOOST_AUTO_TEST_CASE(a_variable_of_any_name_is_kept_from_commands_once_it_is_the
   check_requests(server, searches().size() + 3);
   check_searches(run);
   BOOST_TEST(!holds(run.all_written(end), kKey));
+}
+
+BOOST_AUTO_TEST_CASE(the_keys_of_all_providers_are_erased_from_every_process_of_a_run) {
+  const ProviderRun run;
+  const ModelServer server({{.then = ServedResponse::Then::hang}});
+  ProgramStart start = run.start(base_url(server));
+  for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY"})
+    start.environment[name] = kKey;
+
+  Program program(start);
+  BOOST_TEST(wait_until([&] { return !server.requests().empty(); }));
+
+  std::size_t looked_at = 0;
+  for (const pid_t pid : descendants(program.pid())) {
+    const std::string environment = environment_of(pid);
+    looked_at += !environment.empty();
+    BOOST_TEST(!holds(environment, kKey), pid);
+  }
+  if (looked_at == 0) BOOST_TEST_MESSAGE("this user may not look at the environment: skipped");
+  program.signal(SIGTERM);
+  BOOST_TEST(program.finish().status == 143);
 }
 
 BOOST_AUTO_TEST_CASE(only_an_operators_word_takes_a_key_to_another_host) {
