@@ -39,7 +39,7 @@ std::string read_all(int descriptor, std::uint64_t max_bytes, std::string& probl
 
 }  // namespace
 
-TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes, Pipes pipes) {
+TextFile read_bytes_file(const std::filesystem::path& path, std::uint64_t max_bytes, Pipes pipes) {
   // Not blocking, so that a pipe that nobody writes to is empty rather than waited for.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) {
@@ -53,6 +53,12 @@ TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_byt
 
   TextFile read;
   read.text = read_all(file.get(), max_bytes, read.problem);
+  if (!read.problem.empty()) read.text.clear();
+  return read;
+}
+
+TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes, Pipes pipes) {
+  TextFile read = read_bytes_file(path, max_bytes, pipes);
   if (read.problem.empty() && read.text.find('\0') != std::string::npos)
     read.problem = "is binary (a NUL byte)";
   if (read.problem.empty() && !is_utf8(read.text)) read.problem = "is not UTF-8";

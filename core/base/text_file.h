@@ -19,4 +19,8 @@ enum class Pipes { refused, accepted };
 TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                         Pipes pipes = Pipes::refused);
 
+/// The same of any bytes.
+TextFile read_bytes_file(const std::filesystem::path& path, std::uint64_t max_bytes,
+                         Pipes pipes = Pipes::refused);
+
 }  // namespace sortie

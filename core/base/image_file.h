@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// What an image file says of itself.
+struct ImageHeader {
+  std::string media_type;  ///< "image/png", "image/jpeg", "image/gif", "image/webp"
+  int width = 0;           ///< pixels, at least 1
+  int height = 0;
+  bool operator==(const ImageHeader&) const = default;
+};
+
+/// The most that a model is sent as one image.
+inline constexpr std::uint64_t kMaxImageBytes = 10ull << 20;
+
+/// Reads kind and size from the content alone: of PNG (W3C PNG §5.2, §11.2.2), JPEG (ITU-T T.81
+/// annex B), GIF (87a, 89a) and WebP (RFC 9649). What follows the header is not looked at.
+/// @return nothing where it is none of these, or is cut or broken before its size is known
+std::optional<ImageHeader> read_image_header(std::string_view bytes);
+
+/// RFC 4648 §4, padded.
+std::string base64_encoded(std::string_view bytes);
+
+}  // namespace sortie

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// Text from outside as a model is to see it: `<untrusted name="NAME">TEXT</untrusted>`, repaired
+/// to UTF-8, and with no way to close the tag or to open another.
+std::string untrusted(std::string_view name, std::string_view text);
+
+/// The text with `&lt;` for each `<` that begins the tag, opened or closed, as loosely as a model
+/// may read it: in any letter case, with white space, slashes, control and invisible characters
+/// anywhere in between, and with what merely looks like `<` or like a letter of it.
+/// @param tag  lower-case ASCII
+std::string without_tag(std::string_view text, std::string_view tag);
+
+}  // namespace sortie
