@@ -9,10 +9,13 @@
 #include "app/tool_choice.h"
 #include "core/agent/answer.h"
 #include "core/agent/budget.h"
+#include "core/agent/model_family.h"
 #include "core/agent/path_lookup.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
+#include "core/base/image_file.h"
+#include "core/base/text.h"
 #include "policies/explain.h"
 #include "policies/path_rules.h"
 #include "policies/sandbox/support.h"
@@ -55,6 +58,7 @@ std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
   if (!task.file.empty()) files.push_back(task.file);
   if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
   if (!task.output.schema_file.empty()) files.push_back(task.output.schema_file);
+  for (const TaskImage& image : task.images) files.push_back(image.path);
   // It runs outside the sandbox: whoever could write it would be out.
   for (auto& file : approver_files(policy)) files.push_back(std::move(file));
   return files;
@@ -123,7 +127,13 @@ struct Agent::State {
   void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools);
   void make_loop();
   void read_docs();
-  ModelSettings settings() const;
+  void check_stage_tools() const;
+  void set_stage(const TaskStage* stage);
+  bool asks_for_answer() const;
+  void brief();
+  std::string instructions(const TaskModel& model) const;
+  SandboxMode sandbox() const;
+  std::vector<Item> opening(const std::string& prompt, std::vector<Image> images) const;
 
   Parts parts;
   std::unique_ptr<RunModels> models;
@@ -134,12 +144,14 @@ struct Agent::State {
   std::unique_ptr<Loop> loop;
   ProjectDocs docs;
   std::vector<std::string> notes;
+  const TaskStage* stage = nullptr;  ///< the one that is under way
+  Briefing briefing;
 };
 
 void Agent::State::make_model() {
-  models = std::make_unique<RunModels>(RunModels::Parts{parts.inputs, parts.options, parts.keys,
-                                                        parts.proxy, parts.redactor, parts.clock,
-                                                        parts.sign_in});
+  models = std::make_unique<RunModels>(RunModels::Parts{
+      parts.inputs, parts.options, parts.keys, parts.proxy, parts.redactor, parts.clock,
+      parts.sign_in, [this](const TaskModel& model) { return instructions(model); }});
   notes.insert(notes.end(), models->notes().begin(), models->notes().end());
 }
 
@@ -151,10 +163,8 @@ void Agent::State::make_tools() {
   const fs::path& workspace = confinement.workspace();
 
   launcher = std::make_unique<BudgetedLauncher>(confinement.launcher(), parts.budget);
-  const auto form = knows_free_text_tools(inputs.task.model.name) ? ToolCall::Form::custom
-                                                                  : ToolCall::Form::function;
   auto apply_patch = std::make_unique<ApplyPatch>(
-      confinement.view(), workspace, form,
+      confinement.view(), workspace,
       [&engine](const fs::path& path) { return engine.is_protected(path); });
   ShellOptions shell;
   shell.workspace = workspace;
@@ -195,6 +205,22 @@ void Agent::State::make_tools() {
     options.protected_changes = [paths] { return paths->restore_changed(); };
   registry = std::make_unique<ToolRegistry>(std::move(tools), engine, parts.events, parts.redactor,
                                             parts.clock, std::move(options));
+  check_stage_tools();
+}
+
+/// That a stage names a tool that the run does not have, as far as the loader could not know.
+void Agent::State::check_stage_tools() const {
+  const Task& task = parts.inputs.task;
+  const auto names = registry->names();
+  for (const TaskStage& one : task.stages)
+    for (const auto& tool : one.tools) {
+      if (std::find(names.begin(), names.end(), tool) != names.end()) continue;
+      const std::string nearest = nearest_name(tool, names);
+      throw Error(one.place + ": error: the run does not have the tool '" + one_line(tool, 60) +
+                      "' of the stage '" + one.name + "'" +
+                      (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"),
+                  ExitCode::usage);
+    }
 }
 
 /// Who is asked where no rule matches.
@@ -235,27 +261,64 @@ void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) {
   std::erase_if(tools, [this](const auto& tool) { return !enables(tool->spec().name); });
 }
 
-ModelSettings Agent::State::settings() const {
+/// The mode in force: the policy's, or a stage's stricter one.
+SandboxMode Agent::State::sandbox() const {
+  return parts.confinement.engine().limits().read_only ? SandboxMode::read_only
+                                                       : parts.inputs.policy.sandbox;
+}
+
+/// Whether the message that ends this stage is the run's: no prompt follows it.
+bool Agent::State::asks_for_answer() const {
+  if (stage == nullptr) return true;
+  const auto& stages = parts.inputs.task.stages;
+  return std::none_of(stages.data() + (stage - stages.data()) + 1, stages.data() + stages.size(),
+                      [](const TaskStage& later) { return !later.verify; });
+}
+
+/// What the system prompt says, whichever model gets it.
+void Agent::State::brief() {
   const Task& task = parts.inputs.task;
-  const Policy& policy = parts.inputs.policy;
-  Briefing briefing;
+  briefing = {};
   briefing.tools = registry->specs();
   for (const auto& command : task.verify.commands) briefing.verify.push_back(command.text);
   if (parts.inputs.approval == Approval::deny_by_default)
-    briefing.policy_summary = policy_summary(policy, parts.inputs.approval);
-  briefing.read_only = policy.sandbox == SandboxMode::read_only;
-  if (task.output.schema) briefing.output_schema = write_json(*task.output.schema);
+    briefing.policy_summary = policy_summary(parts.inputs.policy, parts.inputs.approval);
+  briefing.read_only = sandbox() == SandboxMode::read_only;
+  if (task.output.schema && asks_for_answer())
+    briefing.output_schema = write_json(*task.output.schema);
+  briefing.staged = !task.stages.empty();
+  briefing.verify_stage = std::any_of(task.stages.begin(), task.stages.end(),
+                                      [](const TaskStage& one) { return one.verify; });
   briefing.instructions = task.instructions;
+  briefing.replace = task.instructions_replace;
+}
 
-  ModelSettings settings;
-  apply_model(task.model, settings);
-  settings.instructions = parts.redactor.text(system_prompt(briefing));
-  settings.run_id = parts.inputs.run_id;
-  settings.output_schema = output_schema_of(task);
-  return settings;
+std::string Agent::State::instructions(const TaskModel& model) const {
+  return parts.redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
+}
+
+/// @param next  nothing: what holds outside of stages
+void Agent::State::set_stage(const TaskStage* next) {
+  stage = next;
+  StageLimits limits;
+  if (stage != nullptr)
+    limits = {
+        .stage = stage->name, .read_only = stage->sandbox == "read-only", .tools = stage->tools};
+  parts.confinement.limit_to(std::move(limits));
+  brief();
+  StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
+  if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
+  if (stage != nullptr) {
+    settings.name = stage->name;
+    settings.max_turns = stage->max_turns;
+  }
+  loop->begin_stage(std::move(settings));
 }
 
 void Agent::State::make_loop() {
+  ModelSettings settings;
+  apply_model(parts.inputs.task.model, settings);
+  settings.run_id = parts.inputs.run_id;
   checks = std::make_unique<ResponseChecks>(parts.inputs.task.checks, [this] {
     Confinement& confinement = parts.confinement;
     const auto lookup = std::make_shared<PathLookup>(
@@ -265,7 +328,8 @@ void Agent::State::make_loop() {
   });
   loop = std::make_unique<Loop>(
       Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get()},
-      settings());
+      std::move(settings));
+  set_stage(nullptr);
 }
 
 /// Documents are read from the start state: what the agent writes never becomes instructions.
@@ -303,10 +367,36 @@ Loop& Agent::loop() { return *state_->loop; }
 
 const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 
-std::vector<Item> Agent::first_items() const {
-  const RunInputs& inputs = state_->parts.inputs;
+std::vector<Item> Agent::message(const std::string& text) {
+  const bool first = state_->loop->history().items().empty();
+  if (!first) return {Item{Message{Message::Role::user, state_->parts.redactor.text(text)}}};
+  std::vector<Image> images;
+  for (const TaskImage& image : state_->parts.inputs.task.images)
+    images.push_back({.media_type = image.header.media_type,
+                      .base64 = base64_encoded(image.content),
+                      .width = image.header.width,
+                      .height = image.header.height});
+  return state_->opening(text, std::move(images));
+}
+
+bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }
+
+void Agent::enter_stage(const TaskStage& stage) { state_->set_stage(&stage); }
+
+void Agent::leave_stage() { state_->set_stage(nullptr); }
+
+StageRecord Agent::stage_record(const std::string& prompt) const {
+  StageRecord record{
+      .name = state_->stage->name, .prompt = prompt, .sandbox = name_of(state_->sandbox())};
+  for (const ToolSpec& tool : state_->briefing.tools) record.tools.push_back(tool.name);
+  return record;
+}
+
+std::vector<Item> Agent::State::opening(const std::string& prompt,
+                                        std::vector<Image> images) const {
+  const RunInputs& inputs = parts.inputs;
   EnvironmentContext context;
-  Confinement& confinement = state_->parts.confinement;
+  Confinement& confinement = parts.confinement;
   context.cwd = confinement.workspace();
   context.approval_mode = name_of(inputs.approval);
   context.sandbox_mode = name_of(inputs.policy.sandbox);
@@ -316,8 +406,16 @@ std::vector<Item> Agent::first_items() const {
     context.writable_roots = {context.cwd, confinement.environment().at("TMPDIR")};
     for (const auto& path : confinement.profile().writable) context.writable_roots.push_back(path);
   }
-  context.date = utc_timestamp(state_->parts.clock.now()).substr(0, 10);
-  return sortie::first_items(state_->docs, context, inputs.prompt, state_->parts.redactor);
+  context.date = utc_timestamp(parts.clock.now()).substr(0, 10);
+  return first_items(docs, context, prompt, parts.redactor, std::move(images));
+}
+
+bool nothing_may_be_written(const RunInputs& inputs) {
+  if (inputs.policy.sandbox == SandboxMode::read_only) return true;
+  const auto& stages = inputs.task.stages;
+  return !stages.empty() && std::all_of(stages.begin(), stages.end(), [](const TaskStage& stage) {
+    return stage.sandbox == "read-only";
+  });
 }
 
 }  // namespace sortie

@@ -27,6 +27,9 @@ namespace sortie {
 /// The task and what it names, and the policy's approver: protected while the run lasts.
 std::vector<std::filesystem::path> files_of_run(const Task& task, const Policy& policy);
 
+/// Whether no part of the run may write: by the policy, or by each of its stages.
+bool nothing_may_be_written(const RunInputs& inputs);
+
 /// What is known of this machine's namespaces.
 enum class Namespaces {
   assumed,  ///< not probed: the keeper and the canary try the real thing at once
@@ -70,7 +73,18 @@ class Agent {
   ~Agent();
 
   Loop& loop();
-  std::vector<Item> first_items() const;
+  /// The text as the next message; before the first one stands what a run begins with, and the
+  /// task's images go with it.
+  std::vector<Item> message(const std::string& text);
+  /// From here on the stage's own tools, sandbox and limits hold.
+  void enter_stage(const TaskStage& stage);
+  /// Those of the run again.
+  void leave_stage();
+  /// Whether the message that ends what is under way is the run's final one, which the task's
+  /// output schema is for.
+  bool asks_for_answer() const;
+  /// Of the stage that was entered.
+  StageRecord stage_record(const std::string& prompt) const;
   /// For the operator: project docs that were cut, tools that are left out.
   const std::vector<std::string>& notes() const;
 

@@ -297,6 +297,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
                                folders, files_to_protect(inputs, seen), view_home(own));
   for (const auto& folder : folders) profile_.readable.push_back(folder);
   keeper_ = std::make_unique<Keeper>(profile_);
+  launcher_ = std::make_unique<ReadOnlyLauncher>(keeper_->launcher());
   require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
@@ -304,6 +305,11 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);
   const auto& layers = keeper_->layers();
   missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());
+}
+
+void Confinement::limit_to(StageLimits limits) {
+  launcher_->hold_read_only(limits.read_only);
+  engine_->limit_to(std::move(limits));
 }
 
 Json Confinement::layers_json() const {

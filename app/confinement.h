@@ -17,6 +17,7 @@
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper.h"
 #include "policies/sandbox/profile.h"
+#include "policies/sandbox/read_only_launcher.h"
 
 namespace sortie {
 
@@ -43,7 +44,10 @@ class Confinement {
   /// @throws Error  ExitCode::environment
   Confinement(const ConfinementInputs& inputs, const Environment& own);
 
-  Launcher& launcher() { return keeper_->launcher(); }
+  Launcher& launcher() { return *launcher_; }
+  /// What a stage of the task leaves of the policy, for decisions and for the commands that are
+  /// started from now on; until the next call.
+  void limit_to(StageLimits limits);
   Keeper& keeper() { return *keeper_; }
   const SandboxProfile& profile() const { return profile_; }
   const Environment& environment() const { return environment_; }
@@ -67,6 +71,7 @@ class Confinement {
   Environment git_environment_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<ReadOnlyLauncher> launcher_;
   std::unique_ptr<DiskFiles> view_;
   std::vector<std::string> missing_;
 };

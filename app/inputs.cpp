@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "app/auth_file_choice.h"
 #include "app/confinement.h"
@@ -116,6 +117,22 @@ void check_audit(const RunInputs& inputs) {
         "sandbox.mode: none");
 }
 
+/// A stage may be stricter than the policy, and only where something enforces it.
+void check_stages(const RunInputs& inputs) {
+  std::string text;
+  for (const TaskStage& stage : inputs.task.stages) {
+    std::string problem;
+    if (!stage.sandbox.empty() && inputs.policy.sandbox == SandboxMode::none)
+      problem = ", which nothing would enforce: the policy says sandbox.mode: none";
+    else if (stage.sandbox == "workspace-write" && inputs.policy.sandbox == SandboxMode::read_only)
+      problem = ", which is looser than the policy's sandbox.mode: read-only";
+    if (!problem.empty())
+      text += (text.empty() ? "" : "\n") + stage.place + ": error: the stage '" + stage.name +
+              "' asks for sandbox: " + stage.sandbox + problem;
+  }
+  if (!text.empty()) throw InputError(text);
+}
+
 /// Which of the task's values a flag has given.
 std::map<std::string, std::string> flags_given(const RunOptions& options) {
   std::map<std::string, std::string> flags;
@@ -163,8 +180,15 @@ void check_trust(RunInputs& inputs) {
       factors.input + "; " + factors.secrets + "; " + factors.network);
 }
 
-std::map<std::string, std::string> flag_variables(const RunOptions& options) {
+/// What the flags say of variables, and which of it came out of a file.
+struct FlagVariables {
   std::map<std::string, std::string> values;
+  std::set<std::string> from_files;
+};
+
+FlagVariables flag_variables(const RunOptions& options) {
+  FlagVariables given;
+  auto& values = given.values;
   for (const auto& file : options.variable_files) {
     int number = 0;
     const std::string text = read_file(file, 1u << 20);
@@ -174,7 +198,9 @@ std::map<std::string, std::string> flag_variables(const RunOptions& options) {
       const std::size_t equals = line.find('=');
       if (equals == std::string_view::npos || equals == 0)
         throw InputError(file + ":" + std::to_string(number) + ":1: error: NAME=VALUE is expected");
-      values[std::string(line.substr(0, equals))] = line.substr(equals + 1);
+      const std::string name(line.substr(0, equals));
+      values[name] = line.substr(equals + 1);
+      given.from_files.insert(name);
     }
   }
   for (const auto& text : options.variables) {
@@ -182,12 +208,17 @@ std::map<std::string, std::string> flag_variables(const RunOptions& options) {
     if (equals == std::string::npos || equals == 0)
       throw InputError("--var '" + one_line(text) + "': NAME=VALUE is expected");
     std::string value = text.substr(equals + 1);
-    if (value.starts_with('@')) value = read_file(value.substr(1), 1u << 20);
-    values[text.substr(0, equals)] = std::move(value);
+    const std::string name = text.substr(0, equals);
+    given.from_files.erase(name);
+    if (value.starts_with('@')) {
+      value = read_file(value.substr(1), 1u << 20);
+      given.from_files.insert(name);
+    }
+    values[name] = std::move(value);
   }
   for (const auto& [name, value] : values)
     if (!is_utf8(value)) throw InputError("variable '" + name + "': its value is not UTF-8");
-  return values;
+  return given;
 }
 
 std::string today() {
@@ -199,9 +230,10 @@ std::string today() {
   return text;
 }
 
-VariableSources make_sources(const RunInputs& inputs, std::map<std::string, std::string> flags) {
+VariableSources make_sources(const RunInputs& inputs, FlagVariables flags) {
   VariableSources sources;
-  sources.flags = std::move(flags);
+  sources.flags = std::move(flags.values);
+  sources.from_files = std::move(flags.from_files);
   sources.environment = [&inputs](const std::string& name) -> std::optional<std::string> {
     if (!may_read_variable(inputs.policy, name)) return std::nullopt;
     return environment(name);
@@ -275,6 +307,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.policy = load_policy(chosen_policy(options.policy, inputs.task));
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
+  check_stages(inputs);
   inputs.run_id = new_run_id();
   apply_model_flags(options, inputs);
   apply_budget_flags(options, inputs.task.budget);
@@ -285,14 +318,14 @@ RunInputs load_inputs(const RunOptions& options) {
   }
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options);
-  check_bounds(options, flags, inputs);
+  check_bounds(options, flags.values, inputs);
   check_trust(inputs);
   inputs.workspace = resolve_workspace(options, inputs.task);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags));
   inputs.task.digest = task_digest(inputs.task);
-  inputs.prompt = expand_prompt(inputs.task, sources);
+  inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);

@@ -10,6 +10,7 @@
 #include "core/model/auth_file.h"
 #include "core/model/cassette.h"
 #include "core/task/task.h"
+#include "core/task/variables.h"
 #include "policies/policy.h"
 
 namespace sortie {
@@ -20,7 +21,7 @@ struct RunInputs {
   Policy policy;
   Approval approval = Approval::deny_by_default;
   std::string run_id;               ///< UUIDv7 (RFC 9562)
-  std::string prompt;               ///< variables replaced
+  ExpandedPrompts prompts;          ///< variables replaced
   Json variables;                   ///< name → digest of its value, for the run key
   std::filesystem::path workspace;  ///< absolute, links resolved
   /// What a replay answers with: read before --out is touched, where the recording may lie.

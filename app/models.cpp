@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "core/agent/model_family.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/model/credentials.h"
@@ -75,14 +76,12 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
   return taken;
 }
 
-bool knows_free_text_tools(const std::string& model) { return model.starts_with("gpt-5"); }
-
 void apply_model(const TaskModel& model, ModelSettings& settings) {
   settings.model = model.name;
   settings.effort = model.effort;
   settings.max_output_tokens = model.max_output_tokens;
   settings.temperature = model.temperature;
-  settings.free_text_tools = knows_free_text_tools(model.name);
+  settings.free_text_tools = takes_free_text_tools(model.provider, model.name);
 }
 
 RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
@@ -109,9 +108,11 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
                                        .model = reach(parts, choices[i], key),
                                        .source = static_cast<int>(i)};
     if (i > 0)
-      candidate.settings = [task](const ModelSettings& of_first) {
+      candidate.settings = [task,
+                            instructions = parts.instructions](const ModelSettings& of_first) {
         ModelSettings settings = of_first;
         apply_model(task, settings);
+        settings.instructions = instructions(task);
         return settings;
       };
     candidates.push_back(std::move(candidate));

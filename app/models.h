@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,9 +36,6 @@ struct ModelKeys {
 /// @throws Error  usage: a key may not go to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
-/// Whether the model writes patches as free text: the families that were taught the grammar.
-bool knows_free_text_tools(const std::string& model);
-
 /// Puts what the task says of one of its models into a request's settings.
 void apply_model(const TaskModel& model, ModelSettings& settings);
 
@@ -52,6 +50,8 @@ class RunModels {
     const Redactor& redactor;
     Clock& clock;
     const std::optional<RunSignIn>& sign_in;  ///< of the first model
+    /// The system prompt for a model, as it is at the time of a request.
+    std::function<std::string(const TaskModel&)> instructions;
   };
   explicit RunModels(const Parts& parts);
   ~RunModels();

@@ -230,6 +230,14 @@ void Progress::on(const RunEvent& event) {
            : phase == "after" ? "verify: "
                               : "run_tests: ") +
           one_line(data.string_at("command"), kLineBytes) + ": " + describe_exit(data));
+  } else if (event.type == "stage.started") {
+    print("stage " + one_line(data.string_at("name"), kLineBytes));
+  } else if (event.type == "stage.completed") {
+    const std::string reason = data.string_at("reason");
+    const std::int64_t turns = data.integer_at("turns");
+    print("stage " + one_line(data.string_at("name"), kLineBytes) + ": " +
+          (reason.empty() ? "completed" : "failed: " + one_line(reason, kLineBytes)) + ", " +
+          std::to_string(turns) + (turns == 1 ? " turn" : " turns"));
   } else if (event.type == "network.connection") {
     show_connection(event);
   } else if (event.type == "check.hit") {

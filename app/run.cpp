@@ -25,13 +25,6 @@
 namespace sortie {
 namespace {
 
-/// Ends the run with a code that is no failure of the program; caught by Run::execute alone.
-struct RunEnds {
-  ExitCode code;
-  std::string reason;
-  std::string next{};
-};
-
 /// With nothing around it the canary would try all its ways out on the machine itself.
 std::vector<GuaranteeProof> proofs_without_sandbox() {
   std::vector<GuaranteeProof> proofs;
@@ -265,51 +258,6 @@ void Run::verify_start() {
     case StartCheck::must_pass:
       throw RunEnds{ExitCode::task_failed,
                     "verify.before is pass, but the start state's verification failed"};
-  }
-}
-
-/// The agent's work and its verification, round after round.
-void Run::work() {
-  agent_ = std::make_unique<Agent>(Agent::Parts{
-      inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
-      events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
-      [this](const std::string& text) { progress_->say(text); }});
-  for (const auto& note : agent_->notes()) progress_->say(note);
-  if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
-  std::vector<Item> items = agent_->first_items();
-  for (int round = 1;; ++round) {
-    const LoopResult result =
-        run_to_answer(agent_->loop(), std::move(items), answer_check_ ? &*answer_check_ : nullptr,
-                      events_, stop());
-    answered_ = result.code == ExitCode::success;
-    end_if_stopped();
-    if (result.code != ExitCode::success) {
-      result_.retry_after = result.retry_after;
-      throw RunEnds{result.code, result.reason, result.next};
-    }
-    std::string feedback;
-    if (!inputs_.task.verify.commands.empty()) {
-      result_.verification = verify("after", round);
-      result_.verification_rounds = round;
-      result_.verified = result_.verification->passed;
-      if (!result_.verification->passed)
-        feedback = verification_feedback(*result_.verification, round, inputs_.task.verify.rounds);
-    }
-    if (feedback.empty()) {
-      make_result_diff();
-      feedback = judge_changes(expected_changes(inputs_.task.expect.changes,
-                                                inputs_.policy.sandbox == SandboxMode::read_only,
-                                                inputs_.task.output.schema.has_value()),
-                               !diff_->text.empty());
-      if (feedback.empty()) return;
-    }
-    if (round >= inputs_.task.verify.rounds) {
-      const bool verification = result_.verified == std::optional(false);
-      throw RunEnds{ExitCode::task_failed,
-                    verification ? "verification failed after " + std::to_string(round) + " rounds"
-                                 : feedback};
-    }
-    items = {Item{Message{Message::Role::user, feedback}}};
   }
 }
 

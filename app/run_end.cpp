@@ -41,6 +41,7 @@ std::string Run::finish(const std::function<void()>& step) {
 /// of all before it, so that the record, result.json and the exit code agree.
 ExitCode Run::end() {
   finish([this] { learn_secrets(); });
+  finish([this] { fail_stage(); });
   if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
       transcript_)
     finish([this] { make_result_diff(); });

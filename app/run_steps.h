@@ -34,6 +34,13 @@
 
 namespace sortie {
 
+/// Ends the run with a code that is no failure of the program; caught by Run::execute alone.
+struct RunEnds {
+  ExitCode code;
+  std::string reason;
+  std::string next{};
+};
+
 /// One run, from its loaded inputs to its artifacts. The members are made in the order in which
 /// they stand: the keeper before any thread, keys after the keeper has its own memory.
 class Run {
@@ -62,6 +69,17 @@ class Run {
   void prove_guarantees();
   void verify_start();
   void work();
+  void start_agent();
+  void ask(const std::string& text);
+  void run_stage(std::size_t index);
+  void verify_stage();
+  void save_message(const TaskStage& stage);
+  void end_stage(const std::string& reason);
+  void fail_stage();
+  bool tree_is_as_verified() const;
+  std::string judge_verification();
+  std::string judge_end();
+  void count_failure(const std::string& reason);
   void make_result_diff();
   void check_diff();
   void check_leaks();
@@ -108,6 +126,11 @@ class Run {
   std::unique_ptr<Agent> agent_;
   std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
   bool answered_ = false;                    ///< the last message ended the agent's turn, and fits
+  std::optional<std::size_t> stage_;         ///< the one that is under way
+  int stage_began_ = 0;                      ///< the turn before it
+  int failed_rounds_ = 0;                    ///< of verification and expectations
+  /// The tree that passed the verification of a stage; nothing: none did, or it can't be told.
+  std::optional<std::string> verified_tree_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
   bool leaks_in_binary_ = false;

@@ -56,6 +56,14 @@ Json round_json(const std::optional<VerificationResult>& result) {
   return Json::object({{"passed", result->passed}, {"commands", to_json(*result)}});
 }
 
+Json stages_json(const std::vector<RunResult::Stage>& stages) {
+  Json array = Json::array();
+  for (const auto& stage : stages)
+    array.push_back(
+        Json::object({{"name", stage.name}, {"turns", stage.turns}, {"ended", stage.ended}}));
+  return array;
+}
+
 /// Seconds, rounded up: a retry must not come too early.
 Json retry_json(const std::optional<std::chrono::milliseconds>& after) {
   if (!after) return {};
@@ -117,6 +125,7 @@ Json result_json(const RunResult& result, const Tally& tally) {
   json.set("verification", Json::object({{"before", round_json(result.verification_before)},
                                          {"after", round_json(result.verification)},
                                          {"rounds", result.verification_rounds}}));
+  json.set("stages", stages_json(result.stages));
   add_changes(json, result);
   json.set("denials", denials_json(tally.denials));
   json.set("audited", denials_json(tally.audited));

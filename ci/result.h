@@ -43,6 +43,14 @@ struct RunResult {
   int verification_rounds = 0;
   std::optional<bool> verified{};  ///< nothing: the task has no verification, or it was not reached
 
+  /// A stage of the task.
+  struct Stage {
+    std::string name;
+    int turns = 0;
+    std::string ended = "not-started";  ///< "completed" | "failed" | "not-started"
+  };
+  std::vector<Stage> stages;
+
   std::vector<std::string> ignored_changes;
   std::vector<std::string> applies_to;
   std::string base;         ///< "start" | "head"

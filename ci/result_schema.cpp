@@ -27,7 +27,7 @@ constexpr const char* kSchema = R"({
     "finished": {
       "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
                    "model", "usage", "durations", "counts", "verified", "verification",
-                   "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
+                   "stages", "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
       "properties": {
@@ -76,6 +76,18 @@ constexpr const char* kSchema = R"({
             "before": {"$ref": "#/$defs/round"},
             "after": {"$ref": "#/$defs/round"},
             "rounds": {"$ref": "#/$defs/count"}
+          }
+        },
+        "stages": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["name", "turns", "ended"],
+            "properties": {
+              "name": {"type": "string"},
+              "turns": {"$ref": "#/$defs/count"},
+              "ended": {"enum": ["completed", "failed", "not-started"]}
+            }
           }
         },
         "changed_files": {"$ref": "#/$defs/count"},

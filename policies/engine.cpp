@@ -105,6 +105,12 @@ Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path wo
 Engine::~Engine() = default;
 
 Decision Engine::decide(const Action& action) const {
+  Decision decision = decide_by_policy(action);
+  if (decision.effect != Effect::allow) return decision;
+  return refused_by_stage(action).value_or(std::move(decision));
+}
+
+Decision Engine::decide_by_policy(const Action& action) const {
   Decision decision = decide_strictly(action);
   if (const auto* asks = std::get_if<RunCommand>(&action); asks != nullptr && asks->escalated) {
     if (decision.effect == Effect::allow) decision.escalation = find_escalation(*asks);

@@ -17,6 +17,13 @@
 
 namespace sortie {
 
+/// What a stage of the task leaves of what the policy allows. It never adds to that.
+struct StageLimits {
+  std::string stage{};               ///< its name, for people
+  bool read_only = false;            ///< nothing of the workspace may be written
+  std::vector<std::string> tools{};  ///< the only ones that may be called; empty: all
+};
+
 /// Policy + action → decision; nothing else decides. Pure but for the constructor, which asks the
 /// disk which lookup folders are the same. The policy must outlive it.
 class Engine {
@@ -38,6 +45,9 @@ class Engine {
   /// How script rules learn whether a file is as it was at the start; without it they judge by
   /// words alone.
   void judge_scripts_by(ScriptFiles scripts) { scripts_ = std::move(scripts); }
+  /// Until the next call. They hold in every approval mode.
+  void limit_to(StageLimits limits) { limits_ = std::move(limits); }
+  const StageLimits& limits() const noexcept { return limits_; }
   /// Under the approval mode audit commands and tools are allowed and marked `audited` where
   /// deny-by-default would have denied them; `paths` hold as ever.
   Decision decide(const Action& action) const;
@@ -66,6 +76,9 @@ class Engine {
     bool alone = true;  ///< nothing runs before it or beside it in the same script
   };
 
+  Decision decide_by_policy(const Action& action) const;
+  std::optional<Escalation> escalation_by_rules(const RunCommand& command) const;
+  std::optional<Decision> refused_by_stage(const Action& action) const;
   Decision decide_strictly(const Action& action) const;
   Decision decide_command(const RunCommand& command) const;
   Decision decide_freely(const RunCommand& command) const;
@@ -93,6 +106,7 @@ class Engine {
   PathRules paths_;
   ToolRules tools_;
   ScriptFiles scripts_;
+  StageLimits limits_;
 };
 
 }  // namespace sortie

@@ -6,6 +6,15 @@
 namespace sortie {
 
 std::optional<Escalation> Engine::find_escalation(const RunCommand& command) const {
+  auto granted = escalation_by_rules(command);
+  if (granted && limits_.read_only) {
+    granted->writes = false;
+    granted->read_only = true;
+  }
+  return granted;
+}
+
+std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command) const {
   if (!policy_.escalation || command.argv.empty()) return std::nullopt;
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,

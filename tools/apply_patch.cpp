@@ -141,14 +141,14 @@ FileChange to_change(const patch::FileEffect& effect) {
 
 }  // namespace
 
-ApplyPatch::ApplyPatch(Files& files, std::filesystem::path workspace, ToolCall::Form form,
+ApplyPatch::ApplyPatch(Files& files, std::filesystem::path workspace,
                        std::function<bool(const std::filesystem::path&)> refused)
     : files_(files), workspace_(std::move(workspace)), refused_(std::move(refused)) {
   spec_.name = "apply_patch";
   spec_.description = kDescription;
-  spec_.form = form;
+  spec_.form = ToolCall::Form::custom;
   spec_.parameters = parse_json(kParameters);
-  if (form == ToolCall::Form::custom) spec_.grammar = kGrammar;
+  spec_.grammar = kGrammar;
 }
 
 std::vector<Action> ApplyPatch::actions(const Json& arguments) const {

@@ -12,14 +12,14 @@
 
 namespace sortie {
 
-/// `apply_patch`. Custom form (free text held to a Lark grammar) for the models that know it,
-/// function form {"input"} for others. Beside "input" the arguments may hold "workdir", relative
-/// to the workspace: patches found in shell calls have one.
+/// `apply_patch`, free text held to a Lark grammar; for models that take no such tools the wires
+/// declare it as a function {"input"}. Beside "input" the arguments may hold "workdir", relative to
+/// the workspace: patches found in shell calls have one.
 class ApplyPatch : public Tool {
  public:
   /// @param workspace  absolute: what absolute paths must lie in
   /// @param refused    files that must not be written, whatever was decided before
-  ApplyPatch(Files& files, std::filesystem::path workspace, ToolCall::Form form,
+  ApplyPatch(Files& files, std::filesystem::path workspace,
              std::function<bool(const std::filesystem::path&)> refused = {});
   const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;

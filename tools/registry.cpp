@@ -70,6 +70,12 @@ std::vector<ToolSpec> ToolRegistry::specs() const {
   return specs;
 }
 
+std::vector<std::string> ToolRegistry::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : entries_) names.push_back(entry->tool->spec().name);
+  return names;
+}
+
 ToolRegistry::Entry* ToolRegistry::find(const std::string& name) {
   for (const auto& entry : entries_)
     if (entry->tool->spec().name == name) return entry.get();

@@ -38,6 +38,8 @@ class ToolRegistry : public ToolHost {
 
   std::vector<ToolSpec> specs() const override;
   CallResult dispatch(const ToolCall& call, int turn, std::stop_token stop) override;
+  /// Of all tools, also of those that the model is not shown.
+  std::vector<std::string> names() const;
 
  private:
   struct Entry;

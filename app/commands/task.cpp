@@ -23,8 +23,11 @@ void add_task(CommandTable& table) {
       "Validate a task, resolve its variables, print it with every default; runs nothing.",
       "sortie task check task.yaml --var branch=main", [options] {
         const RunInputs inputs = load_inputs(*options);
-        Json effective = task_json(inputs.task);
-        effective.set("prompt", inputs.prompt);
+        Task effective_task = inputs.task;
+        effective_task.prompt = inputs.prompts.prompt;
+        for (std::size_t i = 0; i < effective_task.stages.size(); ++i)
+          effective_task.stages[i].prompt = inputs.prompts.stages[i];
+        Json effective = task_json(effective_task);
         effective.set("policy", chosen_policy(options->policy, inputs.task));
         write_all(STDOUT_FILENO, write_json_pretty(effective));
         if (const auto note = not_strict_note(inputs.task); !note.empty())

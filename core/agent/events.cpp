@@ -294,13 +294,20 @@ RunEvent verification_completed_event(int turn, const VerificationRecord& record
   return {"verification.completed", turn, std::move(data)};
 }
 
-RunEvent stage_started_event(int turn, const std::string& name, const std::string& prompt) {
-  return {"stage.started", turn, Json::object({{"name", name}, {"prompt", text_or_null(prompt)}})};
+RunEvent stage_started_event(int turn, const StageRecord& stage) {
+  Json tools = Json::array();
+  for (const auto& tool : stage.tools) tools.push_back(tool);
+  return {"stage.started", turn,
+          Json::object({{"name", stage.name},
+                        {"prompt", text_or_null(stage.prompt)},
+                        {"tools", std::move(tools)},
+                        {"sandbox", stage.sandbox}})};
 }
 
-RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason) {
+RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason,
+                               int turns) {
   return {"stage.completed", turn,
-          Json::object({{"name", name}, {"reason", text_or_null(reason)}})};
+          Json::object({{"name", name}, {"reason", text_or_null(reason)}, {"turns", turns}})};
 }
 
 RunEvent context_compacted_event(int turn, const CompactionRecord& record) {

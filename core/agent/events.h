@@ -162,10 +162,18 @@ RunEvent verification_completed_event(int turn, const VerificationRecord& record
                                       const ExitStatus& exit, const std::string& output,
                                       std::uint64_t dropped_bytes, bool passed);
 
-/// @param prompt  as it is sent; "" for the stage that verifies
-RunEvent stage_started_event(int turn, const std::string& name, const std::string& prompt);
+/// A stage of the task as it begins.
+struct StageRecord {
+  std::string name;
+  std::string prompt;              ///< as it is sent; "" for the stage that verifies
+  std::vector<std::string> tools;  ///< that the model is shown
+  std::string sandbox;             ///< the mode in force: "read-only", …
+};
+RunEvent stage_started_event(int turn, const StageRecord& stage);
 /// @param reason  why it ended; "" where it ended as it should
-RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason);
+/// @param turns   requests that it took
+RunEvent stage_completed_event(int turn, const std::string& name, const std::string& reason,
+                               int turns);
 
 /// The history was shortened.
 struct CompactionRecord {

@@ -21,6 +21,11 @@ std::size_t bytes_of(const ModelSettings& settings) {
   return bytes;
 }
 
+bool same_tools(const std::vector<ToolSpec>& one, const std::vector<ToolSpec>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const ToolSpec& a, const ToolSpec& b) { return a.name == b.name; });
+}
+
 /// What a call's verdict ends the run with, if it does.
 std::optional<LoopResult> end_by(const CallResult& result) {
   switch (result.verdict) {
@@ -73,6 +78,21 @@ Loop::Loop(Parts parts, ModelSettings settings) : parts_(parts), settings_(std::
   fixed_bytes_ = bytes_of(settings_);
 }
 
+void Loop::begin_stage(StageSettings stage) {
+  ModelSettings next = settings_;
+  next.instructions = stage.instructions;
+  next.tools = parts_.tools.specs();
+  next.output_schema = stage.output_schema;
+  if (next.instructions != settings_.instructions || !same_tools(next.tools, settings_.tools) ||
+      next.output_schema.has_value() != settings_.output_schema.has_value())
+    ++stage_epoch_;
+  settings_ = std::move(next);
+  fixed_bytes_ = bytes_of(settings_);
+  stage_ = std::move(stage);
+  stage_turns_ = 0;
+  stage_noticed_ = false;
+}
+
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   for (Item& item : items) history_.add(std::move(item));
   corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = 0;
@@ -107,10 +127,13 @@ std::optional<LoopResult> Loop::one_turn(std::stop_token stop) {
 
 std::optional<LoopResult> Loop::begin_turn() {
   if (const auto notice = parts_.budget.take_notice()) tell_model(*notice);
+  if (const auto notice = stage_notice()) tell_model(*notice);
   const std::int64_t estimate = history_.estimated_tokens(fixed_bytes_);
   if (const auto out = parts_.budget.before_request(estimate, settings_.max_output_tokens))
     return exhausted(*out);
+  if (const auto out = stage_spent()) return exhausted(*out);
   ++turn_;
+  ++stage_turns_;
   parts_.budget.count_turn();
   parts_.events.on(
       turn_started_event(turn_, history_.items().size(), estimate, parts_.budget.left_json()));
@@ -120,7 +143,7 @@ std::optional<LoopResult> Loop::begin_turn() {
 Response Loop::ask(std::stop_token stop) {
   const std::int64_t estimate = history_.estimated_tokens(fixed_bytes_);
   Recorder recorder(*this);
-  const Request request{settings_, history_.items(), history_.epoch()};
+  const Request request{settings_, history_.items(), history_.epoch() + stage_epoch_};
   Response response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);
   parts_.events.on(model_response_event(turn_, response));
   if (response.usage) {
@@ -279,6 +302,27 @@ void Loop::answer(const ToolCall& call, const std::string& text, const std::stri
 LoopResult Loop::exhausted(const Exhausted& what) {
   parts_.events.on(budget_exhausted_event(turn_, what.which, what.limit, what.used));
   return {.code = ExitCode::budget, .reason = what.text, .kind = what.which, .next = what.next};
+}
+
+std::optional<Exhausted> Loop::stage_spent() const {
+  if (!stage_.max_turns || stage_turns_ < *stage_.max_turns) return {};
+  const std::string used = std::to_string(stage_turns_);
+  return Exhausted{.which = "stage_turns",
+                   .limit = *stage_.max_turns,
+                   .used = stage_turns_,
+                   .text = "max_turns of the stage: " + used + " of " + used +
+                           " turns, and its work has not ended",
+                   .next = "a larger max_turns of the stage '" + stage_.name + "' in the task"};
+}
+
+/// Once in a stage, when 80 % of its turns are used; not before its first.
+std::optional<std::string> Loop::stage_notice() {
+  if (!stage_.max_turns || stage_noticed_ || stage_turns_ == 0) return {};
+  const int left = *stage_.max_turns - stage_turns_;
+  if (left * 5 > *stage_.max_turns || left <= 0) return {};
+  stage_noticed_ = true;
+  return "Budget notice: of this stage's turns " + std::to_string(left) +
+         (left == 1 ? " is" : " are") + " left. Bring it to an end and close with your message.";
 }
 
 void Loop::tell_model(const std::string& text) {

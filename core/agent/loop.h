@@ -25,6 +25,14 @@ struct LoopResult {
   std::optional<std::chrono::milliseconds> retry_after{};
 };
 
+/// What holds from one stage of a task to the next.
+struct StageSettings {
+  std::string name{};              ///< "" outside of stages
+  std::string instructions{};      ///< the system prompt
+  std::optional<int> max_turns{};  ///< requests in this stage; nothing: no limit of its own
+  std::optional<OutputSchema> output_schema{};  ///< of the message that ends it
+};
+
 /// Asks the model, runs the tools it calls, and so on until it ends its turn with a message or
 /// something ends the run. All it does is told to the event sink before its effect.
 ///
@@ -46,6 +54,11 @@ class Loop {
   /// @param items  put at the end of the history first: the prompt, or feedback
   /// @throws Error  from the event sink (the transcript can't be written) or the launcher
   LoopResult run(std::vector<Item> items, std::stop_token stop);
+
+  /// The same conversation goes on with other instructions, the tools that the tool host shows now,
+  /// and a limit of its own. Where instructions or tools differ, requests share no prefix with the
+  /// ones before: a new epoch.
+  void begin_stage(StageSettings stage);
 
   const History& history() const noexcept { return history_; }
   /// The last text message of the model, also one that came with tool calls; "" for none.
@@ -78,6 +91,8 @@ class Loop {
   /// Tells the model to go on after a response that is none, unless it was told so often enough.
   std::optional<LoopResult> go_on(int& times, int most, const Nudge& nudge);
   LoopResult exhausted(const Exhausted& what);
+  std::optional<Exhausted> stage_spent() const;
+  std::optional<std::string> stage_notice();
   void tell_model(const std::string& text);
 
   Parts parts_;
@@ -86,6 +101,10 @@ class Loop {
   History history_;
   std::string last_message_;
   int turn_ = 0;
+  StageSettings stage_;
+  int stage_epoch_ = 0;
+  int stage_turns_ = 0;
+  bool stage_noticed_ = false;
   int corrections_ = 0;     ///< in a row
   int bad_words_ = 0;       ///< responses sent back for their words, in a row
   int incomplete_ = 0;      ///< in a row

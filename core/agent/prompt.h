@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/agent/model_family.h"
 #include "core/agent/project_docs.h"
 #include "core/base/redact.h"
 #include "core/model/item.h"
@@ -16,11 +17,15 @@ struct Briefing {
   std::string policy_summary;       ///< under deny-by-default: what is allowed, in words; else ""
   bool read_only = false;           ///< the workspace can't be written
   std::string output_schema;        ///< JSON Schema of the final message; "": free text
+  bool staged = false;              ///< the task comes in stages
+  bool verify_stage = false;        ///< one of them runs the verification
   std::string instructions;         ///< the task's own, added at the end
+  bool replace = false;             ///< they stand instead of all that is sortie's own
 };
 
-/// The system prompt.
-std::string system_prompt(const Briefing& briefing);
+/// The system prompt for a model of the family. It depends on nothing but its arguments, so that
+/// the requests of a stage keep their bytes.
+std::string system_prompt(const Briefing& briefing, ModelFamily family);
 
 /// Where the agent works, as the model is told.
 struct EnvironmentContext {
@@ -40,7 +45,9 @@ std::string environment_context(const EnvironmentContext& environment);
 std::string user_instructions(const ProjectDocs& docs);
 
 /// The items a run begins with: project docs, environment, prompt. Known secrets are replaced.
+/// @param images  attached to the prompt
 std::vector<Item> first_items(const ProjectDocs& docs, const EnvironmentContext& environment,
-                              const std::string& prompt, const Redactor& redactor);
+                              const std::string& prompt, const Redactor& redactor,
+                              std::vector<Image> images = {});
 
 }  // namespace sortie

@@ -126,8 +126,9 @@ const RecordRow kRecords[] = {
       {"dropped_bytes", "count"},
       {"passed", "boolean"},
       {"cut?", "boolean"}}},
-    {"stage.started", {{"name", "text"}, {"prompt", "text_or_null"}}},
-    {"stage.completed", {{"name", "text"}, {"reason", "text_or_null"}}},
+    {"stage.started",
+     {{"name", "text"}, {"prompt", "text_or_null"}, {"tools", "list"}, {"sandbox", "text"}}},
+    {"stage.completed", {{"name", "text"}, {"reason", "text_or_null"}, {"turns", "count"}}},
     {"context.compacted",
      {{"cause", "text"},
       {"method", "compaction"},
@@ -240,7 +241,7 @@ constexpr const char* kTypes = R"({
   "change": {"enum": ["add", "delete", "update", "move"]},
   "mode": {"type": "string", "pattern": "^[0-7]{4}$"},
   "phase": {"enum": ["before", "after", "run_tests"]},
-  "budget": {"enum": ["turns", "tool_calls", "tokens", "time", "cost"]}
+  "budget": {"enum": ["turns", "stage_turns", "tool_calls", "tokens", "time", "cost"]}
 })";
 
 Json reference(const std::string& name) { return Json::object({{"$ref", "#/$defs/" + name}}); }

@@ -1,6 +1,7 @@
 #include "core/task/stage_fields.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sortie {
@@ -29,6 +30,57 @@ FieldValue placed_text(std::string& target, TextPlace& place) {
   return value;
 }
 
+/// Names whose places are kept: which tools there are is known once the whole task is.
+FieldValue tools_value(StageDraft& draft) {
+  FieldValue value = texts_value(draft.stage.tools);
+  value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
+                                                      Diagnostics& findings) {
+    if (node.is_list() && node.items.empty())
+      findings.error(node.place, "'tools' of a stage has no tool");
+    for (const auto& item : node.items) draft.place.tools.push_back(item.place);
+    read(node, name, findings);
+  };
+  return value;
+}
+
+/// What sortie itself writes into the output folder.
+bool is_artifact(const std::string& name) {
+  const auto is = [&](const char* one) { return name == one; };
+  constexpr const char* kArtifacts[] = {"result.json",
+                                        "transcript.jsonl",
+                                        "blobs",
+                                        "changes.diff",
+                                        "partial.diff",
+                                        "last-message.txt",
+                                        "last-message.json",
+                                        "summary.md",
+                                        "report.html",
+                                        "report.json",
+                                        "attestation.json",
+                                        "state",
+                                        "lock",
+                                        "commit-message.txt",
+                                        "change.mbox",
+                                        "pr.json",
+                                        "review.json",
+                                        "junit.xml",
+                                        "results.sarif"};
+  return std::any_of(std::begin(kArtifacts), std::end(kArtifacts), is) ||
+         name.starts_with("attempt-");
+}
+
+FieldValue save_value(StageDraft& draft) {
+  FieldValue value = text_value(draft.stage.save, kSavedName);
+  value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
+                                                      Diagnostics& findings) {
+    draft.place.save = node.place;
+    read(node, name, findings);
+    if (is_artifact(draft.stage.save))
+      findings.error(node.place, "'" + draft.stage.save + "' is a file of sortie's own");
+  };
+  return value;
+}
+
 FieldValue turns_value(std::optional<int>& target) {
   FieldValue value = whole_value(
       1, 1, 1'000'000, [&target](std::int64_t turns) { target = static_cast<int>(turns); });
@@ -43,12 +95,11 @@ Fields long_form(StageDraft& draft) {
       .add("prompt", placed_text(stage.prompt, draft.place.prompt), "What is sent.")
       .add("prompt_file", placed_text(draft.place.prompt_file, draft.place.prompt),
            "A file with the prompt instead, relative to the task file.")
-      .add("tools", texts_value(stage.tools), "Of the run's tools, those that this stage has.")
+      .add("tools", tools_value(draft), "Of the run's tools, those that this stage has.")
       .add("sandbox", choice_value(stage.sandbox, {"read-only", "workspace-write"}),
            "Stricter than the policy's, never looser.")
       .add("max_turns", turns_value(stage.max_turns), "Requests to the model in this stage.")
-      .add("save", text_value(stage.save, kSavedName),
-           "A file in the output folder for the stage's last message.");
+      .add("save", save_value(draft), "A file in the output folder for the stage's last message.");
 }
 
 void read_long_form(const YamlNode& node, StageDraft& draft, Diagnostics& findings) {
@@ -69,7 +120,7 @@ void read_short_form(const YamlNode& node, StageDraft& draft, Diagnostics& findi
 }
 
 void read_stage(const YamlNode& node, StageDraft& draft, Diagnostics& findings) {
-  draft.place.prompt = node.place;
+  draft.place.stage = draft.place.prompt = node.place;
   if (node.is_scalar() && node.text == kVerify) {
     draft.stage.name = kVerify;
     draft.stage.verify = true;
@@ -125,6 +176,11 @@ FieldValue stages_value(TaskDraft& draft) {
               auto& stages = draft.task.stages;
               if (!stage.stage.name.empty() && std::any_of(stages.begin(), stages.end(), same))
                 findings.error(item.place, "two stages are called '" + stage.stage.name + "'");
+              const auto saves = [&](const TaskStage& other) {
+                return other.save == stage.stage.save;
+              };
+              if (!stage.stage.save.empty() && std::any_of(stages.begin(), stages.end(), saves))
+                findings.error(stage.place.save, "two stages save '" + stage.stage.save + "'");
               stages.push_back(std::move(stage.stage));
               draft.stages.push_back(std::move(stage.place));
             }

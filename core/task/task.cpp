@@ -102,7 +102,14 @@ class Loader {
       if (!stage.prompt.empty()) check_prompt(stage.prompt, place.prompt);
       if (!place.prompt_file.empty())
         stage.prompt = read_prompt_file(place.prompt_file, place.prompt);
+      check_stage_tools(stage, place);
+      stage.place = shown(place.stage);
     }
+    for (std::size_t i = 0; i < draft_.images.size(); ++i)
+      read_image(draft_.task.images[i], draft_.images[i]);
+    if (draft_.task.instructions_replace && draft_.task.instructions.empty())
+      findings_.error(root.find("instructions_replace")->place,
+                      "'instructions_replace' needs 'instructions'");
     if (draft_.schema_at) read_output_schema();
   }
 
@@ -130,13 +137,40 @@ class Loader {
                       "the stage 'verify' needs commands in the task's 'verify'");
   }
 
+  void check_stage_tools(const TaskStage& stage, const TaskDraft::StagePlace& place) {
+    for (std::size_t i = 0; i < std::min(stage.tools.size(), place.tools.size()); ++i) {
+      std::string nearest;
+      std::string problem = tool_problem(stage.tools[i], draft_.task.tools, nearest);
+      if (problem.empty() && stage.tools[i] == "run_tests" && draft_.task.verify.commands.empty())
+        problem = "run_tests needs commands in the task's 'verify'";
+      if (!problem.empty()) findings_.error(place.tools[i], std::move(problem), std::move(nearest));
+    }
+  }
+
+  /// What it is says its content, not its name.
+  void read_image(TaskImage& image, const TextPlace& place) {
+    TextFile file = read_bytes_file(image.path, kMaxImageBytes);
+    const auto header = read_image_header(file.text);
+    if (file.problem.empty() && !header)
+      file.problem = file.text.empty() ? "is empty" : "is no PNG, JPEG, GIF or WebP image";
+    if (!file.problem.empty())
+      return findings_.error(place,
+                             "image '" + one_line(image.path.string()) + "': " + file.problem);
+    image.header = *header;
+    image.content = std::move(file.text);
+  }
+
+  std::string shown(const TextPlace& place) const {
+    return findings_.name(source_) + ":" + std::to_string(place.line) + ":" +
+           std::to_string(place.column);
+  }
+
   /// For what is found later, when a value asks for more than the policy lets it.
   void remember_places(const YamlNode& node, const std::string& prefix) {
     for (const auto& member : node.members) {
       const std::string key = prefix + member.key.text;
       const TextPlace& place = member.value.place;
-      draft_.task.places[key] = findings_.name(source_) + ":" + std::to_string(place.line) + ":" +
-                                std::to_string(place.column);
+      draft_.task.places[key] = shown(place);
       if (std::count(key.begin(), key.end(), '.') < 2) remember_places(member.value, key + ".");
     }
   }
@@ -215,6 +249,9 @@ std::string task_digest(const Task& task) {
   auto& members = effective.members();
   std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
   if (task.output.schema) effective.set("output_schema", *task.output.schema);
+  Json images = Json::array();
+  for (const TaskImage& image : task.images) images.push_back(sha256_hex(image.content));
+  if (!task.images.empty()) effective.set("image_contents", std::move(images));
   return "sha256:" + sha256_hex(write_json(effective));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/image_file.h"
 #include "core/base/json.h"
 #include "core/base/model_price.h"
 
@@ -20,6 +21,13 @@ struct TaskVariable {
   std::string environment;  ///< variable it may come from; "" for none
   bool required = false;
   bool trusted = false;  ///< its value is put in bare, without <untrusted>
+};
+
+/// A file that is attached to the first message, as it was when the task was loaded.
+struct TaskImage {
+  std::filesystem::path path;  ///< absolute
+  ImageHeader header;
+  std::string content;
 };
 
 struct TaskWorkspace {
@@ -61,7 +69,8 @@ struct TaskStage {
   std::vector<std::string> tools;  ///< empty: those of the run
   std::string sandbox;             ///< "read-only" | "workspace-write"; "" is the policy's
   std::optional<int> max_turns;
-  std::string save;  ///< file name in --out for the stage's last message; "" for none
+  std::string save;   ///< file name in --out for the stage's last message; "" for none
+  std::string place;  ///< "task.yaml:5:5": for what is found later
 };
 
 /// What is looked for in each response before its calls are run.
@@ -119,8 +128,8 @@ struct Task {
   /// Where the file gives a value, by its dotted key: "model.name" → "task.yaml:5:9".
   std::map<std::string, std::string> places;
   std::string name;
-  std::string prompt;  ///< variables not yet replaced; "" where there are stages
-  std::vector<std::filesystem::path> images;  ///< absolute; attached to the first message
+  std::string prompt;             ///< variables not yet replaced; "" where there are stages
+  std::vector<TaskImage> images;  ///< attached to the first message
   std::string instructions;
   bool instructions_replace = false;  ///< instead of sortie's own
   std::string policy;                 ///< file (absolute) or preset name; "" where not given

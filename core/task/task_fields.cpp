@@ -39,21 +39,23 @@ FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   return value;
 }
 
-FieldValue images_value(std::vector<std::filesystem::path>& target,
-                        const std::filesystem::path& folder) {
+/// Only the paths; the files are read once the whole task is known.
+FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
   Json schema = Json::object({{"type", "array"},
                               {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
                               {"maxItems", static_cast<std::int64_t>(kMaxImages)}});
   return {.schema = std::move(schema),
-          .read = [&target, folder](const YamlNode& node, const std::string& name,
-                                    Diagnostics& findings) {
+          .read = [&draft, folder](const YamlNode& node, const std::string& name,
+                                   Diagnostics& findings) {
             if (!check_list(node, name, "a list of image files", findings)) return;
             if (node.items.size() > kMaxImages)
               findings.error(node.place,
                              "'images' has more than " + std::to_string(kMaxImages) + " files");
             for (const auto& item : node.items)
-              if (const auto text = read_text(item, "image", {}, findings))
-                target.push_back(absolute_path(folder, *text));
+              if (const auto text = read_text(item, "image", {}, findings)) {
+                draft.task.images.push_back({.path = absolute_path(folder, *text)});
+                draft.images.push_back(item.place);
+              }
           }};
 }
 
@@ -139,12 +141,10 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
 }
 
 void check_tool(const YamlNode& node, Diagnostics& findings) {
-  if (!node.is_scalar() || is_one_of(node.text, kTools)) return;
-  const std::string name = "tool '" + one_line(node.text, 60) + "'";
-  if (is_one_of(node.text, kLaterTools) || node.text.starts_with("mcp__"))
-    findings.error(node.place, name + " is not supported yet");
-  else
-    findings.error(node.place, "there is no " + name, nearest_name(node.text, kTools));
+  std::string nearest;
+  if (!node.is_scalar()) return;
+  if (std::string problem = tool_problem(node.text, {}, nearest); !problem.empty())
+    findings.error(node.place, std::move(problem), std::move(nearest));
 }
 
 /// `default`, or a list of tools.
@@ -212,6 +212,20 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
 
 }  // namespace
 
+std::string tool_problem(const std::string& name, const std::vector<std::string>& enabled,
+                         std::string& nearest) {
+  const std::string tool = "tool '" + one_line(name, 60) + "'";
+  if (!is_one_of(name, kTools)) {
+    if (is_one_of(name, kLaterTools) || name.starts_with("mcp__"))
+      return tool + " is not supported yet";
+    nearest = nearest_name(name, enabled.empty() ? kTools : enabled);
+    return "there is no " + tool;
+  }
+  if (enabled.empty() || is_one_of(name, enabled)) return {};
+  nearest = nearest_name(name, enabled);
+  return "the run does not have the " + tool + ": tools.enable leaves it out";
+}
+
 Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Task& task = draft.task;
   Fields tools("tools");
@@ -251,7 +265,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "What is to be done; {{variables}} are replaced.")
       .add("prompt_file", noted(text_value(draft.prompt_file), draft.prompt_file_at),
            "A file with the prompt instead, relative to the task file.")
-      .add("images", images_value(task.images, folder),
+      .add("images", images_value(draft, folder),
            "Files attached to the first message: PNG, JPEG, GIF or WebP.")
       .add("instructions", text_value(task.instructions), "Added to the system message.")
       .add("instructions_replace", boolean_value(task.instructions_replace),

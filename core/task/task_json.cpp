@@ -97,9 +97,9 @@ Json stages_json(const std::vector<TaskStage>& stages) {
   return list;
 }
 
-Json images_json(const std::vector<std::filesystem::path>& images) {
+Json images_json(const std::vector<TaskImage>& images) {
   Json list = Json::array();
-  for (const auto& image : images) list.push_back(image.string());
+  for (const auto& image : images) list.push_back(image.path.string());
   return list;
 }
 

@@ -1,55 +1,15 @@
 #include "core/task/variables.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "core/base/diagnostic.h"
 #include "core/base/text.h"
+#include "core/base/untrusted.h"
 #include "core/task/placeholders.h"
 
 namespace sortie {
 namespace {
-
-constexpr std::string_view kTag = "untrusted";
-
-/// Whether the text behind a '<' reads as the tag's name, as loosely as a model might read it.
-bool reads_as_tag(std::string_view text) noexcept {
-  const std::size_t name = text.find_first_not_of(" \t\r\n/");
-  if (name == std::string_view::npos) return false;
-  text = text.substr(name, kTag.size());
-  return std::equal(text.begin(), text.end(), kTag.begin(), kTag.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == b;
-  });
-}
-
-std::string attribute(std::string_view text) {
-  std::string escaped;
-  for (const char c : one_line(text)) {
-    if (c == '"')
-      escaped += "&quot;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else if (c == '&')
-      escaped += "&amp;";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
-
-/// The value between tags that it can't close: each '<' before the tag's name becomes "&lt;".
-std::string wrapped(std::string_view name, std::string_view value) {
-  const std::string text = repair_utf8(value);
-  std::string out = "<untrusted name=\"" + attribute(name) + "\">";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '<' && reads_as_tag(std::string_view(text).substr(i + 1)))
-      out += "&lt;";
-    else
-      out += text[i];
-  }
-  return out + "</untrusted>";
-}
 
 /// Finds the value of each placeholder, each source read at most once.
 class Expansion {
@@ -70,12 +30,12 @@ class Expansion {
     if (variable != task_.vars.end()) return of_variable(name, variable->second);
     if (const auto path = file_of_placeholder(name); !path.empty()) {
       const std::string file(path);
-      return untrusted(
+      return of_source(
           name, sources_.file ? sources_.file(file) : std::nullopt,
           "file '" + one_line(file) + "' can't be read for {{" + one_line(name) + "}}");
     }
     if (name == "stdin")
-      return untrusted(name, sources_.standard_input ? sources_.standard_input() : std::nullopt,
+      return of_source(name, sources_.standard_input ? sources_.standard_input() : std::nullopt,
                        "{{stdin}} is used, but nothing came on stdin");
     if (name == "date") return sources_.date;
     if (name == "run_id") return sources_.run_id;
@@ -85,10 +45,12 @@ class Expansion {
 
   std::string of_variable(const std::string& name, const TaskVariable& variable) {
     const auto flag = sources_.flags.find(name);
-    if (flag != sources_.flags.end()) return flag->second;
+    if (flag != sources_.flags.end())
+      return sources_.from_files.contains(name) ? of_outside(name, variable, flag->second)
+                                                : flag->second;
     if (!variable.environment.empty() && sources_.environment) {
       if (const auto value = sources_.environment(variable.environment))
-        return variable.trusted ? repair_utf8(*value) : wrapped(name, *value);
+        return of_outside(name, variable, *value);
     }
     if (variable.has_default) return variable.default_value;
     if (!variable.required) return {};
@@ -99,9 +61,14 @@ class Expansion {
     return {};
   }
 
-  std::string untrusted(const std::string& name, const std::optional<std::string>& value,
+  static std::string of_outside(const std::string& name, const TaskVariable& variable,
+                                const std::string& value) {
+    return variable.trusted ? repair_utf8(value) : untrusted(name, value);
+  }
+
+  std::string of_source(const std::string& name, const std::optional<std::string>& value,
                         const std::string& problem) {
-    if (value) return wrapped(name, *value);
+    if (value) return untrusted(name, *value);
     findings_.error({}, problem);
     return {};
   }
@@ -131,31 +98,49 @@ void check_flags(const Task& task, const VariableSources& sources, Diagnostics& 
                      nearest_name(name, names));
 }
 
+/// All texts of the task that may hold placeholders, in the order in which they are sent.
+std::vector<const std::string*> prompts_of(const Task& task) {
+  std::vector<const std::string*> prompts = {&task.prompt};
+  for (const TaskStage& stage : task.stages) prompts.push_back(&stage.prompt);
+  return prompts;
+}
+
 }  // namespace
 
-std::string expand_prompt(const Task& task, const VariableSources& sources) {
+ExpandedPrompts expand_prompts(const Task& task, const VariableSources& sources) {
   Diagnostics findings;
   findings.add_source(task.file.empty() ? "" : task.file.filename().string(), "");
   check_flags(task, sources, findings);
-  for (auto& problem : check_placeholders(task.prompt, task.vars))
-    findings.error({}, std::move(problem.message), std::move(problem.nearest));
+  for (const std::string* prompt : prompts_of(task))
+    for (auto& problem : check_placeholders(*prompt, task.vars))
+      findings.error({}, std::move(problem.message), std::move(problem.nearest));
   findings.throw_if_any();
 
   Expansion expansion(task, sources, findings);
   for (const auto& [name, variable] : task.vars)
     if (variable.required) expansion.value(name);
-  std::string text;
-  for (const auto& part : split_prompt(task.prompt))
-    text += part.kind == PromptPart::Kind::variable ? expansion.value(part.text) : part.text;
+  const auto expanded = [&](const std::string& prompt) {
+    std::string text;
+    for (const auto& part : split_prompt(prompt))
+      text += part.kind == PromptPart::Kind::variable ? expansion.value(part.text) : part.text;
+    return text;
+  };
+  ExpandedPrompts prompts;
+  prompts.prompt = expanded(task.prompt);
+  for (const TaskStage& stage : task.stages) prompts.stages.push_back(expanded(stage.prompt));
   findings.throw_if_any();
-  return text;
+  return prompts;
 }
 
 bool uses_standard_input(const Task& task) {
-  const auto parts = split_prompt(task.prompt);
-  return std::any_of(parts.begin(), parts.end(), [](const PromptPart& part) {
-    return part.kind == PromptPart::Kind::variable && part.text == "stdin";
-  });
+  const auto uses = [](const std::string* prompt) {
+    const auto parts = split_prompt(*prompt);
+    return std::any_of(parts.begin(), parts.end(), [](const PromptPart& part) {
+      return part.kind == PromptPart::Kind::variable && part.text == "stdin";
+    });
+  };
+  const auto prompts = prompts_of(task);
+  return std::any_of(prompts.begin(), prompts.end(), uses);
 }
 
 }  // namespace sortie

@@ -3,7 +3,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "core/task/task.h"
 
@@ -12,6 +14,8 @@ namespace sortie {
 /// Where the values of template variables come from.
 struct VariableSources {
   std::map<std::string, std::string> flags;  ///< --var, --var-file
+  /// Those of them that a file brought in: --var NAME=@FILE, --var-file.
+  std::set<std::string> from_files{};
   /// The environment, as far as the policy's bounds let a task read it.
   std::function<std::optional<std::string>(const std::string&)> environment;
   std::function<std::optional<std::string>()> standard_input;          ///< {{stdin}}; read once
@@ -22,14 +26,20 @@ struct VariableSources {
   std::function<std::string()> git_sha;                                ///< {{git.sha}}
 };
 
-/// Replaces {{name}} in the task's prompt. What comes in is data: put in as it is, never expanded
-/// again; values from the environment, stdin and files are wrapped in <untrusted name="…"> with a
-/// closing tag that the value can't forge, unless the variable is trusted. `\{{` and `${{ … }}`
-/// are literal.
-/// @throws InputError  unknown or missing variables, all at once, with the nearest name
-std::string expand_prompt(const Task& task, const VariableSources& sources);
+/// The prompts of a task as they are sent.
+struct ExpandedPrompts {
+  std::string prompt;               ///< "" where there are stages
+  std::vector<std::string> stages;  ///< one a stage; "" for one that verifies
+};
 
-/// Whether the prompt uses {{stdin}}.
+/// Replaces {{name}} in the task's prompt or in those of its stages. What comes in is data: put in
+/// as it is, never expanded again; values from the environment, stdin and files are wrapped in
+/// <untrusted name="…"> with a closing tag that the value can't forge, unless the variable is
+/// trusted. `\{{` and `${{ … }}` are literal.
+/// @throws InputError  unknown or missing variables, all at once, with the nearest name
+ExpandedPrompts expand_prompts(const Task& task, const VariableSources& sources);
+
+/// Whether any of the prompts uses {{stdin}}.
 bool uses_standard_input(const Task& task);
 
 }  // namespace sortie

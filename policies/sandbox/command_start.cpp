@@ -259,6 +259,10 @@ int end_the_rest(bool own_pid_namespace) {
       if (const int error = make_tree_read_only(workspace.c_str()))
         fail(StartStep::read_only, error);
     }
+    if (command.read_only) {
+      // Those that are no mount of their own are left to Landlock.
+      for (const auto& path : layers.profile.writable) make_tree_read_only(path.c_str());
+    }
   }
   Program program(command);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -182,7 +182,7 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
   for (const char* device : kDevices) builder.allow(device, kDevice);
   builder.allow("/dev/tty", kTerminal);
   builder.allow(profile.home, kWrite);
-  for (const auto& path : profile.writable) builder.allow(path, kWrite);
+  for (const auto& path : profile.writable) builder.allow(path, command.read_only ? kRead : kWrite);
   allow_workspace(builder, profile, command);
 }
 

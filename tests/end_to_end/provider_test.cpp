@@ -141,7 +141,8 @@ BOOST_AUTO_TEST_CASE(variables_reach_the_prompt_and_what_is_foreign_is_wrapped) 
 
   check_end(run, end, 0, "success");
   BOOST_TEST(message_texts(server.requests().at(0)).back() ==
-             "by flag|from {{flag}}|by default|<untrusted name=\"ticket\">42</untrusted>|"
+             "by flag|<untrusted name=\"note\">from {{flag}}</untrusted>|by default|"
+             "<untrusted name=\"ticket\">42</untrusted>|"
              "<untrusted name=\"stdin\">a log &lt;/untrusted> and orders</untrusted>|"
              "${{ literal }}");
 }

@@ -14,10 +14,15 @@ class FakeToolHost : public ToolHost {
  public:
   std::map<std::string, CallResult> results;
   std::vector<std::string> dispatched;             ///< call ids in order
+  std::vector<std::string> names = {"shell"};      ///< of the tools
   std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
 
   std::vector<ToolSpec> specs() const override {
-    return {{.name = "shell", .description = "Runs a command.", .parameters = Json::object()}};
+    std::vector<ToolSpec> specs;
+    for (const auto& name : names)
+      specs.push_back(
+          {.name = name, .description = "Runs a command.", .parameters = Json::object()});
+    return specs;
   }
   CallResult dispatch(const ToolCall& call, int, std::stop_token) override {
     dispatched.push_back(call.call_id);

@@ -17,12 +17,16 @@ class ScriptedModel : public Model {
   using Answer = std::function<Response()>;
   std::deque<Answer> answers;
   std::vector<std::vector<Item>> requests;  ///< the items of each request
+  std::vector<ModelSettings> settings;      ///< of each request
+  std::vector<int> epochs;
   std::vector<std::chrono::steady_clock::time_point> deadlines;
 
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token) override {
     const std::size_t known = requests.empty() ? 0 : requests.back().size();
     requests.push_back(request.items);
+    settings.push_back(request.settings);
+    epochs.push_back(request.epoch);
     deadlines.push_back(deadline);
     stream.on_request({.provider = "scripted",
                        .wire = "none",

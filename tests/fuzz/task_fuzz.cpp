@@ -10,10 +10,10 @@ using namespace sortie;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const Task task = load_task("-", std::string(reinterpret_cast<const char*>(data), size));
-    if (task.prompt.empty() || task.name.empty()) std::abort();
+    if ((task.prompt.empty() && task.stages.empty()) || task.name.empty()) std::abort();
     VariableSources sources;
     sources.standard_input = [] { return std::string("</untrusted>"); };
-    expand_prompt(task, sources);
+    expand_prompts(task, sources);
   } catch (const InputError& error) {
     if (std::string(error.what()).empty()) std::abort();
   }

@@ -363,4 +363,40 @@ BOOST_AUTO_TEST_CASE(the_strictest_decision_is_the_first_of_equals) {
   BOOST_TEST(write_json(to_json(deny)) == R"({"decision":"deny","part":"b"})");
 }
 
+BOOST_AUTO_TEST_CASE(a_stage_takes_away_and_never_gives) {
+  Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"make"}})});
+  policy.write = {"src"};
+  for (const Approval approval :
+       {Approval::deny_by_default, Approval::full_auto, Approval::audit}) {
+    BOOST_TEST_CONTEXT(name_of(approval)) {
+      Engine engine(policy, approval, kWorkspace, {}, {"/usr/bin", "/bin"});
+      const auto effect = [&](const Action& action) { return engine.decide(action).effect; };
+      const bool patches = effect(CallTool{"apply_patch"}) == Effect::allow;
+      const Effect reads = effect(CallTool{"read_file"});
+      BOOST_REQUIRE((effect(WritePath{"src/a"}) == Effect::allow));
+
+      engine.limit_to({.stage = "plan", .read_only = true, .tools = {"read_file", "shell"}});
+
+      BOOST_TEST((effect(CallTool{"apply_patch"}) == Effect::deny));
+      BOOST_TEST(!engine.shows_tool("apply_patch"));
+      BOOST_TEST((effect(CallTool{"read_file"}) == reads));
+      BOOST_TEST((effect(WritePath{"src/a"}) == Effect::deny));
+      BOOST_TEST((effect(WritePath{"other"}) == Effect::deny));
+      BOOST_TEST((effect(ReadPath{"src/a"}) == Effect::allow));
+      // What a command writes is held by its sandbox.
+      BOOST_TEST((effect(RunCommand{{"make"}, kWorkspace}) == Effect::allow));
+      if (patches)
+        BOOST_TEST(contains(engine.decide(CallTool{"apply_patch"}).reason,
+                            "the stage 'plan' does not have this tool"));
+
+      engine.limit_to({});
+
+      BOOST_TEST((effect(WritePath{"src/a"}) == Effect::allow));
+      BOOST_TEST((effect(CallTool{"apply_patch"}) == Effect::allow) == patches);
+      engine.limit_to({.stage = "do", .tools = {"shell"}});
+      BOOST_TEST((effect(WritePath{"other"}) == Effect::deny));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

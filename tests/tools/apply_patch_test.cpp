@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(patches_are_found_in_commands_that_do_nothing_else) {
 BOOST_AUTO_TEST_CASE(actions_are_the_files_written_with_their_links_resolved) {
   MemoryFiles files;
   files.links["f"] = "real/g";
-  const ApplyPatch tool(files, "/w", ToolCall::Form::custom);
+  const ApplyPatch tool(files, "/w");
 
   const auto plain = tool.actions(Json::object({{"input", kPatch}}));
   const auto below = tool.actions(Json::object({{"input", kPatch}, {"workdir", "d"}}));
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(actions_are_the_files_written_with_their_links_resolved) {
 BOOST_AUTO_TEST_CASE(a_run_tells_what_it_changed) {
   MemoryFiles files;
   files.content["old"] = {"1\n", 0755};
-  ApplyPatch tool(files, "/w", ToolCall::Form::function);
+  ApplyPatch tool(files, "/w");
   const std::string text =
       "*** Begin Patch\n*** Add File: f\n+x\n*** Update File: old\n*** Move to: new\n@@\n-1\n+2\n"
       "*** End Patch\n";
@@ -85,17 +85,9 @@ BOOST_AUTO_TEST_CASE(a_run_tells_what_it_changed) {
   BOOST_TEST(files.content.at("new").content == "2\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_form_decides_whether_a_grammar_is_given) {
-  MemoryFiles files;
-
-  BOOST_TEST(!ApplyPatch(files, "/w", ToolCall::Form::custom).spec().grammar.empty());
-  BOOST_TEST(ApplyPatch(files, "/w", ToolCall::Form::function).spec().grammar.empty());
-}
-
 BOOST_AUTO_TEST_CASE(refused_files_are_not_written_even_when_asked_directly) {
   MemoryFiles files;
-  ApplyPatch tool(files, "/w", ToolCall::Form::custom,
-                  [](const auto& path) { return path == "f"; });
+  ApplyPatch tool(files, "/w", [](const auto& path) { return path == "f"; });
 
   BOOST_CHECK_THROW(tool.run(Json::object({{"input", kPatch}}), {}), ToolError);
   BOOST_TEST(files.content.empty());

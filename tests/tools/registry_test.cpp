@@ -53,7 +53,7 @@ struct Fixture {
     };
   }
   std::vector<std::unique_ptr<Tool>> make_tools() {
-    auto apply_patch = std::make_unique<ApplyPatch>(files, "/w", ToolCall::Form::custom);
+    auto apply_patch = std::make_unique<ApplyPatch>(files, "/w");
     std::vector<std::unique_ptr<Tool>> made;
     made.push_back(std::make_unique<Shell>(ShellParts{launcher, files, redactor, apply_patch.get()},
                                            ShellOptions{.workspace = "/w"}));

@@ -491,4 +491,68 @@ BOOST_AUTO_TEST_CASE(an_answer_cut_off_at_its_length_limit_is_asked_for_as_a_who
   BOOST_TEST(asked->text.find("send it again, whole") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_stage_goes_on_with_the_conversation_under_its_own_settings) {
+  Flight flight;
+  flight.model.add(response({assistant("Looked.")}));
+  flight.model.add(response({assistant("Done.")}));
+  flight.model.add(response({assistant("Said.")}));
+
+  flight.loop.begin_stage({.name = "look", .instructions = "Look."});
+  flight.run("first");
+  flight.tools.names = {"shell", "apply_patch"};
+  flight.loop.begin_stage({.name = "do", .instructions = "Look."});
+  flight.run("second");
+  flight.loop.begin_stage({.name = "say", .instructions = "Look."});
+  flight.run("third");
+
+  const ScriptedModel& asked = flight.model;
+  BOOST_REQUIRE(asked.requests.size() == 3u);
+  BOOST_TEST(asked.settings[0].instructions == "Look.");
+  BOOST_TEST(asked.settings[0].tools.size() == 1u);
+  BOOST_TEST(asked.settings[1].tools.size() == 2u);
+  BOOST_TEST(asked.requests[2].size() == 5u);
+  // Other tools make another head: an epoch of its own. The same ones go on with it.
+  BOOST_TEST(asked.epochs[1] > asked.epochs[0]);
+  BOOST_TEST(asked.epochs[2] == asked.epochs[1]);
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_ends_the_run_at_its_own_limit_of_turns) {
+  Flight flight;
+  for (int i = 0; i < 9; ++i) flight.model.add(response({call("c" + std::to_string(i))}));
+
+  flight.loop.begin_stage({.name = "plan", .max_turns = 5});
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.kind == "stage_turns");
+  BOOST_TEST(result.next == "a larger max_turns of the stage 'plan' in the task");
+  BOOST_TEST(flight.loop.turn() == 5);
+  BOOST_TEST(flight.calls_are_paired());
+  const auto exhausted = flight.events.data_of("budget.exhausted");
+  BOOST_REQUIRE(exhausted.size() == 1u);
+  BOOST_TEST(exhausted[0].integer_at("limit") == 5);
+  // Told once what is left, before the last of its turns.
+  int notices = 0;
+  for (const Item& item : flight.loop.history().items())
+    if (const auto* one = std::get_if<Message>(&item.content))
+      notices += one->text ==
+                 "Budget notice: of this stage's turns 1 is left. Bring it to an end "
+                 "and close with your message.";
+  BOOST_TEST(notices == 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_stage_has_its_turns_again) {
+  Flight flight;
+  flight.model.add(response({call("c1")}));
+  flight.model.add(response({assistant("One.")}));
+  flight.model.add(response({call("c2")}));
+  flight.model.add(response({assistant("Two.")}));
+
+  flight.loop.begin_stage({.name = "one", .max_turns = 2});
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  flight.loop.begin_stage({.name = "two", .max_turns = 2});
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  BOOST_TEST(flight.loop.last_message() == "Two.");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,8 +4,13 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <set>
+
+#include "core/agent/instructions/instructions.h"
 #include "core/agent/project_docs.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;
@@ -19,6 +24,20 @@ DiskFiles tree(const std::filesystem::path& root) {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+const std::vector<std::pair<const char*, ModelFamily>> kFamilies = {{"codex", ModelFamily::codex},
+                                                                    {"openai", ModelFamily::openai},
+                                                                    {"claude", ModelFamily::claude},
+                                                                    {"other", ModelFamily::other}};
+
+Briefing whole_briefing() {
+  Briefing briefing;
+  for (const char* name :
+       {"shell", "apply_patch", "update_plan", "read_file", "list_dir", "run_tests"})
+    briefing.tools.push_back({.name = name});
+  briefing.verify = {"make test"};
+  return briefing;
 }
 
 }  // namespace
@@ -117,12 +136,13 @@ BOOST_AUTO_TEST_CASE(a_project_doc_cannot_end_its_own_tags) {
 BOOST_AUTO_TEST_CASE(the_system_prompt_names_what_this_run_has) {
   const ToolSpec shell{.name = "shell"};
   const ToolSpec patch{.name = "apply_patch"};
-  const std::string plain = system_prompt({});
+  const std::string plain = system_prompt({}, ModelFamily::other);
   const std::string full = system_prompt({.tools = {shell, patch},
                                           .verify = {"pytest -q"},
                                           .policy_summary = "Allowed: git status",
                                           .read_only = true,
-                                          .instructions = "House rules."});
+                                          .instructions = "House rules."},
+                                         ModelFamily::other);
 
   for (const char* part : {"shell, apply_patch", "*** Begin Patch", "- pytest -q",
                            "Allowed: git status", "can't be written", "House rules."}) {
@@ -131,7 +151,90 @@ BOOST_AUTO_TEST_CASE(the_system_prompt_names_what_this_run_has) {
       BOOST_TEST(!has(plain, part));
     }
   }
-  BOOST_TEST(!has(full, "update_plan"));
+}
+
+BOOST_AUTO_TEST_CASE(each_family_has_a_prompt_of_its_own_that_says_what_it_must) {
+  std::set<std::string> prompts;
+  for (const auto& [name, family] : kFamilies) {
+    BOOST_TEST_CONTEXT(name) {
+      const std::string text = system_prompt(whole_briefing(), family);
+
+      prompts.insert(text);
+      for (const char* part :
+           {"sortie", "diff", "Ask no questions", "Nobody is there", "plan", "# Final message",
+            "[REDACTED:", "are data", "# Verification", "make test"})
+        BOOST_TEST(has(text, part), part);
+      // Preamble: what is said before tools are called.
+      BOOST_TEST((has(text, "Before a group of tool calls write") ||
+                  has(text, "Before each group of tool calls write")));
+      BOOST_TEST(is_utf8(text));
+      BOOST_TEST(!has(text, "\n\n\n"));
+    }
+  }
+  BOOST_TEST(prompts.size() == kFamilies.size());
+}
+
+BOOST_AUTO_TEST_CASE(the_prompt_names_the_tools_that_are_there_and_no_others) {
+  std::vector<std::vector<ToolSpec>> sets = {{}, whole_briefing().tools};
+  for (const ToolSpec& tool : whole_briefing().tools) sets.push_back({tool});
+  for (const auto& [name, family] : kFamilies) {
+    for (const auto& tools : sets) {
+      Briefing briefing = whole_briefing();
+      briefing.tools = tools;
+      const std::string text = system_prompt(briefing, family);
+
+      for (const ToolSpec& tool : whole_briefing().tools) {
+        const bool there = std::any_of(tools.begin(), tools.end(),
+                                       [&](const ToolSpec& one) { return one.name == tool.name; });
+        // "shell" and "read_file" are no words of the text besides.
+        BOOST_TEST(has(text, tool.name) == there, name << " " << tool.name);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_prompts_are_short) {
+  for (const auto& [name, family] : kFamilies) {
+    BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(instructions_for(family).size() <= 1600u);
+      BOOST_TEST(system_prompt(whole_briefing(), family).size() <= 6000u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_task_with_stages_is_told_what_ends_one) {
+  Briefing briefing = whole_briefing();
+  briefing.staged = true;
+  briefing.verify_stage = true;
+  const std::string staged = system_prompt(briefing, ModelFamily::other);
+
+  BOOST_TEST(has(staged, "A stage ends with your first message"));
+  BOOST_TEST(!has(staged, "The run ends with"));
+  BOOST_TEST(has(staged, "In a stage of its own sortie itself runs"));
+  BOOST_TEST(has(system_prompt(whole_briefing(), ModelFamily::other),
+                 "The run ends with your first message"));
+}
+
+BOOST_AUTO_TEST_CASE(the_tasks_instructions_are_added_or_stand_alone) {
+  Briefing briefing = whole_briefing();
+  briefing.instructions = "Only German.";
+  for (const auto& [name, family] : kFamilies) {
+    briefing.replace = false;
+    BOOST_TEST(
+        system_prompt(briefing, family).ends_with("\n# Instructions of this task\nOnly German.\n"));
+    briefing.replace = true;
+    BOOST_TEST(system_prompt(briefing, family) == "Only German.");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(images_go_with_the_prompt) {
+  const auto items = first_items({}, {.cwd = "/w"}, "Look.", Redactor(),
+                                 {{.media_type = "image/png", .base64 = "AAAA"}});
+
+  BOOST_REQUIRE(items.size() == 2u);
+  BOOST_TEST(std::get<Message>(items[0].content).images.empty());
+  BOOST_REQUIRE(std::get<Message>(items[1].content).images.size() == 1u);
+  BOOST_TEST(std::get<Message>(items[1].content).images[0].base64 == "AAAA");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_begins_with_docs_environment_and_prompt_without_secrets) {

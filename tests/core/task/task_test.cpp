@@ -1,16 +1,21 @@
 #include "core/task/task.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/json_schema.h"
 #include "core/base/yaml.h"
+#include "tests/support/images.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;
+using namespace sortie::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -386,6 +391,75 @@ BOOST_AUTO_TEST_CASE(stages_come_in_three_forms) {
   BOOST_TEST(task.stages[2].verify);
 }
 
+BOOST_AUTO_TEST_CASE(images_are_read_with_the_task_and_count_in_its_digest) {
+  const TemporaryFolder folder;
+  const std::string text = "version: 1\nprompt: Look.\nimages: [a.png, sub/b]\n";
+  write_file(folder / "task.yaml", text);
+  write_file(folder / "a.png", images::kJpeg);  // the content says what it is
+  std::filesystem::create_directory(folder / "sub");
+  write_file(folder / "sub/b", images::kGif);
+
+  const Task task = load_task((folder / "task.yaml").string());
+
+  BOOST_REQUIRE(task.images.size() == 2u);
+  BOOST_TEST(task.images[0].path == folder / "a.png");
+  BOOST_TEST((task.images[0].header == ImageHeader{"image/jpeg", 16, 5}));
+  BOOST_TEST(task.images[0].content == images::kJpeg);
+  BOOST_TEST((task.images[1].header == ImageHeader{"image/gif", 1, 1}));
+
+  write_file(folder / "sub/b", images::kWebp);
+  const Task other = load_task((folder / "task.yaml").string());
+  BOOST_TEST(other.digest != task.digest);
+  BOOST_TEST(task_digest(other) == other.digest);
+}
+
+BOOST_AUTO_TEST_CASE(each_image_that_can_not_be_sent_is_named_with_its_place) {
+  const TemporaryFolder folder;
+  write_file(folder / "text.png", "not a picture");
+  write_file(folder / "empty.png", "");
+  write_file(folder / "large.png", images::kPng + std::string(kMaxImageBytes, '\0'));
+  write_file(folder / "cut.jpeg", images::kJpeg.substr(0, 20));
+  std::filesystem::create_directory(folder / "folder.png");
+  BOOST_REQUIRE(::mkfifo((folder / "pipe.png").c_str(), 0600) == 0);
+  write_file(folder / "task.yaml",
+             "version: 1\nprompt: Look.\nimages:\n  - text.png\n  - empty.png\n  - large.png\n"
+             "  - cut.jpeg\n  - none.png\n  - folder.png\n  - pipe.png\n");
+
+  std::string findings;
+  try {
+    load_task((folder / "task.yaml").string());
+  } catch (const InputError& error) {
+    findings = error.what();
+  }
+
+  const struct {
+    const char* place;
+    const char* file;
+    const char* problem;
+  } rows[] = {
+      {"4:5", "text.png", "is no PNG, JPEG, GIF or WebP image"},
+      {"5:5", "empty.png", "is empty"},
+      {"6:5", "large.png", "is larger than 10485760 bytes"},
+      {"7:5", "cut.jpeg", "is no PNG, JPEG, GIF or WebP image"},
+      {"8:5", "none.png", "no such file"},
+      {"9:5", "folder.png", "is a folder"},
+      {"10:5", "pipe.png", "is no regular file"},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST(
+        findings.find((folder / "task.yaml").string() + ":" + row.place + ": error: image '" +
+                      (folder / row.file).string() + "': " + row.problem) != std::string::npos,
+        row.file << " in\n"
+                 << findings);
+}
+
+BOOST_AUTO_TEST_CASE(instructions_that_replace_have_to_be_there) {
+  BOOST_TEST(first_line(findings_of("version: 1\nprompt: x\ninstructions_replace: true\n")) ==
+             "<stdin>:3:23: error: 'instructions_replace' needs 'instructions'");
+  BOOST_TEST(load_task("-", "version: 1\nprompt: x\ninstructions: y\ninstructions_replace: true\n")
+                 .instructions_replace);
+}
+
 BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
   const struct {
     const char* stages;
@@ -401,6 +475,18 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
        "<stdin>:2:10: error: the stage 'verify' is written as the plain word, without a prompt"},
       {"[{name: a, prompt: b, save: ../x}]",
        "<stdin>:2:37: error: 'save' has to be a file name without folders, not '../x'"},
+      {"[{name: a, prompt: b, tools: [shel]}]",
+       "<stdin>:2:39: error: there is no tool 'shel'; did you mean 'shell'?"},
+      {"[{name: a, prompt: b, tools: [run_tests]}]",
+       "<stdin>:2:39: error: run_tests needs commands in the task's 'verify'"},
+      {"[{name: a, prompt: b, tools: []}]", "<stdin>:2:38: error: 'tools' of a stage has no tool"},
+      {"[{name: a, prompt: b, tools: [shell]}]\ntools: {enable: [read_file, shell2]}",
+       "<stdin>:2:39: error: the run does not have the tool 'shell': tools.enable leaves it out; "
+       "did you mean 'shell2'?"},
+      {"[{name: a, prompt: b, save: result.json}]",
+       "<stdin>:2:37: error: 'result.json' is a file of sortie's own"},
+      {"[{name: a, prompt: b, save: x}, {name: c, prompt: d, save: x}]",
+       "<stdin>:2:68: error: two stages save 'x'"},
       {"[{name: a, prompt: b, sandbox: none}]",
        "<stdin>:2:40: error: 'sandbox' has to be read-only or workspace-write, not 'none'"},
   };

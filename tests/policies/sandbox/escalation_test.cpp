@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "policies/sandbox/read_only_launcher.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {
@@ -114,6 +115,34 @@ BOOST_AUTO_TEST_CASE(the_commands_network_is_the_same_for_all_ordinary_commands)
       if (network(false) != network(false)) text += "two ordinary commands differ\n";
       if (network(false).starts_with(own)) text += "an ordinary command is outside\n";
       if (!network(true).starts_with(own)) text += "an escalated command is inside\n";
+      return text;
+    });
+    BOOST_TEST(wrong == "", way.name << ":\n" << wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_is_held_to_reading_writes_in_no_place_of_the_policy) {
+  for (const SandboxWay& way : sandbox_ways()) {
+    const std::string wrong = found_wrong(way, [&](Sandboxed& here) {
+      const fs::path beside = here.base / "elsewhere";
+      fs::create_directory(beside);
+      here.profile.writable = {fs::canonical(beside)};
+      Keeper keeper(here.profile);
+      ReadOnlyLauncher launcher(keeper.launcher());
+      const auto works = [&](const std::string& script) {
+        return run_command(launcher, here.shell(script), [](std::string_view) {}, {}).success();
+      };
+      const std::vector<std::string> writing = {
+          "echo x > file.txt", "echo x > src/new", "rm file.txt",
+          "mv src other",      "mkdir d",          "echo x > " + (beside / "y").string()};
+      std::string text;
+      launcher.hold_read_only(true);
+      for (const auto& script : writing)
+        if (works(script)) text += "held, can: " + script + '\n';
+      if (!works("cat file.txt && ls src && echo x > $HOME/x")) text += "held, can't read\n";
+      launcher.hold_read_only(false);
+      for (const std::string script : {writing[0], writing[1], writing.back()})
+        if (!works(script)) text += "let go, can't: " + script + '\n';
       return text;
     });
     BOOST_TEST(wrong == "", way.name << ":\n" << wrong);

@@ -1,0 +1,140 @@
+#include "app/artifacts.h"
+#include "app/run_steps.h"
+#include "core/agent/answer.h"
+#include "core/agent/loop.h"
+#include "core/workspace/tree_stamp.h"
+#include "policies/sandbox/keeper.h"
+
+namespace sortie {
+
+/// The agent's work and its verification: the one prompt, or stage after stage, and at the end
+/// round after round until what the task expects holds.
+void Run::work() {
+  start_agent();
+  const auto& stages = inputs_.task.stages;
+  if (stages.empty()) ask(inputs_.prompts.prompt);
+  for (const TaskStage& stage : stages) result_.stages.push_back({.name = stage.name});
+  for (std::size_t i = 0; i < stages.size(); ++i) run_stage(i);
+  // What is asked from here on concerns the whole task: no stage's limits hold for it.
+  if (!stages.empty()) agent_->leave_stage();
+  for (;;) {
+    const std::string feedback = judge_end();
+    if (feedback.empty()) return;
+    ask(feedback);
+  }
+}
+
+void Run::start_agent() {
+  agent_ = std::make_unique<Agent>(Agent::Parts{
+      inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
+      events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
+      [this](const std::string& text) { progress_->say(text); }});
+  for (const auto& note : agent_->notes()) progress_->say(note);
+  if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
+}
+
+/// Sends a message and lets the agent work until it ends its turn.
+void Run::ask(const std::string& text) {
+  const bool answers = answer_check_ && agent_->asks_for_answer();
+  const LoopResult result = run_to_answer(agent_->loop(), agent_->message(text),
+                                          answers ? &*answer_check_ : nullptr, events_, stop());
+  answered_ = answers && result.code == ExitCode::success;
+  end_if_stopped();
+  if (result.code == ExitCode::success) return;
+  result_.retry_after = result.retry_after;
+  throw RunEnds{result.code, result.reason, result.next};
+}
+
+void Run::run_stage(std::size_t index) {
+  const TaskStage& stage = inputs_.task.stages[index];
+  const std::string& prompt = inputs_.prompts.stages[index];
+  agent_->enter_stage(stage);
+  stage_ = index;
+  stage_began_ = agent_->loop().turn();
+  events_.on(stage_started_event(stage_began_, agent_->stage_record(prompt)));
+  if (stage.verify) {
+    verify_stage();
+  } else {
+    ask(prompt);
+    save_message(stage);
+  }
+  end_stage("");
+}
+
+/// The task's verification in the midst of the stages: as at the end, with the run's own tools and
+/// sandbox for what is to be mended.
+void Run::verify_stage() {
+  for (;;) {
+    const std::string feedback = judge_verification();
+    if (feedback.empty()) break;
+    ask(feedback);
+  }
+  verified_tree_ = tree_stamp(confinement_->keeper().view_root());
+}
+
+void Run::save_message(const TaskStage& stage) {
+  if (stage.save.empty()) return;
+  const std::string text = redactor_.text(agent_->loop().last_message()) + "\n";
+  out_.write(stage.save, text);
+  result_.artifacts[stage.save] = digest_of(text);
+}
+
+/// @param reason  "" where it ended as it should
+void Run::end_stage(const std::string& reason) {
+  RunResult::Stage& stage = result_.stages[*std::exchange(stage_, {})];
+  const int turn = agent_->loop().turn();
+  stage.turns = turn - stage_began_;
+  stage.ended = reason.empty() ? "completed" : "failed";
+  events_.on(stage_completed_event(turn, stage.name, reason, stage.turns));
+}
+
+/// Whether nothing was written to since the verification of a stage passed.
+bool Run::tree_is_as_verified() const {
+  return verified_tree_ && verified_tree_ == tree_stamp(confinement_->keeper().view_root());
+}
+
+/// Of a run that ended in the midst of a stage: the cause names it. What was verified has to be the
+/// tree that the run leaves.
+void Run::fail_stage() {
+  if (!stage_) return;
+  if (verified_tree_ && !tree_is_as_verified()) result_.verified.reset();
+  const std::string reason = redactor_.text(result_.reason);
+  result_.reason = "stage '" + inputs_.task.stages[*stage_].name + "': " + result_.reason;
+  end_stage(reason);
+}
+
+/// Runs the verification, if there is one.
+/// @return  what goes back to the agent, or ""
+std::string Run::judge_verification() {
+  if (inputs_.task.verify.commands.empty()) return {};
+  const int round = ++result_.verification_rounds;
+  result_.verification = verify("after", round);
+  result_.verified = result_.verification->passed;
+  if (result_.verification->passed) return {};
+  count_failure("verification failed after " + std::to_string(round) +
+                (round == 1 ? " round" : " rounds"));
+  return verification_feedback(*result_.verification, failed_rounds_, inputs_.task.verify.rounds);
+}
+
+/// Ends the run where the rounds are used up.
+void Run::count_failure(const std::string& reason) {
+  if (++failed_rounds_ >= inputs_.task.verify.rounds) throw RunEnds{ExitCode::task_failed, reason};
+}
+
+/// What must hold at the end, in its order. A verification that passed in a stage stands as long as
+/// nothing in the tree was written to since.
+std::string Run::judge_end() {
+  if (!tree_is_as_verified()) {
+    verified_tree_.reset();
+    if (const std::string feedback = judge_verification(); !feedback.empty()) return feedback;
+  }
+  make_result_diff();
+  const std::string feedback =
+      judge_changes(expected_changes(inputs_.task.expect.changes, nothing_may_be_written(inputs_),
+                                     inputs_.task.output.schema.has_value()),
+                    !diff_->text.empty());
+  if (!feedback.empty()) count_failure(feedback);
+  return feedback;
+}
+
+}  // namespace sortie
