@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kSamples[] = {"cpp-library", "python-tool"};
+const char* const kSamples[] = {"cpp-library", "python-tool", "stages"};
 
 /// A copy of a sample, so that a test may break it.
 struct Sample {
@@ -144,6 +144,21 @@ BOOST_AUTO_TEST_CASE(the_python_samples_diff_adds_updates_moves_and_deletes) {
                            "\nrename to tally/formats/text.py\n", "\ndeleted file mode 100644\n",
                            "diff --git a/tally/cli.py b/tally/cli.py\n"})
     BOOST_TEST(diff.find(line) != std::string::npos, line);
+}
+
+BOOST_AUTO_TEST_CASE(the_sample_with_stages_saves_its_plan_and_mends_what_its_verification_finds) {
+  const Sample sample("stages");
+
+  BOOST_REQUIRE(sample.run().status == 0);
+
+  const Json result = parse_json(read_file(sample.folder / "out/result.json"));
+  std::string stages;
+  for (const Json& stage : result["stages"].items())
+    stages += stage.string_at("name") + " " + std::to_string(stage.integer_at("turns")) + "; ";
+  BOOST_TEST(stages == "discover 2; plan 1; execute 2; verify 2; document 1; ");
+  BOOST_TEST(result["verification"].integer_at("rounds") == 2);
+  BOOST_TEST(read_file(sample.folder / "out/plan.md").starts_with("1. Give `slugify`"));
+  BOOST_TEST(!result["artifacts"].string_at("plan.md").empty());
 }
 
 // What the cassette's words claim stays the same: only the verification can tell.
