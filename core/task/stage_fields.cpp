@@ -96,9 +96,12 @@ Fields long_form(StageDraft& draft) {
       .add("prompt_file", placed_text(draft.place.prompt_file, draft.place.prompt),
            "A file with the prompt instead, relative to the task file.")
       .add("tools", tools_value(draft), "Of the run's tools, those that this stage has.")
-      .add("sandbox", choice_value(stage.sandbox, {"read-only", "workspace-write"}),
-           "Stricter than the policy's, never looser.")
-      .add("max_turns", turns_value(stage.max_turns), "Requests to the model in this stage.")
+      .add(
+          "sandbox", choice_value(stage.sandbox, {"read-only", "workspace-write"}),
+          "read-only: nothing of the workspace can be written in this stage; never looser than the "
+          "policy's.")
+      .add("max_turns", turns_value(stage.max_turns),
+           "Requests to the model in this stage; one that takes more ends the run with code 4.")
       .add("save", save_value(draft), "A file in the output folder for the stage's last message.");
 }
 

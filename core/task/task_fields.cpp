@@ -85,7 +85,8 @@ Fields variable_fields(TaskVariable& variable) {
            "Environment variable it may come from, as far as the policy's bounds let it.")
       .add("required", boolean_value(variable.required), "Without a value the run does not start.")
       .add("trusted", boolean_value(variable.trusted),
-           "Its value is put in bare; otherwise one from the environment is marked as untrusted.");
+           "Its value is put in bare; otherwise one from the environment or a file is marked as "
+           "untrusted.");
 }
 
 FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
@@ -272,7 +273,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "They stand instead of sortie's own.")
       .add("policy", policy_value(task.policy, folder),
            "The policy: a preset's name, or a file relative to the task file.")
-      .add("vars", variables_value(task.vars), "Template variables of the prompt.")
+      .add("vars", variables_value(task.vars), "Template variables of the prompts.")
       .add("workspace", mapping_value(workspace_fields(task.workspace, folder)),
            "The folder tree that is worked on.")
       .add("model", model_value(task.model, folder), "Who is asked, and how.")

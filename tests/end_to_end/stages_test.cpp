@@ -456,4 +456,34 @@ BOOST_AUTO_TEST_CASE(the_tasks_own_instructions_replace_the_system_prompt) {
   BOOST_TEST(holds(server.requests().at(0).body, "<environment_context>"));
 }
 
+BOOST_AUTO_TEST_CASE(each_model_of_a_run_is_briefed_as_its_family_is) {
+  const ProviderRun run;
+  const std::string answer =
+      "data: {\"id\":\"c\",\"model\":\"qwen3\",\"choices\":[{\"index\":0,\"delta\":{\"role\":"
+      "\"assistant\",\"content\":\"done\"},\"finish_reason\":null}]}\n\n"
+      "data: {\"id\":\"c\",\"model\":\"qwen3\",\"choices\":[{\"index\":0,\"delta\":{},"
+      "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+  const ModelServer server({served_status(500, {}, "{}"), served_stream(answer)});
+  run.write("task.yaml",
+            "version: 1\nworkspace: {path: work}\npolicy: auto\nexpect: {changes: any}\n"
+            "model: {name: gpt-5-codex, retries: 0, fallback: [{provider: local, name: qwen3, "
+            "base_url: '" +
+                base_url(server) +
+                "'}]}\nstages:\n  - {name: look, prompt: Look., tools: [read_file]}\n");
+
+  const ProgramEnd end = run.run(server);
+
+  check_end(run, end, 0, "success");
+  const auto requests = server.requests();
+  BOOST_REQUIRE(requests.size() == 2u);
+  const std::string first = parse_json(requests[0].body).string_at("instructions");
+  const Json second = parse_json(requests[1].body)["messages"].items().at(0);
+  BOOST_TEST(holds(first, "No more: nobody reads along."));
+  BOOST_TEST(second.string_at("role") == "system");
+  BOOST_TEST(holds(second.string_at("content"), "Work in this order:"));
+  // It is the stage's briefing that each of them gets.
+  for (const std::string& text : {first, second.string_at("content")})
+    BOOST_TEST(holds(text, "The tools of this run: read_file."));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
