@@ -214,7 +214,10 @@ void Agent::State::check_stage_tools() const {
   const auto names = registry->names();
   for (const TaskStage& one : task.stages)
     for (const auto& tool : one.tools) {
-      if (std::find(names.begin(), names.end(), tool) != names.end()) continue;
+      const auto is = [&](const std::string& name) { return enables_tool({tool}, name); };
+      if (std::any_of(names.begin(), names.end(), is)) continue;
+      // Left out of the run with a note, where the provider has none.
+      if (tool == "web_search" && !task.tools.empty()) continue;
       const std::string nearest = nearest_name(tool, names);
       throw Error(one.place + ": error: the run does not have the tool '" + one_line(tool, 60) +
                       "' of the stage '" + one.name + "'" +
@@ -304,6 +307,10 @@ void Agent::State::set_stage(const TaskStage* next) {
   if (stage != nullptr)
     limits = {
         .stage = stage->name, .read_only = stage->sandbox == "read-only", .tools = stage->tools};
+  // The same tool under the name that the model knows it by.
+  if (!limits.tools.empty())
+    for (const auto& name : registry->names())
+      if (enables_tool(stage->tools, name)) limits.tools.push_back(name);
   parts.confinement.limit_to(std::move(limits));
   brief();
   StageSettings settings{.instructions = instructions(parts.inputs.task.model)};

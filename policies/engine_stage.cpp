@@ -13,7 +13,9 @@ std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
     if (tools.empty() || std::find(tools.begin(), tools.end(), call->name) != tools.end())
       return std::nullopt;
     std::string names;
-    for (const auto& name : tools) names += (names.empty() ? "" : ", ") + name;
+    for (auto name = tools.begin(); name != tools.end(); ++name)
+      if (std::find(tools.begin(), name, *name) == name)
+        names += (names.empty() ? "" : ", ") + *name;
     return Decision{.effect = Effect::deny,
                     .part = one_line(call->name),
                     .reason = "the stage '" + limits_.stage + "' does not have this tool",

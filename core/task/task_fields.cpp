@@ -222,7 +222,9 @@ std::string tool_problem(const std::string& name, const std::vector<std::string>
     nearest = nearest_name(name, enabled.empty() ? kTools : enabled);
     return "there is no " + tool;
   }
-  if (enabled.empty() || is_one_of(name, enabled)) return {};
+  const bool is_shell = name == "shell" || name == "local_shell";
+  const bool has_shell = is_one_of("shell", enabled) || is_one_of("local_shell", enabled);
+  if (enabled.empty() || is_one_of(name, enabled) || (is_shell && has_shell)) return {};
   nearest = nearest_name(name, enabled);
   return "the run does not have the " + tool + ": tools.enable leaves it out";
 }
