@@ -463,7 +463,10 @@ BOOST_AUTO_TEST_CASE(each_model_of_a_run_is_briefed_as_its_family_is) {
       "\"assistant\",\"content\":\"done\"},\"finish_reason\":null}]}\n\n"
       "data: {\"id\":\"c\",\"model\":\"qwen3\",\"choices\":[{\"index\":0,\"delta\":{},"
       "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-  const ModelServer server({served_status(500, {}, "{}"), served_stream(answer)});
+  // The server has one connection at a time, and each model of a run its own.
+  ServedResponse failing = served_status(500, {}, "{}");
+  failing.then = ServedResponse::Then::close;
+  const ModelServer server({failing, served_stream(answer)});
   run.write("task.yaml",
             "version: 1\nworkspace: {path: work}\npolicy: auto\nexpect: {changes: any}\n"
             "model: {name: gpt-5-codex, retries: 0, fallback: [{provider: local, name: qwen3, "
