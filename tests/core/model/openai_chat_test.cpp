@@ -5,9 +5,13 @@
 
 #include "core/base/files.h"
 #include "core/model/chat_delta.h"
+#include "core/model/http_model.h"
 #include "core/model/request_body.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_http.h"
 #include "tests/support/decoded_stream.h"
 #include "tests/support/openai_schema.h"
+#include "tests/support/stream_list.h"
 
 using namespace sortie;
 using Form = ToolCall::Form;
@@ -149,6 +153,42 @@ BOOST_AUTO_TEST_CASE(a_stream_cut_before_its_finish_reason_is_never_complete) {
         }
       }
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(however_a_stream_ends_behind_its_finish_reason_it_counts) {
+  using Ending = HttpResult::Ending;
+  const std::string begin =
+      "data: {\"id\":\"c\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
+  const std::string finish = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+  const std::string usage =
+      "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n";
+  for (const Ending ending : {Ending::complete, Ending::cut, Ending::idle_timeout}) {
+    const OpenAiChat wire;
+    test::FakeHttp http;
+    test::FakeClock clock;
+    test::StreamList stream;
+    for (const auto& body : {begin, begin + finish, begin + finish + usage}) {
+      http.replies.push_back(test::FakeHttp::stream(body));
+      http.replies.back().result = {ending, "words"};
+    }
+    const ModelSettings settings{.model = "m"};
+    const std::vector<Item> items = {user("x")};
+    HttpModel model(
+        wire, http, clock,
+        {.endpoint = {.base = parse_url("https://a.example/v1")}, .random = [] { return 1.0; }});
+    const auto ask = [&] {
+      return model.ask({settings, items, 0}, stream, clock.steady() + std::chrono::hours(1), {});
+    };
+
+    const Response first = ask();  // the first try lacks its end
+    const Response second = ask();
+
+    BOOST_TEST(stream.retries.size() == 1u);
+    BOOST_TEST(first.items.size() == 1u);
+    BOOST_TEST(!first.usage.has_value());
+    BOOST_TEST(second.usage.value_or(Usage{}).input_tokens == 3);
+    BOOST_TEST(http.replies.empty());
   }
 }
 
