@@ -22,7 +22,7 @@ namespace {
 const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
                                                  "report", "batch", "completion"};
 const std::vector<std::string> kLaterFlags = {
-    "--json",        "--apply",         "--max-cost",    "--best-of",  "--reuse",
+    "--json",        "--apply",         "--best-of",  "--reuse",
     "--expect-task", "--expect-policy", "--status-file", "--exit-map", "--auth-file"};
 
 /// To stdout. @return the exit status

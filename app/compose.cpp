@@ -51,6 +51,27 @@ std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
   };
 }
 
+/// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
+Json model_json(const RunInputs& inputs) {
+  const auto one = [&inputs](const TaskModel& model, std::size_t source) {
+    Json json = Json::object({{"provider", model.provider}, {"name", model.name}});
+    if (source >= inputs.terms.size()) return json;
+    const Json terms = to_json(inputs.terms[source]);
+    for (const auto& [name, value] : terms.members()) json.set(name, value);
+    return json;
+  };
+  const TaskModel& model = inputs.task.model;
+  Json json = one(model, 0);
+  json.set("effort", model.effort);
+  Json fallback = Json::array();
+  for (std::size_t i = 0; i < model.fallback.size(); ++i)
+    fallback.push_back(one(model.fallback[i], i + 1));
+  json.set("fallback", std::move(fallback));
+  json.set("table",
+           Json::object({{"version", known_models().version}, {"date", known_models().date}}));
+  return json;
+}
+
 }  // namespace
 
 std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
@@ -106,9 +127,7 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
                                   {"base_commit", git.head_commit},
                                   {"isolation", result.isolation},
                                   {"reason", workspace.reason()}});
-  start.model = Json::object({{"provider", inputs.task.model.provider},
-                              {"name", inputs.task.model.name},
-                              {"effort", inputs.task.model.effort}});
+  start.model = model_json(inputs);
   start.sandbox = confinement.layers_json();
   start.sandbox.set("mode", name_of(inputs.policy.sandbox));
   start.sandbox.set("network", name_of(inputs.policy.network));
@@ -335,7 +354,10 @@ void Agent::State::make_loop() {
   });
   loop = std::make_unique<Loop>(
       Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get()},
-      std::move(settings));
+      std::move(settings),
+      LoopContext{.models = parts.inputs.terms,
+                  .compact_at = parts.inputs.task.context.compact_at,
+                  .keep_last_turns = parts.inputs.task.context.keep_last_turns});
   set_stage(nullptr);
 }
 

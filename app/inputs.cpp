@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -75,6 +76,12 @@ void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
     if (*options.max_tokens < 1) throw InputError("--max-tokens: at least 1 is expected");
     budget.tokens = *options.max_tokens;
   }
+  if (options.max_cost) {
+    if (!std::isfinite(*options.max_cost) || *options.max_cost < 0 || *options.max_cost > 1e6)
+      throw InputError("--max-cost: an amount of USD from 0 to 1000000 is expected");
+    budget.cost = *options.max_cost;
+    budget.cost_given = true;
+  }
   if (options.timeout.empty()) return;
   const auto time = parse_duration(options.timeout);
   if (!time || time->count() <= 0)
@@ -133,12 +140,38 @@ void check_stages(const RunInputs& inputs) {
   if (!text.empty()) throw InputError(text);
 }
 
+/// What is in force of the models; a cost that is asked for has to be watched.
+void settle_terms(const RunOptions& options, RunInputs& inputs) {
+  Task& task = inputs.task;
+  inputs.terms = terms_of_all(task.model);
+  const auto place = task.places.find("budget.cost");
+  const std::string asked = options.max_cost             ? "--max-cost"
+                            : place != task.places.end() ? place->second + ": error: budget.cost"
+                                                         : "budget.cost";
+  std::string problems;
+  for (const ModelTerms& terms : inputs.terms)
+    if (task.budget.cost_given && !terms.price)
+      problems += (problems.empty() ? "" : "\n") + asked + ": the price of " +
+                  one_line(terms.name, 100) +
+                  " is not known, so that no cost can be watched; say model.price (of a fallback: "
+                  "its price), or leave the cost out: then budget.tokens governs";
+  if (!problems.empty()) throw InputError(problems);
+  for (auto& line : unknown_terms(inputs.terms)) inputs.warnings.push_back(std::move(line));
+  if (task.places.count("model.max_output_tokens") != 0 &&
+      inputs.terms.front().max_output_tokens < task.model.max_output_tokens)
+    inputs.warnings.push_back(
+        "model.max_output_tokens: " + std::to_string(inputs.terms.front().max_output_tokens) +
+        ", since more is beyond the model or half of its context window");
+  put_in_force(inputs.terms, task.model);
+}
+
 /// Which of the task's values a flag has given.
 std::map<std::string, std::string> flags_given(const RunOptions& options) {
   std::map<std::string, std::string> flags;
   if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
   if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
   if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
+  if (options.max_cost) flags["budget.cost"] = "--max-cost";
   return flags;
 }
 
@@ -166,13 +199,16 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
     text += (text.empty() ? "" : "\n") + message;
   if (!text.empty()) throw InputError(text);
   inputs.task.budget.time = bounded_time(inputs.policy, request);
+  inputs.task.budget.cost = bounded_cost(inputs.policy, request);
 }
 
 /// The rule of two out of three, before anything is started.
 void check_trust(RunInputs& inputs) {
   Environment own = own_environment();
   for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
-  const TrustFactors factors = trust_factors(inputs.policy, own);
+  TrustFactors factors = trust_factors(inputs.policy, own);
+  if (factors.input.empty() && !inputs.task.context.carry_over.empty())
+    factors.input = "context.carry_over brings in what an earlier run wrote";
   if (!factors.all_three()) return;
   if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
   inputs.warnings.push_back(
@@ -319,6 +355,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options);
   check_bounds(options, flags.values, inputs);
+  settle_terms(options, inputs);
   check_trust(inputs);
   inputs.workspace = resolve_workspace(options, inputs.task);
   if (uses_standard_input(inputs.task) && options.task == "-")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/options.h"
+#include "core/agent/model_terms.h"
 #include "core/base/json.h"
 #include "core/model/auth_file.h"
 #include "core/model/cassette.h"
@@ -17,7 +18,9 @@ namespace sortie {
 
 /// What a run is made of, read once before it starts: files, flags, stdin.
 struct RunInputs {
-  Task task;  ///< with the flags' overrides
+  Task task;  ///< with the flags' overrides, and with what is in force of its models
+  /// What requests to the model and its fallbacks may hold and cost.
+  std::vector<ModelTerms> terms;
   Policy policy;
   Approval approval = Approval::deny_by_default;
   std::string run_id;               ///< UUIDv7 (RFC 9562)

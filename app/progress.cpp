@@ -118,7 +118,8 @@ void Progress::print(const std::string& line) {
 
 void Progress::draw_status() {
   const std::string text = "turn " + std::to_string(turn_) + " | " + elapsed() + " | " +
-                           std::to_string(tokens_) + " tokens | " + now_;
+                           std::to_string(tokens_) + " tokens | " +
+                           (cost_known_ ? cost_.text() + " USD | " : "") + now_;
   // One short of the width: a full line would wrap, and the next clear would leave it behind.
   const std::string line(utf8_prefix(one_line(text, 400), terminal_columns() - 1));
   write_all(STDERR_FILENO, "\r\x1b[K" + line);
@@ -209,6 +210,13 @@ void Progress::on(const RunEvent& event) {
   } else if (event.type == "model.response") {
     const Json& tokens = data["tokens"];
     tokens_ += tokens.integer_at("input_tokens") + tokens.integer_at("output_tokens");
+    const auto cost = data["cost_usd"].real();
+    cost_known_ = cost_known_ && cost;
+    if (cost) cost_ += Cost::usd(*cost);
+  } else if (event.type == "context.compacted") {
+    print(turn_mark(event) + "context: " + data.string_at("method") + ", " +
+          data["tokens_before"].text() + " tokens became " + data["tokens_after"].text() + " (" +
+          data.string_at("cause") + ")");
   } else if (event.type == "model.retry") {
     show_retry(event);
   } else if (event.type == "model.fallback") {

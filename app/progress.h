@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "core/agent/events.h"
 #include "core/base/redact.h"
+#include "core/model/cost.h"
 
 namespace sortie {
 
@@ -55,6 +56,8 @@ class Progress : public EventSink {
   bool status_shown_ = false;
   int turn_ = 0;
   std::int64_t tokens_ = 0;
+  Cost cost_;
+  bool cost_known_ = true;  ///< of all responses so far
   std::string now_ = "starting";
   std::string call_;  ///< the tool call that is under way
   std::string decision_;

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "app/artifacts.h"
+#include "app/carry_over.h"
 #include "app/leaks.h"
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
@@ -56,6 +57,19 @@ void Run::begin() {
   result_.digests = {{"task", inputs_.task.digest}, {"policy", inputs_.policy.digest}};
   out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key)));
   remove_stale(options_);
+  read_notes();
+}
+
+/// What an earlier run left for this one.
+void Run::read_notes() {
+  notes_file_ = carry_over_file(inputs_.task, options_.out);
+  if (notes_file_.empty()) return;
+  CarriedNotes notes = read_carry_over(notes_file_);
+  old_notes_ = std::move(notes.text);
+  if (notes.cut)
+    result_.warnings.push_back("context.carry_over: only the first " +
+                               std::to_string(kMostNotes >> 10) + " KiB of " +
+                               notes_file_.string() + " are read");
 }
 
 /// Most machines have all that is needed, so that is tried for real first: probing takes longer
@@ -90,10 +104,12 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
   result_.isolation = name_of(workspace_->isolation());
   result_.isolation_reason = workspace_->reason();
+  std::vector<std::filesystem::path> files = files_of_run(inputs_.task, inputs_.policy);
+  if (!notes_file_.empty()) files.push_back(notes_file_);
   confinement_ = std::make_unique<Confinement>(
       ConfinementInputs{inputs_.policy, inputs_.approval, inputs_.workspace, out_.path(),
-                        files_of_run(inputs_.task, inputs_.policy), workspace_->mount_plan(),
-                        namespaces != Namespaces::none, no_namespaces, state},
+                        std::move(files), workspace_->mount_plan(), namespaces != Namespaces::none,
+                        no_namespaces, state},
       commands_environment());
   confinement_->judge_scripts_by(
       script_files(workspace_->start(), confinement_->view(), confinement_->workspace()));
@@ -319,6 +335,20 @@ void Run::check_leaks() {
   }
 }
 
+/// What a later run should know, in the model's own words. The work is done: what goes wrong here
+/// is told and no more.
+void Run::take_notes() {
+  if (notes_file_.empty() || !agent_) return;
+  std::string why_not;
+  const std::string text = agent_->loop().ask_aside(kCarryOverRequest, why_not, stop());
+  if (const auto secret = redactor_.find(text); !secret.empty())
+    why_not = "they would hold the value of " + secret;
+  if (why_not.empty())
+    new_notes_ = redactor_.text(text);
+  else
+    result_.warnings.push_back("context.carry_over: the notes stay as they were: " + why_not);
+}
+
 ExitCode Run::execute() {
   std::string fault;
   try {
@@ -330,6 +360,7 @@ ExitCode Run::execute() {
     verify_start();
     work();
     check_diff();
+    take_notes();
     result_.code = ExitCode::success;
     result_.reason =
         result_.verified ? "the agent finished and the verification passed" : "the agent finished";

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "app/artifacts.h"
+#include "app/carry_over.h"
 #include "app/leaks.h"
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
@@ -62,6 +63,7 @@ ExitCode Run::end() {
                                "ignored_changes; output.diff.include takes them in");
   for (auto& warning : tally_.check_warnings()) result_.warnings.push_back(std::move(warning));
   finish([this] { write_artifacts(); });
+  write_notes();
   result_.duration = budget_.time_used();
   finish([this] { close_record(); });
   const ExitCode recorded = result_.code;
@@ -91,6 +93,16 @@ void Run::write_artifacts() {
   if (!success) return;
   write_flag_files(options_, diff_ ? diff_->text : "", message_);
   if (options_.diff == "-") print(diff_ ? diff_->text : "");
+}
+
+/// Only what came of a success is worth to be read by the next run.
+void Run::write_notes() {
+  if (new_notes_.empty() || result_.code != ExitCode::success) return;
+  try {
+    write_carry_over(notes_file_, new_notes_);
+  } catch (const Error& error) {
+    result_.warnings.push_back(std::string("the notes stay as they were: ") + error.what());
+  }
 }
 
 void Run::write_diff(const std::string& name) {

@@ -51,7 +51,7 @@ class Run {
         style_(style),
         environment_(own_environment()),
         git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
-        budget_(inputs_.task.budget, clock_),
+        budget_(inputs_.task.budget, clock_, inputs_.terms),
         out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished) {}
 
   ExitCode execute();
@@ -83,6 +83,9 @@ class Run {
   void make_result_diff();
   void check_diff();
   void check_leaks();
+  void read_notes();
+  void take_notes();
+  void write_notes();
   ExitCode end();
   std::string finish(const std::function<void()>& step);
   void write_artifacts();
@@ -134,7 +137,10 @@ class Run {
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
   bool leaks_in_binary_ = false;
-  std::string message_;  ///< the agent's final one, redacted
+  std::filesystem::path notes_file_;  ///< of context.carry_over; "" for none
+  std::string old_notes_;             ///< what an earlier run left in it
+  std::string new_notes_;             ///< for the runs to come; redacted
+  std::string message_;               ///< the agent's final one, redacted
   int turn_ = 0;
 };
 

@@ -1,4 +1,5 @@
 #include "app/artifacts.h"
+#include "app/carry_over.h"
 #include "app/run_steps.h"
 #include "core/agent/answer.h"
 #include "core/agent/loop.h"
@@ -36,7 +37,12 @@ void Run::start_agent() {
 /// Sends a message and lets the agent work until it ends its turn.
 void Run::ask(const std::string& text) {
   const bool answers = answer_check_ && agent_->asks_for_answer();
-  const LoopResult result = run_to_answer(agent_->loop(), agent_->message(text),
+  std::vector<Item> items = agent_->message(text);
+  if (!old_notes_.empty())  // before the first prompt
+    items.insert(items.end() - 1,
+                 notes_message(inputs_.task.context.carry_over, old_notes_, redactor_));
+  old_notes_.clear();
+  const LoopResult result = run_to_answer(agent_->loop(), std::move(items),
                                           answers ? &*answer_check_ : nullptr, events_, stop());
   answered_ = answers && result.code == ExitCode::success;
   end_if_stopped();

@@ -48,13 +48,14 @@ constexpr const char* kSchema = R"({
         },
         "usage": {
           "type": "object",
-          "required": ["total", "by_model"],
+          "required": ["total", "by_model", "cost_usd"],
           "properties": {
             "total": {"$ref": "#/$defs/tokens"},
             "by_model": {
               "type": "object",
-              "additionalProperties": {"$ref": "#/$defs/tokens"}
-            }
+              "additionalProperties": {"$ref": "#/$defs/model_tokens"}
+            },
+            "cost_usd": {"$ref": "#/$defs/cost"}
           }
         },
         "durations": {
@@ -139,6 +140,14 @@ constexpr const char* kSchema = R"({
                    "reasoning_output_tokens"],
       "additionalProperties": {"type": "integer"}
     },
+    "model_tokens": {
+      "type": "object",
+      "required": ["input_tokens", "cached_input_tokens", "output_tokens",
+                   "reasoning_output_tokens", "cost_usd"],
+      "properties": {"cost_usd": {"$ref": "#/$defs/cost"}},
+      "additionalProperties": {"type": "integer"}
+    },
+    "cost": {"type": ["number", "null"], "minimum": 0},
     "round": {
       "type": ["object", "null"],
       "required": ["passed", "commands"],

@@ -24,6 +24,16 @@ Usage usage_of(const Json& tokens) {
           .cache_write_input_tokens = tokens.integer_at("cache_write_input_tokens")};
 }
 
+/// An amount in USD as Cost::exact() writes it; nothing for null.
+std::optional<Cost> cost_of(const Json& usd) {
+  const auto amount = usd.real();
+  return amount ? std::optional(Cost::usd(*amount)) : std::nullopt;
+}
+
+Json cost_json(const std::optional<Cost>& cost) {
+  return cost ? Json::number(cost->exact()) : Json();
+}
+
 std::string joined(const Json& argv) {
   std::string line;
   for (const Json& word : argv.items()) line += (line.empty() ? "" : " ") + word.text();
@@ -76,6 +86,9 @@ void Tally::on(const RunEvent& event) {
     const Usage one = usage_of(data["tokens"]);
     usage += one;
     usage_by_model[served_model] += one;
+    auto& cost = cost_by_model.try_emplace(served_model, Cost()).first->second;
+    const auto added = cost_of(data["cost_usd"]);
+    cost = cost && added ? std::optional(*cost + *added) : std::nullopt;
     model_time += duration_of(data);
   } else if (event.type == "approval") {
     on_approval(data);
@@ -112,10 +125,25 @@ void Tally::on_approval(const Json& data) {
       was_audited ? audited : denials);
 }
 
+std::optional<Cost> Tally::cost() const {
+  Cost sum;
+  for (const auto& [model, one] : cost_by_model) {
+    if (!one) return {};
+    sum += *one;
+  }
+  return sum;
+}
+
 Json Tally::usage_json() const {
   Json by_model = Json::object();
-  for (const auto& [model, one] : usage_by_model) by_model.set(model, to_json(one));
-  return Json::object({{"total", to_json(usage)}, {"by_model", std::move(by_model)}});
+  for (const auto& [model, one] : usage_by_model) {
+    Json tokens = to_json(one);
+    tokens.set("cost_usd", cost_json(cost_by_model.at(model)));
+    by_model.set(model, std::move(tokens));
+  }
+  return Json::object({{"total", to_json(usage)},
+                       {"by_model", std::move(by_model)},
+                       {"cost_usd", cost_json(cost())}});
 }
 
 std::vector<std::string> Tally::check_warnings() const {

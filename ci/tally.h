@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ class Tally : public EventSink {
 
   Usage usage;
   std::map<std::string, Usage> usage_by_model;  ///< by served model
-  std::string served_model;                     ///< of the last response
+  /// What it did cost, by served model; nothing where a response's price was not known.
+  std::map<std::string, std::optional<Cost>> cost_by_model;
+  std::string served_model;  ///< of the last response
   int turns = 0;
   int tool_calls = 0;
   int retries = 0;
@@ -54,7 +57,10 @@ class Tally : public EventSink {
   std::chrono::milliseconds verification_time{0};
   std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
 
-  Json usage_json() const;  ///< {"total":{…},"by_model":{…}}
+  /// Of the whole run; nothing where a part of it is not known.
+  std::optional<Cost> cost() const;
+  /// {"total":{…},"by_model":{…},"cost_usd"}: each model's tokens have its "cost_usd" with them.
+  Json usage_json() const;
   /// A line for each check of the agent's words that found something.
   std::vector<std::string> check_warnings() const;
   /// {"turns","tool_calls","denials","audited","retries","check_hits","connections",

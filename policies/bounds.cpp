@@ -1,6 +1,7 @@
 #include "policies/bounds.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/fields.h"
 #include "core/base/pattern.h"
@@ -30,6 +31,12 @@ std::string policy_place(const Policy& policy, const std::string& key) {
   return place->second.file + ":" + std::to_string(place->second.line) + ": " + key;
 }
 
+std::string usd_text(double amount) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%g USD", amount);
+  return text;
+}
+
 /// Builds the messages: "task.yaml:5:3: error: … (policy.yaml:7: bounds.models is [a/*])".
 class Check {
  public:
@@ -44,6 +51,7 @@ class Check {
       if (!variable.environment.empty() && request_.given_variables.count(name) == 0)
         check_variable(name, variable.environment);
     check_time();
+    check_cost();
     return std::move(messages_);
   }
 
@@ -112,6 +120,14 @@ class Check {
         "bounds.budget.time", duration_text(policy_.max_time));
   }
 
+  void check_cost() {
+    if (!policy_.max_cost) return;
+    const double asked = bounded_cost(policy_, request_);
+    if (asked <= *policy_.max_cost) return;
+    add("budget.cost", "a cost of " + usd_text(asked) + " is beyond the policy's bounds",
+        "bounds.budget.cost", usd_text(*policy_.max_cost));
+  }
+
   const Policy& policy_;
   const BoundsRequest& request_;
   std::vector<std::string> messages_;
@@ -127,6 +143,12 @@ bool may_read_variable(const Policy& policy, const std::string& name) {
   return matching_glob(policy.environment_exclude, name, LetterCase::ignored) == nullptr &&
          policy.credentials.count(name) == 0 &&
          matching_glob(policy.vars_env, name, LetterCase::exact) != nullptr;
+}
+
+double bounded_cost(const Policy& policy, const BoundsRequest& request) {
+  const double cost = request.task.budget.cost;
+  if (request.task.budget.cost_given || !policy.max_cost) return cost;
+  return std::min(cost, *policy.max_cost);
 }
 
 std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request) {

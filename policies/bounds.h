@@ -37,6 +37,10 @@ std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest
 /// that `environment.exclude` matches, and no credential.
 bool may_read_variable(const Policy& policy, const std::string& name);
 
+/// USD that a run may cost: what the task asks for, and at most the policy's ceiling where it does
+/// not say.
+double bounded_cost(const Policy& policy, const BoundsRequest& request);
+
 /// The time a run may take: what the task asks for, and the policy's ceiling where it does not say.
 std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request);
 

@@ -45,6 +45,8 @@ void add_run(CommandTable& table) {
   app.add_option("--isolation", options->isolation, "auto, overlay or copy, instead of the task's");
   app.add_option("--max-turns", options->max_turns, "most requests to the model");
   app.add_option("--max-tokens", options->max_tokens, "most uncached input and output tokens");
+  app.add_option("--max-cost", options->max_cost,
+                 "most USD; needs a model whose price is known, or model.price in the task");
   app.add_option("--timeout", options->timeout, "most time of the whole run: 30s, 10m, 2h");
   app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
   app.add_option("--color", table.style.color, "auto, always or never")

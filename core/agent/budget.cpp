@@ -27,13 +27,52 @@ bool mostly_used(std::int64_t used, std::int64_t limit) {
   return used >= limit / 5 * 4 + limit % 5;
 }
 
+/// A limit that is worth trying next: of two digits, never below `least`.
+std::string rounded_limit(Cost least) {
+  std::int64_t micros = std::max<std::int64_t>(1, least.to_micros());
+  std::int64_t step = 1;
+  while (micros / step > 99) step *= 10;
+  micros = (micros + step - 1) / step * step;
+  return Cost::micros(micros).exact();
+}
+
 }  // namespace
 
-Budget::Budget(const TaskBudget& limits, const Clock& clock)
-    : limits_(limits), clock_(clock), started_(clock.steady()), deadline_(started_ + limits.time) {}
+Budget::Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelTerms> models)
+    : limits_(limits),
+      clock_(clock),
+      started_(clock.steady()),
+      deadline_(started_ + limits.time),
+      models_(std::move(models)),
+      cost_limit_(Cost::usd(limits.cost)) {}
+
+const std::optional<ModelPrice>& Budget::price_of(int source) const noexcept {
+  static const std::optional<ModelPrice> unknown;
+  const auto index = static_cast<std::size_t>(source);
+  return source >= 0 && index < models_.size() ? models_[index].price : unknown;
+}
+
+bool Budget::knows_a_price() const noexcept {
+  return std::any_of(models_.begin(), models_.end(),
+                     [](const ModelTerms& model) { return model.price.has_value(); });
+}
+
+Cost Budget::cost_left() const noexcept { return cost_limit_ - cost_; }
+
+/// The cost as what ends the run, where it does not allow for the next request.
+std::optional<Exhausted> Budget::cost_spent(Cost next_request) const {
+  if (!knows_a_price() || cost_ + next_request <= cost_limit_) return {};
+  Exhausted what{"cost", cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
+  what.text =
+      "cost " + cost_.text() + " of " + cost_limit_.text() + " USD at turn " + number(turns_);
+  if (next_request > Cost()) what.text += ", and the next request may take " + next_request.text();
+  what.next = "--max-cost " + rounded_limit(std::max(Cost::usd(limits_.cost * 1.6),
+                                                     cost_ + next_request + next_request));
+  return what;
+}
 
 std::optional<Exhausted> Budget::before_request(std::int64_t estimated_input,
-                                                std::int64_t max_output) const {
+                                                std::int64_t max_output, int source) const {
   if (const auto up = time_up()) return up;
   if (turns_ >= limits_.turns) return spent("turns", limits_.turns, turns_, "--max-turns");
   if (tokens_ >= limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
@@ -44,16 +83,29 @@ std::optional<Exhausted> Budget::before_request(std::int64_t estimated_input,
     what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, tokens_ + most * 2));
     return what;
   }
-  return {};
+  // Any of the models from the current one on may be the one that answers in the end.
+  Cost dearest;
+  for (int each = source; static_cast<std::size_t>(each) < models_.size(); ++each)
+    if (const auto& price = price_of(each))
+      dearest = std::max(
+          dearest, most_for(estimated_input,
+                            models_[static_cast<std::size_t>(each)].max_output_tokens, *price));
+  return cost_spent(dearest);
 }
 
-void Budget::count_tokens(const Usage& usage) noexcept {
+std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcept {
   tokens_ += std::max<std::int64_t>(0, usage.input_tokens - usage.cached_input_tokens) +
              std::max<std::int64_t>(0, usage.output_tokens);
+  const auto& price = price_of(source);
+  if (!price) return {};
+  const Cost cost = cost_of(usage, *price);
+  cost_ += cost;
+  return cost;
 }
 
 std::optional<Exhausted> Budget::after_response() const {
   if (tokens_ > limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
+  if (const auto spent_all = cost_spent({})) return spent_all;
   return time_up();
 }
 
@@ -85,9 +137,10 @@ std::optional<std::string> Budget::take_notice() {
                    mostly_used(time_used().count(), limits_.time.count());
   if (noticed_ || !due) return {};
   noticed_ = true;
+  const std::string cost = knows_a_price() ? ", " + cost_left().text() + " USD" : "";
   return "Budget notice: of this run's budget are left " + number(limits_.turns - turns_) +
-         " turns, " + number(std::max<std::int64_t>(0, limits_.tokens - tokens_)) + " tokens and " +
-         time_text(time_left().count()) +
+         " turns, " + number(std::max<std::int64_t>(0, limits_.tokens - tokens_)) + " tokens" +
+         cost + " and " + time_text(time_left().count()) +
          ". Bring the work to a state that holds, then end with your final message.";
 }
 
@@ -101,16 +154,19 @@ milliseconds Budget::time_used() const {
 }
 
 Json Budget::left_json() const {
-  return Json::object({{"turns", limits_.turns - turns_},
-                       {"tool_calls", limits_.tool_calls - tool_calls_},
-                       {"tokens", std::max<std::int64_t>(0, limits_.tokens - tokens_)},
-                       {"time_ms", static_cast<std::int64_t>(time_left().count())}});
+  Json left = Json::object({{"turns", limits_.turns - turns_},
+                            {"tool_calls", limits_.tool_calls - tool_calls_},
+                            {"tokens", std::max<std::int64_t>(0, limits_.tokens - tokens_)}});
+  if (knows_a_price()) left.set("cost_usd", Json::number(cost_left().exact()));
+  left.set("time_ms", static_cast<std::int64_t>(time_left().count()));
+  return left;
 }
 
 Json to_json(const TaskBudget& limits) {
   return Json::object({{"turns", limits.turns},
                        {"tool_calls", limits.tool_calls},
                        {"tokens", limits.tokens},
+                       {"cost_usd", limits.cost},
                        {"time_ms", static_cast<std::int64_t>(limits.time.count())}});
 }
 

@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/agent/model_terms.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/launcher.h"
+#include "core/model/cost.h"
 #include "core/model/item.h"
 #include "core/task/task.h"
 
@@ -17,8 +20,8 @@ namespace sortie {
 
 /// A limit that was reached.
 struct Exhausted {
-  std::string which;       ///< "turns", "tool_calls", "tokens", "time"
-  std::int64_t limit = 0;  ///< time in milliseconds
+  std::string which;       ///< "turns", "tool_calls", "tokens", "cost", "time"
+  std::int64_t limit = 0;  ///< time in milliseconds, cost in millionths of a USD
   std::int64_t used = 0;
   std::string text;  ///< "tokens 1990000 of 2000000, and the next request may take 34000"
   std::string next;  ///< "--max-tokens 4000000"
@@ -26,17 +29,24 @@ struct Exhausted {
 };
 
 /// What a run may use, and has used. Time is the wall clock from construction on, all included.
+///
+/// What a request may cost at most is reserved before it is sent: the cost that was allowed is
+/// never passed by more than the estimate of one request's input was wrong.
 class Budget {
  public:
-  Budget(const TaskBudget& limits, const Clock& clock);
+  /// @param models  by Item::source; a model of unknown price costs nothing that could be counted
+  Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelTerms> models = {});
 
   /// @param estimated_input  tokens of the next request, by estimate
   /// @param max_output       tokens that it may be answered with
-  std::optional<Exhausted> before_request(std::int64_t estimated_input,
-                                          std::int64_t max_output) const;
+  /// @param source           the model that is asked first; those after it may take over
+  std::optional<Exhausted> before_request(std::int64_t estimated_input, std::int64_t max_output,
+                                          int source = 0) const;
   /// A request is about to be sent: a turn begins.
   void count_turn() noexcept { ++turns_; }
-  void count_tokens(const Usage& usage) noexcept;
+  /// @param source  the model that answered
+  /// @return  what it did cost; nothing where the price is unknown
+  std::optional<Cost> count_tokens(const Usage& usage, int source = 0) noexcept;
   std::optional<Exhausted> after_response() const;
   std::optional<Exhausted> before_tool_call() const;
   void count_tool_call() noexcept { ++tool_calls_; }
@@ -55,11 +65,18 @@ class Budget {
   int turns() const noexcept { return turns_; }
   int tool_calls() const noexcept { return tool_calls_; }
   std::int64_t tokens() const noexcept { return tokens_; }
+  /// Of the responses whose price is known.
+  Cost cost() const noexcept { return cost_; }
   const TaskBudget& limits() const noexcept { return limits_; }
-  /// {"turns","tool_calls","tokens","time_ms"}: what is left.
+  /// {"turns","tool_calls","tokens","cost_usd"?,"time_ms"}: what is left; a cost where it is known.
   Json left_json() const;
 
  private:
+  const std::optional<ModelPrice>& price_of(int source) const noexcept;
+  bool knows_a_price() const noexcept;
+  Cost cost_left() const noexcept;
+  std::optional<Exhausted> cost_spent(Cost next_request) const;
+
   TaskBudget limits_;
   const Clock& clock_;
   std::chrono::steady_clock::time_point started_;
@@ -67,6 +84,9 @@ class Budget {
   int turns_ = 0;
   int tool_calls_ = 0;
   std::int64_t tokens_ = 0;
+  std::vector<ModelTerms> models_;
+  Cost cost_limit_;
+  Cost cost_;
   bool noticed_ = false;
 };
 

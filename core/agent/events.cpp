@@ -183,7 +183,8 @@ RunEvent model_fallback_event(int turn, const FallbackRecord& fallback) {
                         {"dropped_items", fallback.dropped}})};
 }
 
-RunEvent model_response_event(int turn, const Response& response) {
+RunEvent model_response_event(int turn, const Response& response, const std::optional<Cost>& cost,
+                              bool estimated) {
   // A wire whose items have no JSON of their own has one for all of them.
   const bool apart = response.output.empty() || response.items.empty() ||
                      std::any_of(response.items.begin(), response.items.end(),
@@ -196,11 +197,13 @@ RunEvent model_response_event(int turn, const Response& response) {
                             {"items", Json()},
                             {"usage", response.raw_usage},
                             {"tokens", response.usage ? to_json(*response.usage) : Json()},
+                            {"cost_usd", cost ? Json::number(cost->exact()) : Json()},
                             {"incomplete", response.incomplete},
                             {"stop_reason", response.stop_reason},
                             {"first_event_ms", milliseconds(response.first_event)},
                             {"duration_ms", milliseconds(response.duration)}});
   data.set("items", std::move(items));  // large: an initializer list would copy them
+  if (estimated) data.set("tokens_estimated", true);
   if (apart && !response.findings.empty() && !response.output.empty())
     data.set("output", received_json(response.output));
   return {"model.response", turn, std::move(data)};

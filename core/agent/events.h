@@ -13,6 +13,7 @@
 #include "core/base/json.h"
 #include "core/base/launcher.h"
 #include "core/base/redact.h"
+#include "core/model/cost.h"
 #include "core/model/model.h"
 
 namespace sortie {
@@ -89,7 +90,10 @@ RunEvent model_retry_event(int turn, const RetryRecord& retry);
 RunEvent model_fallback_event(int turn, const FallbackRecord& fallback);
 /// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
 /// same trouble.
-RunEvent model_response_event(int turn, const Response& response);
+/// @param cost       nothing: the price is not known
+/// @param estimated  the usage is an estimate: the provider sent none
+RunEvent model_response_event(int turn, const Response& response,
+                              const std::optional<Cost>& cost = {}, bool estimated = false);
 /// @param check  "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
 /// @param sent   what was sent back to the model; "" for nothing
 RunEvent check_hit_event(int turn, const std::string& check, const std::string& saw,

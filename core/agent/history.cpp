@@ -1,8 +1,12 @@
 #include "core/agent/history.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include "core/base/output_buffer.h"
 
 namespace sortie {
 namespace {
@@ -13,6 +17,8 @@ constexpr double kLeastRatio = 0.25;
 constexpr double kMostRatio = 4.0;
 /// What the wire puts around an item: names, braces, quotes.
 constexpr std::size_t kItemOverhead = 40;
+/// An output of so many bytes is not worth a line that stands for it.
+constexpr std::size_t kShortOutput = 200;
 
 std::size_t bytes_of(const Message& message) { return message.text.size(); }
 std::size_t bytes_of(const Reasoning& reasoning) { return reasoning.summary.size(); }
@@ -30,22 +36,152 @@ std::size_t bytes_of(const Item& item) {
          std::visit([](const auto& content) { return bytes_of(content); }, item.content);
 }
 
+const std::vector<Image>* images_of(const Item& item) {
+  if (const auto* message = std::get_if<Message>(&item.content)) return &message->images;
+  if (const auto* output = std::get_if<ToolOutput>(&item.content)) return &output->images;
+  return nullptr;
+}
+
+std::int64_t tokens_of(double bytes, double ratio) {
+  return static_cast<std::int64_t>(bytes / kBytesPerToken * ratio + 0.5);
+}
+
 }  // namespace
 
+History::Size History::size_of(const Item& item) const noexcept {
+  Size size{bytes_of(item), 0};
+  if (const auto* images = images_of(item))
+    for (const Image& image : *images) size.image_tokens += image_tokens(image, images_);
+  return size;
+}
+
+void History::recount() noexcept {
+  size_ = {};
+  for (const Item& item : items_) {
+    const Size size = size_of(item);
+    size_.bytes += size.bytes;
+    size_.image_tokens += size.image_tokens;
+  }
+}
+
 void History::add(Item item) {
-  bytes_ += bytes_of(item);
+  const Size size = size_of(item);
+  size_.bytes += size.bytes;
+  size_.image_tokens += size.image_tokens;
   items_.push_back(std::move(item));
+  if (!began_) first_ = items_.size();
+  if (in_prompt_) prompt_end_ = items_.size();
+}
+
+void History::begin_prompt() {
+  prompt_ = prompt_end_ = items_.size();
+  in_prompt_ = true;
+}
+
+void History::begin_turn() {
+  in_prompt_ = false;
+  began_ = true;
+  turns_.push_back(items_.size());
+}
+
+void History::count_images_by(const ImageRule& rule) {
+  if (images_ == rule) return;
+  images_ = rule;
+  recount();
 }
 
 std::int64_t History::estimated_tokens(std::size_t fixed_bytes) const noexcept {
-  const double bytes = static_cast<double>(bytes_ + fixed_bytes);
-  return static_cast<std::int64_t>(bytes / kBytesPerToken * ratio_ + 0.5);
+  return tokens_of(static_cast<double>(size_.bytes + fixed_bytes), ratio_) + size_.image_tokens;
 }
 
-void History::measured(std::int64_t input_tokens, std::int64_t estimate) noexcept {
-  if (input_tokens <= 0 || estimate <= 0) return;
-  const double measured = static_cast<double>(input_tokens);
-  ratio_ = std::clamp(ratio_ * measured / static_cast<double>(estimate), kLeastRatio, kMostRatio);
+std::int64_t History::estimated_tokens(const Item& item) const noexcept {
+  const Size size = size_of(item);
+  return tokens_of(static_cast<double>(size.bytes), ratio_) + size.image_tokens;
+}
+
+std::size_t History::bytes_of_tokens(std::int64_t tokens) const noexcept {
+  if (tokens <= 0) return 0;
+  return static_cast<std::size_t>(static_cast<double>(tokens) * kBytesPerToken / ratio_);
+}
+
+void History::measured(std::int64_t input_tokens, std::size_t fixed_bytes) noexcept {
+  const double text = static_cast<double>(input_tokens - size_.image_tokens);
+  const double estimate = static_cast<double>(size_.bytes + fixed_bytes) / kBytesPerToken;
+  if (text <= 0 || estimate <= 0) return;
+  ratio_ = std::clamp(text / estimate, kLeastRatio, kMostRatio);
+}
+
+void History::replace_by(Item summary, int keep_turns) {
+  const auto kept =
+      std::min<std::size_t>(static_cast<std::size_t>(std::max(0, keep_turns)), turns_.size());
+  const std::size_t tail = kept == 0 ? items_.size() : turns_[turns_.size() - kept];
+  std::vector<Item> items;
+  const auto keep = [&](std::size_t from, std::size_t to) {
+    std::move(items_.begin() + static_cast<std::ptrdiff_t>(from),
+              items_.begin() + static_cast<std::ptrdiff_t>(to), std::back_inserter(items));
+  };
+  keep(0, first_);
+  items.push_back(std::move(summary));
+  const bool prompt_goes = prompt_ >= first_ && prompt_end_ <= tail;
+  const std::size_t prompt_at = items.size();
+  if (prompt_goes) keep(prompt_, prompt_end_);
+  const std::size_t tail_at = items.size();
+  keep(tail, items_.size());
+
+  std::vector<std::size_t> turns;
+  for (std::size_t i = turns_.size() - kept; i < turns_.size(); ++i)
+    turns.push_back(turns_[i] - tail + tail_at);
+  if (prompt_goes) {
+    prompt_ = prompt_at;
+    prompt_end_ = tail_at;
+  } else if (prompt_ >= tail) {
+    prompt_ = prompt_ - tail + tail_at;
+    prompt_end_ = prompt_end_ - tail + tail_at;
+  }
+  items_ = std::move(items);
+  turns_ = std::move(turns);
+  recount();
+  begin_epoch();
+}
+
+void History::shorten(ToolOutput& output, std::size_t to_bytes) {
+  const std::size_t before = output.text.size();
+  for (const Image& image : output.images) size_.image_tokens -= image_tokens(image, images_);
+  std::string line = "[output of " + size_in_words(before) +
+                     (output.images.empty() ? "" : " and its images") +
+                     " left out to save room; call the tool again where it is needed]";
+  output.images.clear();
+  if (before > kShortOutput)
+    output.text = to_bytes > kShortOutput ? head_and_tail(output.text, to_bytes) : std::move(line);
+  size_.bytes = size_.bytes - before + output.text.size();
+}
+
+bool History::cut_outputs(std::int64_t limit, std::size_t fixed_bytes) {
+  begin_epoch();
+  const std::size_t last_turn = turns_.empty() ? items_.size() : turns_.back();
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const std::int64_t over = estimated_tokens(fixed_bytes) - limit;
+    if (over <= 0) return true;
+    auto* output = std::get_if<ToolOutput>(&items_[i].content);
+    if (output == nullptr) continue;
+    // What is said of the cut takes some room too.
+    const std::size_t too_much = bytes_of_tokens(over) + kShortOutput;
+    const std::size_t size = output->text.size();
+    shorten(*output, i < last_turn || too_much >= size ? 0 : size - too_much);
+  }
+  return estimated_tokens(fixed_bytes) <= limit;
+}
+
+std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
+  HeadTail cut(max_bytes);
+  cut.feed(text);
+  return cut.render();
+}
+
+std::int64_t estimated_output(const std::vector<Item>& items) noexcept {
+  std::size_t bytes = 0;
+  for (const Item& item : items) bytes += bytes_of(item);
+  return tokens_of(static_cast<double>(bytes), 1);
 }
 
 }  // namespace sortie

@@ -47,6 +47,26 @@ LoopResult stopped() {
   return {.code = ExitCode::interrupted, .reason = "stopped by a signal", .kind = "stopped"};
 }
 
+constexpr const char* kMoreRoom =
+    "a model with a larger context window (or its model.context_window), a shorter prompt or "
+    "fewer project_docs";
+
+/// The text of the assistant's messages; "" for none.
+std::string text_of(const std::vector<Item>& items) {
+  std::string message;
+  for (const Item& item : items) {
+    const auto* text = std::get_if<Message>(&item.content);
+    if (text && text->role == Message::Role::assistant && !text->text.empty())
+      message += (message.empty() ? "" : "\n") + text->text;
+  }
+  return message;
+}
+
+/// What a response without usage counts as.
+Usage estimated_usage(const Response& response, std::int64_t input_tokens) {
+  return {.input_tokens = input_tokens, .output_tokens = estimated_output(response.items)};
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
@@ -58,23 +78,29 @@ std::string joined(const std::vector<std::string>& lines) {
 /// Tells of a request while it is under way.
 class Loop::Recorder : public StreamSink {
  public:
-  explicit Recorder(const Loop& loop) : loop_(loop) {}
+  Recorder(Loop& loop, const std::vector<Item>& items) : loop_(loop), items_(items) {}
   void on_request(const RequestRecord& request, int attempt) override {
-    tell(model_request_event(loop_.turn_, request, attempt, loop_.history_.items()));
+    tell(model_request_event(loop_.turn_, request, attempt, items_));
   }
   void on_retry(const RetryRecord& retry) override { tell(model_retry_event(loop_.turn_, retry)); }
   void on_fallback(const FallbackRecord& fallback) override {
     tell(model_fallback_event(loop_.turn_, fallback));
+    ++loop_.source_;  // set_source() follows, once the request has come to its end
   }
   void on_progress(std::uint64_t) override {}
 
  private:
   void tell(const RunEvent& event) { loop_.parts_.events.on(event); }
-  const Loop& loop_;
+  Loop& loop_;
+  const std::vector<Item>& items_;
 };
 
-Loop::Loop(Parts parts, ModelSettings settings) : parts_(parts), settings_(std::move(settings)) {
+Loop::Loop(Parts parts, ModelSettings settings, LoopContext context)
+    : parts_(parts), settings_(std::move(settings)), context_(std::move(context)) {
   settings_.tools = parts_.tools.specs();
+  if (context_.models.empty())
+    context_.models = {ModelTerms{.max_output_tokens = settings_.max_output_tokens}};
+  set_source(0);
   fixed_bytes_ = bytes_of(settings_);
 }
 
@@ -85,7 +111,7 @@ void Loop::begin_stage(StageSettings stage) {
   next.output_schema = stage.output_schema;
   if (next.instructions != settings_.instructions || !same_tools(next.tools, settings_.tools) ||
       next.output_schema.has_value() != settings_.output_schema.has_value())
-    ++stage_epoch_;
+    history_.begin_epoch(sent_epoch_);
   settings_ = std::move(next);
   fixed_bytes_ = bytes_of(settings_);
   stage_ = std::move(stage);
@@ -94,6 +120,7 @@ void Loop::begin_stage(StageSettings stage) {
 }
 
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
+  history_.begin_prompt();
   for (Item& item : items) history_.add(std::move(item));
   corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = 0;
   for (;;)
@@ -102,66 +129,219 @@ LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
 
 std::optional<LoopResult> Loop::one_turn(std::stop_token stop) {
   if (stop.stop_requested()) return stopped();
-  if (auto end = begin_turn()) return end;
-  Response response;
   try {
-    response = ask(stop);
+    if (auto end = begin_turn(stop)) return end;
+    Response response = ask(history_, settings_, stop);
+    too_long_ = false;
+    return take(std::move(response), stop);
   } catch (const Stopped&) {
     return stopped();
   } catch (const ModelError& error) {
-    // A request cut off by the deadline of the whole run failed for want of time.
-    if (error.code() == ExitCode::unavailable)
-      if (const auto up = parts_.budget.time_up()) return exhausted(*up);
-    if (error.code() == ExitCode::budget) {
-      LoopResult end = exhausted(parts_.budget.time_spent());
-      end.reason = error.what();
-      return end;
+    if (error.kind() != "context_length" || std::exchange(too_long_, true)) return failed(error);
+    try {
+      if (compact("context_length", tokens_of(history_) / 2, Means::ask_for_summary, stop))
+        return {};
+    } catch (const Stopped&) {
+      return stopped();
     }
-    return LoopResult{.code = error.code(),
-                      .reason = error.what(),
-                      .kind = error.kind(),
-                      .retry_after = error.retry_after()};
+    return failed(error);
   }
-  return take(std::move(response), stop);
 }
 
-std::optional<LoopResult> Loop::begin_turn() {
+LoopResult Loop::failed(const ModelError& error) {
+  // A request cut off by the deadline of the whole run failed for want of time.
+  if (error.code() == ExitCode::unavailable)
+    if (const auto up = parts_.budget.time_up()) return exhausted(*up);
+  if (error.code() == ExitCode::budget) {
+    LoopResult end = exhausted(parts_.budget.time_spent());
+    end.reason = error.what();
+    return end;
+  }
+  LoopResult end{.code = error.code(),
+                 .reason = error.what(),
+                 .kind = error.kind(),
+                 .retry_after = error.retry_after()};
+  if (error.kind() == "context_length") {
+    end.reason = "the conversation is too long for the model, also shortened: " + end.reason;
+    end.next = kMoreRoom;
+  }
+  return end;
+}
+
+std::optional<LoopResult> Loop::begin_turn(std::stop_token stop) {
   if (const auto notice = parts_.budget.take_notice()) tell_model(*notice);
   if (const auto notice = stage_notice()) tell_model(*notice);
-  const std::int64_t estimate = history_.estimated_tokens(fixed_bytes_);
-  if (const auto out = parts_.budget.before_request(estimate, settings_.max_output_tokens))
+  if (auto end = make_room(stop)) return end;
+  if (const auto out =
+          parts_.budget.before_request(tokens_of(history_), settings_.max_output_tokens, source_))
     return exhausted(*out);
   if (const auto out = stage_spent()) return exhausted(*out);
-  ++turn_;
-  ++stage_turns_;
-  parts_.budget.count_turn();
-  parts_.events.on(
-      turn_started_event(turn_, history_.items().size(), estimate, parts_.budget.left_json()));
+  start_turn(history_);
   return {};
 }
 
-Response Loop::ask(std::stop_token stop) {
-  const std::int64_t estimate = history_.estimated_tokens(fixed_bytes_);
-  Recorder recorder(*this);
-  const Request request{settings_, history_.items(), history_.epoch() + stage_epoch_};
-  Response response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);
-  parts_.events.on(model_response_event(turn_, response));
-  if (response.usage) {
-    parts_.budget.count_tokens(*response.usage);
-    history_.measured(response.usage->input_tokens, estimate);
+void Loop::start_turn(const History& history) {
+  ++turn_;
+  ++stage_turns_;
+  parts_.budget.count_turn();
+  parts_.events.on(turn_started_event(turn_, history.items().size(), tokens_of(history),
+                                      parts_.budget.left_json()));
+}
+
+void Loop::set_source(int source) {
+  source_ = std::clamp(source, 0, static_cast<int>(context_.models.size()) - 1);
+  history_.count_images_by(terms().images);
+}
+
+Response Loop::ask(const History& history, const ModelSettings& settings, std::stop_token stop) {
+  const std::int64_t estimate = tokens_of(history);
+  Recorder recorder(*this, history.items());
+  const Request request{settings, history.items(), history.epoch()};
+  sent_epoch_ = std::max(sent_epoch_, history.epoch());
+  Response response;
+  try {
+    response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);
+  } catch (...) {
+    set_source(source_);
+    throw;
   }
+  set_source(response.source);
+  const bool measured = response.usage.has_value();
+  if (measured && &history == &history_)
+    history_.measured(response.usage->input_tokens, fixed_bytes_);
+  if (!measured) response.usage = estimated_usage(response, estimate);
+  const auto cost = parts_.budget.count_tokens(*response.usage, response.source);
+  parts_.events.on(model_response_event(turn_, response, cost, !measured));
+  if (!measured && !std::exchange(usage_told_, true))
+    parts_.events.on(check_hit_event(turn_, "usage_missing",
+                                     "the provider did not say how many tokens it has used: "
+                                     "estimates are counted",
+                                     ""));
   return response;
+}
+
+/// Shortens the history where it nears the window, or says that it can't be sent.
+std::optional<LoopResult> Loop::make_room(std::stop_token stop) {
+  const Room room = this->room();
+  const std::int64_t before = tokens_of(history_);
+  if (before <= room.trigger) return {};
+  // What is kept for good may fill most of the room; then it is not worth a summary each turn.
+  const bool grown = before - compacted_to_ >= room.trigger / 8;
+  if (grown || before > room.limit)
+    compact("compact_at", room.trigger, grown ? Means::ask_for_summary : Means::cut_outputs, stop);
+  if (tokens_of(history_) <= room.window) return {};
+  return LoopResult{.code = ExitCode::refused,
+                    .reason = "the conversation has about " + std::to_string(tokens_of(history_)) +
+                              " tokens and nothing left to shorten, the context window of " +
+                              terms().name + " has " + std::to_string(room.window),
+                    .kind = "context_length",
+                    .next = kMoreRoom};
+}
+
+/// Puts a summary in the place of older turns, or where none can be had, cuts old outputs.
+/// @return  whether the history is any shorter
+bool Loop::compact(const std::string& cause, std::int64_t limit, Means means,
+                   std::stop_token stop) {
+  CompactionRecord record{.cause = cause,
+                          .method = "cut",
+                          .turns_before = history_.turns(),
+                          .tokens_before = tokens_of(history_)};
+  if (means == Means::ask_for_summary && history_.turns() > 0) {
+    History conversation = history_;
+    // A request that was too long once would be so again.
+    if (cause == "context_length" || tokens_of(conversation) > room().limit)
+      conversation.cut_outputs(std::min(limit, room().trigger), fixed_bytes_);
+    std::string why_not;
+    record.summary = aside(std::move(conversation), kHandOverRequest, why_not, stop);
+  }
+  History shorter = history_;
+  const bool cut_fits = shorter.cut_outputs(limit / 4 * 3, fixed_bytes_);
+  if (!record.summary.empty()) {
+    History summarised =
+        with_summary(history_, record.summary, context_.keep_last_turns, limit, fixed_bytes_);
+    const bool better = !cut_fits && tokens_of(summarised) < tokens_of(shorter);
+    if (tokens_of(summarised) <= limit || better) {
+      shorter = std::move(summarised);
+      record.method = "summary";
+    } else {
+      record.summary.clear();
+    }
+  }
+  record.turns_after = shorter.turns();
+  record.tokens_after = compacted_to_ = tokens_of(shorter);
+  const bool any_shorter = record.tokens_after < record.tokens_before;
+  if (any_shorter) {
+    parts_.events.on(context_compacted_event(turn_, record));
+    history_ = std::move(shorter);
+  }
+  // What went out meanwhile is not the beginning of what comes next.
+  if (any_shorter || sent_epoch_ >= history_.epoch()) history_.begin_epoch(sent_epoch_);
+  return any_shorter;
+}
+
+/// A turn of its own that leaves the history as it is. @return "" where there is no text
+std::string Loop::aside(History conversation, std::string_view request, std::string& why_not,
+                        std::stop_token stop) {
+  conversation.add({Message{Message::Role::user, std::string(request)}});
+  if (tokens_of(conversation) > room().window) {
+    why_not = "the conversation does not fit the context window";
+    return {};
+  }
+  if (const auto out = parts_.budget.before_request(tokens_of(conversation),
+                                                    settings_.max_output_tokens, source_)) {
+    why_not = out->text;
+    return {};
+  }
+  if (const auto out = stage_spent()) {
+    why_not = out->text;
+    return {};
+  }
+  ModelSettings settings = settings_;
+  settings.output_schema.reset();  // it is about the final message
+  start_turn(conversation);
+  Response response;
+  try {
+    response = ask(conversation, settings, stop);
+  } catch (const ModelError& error) {
+    why_not = error.what();
+    return {};
+  }
+  const std::string text = text_of(response.items);
+  if (text.empty()) why_not = "the model's answer has no text";
+  return text;
+}
+
+std::string Loop::ask_aside(std::string_view request, std::string& why_not, std::stop_token stop) {
+  std::string text;
+  try {
+    text = aside(history_, request, why_not, stop);
+  } catch (const Stopped&) {
+    why_not = "stopped by a signal";
+  }
+  history_.begin_epoch(sent_epoch_);
+  return text;
+}
+
+/// A single output must leave room for what is to come of it.
+void Loop::fit_output(ToolOutput& output) {
+  const std::int64_t most = room_for_output(room(), tokens_of(history_));
+  const std::size_t bytes = output.text.size();
+  if (history_.estimated_tokens({output}) <= most) return;
+  output.text = head_and_tail(output.text, history_.bytes_of_tokens(most));
+  parts_.events.on(check_hit_event(turn_, "output_cut",
+                                   "the output of call " + output.call_id + " has " +
+                                       std::to_string(bytes) + " bytes, and room is left for " +
+                                       std::to_string(output.text.size()),
+                                   ""));
 }
 
 std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   const std::string words = judge_words(response);
   std::vector<ToolCall> calls;
-  std::string message;
+  const std::string message = text_of(response.items);
+  history_.begin_turn();
   for (Item& item : response.items) {
     if (const auto* call = std::get_if<ToolCall>(&item.content)) calls.push_back(*call);
-    const auto* text = std::get_if<Message>(&item.content);
-    if (text && text->role == Message::Role::assistant && !text->text.empty())
-      message += (message.empty() ? "" : "\n") + text->text;
     history_.add(std::move(item));
   }
   if (!message.empty()) last_message_ = message;
@@ -285,6 +465,7 @@ std::optional<LoopResult> Loop::run_call(const ToolCall& call, std::stop_token s
   // Whatever the tool host made of it: one output a call, with the call's own id.
   result.output.call_id = call.call_id;
   result.output.form = call.form;
+  fit_output(result.output);
   history_.add({std::move(result.output)});
   return end_by(result);
 }

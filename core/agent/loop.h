@@ -4,11 +4,14 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/agent/budget.h"
+#include "core/agent/compaction.h"
 #include "core/agent/events.h"
 #include "core/agent/history.h"
+#include "core/agent/model_terms.h"
 #include "core/agent/response_checks.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
@@ -33,6 +36,13 @@ struct StageSettings {
   std::optional<OutputSchema> output_schema{};  ///< of the message that ends it
 };
 
+/// What the history may grow to.
+struct LoopContext {
+  std::vector<ModelTerms> models{};  ///< by Item::source; empty: one of which nothing is known
+  double compact_at = 0.8;           ///< share of the context window
+  int keep_last_turns = 4;
+};
+
 /// Asks the model, runs the tools it calls, and so on until it ends its turn with a message or
 /// something ends the run. All it does is told to the event sink before its effect.
 ///
@@ -49,7 +59,7 @@ class Loop {
   };
 
   /// @param settings  `tools` is replaced by what the tool host offers
-  Loop(Parts parts, ModelSettings settings);
+  Loop(Parts parts, ModelSettings settings, LoopContext context = {});
 
   /// @param items  put at the end of the history first: the prompt, or feedback
   /// @throws Error  from the event sink (the transcript can't be written) or the launcher
@@ -59,6 +69,11 @@ class Loop {
   /// and a limit of its own. Where instructions or tools differ, requests share no prefix with the
   /// ones before: a new epoch.
   void begin_stage(StageSettings stage);
+
+  /// Asks the model for a text about the conversation, as a turn of its own: it is on record and
+  /// costs what it costs, and leaves the history as it is. Calls in the answer are not run.
+  /// @param why_not  gets why there is none, where it is ""
+  std::string ask_aside(std::string_view request, std::string& why_not, std::stop_token stop);
 
   const History& history() const noexcept { return history_; }
   /// The last text message of the model, also one that came with tool calls; "" for none.
@@ -78,8 +93,22 @@ class Loop {
   };
 
   std::optional<LoopResult> one_turn(std::stop_token stop);
-  std::optional<LoopResult> begin_turn();
-  Response ask(std::stop_token stop);
+  std::optional<LoopResult> begin_turn(std::stop_token stop);
+  void start_turn(const History& history);
+  Response ask(const History& history, const ModelSettings& settings, std::stop_token stop);
+  LoopResult failed(const ModelError& error);
+  const ModelTerms& terms() const { return context_.models[static_cast<std::size_t>(source_)]; }
+  Room room() const { return room_of(terms(), context_.compact_at); }
+  std::int64_t tokens_of(const History& history) const {
+    return history.estimated_tokens(fixed_bytes_);
+  }
+  void set_source(int source);
+  std::optional<LoopResult> make_room(std::stop_token stop);
+  std::string aside(History conversation, std::string_view request, std::string& why_not,
+                    std::stop_token stop);
+  enum class Means { ask_for_summary, cut_outputs };
+  bool compact(const std::string& cause, std::int64_t limit, Means means, std::stop_token stop);
+  void fit_output(ToolOutput& output);
   std::optional<LoopResult> take(Response response, std::stop_token stop);
   /// Looks at the response's words; what is to be sent back because of them, or "".
   std::string judge_words(const Response& response);
@@ -97,19 +126,24 @@ class Loop {
 
   Parts parts_;
   ModelSettings settings_;
+  LoopContext context_;
   std::size_t fixed_bytes_ = 0;  ///< of instructions and tools, for the estimate
   History history_;
+  int sent_epoch_ = 0;             ///< the newest that a request had
+  int source_ = 0;                 ///< the model in use; see Item::source
+  std::int64_t compacted_to_ = 0;  ///< tokens after the last compaction
+  bool too_long_ = false;          ///< the provider said so since the last response
   std::string last_message_;
   int turn_ = 0;
   StageSettings stage_;
-  int stage_epoch_ = 0;
   int stage_turns_ = 0;
   bool stage_noticed_ = false;
-  int corrections_ = 0;     ///< in a row
-  int bad_words_ = 0;       ///< responses sent back for their words, in a row
-  int incomplete_ = 0;      ///< in a row
-  int reasoning_only_ = 0;  ///< in a row
-  int paused_ = 0;          ///< in a row
+  bool usage_told_ = false;  ///< that a response came without usage
+  int corrections_ = 0;      ///< in a row
+  int bad_words_ = 0;        ///< responses sent back for their words, in a row
+  int incomplete_ = 0;       ///< in a row
+  int reasoning_only_ = 0;   ///< in a row
+  int paused_ = 0;           ///< in a row
 };
 
 }  // namespace sortie

@@ -57,6 +57,8 @@ const RecordRow kRecords[] = {
       {"output?", "list"},
       {"usage", "any"},
       {"tokens", "tokens_or_null"},
+      {"tokens_estimated?", "boolean"},
+      {"cost_usd", "any"},
       {"incomplete", "boolean"},
       {"stop_reason", "text"},
       {"first_event_ms", "count"},

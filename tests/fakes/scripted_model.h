@@ -54,7 +54,9 @@ inline Item call(std::string call_id, std::string name = "shell", std::string ar
 }
 
 /// A complete response of these items.
-inline Response response(std::vector<Item> items, std::optional<Usage> usage = {}) {
+inline Response response(std::vector<Item> items,
+                         std::optional<Usage> usage = Usage{.input_tokens = 20,
+                                                            .output_tokens = 5}) {
   Response made;
   made.id = "resp_1";
   made.served_model = "scripted-1";

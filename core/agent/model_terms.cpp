@@ -1,0 +1,116 @@
+#include "core/agent/model_terms.h"
+
+#include <algorithm>
+
+namespace sortie {
+namespace {
+
+const char* name_of(TermSource source) noexcept {
+  switch (source) {
+    case TermSource::task:
+      return "task";
+    case TermSource::table:
+      return "table";
+    case TermSource::replay:
+      return "replay";
+    case TermSource::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// What is published of the model under the name that this provider gives it. The names of a server
+/// of one's own are its own affair.
+const KnownModel* known_at(const TaskModel& model) {
+  if (model.provider == "local") return nullptr;
+  const bool anyone = model.provider == "replay";
+  const char* vendor = anyone ? "" : model.provider == "anthropic" ? "anthropic" : "openai";
+  return known_models().find(vendor, model.name);
+}
+
+void set_price(const TaskModel& model, const KnownModel* known, ModelTerms& terms) {
+  if (model.price) {
+    terms.price = model.price;
+    terms.price_from = TermSource::task;
+  } else if (model.provider == "replay") {
+    terms.price = ModelPrice{};
+    terms.price_from = TermSource::replay;
+  } else if (known && model.provider != "azure") {  // which has a price list of its own
+    terms.price = known->price;
+    terms.price_from = TermSource::table;
+  }
+}
+
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json price_json(const std::optional<ModelPrice>& price) {
+  if (!price) return {};
+  return Json::object({{"input", price->input},
+                       {"cached_input", number_or_null(price->cached_input)},
+                       {"cache_write", number_or_null(price->cache_write)},
+                       {"output", price->output}});
+}
+
+}  // namespace
+
+ModelTerms terms_of(const TaskModel& model) {
+  const KnownModel* known = known_at(model);
+  ModelTerms terms;
+  terms.name = model.provider + " " + model.name;
+  if (model.context_window) {
+    terms.context_window = *model.context_window;
+    terms.window_from = TermSource::task;
+  } else if (known) {
+    terms.context_window = known->context_window;
+    terms.window_from = TermSource::table;
+  } else if (model.provider == "replay") {
+    terms.window_from = TermSource::replay;
+  }
+  terms.max_output_tokens = std::min(model.max_output_tokens, terms.context_window / 2);
+  if (known) terms.max_output_tokens = std::min(terms.max_output_tokens, known->max_output);
+  if (known && known->images) terms.images = *known->images;
+  set_price(model, known, terms);
+  return terms;
+}
+
+std::vector<ModelTerms> terms_of_all(const TaskModel& model) {
+  std::vector<ModelTerms> all = {terms_of(model)};
+  for (const TaskModel& next : model.fallback) all.push_back(terms_of(next));
+  return all;
+}
+
+void put_in_force(const std::vector<ModelTerms>& terms, TaskModel& model) {
+  const auto put = [](const ModelTerms& from, TaskModel& to) {
+    to.context_window = from.context_window;
+    to.max_output_tokens = from.max_output_tokens;
+    to.price = from.price;
+  };
+  if (!terms.empty()) put(terms.front(), model);
+  for (std::size_t i = 0; i < model.fallback.size() && i + 1 < terms.size(); ++i)
+    put(terms[i + 1], model.fallback[i]);
+}
+
+std::vector<std::string> unknown_terms(const std::vector<ModelTerms>& terms) {
+  std::vector<std::string> lines;
+  for (const ModelTerms& each : terms) {
+    std::string line;
+    if (each.window_from == TermSource::unknown)
+      line = "its context window is not known, " + std::to_string(each.context_window) +
+             " tokens are assumed (model.context_window)";
+    if (!each.price)
+      line += std::string(line.empty() ? "" : "; ") +
+              "its price is not known, so budget.tokens governs and no cost (model.price)";
+    if (!line.empty()) lines.push_back("model " + each.name + ": " + line);
+  }
+  return lines;
+}
+
+Json to_json(const ModelTerms& terms) {
+  return Json::object({{"context_window", terms.context_window},
+                       {"window_from", name_of(terms.window_from)},
+                       {"max_output_tokens", terms.max_output_tokens},
+                       {"price", price_json(terms.price)},
+                       {"price_from", name_of(terms.price_from)}});
+}
+
+}  // namespace sortie

@@ -1,0 +1,448 @@
+// Budgets and context of the loop: what a request may cost, and what it may hold.
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "core/agent/loop.h"
+#include "tests/fakes/event_list.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_tool_host.h"
+#include "tests/fakes/scripted_model.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+constexpr std::int64_t kWindow = 10'000;
+constexpr std::int64_t kMaxOutput = 1'000;
+
+ModelTerms terms(std::optional<ModelPrice> price = {}) {
+  return {.name = "scripted",
+          .context_window = kWindow,
+          .max_output_tokens = kMaxOutput,
+          .price = price};
+}
+
+/// A model whose provider has a window and counts tokens; it calls a tool each turn, and answers a
+/// hand-over request as it is told.
+class WindowedModel : public Model {
+ public:
+  std::int64_t window = kWindow;
+  int turns = 20;  ///< until it ends with a message
+  std::function<Response(const Request&)> hand_over = [](const Request&) {
+    return response({assistant("## Goal\nthe summary")});
+  };
+  std::function<std::optional<Usage>(std::int64_t)> usage = [](std::int64_t input) {
+    return std::optional(Usage{.input_tokens = input, .output_tokens = 50});
+  };
+  int fall_back_at = -1;  ///< with this request another model takes over, of half the window
+  std::vector<std::size_t> sizes;  ///< items of each request
+  std::vector<int> epochs;
+  int hand_overs = 0;
+  std::int64_t largest = 0;  ///< tokens of a request that was answered
+
+  static std::int64_t tokens_of(const std::vector<Item>& items) {
+    std::size_t bytes = 0;
+    for (const Item& item : items) {
+      if (const auto* one = std::get_if<Message>(&item.content)) bytes += one->text.size();
+      if (const auto* one = std::get_if<ToolOutput>(&item.content)) bytes += one->text.size();
+      bytes += 40;
+    }
+    return static_cast<std::int64_t>(bytes / 4);
+  }
+
+  Response ask(const Request& request, StreamSink& stream, std::chrono::steady_clock::time_point,
+               std::stop_token) override {
+    check_prefix(request);
+    stream.on_request({.provider = "scripted", .wire = "none", .body_sha256 = "a"}, 1);
+    if (static_cast<int>(sizes.size()) == fall_back_at) {
+      stream.on_fallback({.from = "scripted", .to = "small", .reason = "gone"});
+      source_ = 1;
+      window = kWindow / 2;
+    }
+    sizes.push_back(request.items.size());
+    epochs.push_back(request.epoch);
+    const std::int64_t input = tokens_of(request.items);
+    if (input > window)
+      throw ModelError("the input exceeds the context window", ExitCode::refused, "context_length");
+    largest = std::max(largest, input);
+    const auto* last = std::get_if<Message>(&request.items.back().content);
+    const bool is_hand_over = last && last->text.starts_with("This conversation is about");
+    hand_overs += is_hand_over ? 1 : 0;
+    Response made = is_hand_over  ? hand_over(request)
+                    : --turns < 0 ? response({assistant("Done.")})
+                                  : response({call("c" + std::to_string(++calls_))});
+    made.usage = usage(input);
+    made.source = source_;
+    return made;
+  }
+
+ private:
+  /// Within an epoch items only ever grow.
+  void check_prefix(const Request& request) {
+    if (request.epoch == epoch_) {
+      BOOST_TEST(request.items.size() >= items_.size());
+      for (std::size_t i = 0; i < std::min(items_.size(), request.items.size()); ++i)
+        BOOST_TEST(write_json(to_json(request.items[i])) == items_[i]);
+    }
+    BOOST_TEST(request.epoch >= epoch_);
+    epoch_ = request.epoch;
+    items_.clear();
+    for (const Item& item : request.items) items_.push_back(write_json(to_json(item)));
+  }
+
+  int calls_ = 0;
+  int source_ = 0;
+  int epoch_ = -1;
+  std::vector<std::string> items_;
+};
+
+struct Flight {
+  explicit Flight(TaskBudget limits = {}, std::vector<ModelTerms> models = {terms()})
+      : budget(limits, clock, models),
+        loop({model, tools, events, budget},
+             ModelSettings{.model = "m", .max_output_tokens = kMaxOutput},
+             LoopContext{.models = models}) {}
+
+  LoopResult run() { return loop.run({user("Do it.")}, stop.get_token()); }
+  void outputs_of(std::size_t bytes) {
+    tools.on_call = [this, bytes](const ToolCall& call) {
+      tools.results[call.call_id] = {ToolOutput{call.call_id, std::string(bytes, 'x')}};
+    };
+  }
+  void check_paired() const {
+    std::map<std::string, int> open;
+    for (const Item& item : loop.history().items()) {
+      if (const auto* one = std::get_if<ToolCall>(&item.content)) ++open[one->call_id];
+      if (const auto* one = std::get_if<ToolOutput>(&item.content)) --open[one->call_id];
+    }
+    for (const auto& [id, count] : open) BOOST_TEST(count == 0, id);
+  }
+
+  FakeClock clock;
+  Budget budget;
+  WindowedModel model;
+  FakeToolHost tools;
+  EventList events;
+  std::stop_source stop;
+  Loop loop;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(context_of_the_loop)
+
+BOOST_AUTO_TEST_CASE(a_cost_is_reserved_before_a_request_and_counted_after_it) {
+  const ModelPrice price{.input = 1, .cached_input = 0.1, .output = 10};
+  Flight flight({.cost = 0.05}, {terms(price)});
+  flight.model.usage = [](std::int64_t) {
+    return Usage{.input_tokens = 1000, .cached_input_tokens = 500, .output_tokens = 900};
+  };
+
+  const LoopResult result = flight.run();
+
+  // Each response costs 0.00955, and 0.01 and a little is reserved for the next.
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.kind == "cost");
+  BOOST_TEST(
+      result.reason.starts_with("cost 0.048 of 0.05 USD at turn 5, and the next request may take "),
+      result.reason);
+  BOOST_TEST(result.next == "--max-cost 0.08");
+  const auto exhausted = flight.events.data_of("budget.exhausted");
+  BOOST_REQUIRE(exhausted.size() == 1u);
+  BOOST_TEST(write_json(exhausted[0]) == R"({"which":"cost","limit":50000,"used":47750})");
+  BOOST_TEST(flight.events.data_of("model.response")[0]["cost_usd"].text() == "0.00955");
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(a_fallback_that_is_dearer_is_reserved_for) {
+  const ModelPrice cheap{.input = 0, .output = 1};
+  const ModelPrice dear{.input = 0, .output = 100};
+  Flight flight({.cost = 0.09}, {terms(cheap), terms(dear)});
+
+  BOOST_TEST(flight.run().kind == "cost");
+  BOOST_TEST(flight.model.sizes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_price_that_is_not_known_is_no_price_of_nothing) {
+  Flight flight({.cost = 0.000001});
+  flight.model.turns = 2;
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  for (const Json& response : flight.events.data_of("model.response"))
+    BOOST_TEST(response["cost_usd"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(no_run_passes_its_cost_by_more_than_the_output_of_one_response) {
+  std::mt19937 random(4);
+  const auto any = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  };
+  int ended_by_cost = 0;
+  for (int run = 0; run < 300; ++run) {
+    const ModelPrice price{.input = static_cast<double>(any(1, 500)) / 100,
+                           .cached_input = static_cast<double>(any(0, 100)) / 100,
+                           .cache_write = static_cast<double>(any(1, 700)) / 100,
+                           .output = static_cast<double>(any(100, 8000)) / 100};
+    const double limit = static_cast<double>(any(1, 400)) / 1000;
+    const double ratio = static_cast<double>(any(50, 200)) / 100;
+    Flight flight({.turns = 500, .cost = limit}, {terms(price)});
+    flight.model.turns = 100;
+    flight.outputs_of(static_cast<std::size_t>(any(0, 3000)));
+    flight.model.usage = [&](std::int64_t input) -> std::optional<Usage> {
+      if (any(0, 9) == 0) return {};
+      Usage usage;
+      usage.input_tokens = static_cast<std::int64_t>(static_cast<double>(input) * ratio);
+      usage.cached_input_tokens = any(0, usage.input_tokens);
+      usage.cache_write_input_tokens = any(0, usage.input_tokens - usage.cached_input_tokens);
+      usage.output_tokens = any(0, kMaxOutput);
+      return usage;
+    };
+
+    const LoopResult result = flight.run();
+
+    ended_by_cost += result.kind == "cost" ? 1 : 0;
+    const Cost allowed = Cost::usd(limit) + tokens_at(kMaxOutput, price.output);
+    BOOST_TEST((flight.budget.cost() <= allowed), flight.budget.cost().exact() << " of " << limit);
+  }
+  BOOST_TEST(ended_by_cost > 200);
+}
+
+BOOST_AUTO_TEST_CASE(estimates_stand_in_for_usage_that_is_missing_and_it_is_said_once) {
+  Flight flight({}, {terms(ModelPrice{.input = 1, .output = 1})});
+  flight.model.turns = 3;
+  flight.model.usage = [](std::int64_t) { return std::nullopt; };
+
+  flight.run();
+
+  const auto responses = flight.events.data_of("model.response");
+  BOOST_REQUIRE(responses.size() == 4u);
+  for (const Json& each : responses) {
+    BOOST_TEST(each["tokens_estimated"].boolean());
+    BOOST_TEST(each["tokens"].integer_at("input_tokens") > 0);
+    BOOST_TEST(each["cost_usd"].real().value_or(0) > 0);
+  }
+  BOOST_TEST(flight.budget.tokens() > 0);
+  BOOST_TEST(flight.events.data_of("check.hit").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_history_is_shortened_before_it_fills_the_window) {
+  Flight flight;
+  flight.outputs_of(4'000);
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success), result.reason);
+  BOOST_TEST(flight.model.hand_overs >= 2);
+  BOOST_TEST(flight.model.largest < kWindow - kMaxOutput);
+  const auto compacted = flight.events.data_of("context.compacted");
+  BOOST_TEST(compacted.size() == static_cast<std::size_t>(flight.model.hand_overs));
+  for (const Json& each : compacted) {
+    BOOST_TEST(each.string_at("cause") == "compact_at");
+    BOOST_TEST(each.string_at("method") == "summary");
+    BOOST_TEST(each.integer_at("turns_after") == 4);
+    BOOST_TEST(each.integer_at("turns_before") > 4);
+    BOOST_TEST(each.integer_at("tokens_after") < each.integer_at("tokens_before"));
+    BOOST_TEST(each.string_at("summary") == "## Goal\nthe summary");
+  }
+  BOOST_TEST(std::is_sorted(flight.model.epochs.begin(), flight.model.epochs.end()));
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_counts_as_a_turn_and_runs_no_calls) {
+  Flight flight;
+  flight.outputs_of(4'000);
+  flight.model.turns = 9;
+  flight.model.hand_over = [](const Request&) {
+    return response({assistant("the summary"), call("evil")});
+  };
+
+  flight.run();
+
+  BOOST_TEST(flight.model.hand_overs == 1);
+  BOOST_TEST(std::count(flight.tools.dispatched.begin(), flight.tools.dispatched.end(), "evil") ==
+             0);
+  BOOST_TEST(flight.events.data_of("turn.started").size() == 11u);
+  BOOST_TEST(flight.budget.turns() == 11);
+  BOOST_TEST(flight.loop.last_message() == "Done.");
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
+  const struct {
+    const char* name;
+    std::function<Response(const Request&)> answer;
+  } rows[] = {
+      {"error",
+       [](const Request&) -> Response {
+         throw ModelError("no", ExitCode::unavailable, "server_error");
+       }},
+      {"empty", [](const Request&) { return response({}); }},
+      {"calls alone", [](const Request&) { return response({call("again")}); }},
+      {"too long for the window",
+       [](const Request&) { return response({assistant(std::string(60'000, 's'))}); }},
+      {"too long itself",
+       [](const Request&) -> Response {
+         throw ModelError("long", ExitCode::refused, "context_length");
+       }},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Flight flight;
+      flight.outputs_of(4'000);
+      flight.model.turns = 12;
+      flight.model.hand_over = row.answer;
+
+      BOOST_TEST((flight.run().code == ExitCode::success));
+
+      const auto compacted = flight.events.data_of("context.compacted");
+      BOOST_REQUIRE(!compacted.empty());
+      BOOST_TEST(compacted[0].string_at("method") == "cut");
+      BOOST_TEST(compacted[0]["summary"].is_null());
+      BOOST_TEST(compacted[0].integer_at("turns_after") == compacted[0].integer_at("turns_before"));
+      flight.check_paired();
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_context_length_error_is_answered_by_one_compaction) {
+  Flight flight({}, {ModelTerms{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
+  flight.outputs_of(4'000);  // the provider's window is a tenth of what is believed
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success), result.reason);
+  const auto compacted = flight.events.data_of("context.compacted");
+  BOOST_REQUIRE(compacted.size() >= 2u);
+  for (const Json& each : compacted) {
+    BOOST_TEST(each.string_at("cause") == "context_length");
+    BOOST_TEST(each.string_at("method") == "summary");
+  }
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_too_long_also_when_shortened_ends_the_run) {
+  Flight flight({}, {ModelTerms{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
+  flight.outputs_of(4'000);
+  flight.model.window = 5;
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::refused));
+  BOOST_TEST(result.kind == "context_length");
+  BOOST_TEST(result.next.find("context_window") != std::string::npos);
+  BOOST_TEST(flight.model.sizes.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_fallback_with_a_smaller_window_is_asked_what_fits_it) {
+  ModelTerms small = terms();
+  small.context_window = kWindow / 2;
+  Flight flight({}, {terms(), small});
+  flight.outputs_of(3'000);
+  flight.model.fall_back_at = 9;  // when the history has grown beyond half of the first's window
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success), result.reason);
+  const auto compacted = flight.events.data_of("context.compacted");
+  BOOST_REQUIRE(compacted.size() >= 2u);
+  BOOST_TEST(compacted[0].string_at("cause") == "context_length");
+  for (std::size_t i = 1; i < compacted.size(); ++i) {
+    BOOST_TEST(compacted[i].string_at("cause") == "compact_at");
+    BOOST_TEST(compacted[i].integer_at("tokens_before") < kWindow / 2);
+  }
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(a_prompt_beyond_the_window_is_not_sent) {
+  Flight flight;
+
+  const LoopResult result =
+      flight.loop.run({user(std::string(100'000, 'p'))}, flight.stop.get_token());
+
+  BOOST_TEST((result.code == ExitCode::refused));
+  BOOST_TEST(result.kind == "context_length");
+  BOOST_TEST(flight.model.sizes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_single_output_is_cut_to_what_is_left) {
+  Flight flight;
+  flight.outputs_of(1'000'000);
+  flight.model.turns = 3;
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  BOOST_TEST(flight.model.largest <= kWindow);
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 3u);
+  BOOST_TEST(hits[0].string_at("check") == "output_cut");
+  BOOST_TEST(hits[0].string_at("saw").find("1000000 bytes") != std::string::npos);
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_for_good_does_not_make_a_summary_each_turn) {
+  Flight flight;
+  flight.model.turns = 40;
+  flight.outputs_of(10);
+
+  // Above the trigger at 8,000 tokens, within the limit of 9,000.
+  const LoopResult result =
+      flight.loop.run({user(std::string(33'000, 'p'))}, flight.stop.get_token());
+
+  BOOST_TEST((result.code == ExitCode::success), result.reason);
+  BOOST_TEST(flight.model.hand_overs <= 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_budget_that_allows_for_no_summary_ends_the_run_in_order) {
+  Flight flight({.turns = 9});
+  flight.outputs_of(4'000);
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.kind == "turns");
+  BOOST_TEST(flight.budget.turns() == 9);
+}
+
+BOOST_AUTO_TEST_CASE(a_thousand_turns_take_no_more_room_than_a_hundred) {
+  Flight flight({.turns = 2'000, .tool_calls = 2'000, .tokens = 100'000'000});
+  flight.model.turns = 1'000;
+  flight.outputs_of(3'000);
+  std::size_t most_items = 0;
+  std::int64_t most_tokens = 0;
+  const auto outputs = flight.tools.on_call;
+  flight.tools.on_call = [&](const ToolCall& call) {
+    outputs(call);
+    flight.events.events.clear();
+    most_items = std::max(most_items, flight.loop.history().items().size());
+    most_tokens = std::max(most_tokens, flight.loop.history().estimated_tokens());
+  };
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success), result.reason);
+  BOOST_TEST(flight.tools.dispatched.size() == 1'000u);
+  BOOST_TEST(flight.model.hand_overs > 50);
+  BOOST_TEST(most_items < 60u);
+  BOOST_TEST(most_tokens < kWindow);
+}
+
+BOOST_AUTO_TEST_CASE(a_text_aside_leaves_the_history_as_it_is) {
+  Flight flight;
+  flight.model.turns = 1;
+  flight.run();
+  const std::size_t items = flight.loop.history().items().size();
+  std::string why_not;
+
+  BOOST_TEST(flight.loop.ask_aside(kCarryOverRequest, why_not, {}) == "Done.");
+
+  BOOST_TEST(why_not.empty());
+  BOOST_TEST(flight.loop.history().items().size() == items);
+  BOOST_TEST(flight.model.sizes.back() == items + 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
