@@ -17,6 +17,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kHeartbeat{30};
 constexpr std::chrono::seconds kStatusStep{1};
 constexpr std::size_t kLineBytes = 200;
+/// Looked at for what a line shows: a secret that begins before its end has to be seen whole.
+constexpr std::size_t kLookedAtBytes = 64u << 10;
 
 bool stderr_is_terminal() {
   const char* terminal = std::getenv("TERM");
@@ -132,6 +134,10 @@ void Progress::clear_status() {
   status_shown_ = false;
 }
 
+std::string Progress::shown(std::string_view text) const {
+  return one_line(redactor_.text(utf8_prefix(text, kLookedAtBytes), Audience::people), kLineBytes);
+}
+
 void Progress::say(const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (!style_.quiet) print("sortie: " + one_line(redactor_.text(text, Audience::people), 1000));
@@ -147,8 +153,7 @@ void Progress::show_retry(const RunEvent& event) {
   const std::string status =
       failure.integer_at("status") == 0 ? "" : "status " + failure["status"].text() + ", ";
   print(turn_mark(event) + "model: " +
-        one_line(status + failure.string_at("kind") + ": " + failure.string_at("message"),
-                 kLineBytes) +
+        shown(status + failure.string_at("kind") + ": " + failure.string_at("message")) +
         "; trying again in " + seconds_text(event.data.integer_at("delay_ms")));
 }
 
@@ -157,18 +162,17 @@ void Progress::show_approval(const RunEvent& event) {
   call_ = data.string_at("tool");
   const std::string what = describe_actions(data["actions"]);
   if (!what.empty()) call_ += " " + what;
-  call_ = one_line(call_, kLineBytes);
+  call_ = shown(call_);
   decision_ = data.string_at("decision");
   now_ = call_;
   note_.clear();
   if (data["audited"].boolean())
-    note_ = " (audit: " + one_line(data.string_at("reason"), kLineBytes) + ")";
+    note_ = " (audit: " + shown(data.string_at("reason")) + ")";
   else if (data["approver"].is_object())
     note_ = " (approver)";
   if (decision_ == "allow") return;
   const std::string mark = colors_ ? "\x1b[33m" + decision_ + "\x1b[0m" : decision_;
-  print(turn_mark(event) + call_ + ": " + mark + ", " +
-        one_line(data.string_at("reason"), kLineBytes));
+  print(turn_mark(event) + call_ + ": " + mark + ", " + shown(data.string_at("reason")));
 }
 
 void Progress::show_connection(const RunEvent& event) {
@@ -178,13 +182,13 @@ void Progress::show_connection(const RunEvent& event) {
   const std::string place = data.string_at("method") + " " + data.string_at("host") + ":" +
                             std::to_string(data.integer_at("port"));
   if (state == "denied")
-    print(turn_mark(event) + "network: " + one_line(place, kLineBytes) + ": " +
-          (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + one_line(reason, kLineBytes));
+    print(turn_mark(event) + "network: " + shown(place) + ": " +
+          (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + shown(reason));
   else if (style_.verbose && state == "closed")
-    print(turn_mark(event) + "network: " + one_line(place, kLineBytes) + ": " +
+    print(turn_mark(event) + "network: " + shown(place) + ": " +
           (reason.empty() ? std::to_string(data.integer_at("sent_bytes")) + " bytes sent, " +
                                 std::to_string(data.integer_at("received_bytes")) + " received"
-                          : one_line(reason, kLineBytes)));
+                          : shown(reason)));
 }
 
 void Progress::show_output(const RunEvent& event) {
@@ -193,7 +197,8 @@ void Progress::show_output(const RunEvent& event) {
     print(turn_mark(event) + call_ + ": allow" + note_ + ", " + describe_exit(data) + ", " +
           seconds_text(data.integer_at("duration_ms")));
   if (style_.verbose) {
-    const std::string output = data.string_at("output");
+    // As a whole: a private key is one secret of many lines.
+    const std::string output = redactor_.text(data.string_at("output"), Audience::people);
     for (const auto line : split_lines(output)) print("    " + one_line(line, kLineBytes));
   }
   now_ = "waiting for the model";
@@ -220,7 +225,7 @@ void Progress::on(const RunEvent& event) {
   } else if (event.type == "model.retry") {
     show_retry(event);
   } else if (event.type == "model.fallback") {
-    print(turn_mark(event) + "model: " + one_line(data.string_at("reason"), 2 * kLineBytes) + "; " +
+    print(turn_mark(event) + "model: " + shown(data.string_at("reason")) + "; " +
           data.string_at("to") + " takes over from " + data.string_at("from") +
           (data.integer_at("dropped_items") == 0
                ? ""
@@ -231,26 +236,26 @@ void Progress::on(const RunEvent& event) {
   } else if (event.type == "tool.output") {
     show_output(event);
   } else if (event.type == "verification.started") {
-    now_ = "verifying: " + one_line(data.string_at("command"), kLineBytes);
+    now_ = "verifying: " + shown(data.string_at("command"));
   } else if (event.type == "verification.completed") {
     const std::string phase = data.string_at("phase");
     print((phase == "before"  ? "verify (before): "
            : phase == "after" ? "verify: "
                               : "run_tests: ") +
-          one_line(data.string_at("command"), kLineBytes) + ": " + describe_exit(data));
+          shown(data.string_at("command")) + ": " + describe_exit(data));
   } else if (event.type == "stage.started") {
-    print("stage " + one_line(data.string_at("name"), kLineBytes));
+    print("stage " + shown(data.string_at("name")));
   } else if (event.type == "stage.completed") {
     const std::string reason = data.string_at("reason");
     const std::int64_t turns = data.integer_at("turns");
-    print("stage " + one_line(data.string_at("name"), kLineBytes) + ": " +
-          (reason.empty() ? "completed" : "failed: " + one_line(reason, kLineBytes)) + ", " +
+    print("stage " + shown(data.string_at("name")) + ": " +
+          (reason.empty() ? "completed" : "failed: " + shown(reason)) + ", " +
           std::to_string(turns) + (turns == 1 ? " turn" : " turns"));
   } else if (event.type == "network.connection") {
     show_connection(event);
   } else if (event.type == "check.hit") {
     print(turn_mark(event) + "check " + data.string_at("check") + ": " +
-          one_line(data.string_at("saw"), kLineBytes));
+          shown(data.string_at("saw")));
   }
 }
 

@@ -43,6 +43,8 @@ class Progress : public EventSink {
   void draw_status();
   void clear_status();
   std::string elapsed() const;
+  /// One line of text that came from elsewhere, redacted for people.
+  std::string shown(std::string_view text) const;
 
   OutputStyle style_;
   const Redactor& redactor_;

@@ -130,7 +130,7 @@ void Run::start_record() {
   progress_ = std::make_unique<Progress>(style_, redactor_);
   events_.add(*transcript_);
   events_.add(tally_);
-  if (!style_.quiet) events_.add(*progress_, Audience::people);
+  if (!style_.quiet) events_.add(*progress_);
   events_.on(run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
   if (!not_looked_for_.empty()) {
     std::string names;

@@ -103,16 +103,7 @@ void EventFanout::on(const RunEvent& event) {
   const std::lock_guard lock(mutex_);
   turn_ = event.turn;
   const RunEvent redacted{event.type, event.turn, redactor_.json(event.data)};
-  std::optional<RunEvent> for_people;  // made when somebody asks for it
-  for (const auto& [sink, audience] : sinks_) {
-    if (audience == Audience::record) {
-      sink->on(redacted);
-      continue;
-    }
-    if (!for_people)
-      for_people = RunEvent{event.type, event.turn, redactor_.json(redacted.data, audience)};
-    sink->on(*for_people);
-  }
+  for (EventSink* sink : sinks_) sink->on(redacted);
 }
 
 Json source_json(const std::string& digest, const std::string& path, const std::string& text) {

@@ -34,7 +34,8 @@ class EventSink {
   virtual void on(const RunEvent& event) = 0;
 };
 
-/// Redacts an event, once for each audience, then hands it to its sinks in their order. The
+/// Redacts an event for the record, then hands it to its sinks in their order; what a sink shows to
+/// people it has to redact for them. The
 /// transcript is the first: an event is on disk before anyone sees it or acts on it.
 ///
 /// Events may come from several threads, and reach the sinks one at a time.
@@ -42,21 +43,14 @@ class EventFanout : public EventSink {
  public:
   explicit EventFanout(const Redactor& redactor) : redactor_(redactor) {}
   /// Before any event.
-  /// @param audience  record: the event as it is, but for known secrets; people: for eyes only
-  void add(EventSink& sink, Audience audience = Audience::record) {
-    sinks_.push_back({&sink, audience});
-  }
+  void add(EventSink& sink) { sinks_.push_back(&sink); }
   void on(const RunEvent& event) override;
   /// Of the last event: for what happens beside the turns.
   int turn() const noexcept { return turn_; }
 
  private:
   const Redactor& redactor_;
-  struct Sink {
-    EventSink* sink = nullptr;
-    Audience audience = Audience::record;
-  };
-  std::vector<Sink> sinks_;
+  std::vector<EventSink*> sinks_;
   std::mutex mutex_;
   std::atomic<int> turn_ = 0;
 };

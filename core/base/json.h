@@ -98,6 +98,10 @@ class Json {
 /// @throws JsonError
 Json parse_json(std::string_view text, std::size_t max_depth = 128);
 
+/// As parse_json, but without the members of that name in objects which are members of the root:
+/// their text is checked, and they are not kept. For what was told before and is large.
+Json parse_json_without(std::string_view text, std::string_view left_out);
+
 /// Whether the text is one JSON value in UTF-8 and nothing else, without building it; nested as
 /// deep as it likes, and names may repeat.
 bool is_json(std::string_view text);

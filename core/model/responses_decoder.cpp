@@ -32,9 +32,13 @@ std::optional<Usage> read_usage(const Json& usage) {
 
 WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on || event.data == "[DONE]") return state_;
-  if (quick_type(event).ends_with(".delta")) return state_;
+  const std::string_view kind = quick_type(event);
+  if (kind.ends_with(".delta")) return state_;
   try {
-    Json json = parse_json(event.data);
+    // The items have come one by one; the last event tells all of them once more.
+    const bool terminal = kind == "response.completed" || kind == "response.incomplete";
+    Json json = terminal && !items_.empty() ? parse_json_without(event.data, "output")
+                                            : parse_json(event.data);
     std::string type = json.string_at("type");
     if (type.empty()) type = event.name;
     read_event(type, json);

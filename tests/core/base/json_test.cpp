@@ -81,6 +81,16 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_not_utf8_are_repaired_when_written) {
   BOOST_TEST(write_json(Json(std::string("a\xff\x62"))) == "\"a\xEF\xBF\xBD\x62\"");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_out_is_checked_and_not_kept) {
+  const auto without = [](const char* text) { return write_json(parse_json_without(text, "b")); };
+
+  BOOST_TEST(without(R"({"a":{"b":[1,{"b":"x","c":[]}],"c":2},"b":3})") ==
+             R"({"a":{"c":2},"b":3})");
+  BOOST_TEST(without(R"({"a":{"b":"x"},"c":{"d":{"b":1}}})") == R"({"a":{},"c":{"d":{"b":1}}})");
+  BOOST_CHECK_THROW(without(R"({"a":{"b":[1,}})"), JsonError);
+  BOOST_CHECK_THROW(without("{\"a\":{\"b\":\"\xff\"}}"), JsonError);
+}
+
 BOOST_AUTO_TEST_CASE(absent_members_read_as_null) {
   const Json value = parse_json(R"({"a":{"b":"c"}})");
 
