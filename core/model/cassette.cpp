@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
@@ -18,6 +20,7 @@ struct Reader {
   std::size_t number = 0;
   std::string wire = "responses";  ///< of a transcript's request before its response
   bool known = false;              ///< a line said that this is a cassette or a transcript
+  bool unanswered = false;         ///< a transcript's request has no response so far
   std::vector<RecordedStream> streams{};
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -25,7 +28,9 @@ struct Reader {
   }
   void read(const Json& line);
   void read_stream(const Json& line);
+  void read_record(const std::string& type, const Json& data);
   void read_response(const Json& data);
+  void add_refusal();
   Json resolved(const Json& value) const;
 };
 
@@ -35,9 +40,7 @@ void Reader::read(const Json& line) {
   const std::string type = line.string_at("type");
   if (!type.empty() && line.find("data")) {
     known = true;
-    if (type == "model.request") wire = line["data"].string_at("wire", "responses");
-    if (type == "model.response") read_response(line["data"]);
-    return;
+    return read_record(type, line["data"]);
   }
   if (number == 1 && line.find("cassette")) {  // a head for people
     known = true;
@@ -66,6 +69,29 @@ void Reader::read_stream(const Json& line) {
   streams.push_back(std::move(stream));
 }
 
+void Reader::read_record(const std::string& type, const Json& data) {
+  if (type == "run.started") unanswered = false;  // which goes on where another was killed
+  if (type == "turn.started" && std::exchange(unanswered, false)) add_refusal();
+  if (type == "model.request") {
+    wire = data.string_at("wire", "responses");
+    unanswered = true;
+  }
+  if (type == "model.response") {
+    unanswered = false;
+    read_response(data);
+  }
+}
+
+/// A run goes on without a response where its request was too long: it has shortened the history,
+/// and has to be made to again, for the responses that follow to be those to its requests.
+void Reader::add_refusal() {
+  streams.push_back(
+      {.wire = wire,
+       .status = 400,
+       .headers = {{"Content-Type", "application/json"}},
+       .sse = R"({"error":{"code":"context_length_exceeded","message":"as it was recorded"}})"});
+}
+
 /// A transcript holds a response's items: they become the events that bring them all.
 void Reader::read_response(const Json& data) {
   const Json whole = resolved(data);
@@ -73,7 +99,8 @@ void Reader::read_response(const Json& data) {
   const Json& output = whole.find("output") ? whole["output"] : whole["items"];
   if (!output.is_array()) refuse("a model.response without 'items'");
   auto text = response_stream(wire, whole);
-  if (!text) refuse("a response of the wire format '" + one_line(wire, 80) + "', which is not known");
+  if (!text)
+    refuse("a response of the wire format '" + one_line(wire, 80) + "', which is not known");
   RecordedStream stream;
   stream.wire = wire;
   stream.headers.emplace_back("Content-Type", "text/event-stream");

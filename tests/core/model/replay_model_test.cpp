@@ -199,6 +199,35 @@ BOOST_AUTO_TEST_CASE(a_recording_brings_the_wire_of_each_response) {
   BOOST_TEST(bench.stream.requests[2].wire == "responses");
 }
 
+// Else the summary that a run has asked for then would be taken for the answer to its prompt.
+BOOST_AUTO_TEST_CASE(a_request_that_was_too_long_is_too_long_again) {
+  Bench bench;
+  const auto response = [](const char* text) {
+    return std::string(
+               R"({"type":"model.response","data":{"id":"r","stop_reason":"completed","items":[{"type":"message","role":"assistant","content":")") +
+           text + "\"}]}}\n";
+  };
+  const std::string turn = "{\"type\":\"turn.started\",\"data\":{}}\n";
+  const std::string request = "{\"type\":\"model.request\",\"data\":{\"wire\":\"responses\"}}\n";
+  const auto file = bench.file(turn + request + request + response("first") +  // a retry
+                               turn + request +                                // too long
+                               turn + request + response("summary") +          //
+                               turn + request + response("last") +             //
+                               turn + request +                                // killed
+                               "{\"type\":\"run.started\",\"data\":{}}\n" +    //
+                               turn + request + response("resumed"));
+  ReplayModel model(read_cassette(file));
+  const auto text = [&] { return std::get<Message>(bench.ask(model).items.at(0).content).text; };
+
+  BOOST_TEST(text() == "first");
+  BOOST_CHECK_EXCEPTION(bench.ask(model), ModelError,
+                        [](const ModelError& error) { return error.kind() == "context_length"; });
+  BOOST_TEST(text() == "summary");
+  BOOST_TEST(text() == "last");
+  BOOST_TEST(text() == "resumed");
+  BOOST_TEST(model.responses_left() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_response_is_replayed_from_its_record_as_it_was) {
   const std::filesystem::path streams = SORTIE_SOURCE_DIR "/tests/data/chat_streams";
   for (const auto& folder : stream_folders(streams)) {
