@@ -1,7 +1,6 @@
 #include "core/agent/loop.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace sortie {
@@ -436,15 +435,12 @@ std::optional<LoopResult> Loop::go_on(int& times, int most, const Nudge& nudge) 
 std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
                                           std::stop_token stop) {
   std::optional<LoopResult> end;
-  std::set<std::string> taken;
-  for (const Item& item : history_.items())
-    if (const auto* output = std::get_if<ToolOutput>(&item.content)) taken.insert(output->call_id);
   if (const auto out = parts_.budget.after_response()) end = exhausted(*out);
   for (const ToolCall& call : calls) {
     if (!end && stop.stop_requested()) end = stopped();
     if (end) {
       answer(call, "Not run: the run has ended (" + end->reason + ").", "not_run");
-    } else if (!taken.insert(call.call_id).second) {
+    } else if (answered_.count(call.call_id) != 0) {
       answer(call,
              "Not run: the call id '" + call.call_id +
                  "' was used before. Each call needs an id of its own.",
@@ -466,6 +462,7 @@ std::optional<LoopResult> Loop::run_call(const ToolCall& call, std::stop_token s
   result.output.call_id = call.call_id;
   result.output.form = call.form;
   fit_output(result.output);
+  answered_.insert(call.call_id);
   history_.add({std::move(result.output)});
   return end_by(result);
 }
@@ -477,6 +474,7 @@ void Loop::answer(const ToolCall& call, const std::string& text, const std::stri
                                              .success = false,
                                              .output = text,
                                              .verdict = verdict}));
+  answered_.insert(call.call_id);
   history_.add({ToolOutput{call.call_id, text, false, call.form}});
 }
 

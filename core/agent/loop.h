@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/agent/budget.h"
@@ -134,6 +135,7 @@ class Loop {
   std::int64_t compacted_to_ = 0;  ///< tokens after the last compaction
   bool too_long_ = false;          ///< the provider said so since the last response
   std::string last_message_;
+  std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int turn_ = 0;
   StageSettings stage_;
   int stage_turns_ = 0;

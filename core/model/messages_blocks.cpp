@@ -38,7 +38,50 @@ std::string input_object(const ToolCall& call) {
   return call.arguments;
 }
 
+bool is_assistants(const Item& item) {
+  const auto* message = std::get_if<Message>(&item.content);
+  return message ? message->role == Message::Role::assistant
+                 : !std::holds_alternative<ToolOutput>(item.content);
+}
+
+/// Whether the user's side has surely a block for the item.
+bool writes_block(const Item& item) {
+  const auto* message = std::get_if<Message>(&item.content);
+  return !message || !message->images.empty() || !is_blank(message->text);
+}
+
+/// Where the last response before `from` begins, if all calls before it have their outputs right
+/// behind them, as the agent loop leaves them: nothing is open or waits there, and the last block
+/// is the user's. Else 0.
+std::size_t settled_before(const std::vector<Item>& items, std::size_t from) {
+  std::size_t settled = 0;
+  std::vector<const std::string*> open;
+  for (std::size_t i = 0; i < from; ++i) {
+    const Item& item = items[i];
+    if (is_assistants(item)) {
+      const bool begins = i > 0 && !is_assistants(items[i - 1]);
+      if (begins && !open.empty()) return 0;
+      if (begins && writes_block(items[i - 1])) settled = i;
+      if (const auto* call = std::get_if<ToolCall>(&item.content)) open.push_back(&call->call_id);
+    } else if (const auto* output = std::get_if<ToolOutput>(&item.content)) {
+      const auto call = std::find_if(open.begin(), open.end(), [output](const std::string* id) {
+        return *id == output->call_id;
+      });
+      if (call == open.end()) return 0;
+      open.erase(call);
+    }
+  }
+  return settled;
+}
+
 }  // namespace
+
+MessageBlocks::MessageBlocks(const std::vector<Item>& items, std::size_t from)
+    : items_(items), at_(settled_before(items, from)), passed_over_(at_) {
+  if (at_ == 0) return;
+  side_ = Side::user;
+  markable_ = true;
+}
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
@@ -190,8 +233,17 @@ void MessageBlocks::write_image(const Image& image) {
 }
 
 std::string MessageBlocks::sent_id(const ToolCall& call) {
-  if (ids_.insert(call.call_id).second) return plain_id(call.call_id);
+  if (ids_.insert(call.call_id).second && !was_called_before(call.call_id))
+    return plain_id(call.call_id);
   return plain_id(call.call_id + " of item " + std::to_string(at_));  // no plain one: a digest
+}
+
+bool MessageBlocks::was_called_before(const std::string& call_id) const {
+  for (std::size_t i = 0; i < passed_over_; ++i) {
+    const auto* call = std::get_if<ToolCall>(&items_[i].content);
+    if (call && call->call_id == call_id) return true;
+  }
+  return false;
 }
 
 }  // namespace sortie

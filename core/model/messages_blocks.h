@@ -14,7 +14,8 @@ namespace sortie {
 /// there.
 class MessageBlocks {
  public:
-  explicit MessageBlocks(const std::vector<Item>& items) : items_(items) {}
+  /// @param from  nothing before it will be written: what is settled there is passed over quickly
+  explicit MessageBlocks(const std::vector<Item>& items, std::size_t from = 0);
 
   /// Goes on up to the item at `end`, which is not included.
   /// @param to  gets the bytes; null for none
@@ -46,17 +47,19 @@ class MessageBlocks {
   void write_text(std::string_view text);
   void write_image(const Image& image);
   std::string sent_id(const ToolCall& call);
+  bool was_called_before(const std::string& call_id) const;
   const Item& item() const { return items_[at_]; }
 
   const std::vector<Item>& items_;
   std::size_t at_ = 0;
+  std::size_t passed_over_ = 0;  ///< items before this one were not looked at
   std::string* to_ = nullptr;
   Side side_ = Side::none;
   bool markable_ = false;
   std::vector<std::size_t> thinking_;         ///< items that wait for the block they led to
   std::vector<std::size_t> waiting_;          ///< messages that wait for the outputs of open_calls_
   std::vector<Call> open_calls_;              ///< that have no output yet
-  std::unordered_set<std::string_view> ids_;  ///< of all calls
+  std::unordered_set<std::string_view> ids_;  ///< of all calls that were looked at
 };
 
 /// Whether the text is nothing but white space.
