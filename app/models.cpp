@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "app/tool_choice.h"
 #include "core/agent/model_family.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -61,6 +62,8 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
     if (first) {
       sources.file = options.api_key_file;
       sources.descriptor = options.api_key_fd;
+    } else if (key.variable == taken.keys.front().variable) {
+      sources.taken = taken.keys.front().value;  // which may be from a file or descriptor
     }
     if (first && inputs.auth_file && !signs_in(inputs))
       sources.taken = take_key_of_auth_file(options);
@@ -81,6 +84,7 @@ void apply_model(const TaskModel& model, ModelSettings& settings) {
   settings.effort = model.effort;
   settings.max_output_tokens = model.max_output_tokens;
   settings.temperature = model.temperature;
+  settings.pin = settings.pin || model.pin;  // the first one's word for all
   settings.free_text_tools = takes_free_text_tools(model.provider, model.name);
 }
 
@@ -113,6 +117,10 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
         ModelSettings settings = of_first;
         apply_model(task, settings);
         settings.instructions = instructions(task);
+        if (!offers_web_search(task))
+          std::erase_if(settings.tools, [](const ToolSpec& tool) {
+            return tool.form == ToolCall::Form::web_search;
+          });
         return settings;
       };
     candidates.push_back(std::move(candidate));
@@ -139,6 +147,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
   wires_.push_back(
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key));
+  options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));
   if (by_sign_in) {

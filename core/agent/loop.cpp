@@ -216,7 +216,19 @@ Response Loop::ask(const History& history, const ModelSettings& settings, std::s
                                      "the provider did not say how many tokens it has used: "
                                      "estimates are counted",
                                      ""));
+  check_pin(response);
   return response;
+}
+
+/// Once the response is on record and paid for.
+void Loop::check_pin(const Response& response) const {
+  const std::string& asked = response.requested_model;
+  if (!settings_.pin || asked.empty() || !response.repeated.empty()) return;
+  if (response.served_model == asked) return;
+  throw ModelError("model.pin: '" + asked + "' was asked for, but the provider's response is " +
+                       (response.served_model.empty() ? "by a model that it does not name"
+                                                      : "by '" + response.served_model + "'"),
+                   ExitCode::refused, "pin");
 }
 
 /// Shortens the history where it nears the window, or says that it can't be sent.
@@ -345,6 +357,7 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   }
   if (!message.empty()) last_message_ = message;
 
+  if (!response.repeated.empty()) return stop_repeating(response.repeated);
   if (words.empty()) {
     if (auto end = run_calls(calls, stop)) return end;
   } else {
@@ -418,6 +431,17 @@ std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings
                 .saw = saw,
                 .message = "A part of your response could not be used:\n" + saw,
                 .failure = "the model's responses could not be used four times in a row: " + saw});
+}
+
+std::optional<LoopResult> Loop::stop_repeating(const std::string& passage) {
+  return go_on(corrections_, kMostCorrections,
+               {.check = "repetition",
+                .saw = passage,
+                .message = "Your response was stopped, since it repeated the same passage over and "
+                           "over. Do not repeat it: go on with the next step of the task, or end "
+                           "with your final message.",
+                .failure = "the model's responses could not be used four times in a row: the last "
+                           "one repeated the same passage over and over"});
 }
 
 std::optional<LoopResult> Loop::go_on(int& times, int most, const Nudge& nudge) {

@@ -113,6 +113,8 @@ class Loop {
   std::optional<LoopResult> take(Response response, std::stop_token stop);
   /// Looks at the response's words; what is to be sent back because of them, or "".
   std::string judge_words(const Response& response);
+  void check_pin(const Response& response) const;
+  std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
   std::optional<LoopResult> run_call(const ToolCall& call, std::stop_token stop);

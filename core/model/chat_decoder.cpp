@@ -122,6 +122,8 @@ void ChatDecoder::read_usage(const Json& usage) {
 void ChatDecoder::add_text(const ChatText& text) {
   content_ += text.content;
   reasoning_ += text.reasoning;
+  tell(Text::message, text.content);
+  tell(Text::reasoning, text.reasoning);
   grow(text.content.size() + text.reasoning.size());
 }
 
@@ -215,14 +217,11 @@ void ChatDecoder::fail(ModelFailure failure) {
 
 void ChatDecoder::fail_with(const Json& error) {
   if (error.is_string()) return fail(failure_of_code("", error.text()));
-  const std::string message = error.string_at("message");
   // Some servers give the HTTP status that it would have been, had the stream not begun.
   const auto status = error["code"].integer();
   if (status && *status >= 400 && *status <= 599)
     return fail(failure_of_status({static_cast<int>(*status), {}}, write_json(error), {}));
-  std::string code = error.string_at("code");
-  if (code.empty()) code = error.string_at("type");
-  fail(failure_of_code(code, message));
+  fail(failure_of_error(error, std::chrono::system_clock::now()));
 }
 
 void ChatDecoder::fail_as_cut(const std::string& message) {

@@ -1,9 +1,11 @@
 #include "core/model/failure.h"
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 
-#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/model/error_body.h"
 #include "core/net/retry.h"
 
 namespace sortie {
@@ -25,45 +27,59 @@ ModelFailure transient_failure(std::string kind, ExitCode code = ExitCode::unava
   return failure;
 }
 
-/// What an error code means, wherever it stands; nothing for codes that are not known.
+bool is_one_of(std::string_view code, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), code) != names.end();
+}
+
+/// What an error code or type means, wherever it stands; nothing for those that are not known.
 std::optional<ModelFailure> known_code(std::string_view code) {
-  const auto is = [code](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), code) != names.end();
-  };
-  if (is({"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
-          "usage_not_included", "billing_error"}))
+  if (is_one_of(code, {"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
+                       "usage_limit_exceeded", "usage_not_included", "billing_error",
+                       "billing_not_active", "exceeded_current_quota_error", "quota_exceeded"}))
     return final_failure("quota", ExitCode::limited);
-  if (is({"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "requests", "tokens"}))
+  if (is_one_of(code, {"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "requests",
+                       "tokens", "RateLimitReached", "RESOURCE_EXHAUSTED"}))
     return transient_failure("rate_limit", ExitCode::limited);
-  if (code == "overloaded_error") return transient_failure("overloaded");
-  if (is({"context_length_exceeded", "string_above_max_length", "request_too_large"}))
+  if (is_one_of(code, {"overloaded_error", "overloaded", "server_is_overloaded", "slow_down",
+                       "engine_overloaded_error", "engine_overloaded"}))
+    return transient_failure("overloaded");
+  if (is_one_of(code, {"context_length_exceeded", "string_above_max_length", "request_too_large",
+                       "exceed_context_size_error", "context_window_exceeded"}))
     return final_failure("context_length", ExitCode::refused);
-  if (is({"content_filter", "content_policy_violation", "cyber_policy_violation", "bio_policy"}))
+  if (is_one_of(code, {"content_filter", "content_policy_violation", "cyber_policy_violation",
+                       "bio_policy", "ResponsibleAIPolicyViolation"}))
     return final_failure("content_filter", ExitCode::refused);
-  if (is({"model_not_found", "not_found_error", "DeploymentNotFound"}))
+  if (is_one_of(code, {"model_not_found", "not_found_error", "DeploymentNotFound"}))
     return final_failure("unknown_model", ExitCode::refused);
-  if (is({"invalid_prompt", "invalid_request_error", "unsupported_parameter", "unsupported_value",
-          "invalid_value", "unknown_parameter", "missing_required_parameter", "invalid_image",
-          "invalid_image_url", "image_too_large", "image_parse_error",
-          "previous_response_not_found"}))
+  if (is_one_of(code, {"invalid_prompt", "invalid_request_error", "unsupported_parameter",
+                       "unsupported_value", "invalid_value", "unknown_parameter",
+                       "missing_required_parameter", "invalid_image", "invalid_image_url",
+                       "image_too_large", "image_parse_error", "previous_response_not_found"}))
     return final_failure("invalid_request", ExitCode::refused);
-  if (is({"invalid_api_key", "authentication_error", "account_deactivated", "permission_denied",
-          "permission_error", "organization_deactivated"}))
+  if (is_one_of(code, {"invalid_api_key", "authentication_error", "account_deactivated",
+                       "permission_denied", "permission_error", "organization_deactivated"}))
     return final_failure("auth", ExitCode::auth);
   return std::nullopt;
 }
 
-/// The same, where a provider has one code for much and says what it means in words alone.
-std::optional<ModelFailure> known_error(std::string_view code, std::string_view message) {
-  const auto says = [message](std::string_view words) {
-    return message.find(words) != std::string_view::npos;
+/// What the words of a refused request mean, where its code says no more than that it was refused:
+/// each provider and each server of a local model has words of its own.
+std::optional<ModelFailure> known_words(std::string_view message) {
+  std::string text(message);
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto has = [&text](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(), [&text](std::string_view part) {
+      return text.find(part) != std::string::npos;
+    });
   };
-  if (code == "invalid_request_error") {
-    if (says("prompt is too long") || says("exceed context limit"))
-      return final_failure("context_length", ExitCode::refused);
-    if (says("credit balance is too low")) return final_failure("quota", ExitCode::limited);
-  }
-  return known_code(code);
+  if (has({"prompt is too long", "maximum context length", "exceed context limit",
+           "exceeds the context window", "available context size", "context length exceeded",
+           "context_length_exceeded", "exceeds the maximum number of tokens",
+           "input token count exceeds", "longer than the model's context", "input is too long"}))
+    return final_failure("context_length", ExitCode::refused);
+  if (has({"credit balance is too low", "insufficient balance", "exceeded your current quota"}))
+    return final_failure("quota", ExitCode::limited);
+  return std::nullopt;
 }
 
 ModelFailure by_status(int status) {
@@ -71,13 +87,19 @@ ModelFailure by_status(int status) {
     case 401:
     case 403:
       return final_failure("auth", ExitCode::auth);
-    case 429:
-      return transient_failure("rate_limit", ExitCode::limited);
+    case 402:
+      return final_failure("quota", ExitCode::limited);
     case 404:
       return final_failure("unknown_model", ExitCode::refused);
     case 408:
     case 409:
       return transient_failure("status");
+    case 413:
+      return final_failure("context_length", ExitCode::refused);
+    case 429:
+      return transient_failure("rate_limit", ExitCode::limited);
+    case 529:
+      return transient_failure("overloaded");
     default:
       break;
   }
@@ -86,66 +108,55 @@ ModelFailure by_status(int status) {
   return final_failure("invalid_request", ExitCode::refused);
 }
 
-/// {"error":{"message","type","code"}}, or a page of text.
-struct ErrorBody {
-  std::string message;
-  std::string code;
-  std::string type;
-  std::optional<std::chrono::milliseconds> resets_in;
-};
+/// Whether an error's code may say more than the status it came with.
+bool may_refine(int status, const ModelFailure& known) {
+  if (status == 401 || status == 403 || status == 408 || status == 409 || status < 400)
+    return false;
+  // A server's failure of its own is one, whatever it blames.
+  if (status >= 500) return known.kind == "overloaded";
+  // 429 is a rate that passes or a quota that is spent; no other status of ours is worth a retry.
+  if (status == 429) return known.code == ExitCode::limited || known.kind == "overloaded";
+  return !known.transient;
+}
 
-ErrorBody read_error(std::string_view body) {
-  ErrorBody result;
-  try {
-    const Json whole = parse_json(body);
-    const Json& error = whole["error"];
-    if (error.is_string()) result.message = error.text();
-    const Json& object = error.is_object() ? error : whole;
-    if (result.message.empty()) result.message = object.string_at("message");
-    if (result.message.empty()) result.message = object.string_at("detail");
-    result.code = object.string_at("code");
-    result.type = object.string_at("type");
-    const auto seconds = object["resets_in_seconds"].integer();
-    if (seconds && *seconds >= 0 && *seconds < 366 * 86400)
-      result.resets_in = std::chrono::seconds(*seconds);
-  } catch (const JsonError&) {
-  }
-  if (result.message.empty()) result.message = one_line(utf8_prefix(repair_utf8(body), 400), 400);
-  return result;
+void add_limit(const ErrorBody& error, ModelFailure& failure) {
+  if (!failure.retry_after) failure.retry_after = error.resets_in;
+  if (!failure.retry_after) failure.retry_after = find_retry_after(error.message);
+  failure.plan = error.plan;
+  if (!error.resets_at.empty()) failure.message += " (resets at " + error.resets_at + ")";
 }
 
 }  // namespace
 
 ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
                                std::chrono::system_clock::time_point now) {
-  const ErrorBody error = read_error(body);
+  const ErrorBody error = read_error_body(body, now);
   ModelFailure failure = by_status(head.status);
-  // A code says more than its status: 429 is a rate that passes or a quota that is spent. Only
-  // where the status is no server's failure of its own.
-  if (head.status < 500 && head.status != 401 && head.status != 403 && head.status >= 400)
-    for (const auto& code : {error.code, error.type}) {
-      const auto known = known_error(code, error.message);
-      if (!known) continue;
-      if (known->transient && head.status != 429) continue;
-      if (head.status == 429 && known->code != ExitCode::limited) continue;
-      if (head.status == 408 || head.status == 409) continue;
+  for (const auto& code : {error.code, error.type}) {
+    const auto known = known_code(code);
+    if (!known || !may_refine(head.status, *known)) continue;
+    failure = *known;
+    break;
+  }
+  if (failure.kind == "invalid_request" || failure.kind == "rate_limit")
+    if (const auto known = known_words(error.message);
+        known && head.status >= 400 && (head.status != 429 || known->kind == "quota"))
       failure = *known;
-      break;
-    }
   failure.status = head.status;
   failure.message = "HTTP status " + std::to_string(head.status) +
                     (error.message.empty() ? "" : ": " + one_line(error.message, 1000));
   failure.retry_after = parse_retry_after_ms(header_value(head.headers, "retry-after-ms"));
   if (!failure.retry_after)
     failure.retry_after = parse_retry_after(header_value(head.headers, "Retry-After"), now);
-  if (!failure.retry_after) failure.retry_after = error.resets_in;
-  if (!failure.retry_after) failure.retry_after = find_retry_after(error.message);
+  add_limit(error, failure);
   return failure;
 }
 
 ModelFailure failure_of_code(std::string_view code, std::string_view message) {
   // A code that nobody knows is taken for the server's own trouble: retries are counted.
-  ModelFailure failure = known_error(code, message).value_or(transient_failure("server_error"));
+  ModelFailure failure = known_code(code).value_or(transient_failure("server_error"));
+  if (failure.kind == "invalid_request")
+    if (const auto known = known_words(message)) failure = *known;
   // Only a plain 429 ends in "limited" once its retries are used up.
   if (failure.transient) failure.code = ExitCode::unavailable;
   failure.status = 200;
@@ -153,6 +164,15 @@ ModelFailure failure_of_code(std::string_view code, std::string_view message) {
   if (failure.message.empty()) failure.message = "the provider gave no reason";
   if (!code.empty()) failure.message = one_line(code, 80) + ": " + failure.message;
   failure.retry_after = find_retry_after(message);
+  return failure;
+}
+
+ModelFailure failure_of_error(const Json& error, std::chrono::system_clock::time_point now) {
+  const ErrorBody body = read_error_object(error, now);
+  // The type of an event is no error's.
+  const std::string& code = body.code.empty() && body.type != "error" ? body.type : body.code;
+  ModelFailure failure = failure_of_code(code, body.message);
+  add_limit(body, failure);
   return failure;
 }
 
@@ -175,6 +195,9 @@ ModelFailure failure_of_ending(const HttpResult& result, int status) {
       break;
     case Ending::redirect_refused:
       failure = final_failure("redirect", ExitCode::refused);
+      break;
+    case Ending::proxy_credentials:
+      failure = final_failure("proxy_auth", ExitCode::auth);
       break;
     default:
       break;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/exit_code.h"
+#include "core/base/json.h"
 #include "core/net/http.h"
 
 namespace sortie {
@@ -18,6 +19,7 @@ struct ModelFailure {
   bool transient = true;     ///< another try may help
   ExitCode code = ExitCode::unavailable;
   std::optional<std::chrono::milliseconds> retry_after{};
+  std::string plan{};  ///< of the account, where the provider names it with a limit: "plus"
 };
 
 /// A reply that is no stream: its status, headers and body.
@@ -27,6 +29,9 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
 /// An error object of a stream (`response.failed`, `error`) by its code or type:
 /// "server_error", "rate_limit_exceeded", "insufficient_quota", …
 ModelFailure failure_of_code(std::string_view code, std::string_view message);
+
+/// An error object of a stream, with all that it says: code or type, message, reset and plan.
+ModelFailure failure_of_error(const Json& error, std::chrono::system_clock::time_point now);
 
 /// An exchange that broke, with its HTTP status as far as one came.
 ModelFailure failure_of_ending(const HttpResult& result, int status);

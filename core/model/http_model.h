@@ -22,6 +22,7 @@ struct HttpModelOptions {
   int retries = 5;  ///< of one request
   int retries_of_run = 20;
   int* retries_left = nullptr;       ///< of the run, where its models share them; else its own
+  bool stop_repetition = false;      ///< ends a stream whose text goes round in circles
   std::function<double()> random{};  ///< in [0, 1); "" is a seeded generator
   Recording* recording = nullptr;    ///< gets every complete response
 };
@@ -34,9 +35,8 @@ class HttpModel : public Model {
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
 
  private:
-  class Exchange;
-
   static ModelError out_of_time();
+  std::string plan_of(const ModelFailure& failure) const;
   void record_stream(const HttpHead& head, std::string text);
   void wait(const ModelFailure& failure, int attempt,
             std::chrono::steady_clock::time_point deadline, StreamSink& stream,

@@ -109,11 +109,13 @@ void MessagesDecoder::add(std::int64_t index, std::string_view type, std::string
   ContentBlock& block = blocks_[index];
   if (type == "text_delta") {
     block.text += escaped;
+    tell_escaped(Text::message, escaped);
   } else if (type == "input_json_delta") {
     block.input += escaped;
     block.has_input = true;
   } else if (type == "thinking_delta") {
     block.thinking += escaped;
+    tell_escaped(Text::reasoning, escaped);
   } else if (type == "signature_delta") {
     block.signature += escaped;
   }

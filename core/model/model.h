@@ -34,6 +34,7 @@ struct ModelSettings {
   /// Whether the model takes tools of free text; else each is declared as a function with the one
   /// string argument "input", and its calls are read back as free text.
   bool free_text_tools = true;
+  bool pin = false;  ///< the served model has to be the one that was asked for
   std::optional<OutputSchema> output_schema{};  ///< what the final message has to be
 };
 
@@ -76,13 +77,17 @@ struct FallbackRecord {
 /// A complete response.
 struct Response {
   std::string id;
+  std::string requested_model{};  ///< "" where no provider was asked
   std::string served_model;
   std::vector<Item> items;
   std::optional<Usage> usage;
   Json raw_usage;           ///< as the provider gave it
   bool incomplete = false;  ///< ended at max_output_tokens
   bool paused = false;      ///< the provider goes on by itself once it is sent what came so far
-  std::string stop_reason;  ///< "completed", "max_output_tokens", "pause_turn"
+  std::string stop_reason;  ///< "completed", "max_output_tokens", "pause_turn", "repetition"
+  /// What came over and over in a stream that was cut for it; `items` has its message up to there,
+  /// and there is no usage.
+  std::string repeated{};
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
   /// What could not be used, worded for the model; such an item is not in `items`, so that nobody

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "core/net/sse.h"
+#include "core/base/clock.h"
+#include "core/model/exchange.h"
 
 namespace sortie {
 
@@ -42,25 +43,22 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
                                            std::chrono::system_clock::now());
     throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
   }
-  const auto decoder = wire.decoder(request.settings);
-  auto state = WireDecoder::State::going_on;
-  try {
-    SseParser parser;
-    parser.feed(recorded.sse, [&](const SseEvent& event) { state = decoder->read(event); });
-    if (state == WireDecoder::State::going_on) state = decoder->finish();
-  } catch (const SseError& error) {
-    throw ModelError("the cassette's response " + number + ": " + error.what(), ExitCode::refused,
-                     "cassette");
+  const SystemClock clock;
+  Exchange exchange(wire.decoder(request.settings), clock, stream, {.stop_repetition = true});
+  exchange.on_head({.status = 200, .headers = {{"Content-Type", "text/event-stream"}}});
+  exchange.on_body(recorded.sse);
+  exchange.finish();
+  if (!exchange.is_complete()) {
+    const ModelFailure failure = exchange.failure({});
+    if (exchange.was_refused())
+      throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
+    throw ModelError(
+        "the cassette's response " + number + " has no terminal event (" + failure.message + ")",
+        ExitCode::refused, "cassette");
   }
-  stream.on_progress(recorded.sse.size());
-  if (state == WireDecoder::State::failed) {
-    const ModelFailure& failure = decoder->failure();
-    throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
-  }
-  if (state != WireDecoder::State::complete)
-    throw ModelError("the cassette's response " + number + " has no terminal event",
-                     ExitCode::refused, "cassette");
-  return decoder->take();
+  Response response = exchange.response();
+  response.first_event = response.duration = std::chrono::milliseconds(0);
+  return response;
 }
 
 }  // namespace sortie

@@ -33,7 +33,10 @@ std::optional<Usage> read_usage(const Json& usage) {
 WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on || event.data == "[DONE]") return state_;
   const std::string_view kind = quick_type(event);
-  if (kind.ends_with(".delta")) return state_;
+  if (kind.ends_with(".delta")) {
+    if (is_heard()) read_delta(kind, event.data);
+    return state_;
+  }
   try {
     // The items have come one by one; the last event tells all of them once more.
     const bool terminal = kind == "response.completed" || kind == "response.incomplete";
@@ -51,6 +54,26 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
     fail(std::move(failure));
   }
   return state_;
+}
+
+/// What can't be read of it is passed over: the text comes once more, whole.
+void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) const {
+  const bool message = type == "response.output_text.delta";
+  if (!message && type != "response.reasoning_summary_text.delta" &&
+      type != "response.reasoning_text.delta")
+    return;
+  constexpr std::string_view kBegin = "\"delta\":";
+  // Member names are the provider's own, and no text stands before this one but for ids.
+  std::size_t at = data.find(kBegin);
+  if (at == std::string_view::npos) return;
+  at += kBegin.size();
+  while (at < data.size() && data[at] == ' ') ++at;
+  if (at >= data.size() || data[at] != '"') return;
+  std::size_t end = data.find_first_of("\"\\", at + 1);
+  while (end != std::string_view::npos && data[end] == '\\')
+    end = data.find_first_of("\"\\", end + 2);
+  if (end == std::string_view::npos) return;
+  tell_escaped(message ? Text::message : Text::reasoning, data.substr(at + 1, end - at - 1));
 }
 
 void ResponsesDecoder::read_event(std::string_view type, Json& event) {
@@ -103,9 +126,7 @@ void ResponsesDecoder::fail(ModelFailure failure) {
 }
 
 void ResponsesDecoder::fail_with(const Json& error) {
-  std::string code = error.string_at("code");
-  if (code.empty() && error.string_at("type") != "error") code = error.string_at("type");
-  fail(failure_of_code(code, error.string_at("message")));
+  fail(failure_of_error(error, std::chrono::system_clock::now()));
 }
 
 }  // namespace sortie

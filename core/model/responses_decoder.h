@@ -12,7 +12,7 @@ namespace sortie {
 /// Reads the events of one Responses stream.
 ///
 /// Deltas are not parsed: their text stands whole in the item's `done` event, and they are nearly
-/// all of a stream.
+/// all of a stream. Who wants to hear of text gets what is found in them cheaply.
 class ResponsesDecoder : public WireDecoder {
  public:
   /// @param free_text  of free_text_functions(), where the request declares them as functions
@@ -23,6 +23,7 @@ class ResponsesDecoder : public WireDecoder {
 
  private:
   void read_event(std::string_view type, Json& event);
+  void read_delta(std::string_view type, std::string_view data) const;
   void complete(const Json& response, bool incomplete);
   void fail(ModelFailure failure);
   void fail_with(const Json& error);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/model/failure.h"
@@ -22,7 +24,13 @@ class WireDecoder {
     complete,  ///< take() has the response
     failed,    ///< failure() says why
   };
+  /// Text that the model writes for people to read: its message, or its reasoning.
+  enum class Text { message, reasoning };
+  using TextSink = std::function<void(Text, std::string_view)>;
+
   virtual ~WireDecoder() = default;
+  /// Who hears of each piece of text while the stream is under way; before the first event.
+  void hear(TextSink sink) { text_sink_ = std::move(sink); }
   /// Events after the terminal one are ignored.
   virtual State read(const SseEvent& event) = 0;
   /// The stream has ended, or broke off, while the state was going_on: complete where all that
@@ -32,6 +40,18 @@ class WireDecoder {
   virtual const ModelFailure& failure() const = 0;
   /// The complete response; `first_event` and `duration` are the caller's to fill in.
   virtual Response take() = 0;
+
+ protected:
+  /// Whether anybody wants to hear of text: where finding it costs something.
+  bool is_heard() const noexcept { return text_sink_ != nullptr; }
+  void tell(Text kind, std::string_view text) const {
+    if (text_sink_ && !text.empty()) text_sink_(kind, text);
+  }
+  /// The same for text as it stands in a JSON string; what is none is passed over.
+  void tell_escaped(Text kind, std::string_view escaped) const;
+
+ private:
+  TextSink text_sink_;
 };
 
 /// A provider's wire format: settings and items to bytes, stream events to a response.

@@ -117,9 +117,25 @@ void open_tunnel(int descriptor, const Url& url, const Proxy& proxy) {
     reader.next(bytes);
   }
   const int status = reader.head().status;
+  if (status == 407)
+    throw ProxyCredentialsError(
+        "the proxy " + proxy.host +
+        (proxy.authorization.empty()
+             ? " asks for credentials (status 407); name them in HTTPS_PROXY: "
+               "http://USER:PASSWORD@HOST:PORT"
+             : " does not take the credentials of HTTPS_PROXY (status 407)"));
   if (reader.state() == HttpReader::State::broken || status < 200 || status > 299)
     throw ConnectError("the proxy " + proxy.host + " refused a connection to " + place +
                        " with status " + std::to_string(status));
+}
+
+/// Waits until the socket takes bytes; false where it brings some before.
+bool can_send(int descriptor) {
+  for (;;) {
+    pollfd wait{descriptor, POLLIN | POLLOUT, 0};
+    if (::poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
+    return (wait.revents & (POLLOUT | POLLERR | POLLHUP)) != 0;
+  }
 }
 
 /// One read or write, again when a signal came in between; 0 or less at the end.
@@ -174,15 +190,19 @@ bool Connection::send(std::string_view bytes) {
 }
 
 int Connection::send_some(std::string_view bytes) {
-  const int size = static_cast<int>(bytes.size());
   if (socket_->secure) {
     SSL* const session = socket_->secure.get();
+    const int size = static_cast<int>(bytes.size());
     return tls_transfer(session, [&] { return ::SSL_write(session, bytes.data(), size); });
   }
-  try {
-    return socket_->plain.sendBytes(bytes.data(), size, MSG_NOSIGNAL);
-  } catch (const Poco::Exception&) {
-    return 0;
+  // A server that answers at once and reads no further would leave both sides waiting. Under TLS
+  // bytes to read may be the protocol's own: there the watchdog has to end it.
+  for (;;) {
+    if (!can_send(descriptor_)) return 0;
+    const ssize_t sent =
+        ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return static_cast<int>(sent);
+    if (errno != EINTR && errno != EAGAIN) return 0;
   }
 }
 

@@ -17,6 +17,11 @@ class ConnectError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The proxy asks for credentials, or does not take those it was given.
+class ProxyCredentialsError : public ConnectError {
+  using ConnectError::ConnectError;
+};
+
 /// The TLS settings, made with the first https connection: loading certificates takes time.
 class Tls {
  public:
@@ -45,7 +50,7 @@ class Connection {
   int descriptor() const noexcept { return descriptor_; }
   /// Whether the server has closed it, or sent what nobody asked for.
   bool is_stale() const;
-  /// False when the connection broke.
+  /// False when the connection broke, or brings an answer before it takes all.
   bool send(std::string_view bytes);
   /// Bytes read; 0 at the end or when the connection broke.
   std::size_t receive(char* buffer, std::size_t size);

@@ -19,10 +19,11 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 std::string_view header_value(const HttpHeaders& headers, std::string_view name);
 
 struct HttpLimits {
-  std::chrono::milliseconds connect{10000};      ///< name, connection and TLS together
-  std::chrono::milliseconds first_byte{120000};  ///< from there to the whole response head
-  std::chrono::milliseconds idle{300000};        ///< between two pieces of the body
-  std::chrono::milliseconds total{900000};       ///< the whole exchange, redirects included
+  std::chrono::milliseconds connect{10000};  ///< name, connection and TLS together
+  /// From there until the sink has begun: to the whole response head at least.
+  std::chrono::milliseconds first_byte{120000};
+  std::chrono::milliseconds idle{300000};   ///< between two pieces of the body
+  std::chrono::milliseconds total{900000};  ///< the whole exchange, redirects included
   std::size_t head_bytes = 256u << 10;
 };
 
@@ -47,6 +48,8 @@ class HttpSink {
   virtual ~HttpSink() = default;
   /// Once, with the head of the final response (no 1xx, no redirect that was followed).
   virtual void on_head(const HttpHead& head) = 0;
+  /// Whether what came is the answer's beginning: until then `first_byte` limits the wait.
+  virtual bool has_begun() const { return true; }
   /// A piece of the body, as soon as it is there. `enough` ends the exchange as complete.
   virtual Wants on_body(std::string_view bytes) = 0;
 };
@@ -62,8 +65,9 @@ struct HttpResult {
     first_byte_timeout,
     idle_timeout,
     total_timeout,
-    redirect_refused,  ///< to another host, or one too many; `detail` names the place
-    stopped,           ///< on a stop request
+    proxy_credentials,  ///< the proxy asks for some, or does not take those it got
+    redirect_refused,   ///< to another host, or one too many; `detail` names the place
+    stopped,            ///< on a stop request
   };
   Ending ending = Ending::complete;
   std::string detail{};  ///< for people

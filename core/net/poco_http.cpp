@@ -3,7 +3,10 @@
 #include <signal.h>
 
 #include <array>
+#include <optional>
+#include <utility>
 
+#include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
 #include "core/net/watchdog.h"
@@ -80,6 +83,35 @@ Url follow(const Url& from, const std::string& location) {
   Url to = parse_url(std::string_view(location).substr(0, query));
   if (query != std::string::npos) to.path += location.substr(query);
   return to;
+}
+
+/// Hands a response on to the sink, its content coding undone.
+class Delivery {
+ public:
+  explicit Delivery(HttpSink& sink) : sink_(sink) {}
+  /// @throws BodyError  for a coding that is not known
+  void head(const HttpHead& head) {
+    sink_.on_head(head);
+    const auto coding = header_value(head.headers, "Content-Encoding");
+    if (!BodyDecoder::is_identity(coding)) decoder_.emplace(coding);
+  }
+  /// @throws BodyError
+  void body(std::string_view bytes) {
+    while (!bytes.empty() && !enough_) {
+      const auto piece = decoder_ ? decoder_->next(bytes) : std::exchange(bytes, {});
+      if (!piece.empty()) enough_ = sink_.on_body(piece) == HttpSink::Wants::enough;
+    }
+  }
+  bool enough() const { return enough_; }
+
+ private:
+  HttpSink& sink_;
+  std::optional<BodyDecoder> decoder_;
+  bool enough_ = false;
+};
+
+bool is_open(const HttpReader& reader) {
+  return reader.state() == HttpReader::State::head || reader.state() == HttpReader::State::body;
 }
 
 }  // namespace
@@ -159,6 +191,8 @@ PocoHttp::State::Step PocoHttp::State::once(const HttpRequest& request, const Ur
   watchdog.limit(after(limits.connect), Ending::connect_timeout);
   try {
     connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
+  } catch (const ProxyCredentialsError& error) {
+    return {.result = ended(Ending::proxy_credentials, error.what())};
   } catch (const ConnectError& error) {
     return {.result = ended(Ending::no_connection, error.what())};
   }
@@ -180,9 +214,10 @@ PocoHttp::State::Step PocoHttp::State::talk(const HttpRequest& request, const Ur
 
   Step step;
   HttpReader reader(limits.head_bytes);
-  bool enough = false;
+  Delivery delivery(sink);
+  bool leaving = false;
   std::array<char, 32768> buffer;
-  while (reader.state() == HttpReader::State::head || reader.state() == HttpReader::State::body) {
+  while (is_open(reader)) {
     const std::size_t size = used->receive(buffer.data(), buffer.size());
     if (size == 0) {
       if (!watchdog.fired()) reader.at_end();
@@ -190,27 +225,32 @@ PocoHttp::State::Step PocoHttp::State::talk(const HttpRequest& request, const Ur
     }
     step.received = true;
     std::string_view bytes(buffer.data(), size);
-    do {
-      const bool in_head = reader.state() == HttpReader::State::head;
-      const std::string_view piece = reader.next(bytes);
-      if (in_head && reader.state() != HttpReader::State::head &&
-          reader.state() != HttpReader::State::broken) {
-        step.redirect = redirect_target(reader.head());
-        if (!step.redirect.empty()) return step;
-        sink.on_head(reader.head());
-      }
-      if (piece.empty() || enough || sink.on_body(piece) == HttpSink::Wants::more) continue;
-      enough = true;
-    } while (!bytes.empty() && (reader.state() == HttpReader::State::head ||
-                                reader.state() == HttpReader::State::body));
+    try {
+      do {
+        const bool in_head = reader.state() == HttpReader::State::head;
+        const std::string_view piece = reader.next(bytes);
+        if (in_head && reader.state() != HttpReader::State::head &&
+            reader.state() != HttpReader::State::broken) {
+          step.redirect = redirect_target(reader.head());
+          if (!step.redirect.empty()) return step;
+          delivery.head(reader.head());
+        }
+        delivery.body(piece);
+      } while (!bytes.empty() && is_open(reader));
+    } catch (const BodyError& error) {
+      step.result = {Ending::malformed, error.what()};
+      return step;
+    }
     if (reader.state() != HttpReader::State::body) continue;
-    if (enough)
-      watchdog.limit(after(kFarewell), Ending::complete);
-    else
+    if (delivery.enough()) {
+      // Once: what goes on and on is left to itself.
+      if (!std::exchange(leaving, true)) watchdog.limit(after(kFarewell), Ending::complete);
+    } else if (sink.has_begun()) {
       watchdog.limit(after(limits.idle), Ending::idle_timeout);
+    }
   }
   const bool whole = reader.state() == HttpReader::State::done;
-  if (whole || enough) {
+  if (whole || delivery.enough()) {
     step.result = {Ending::complete, ""};
   } else if (!reader.problem().empty()) {
     step.result = ended(Ending::malformed, reader.problem());

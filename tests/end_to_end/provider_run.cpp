@@ -23,6 +23,13 @@ void ProviderRun::write_task(const std::string& model, const std::string& more) 
             (model.empty() ? "" : ", " + model) + "}\n" + more);
 }
 
+void ProviderRun::write_model(const std::string& model) const {
+  write("task.yaml",
+        "version: 1\nprompt: Do it.\nworkspace: {path: work}\npolicy: auto\n"
+        "expect: {changes: any}\nmodel: {" +
+            model + "}\n");
+}
+
 ProgramStart ProviderRun::start(const std::string& url,
                                 const std::vector<std::string>& flags) const {
   ProgramStart start = RunFolder::start(flags);

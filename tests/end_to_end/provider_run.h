@@ -14,6 +14,8 @@ class ProviderRun : public RunFolder {
   ProviderRun();
   /// A task under the preset auto. `model` is YAML in the braces of its model, `more` at its end.
   void write_task(const std::string& model = {}, const std::string& more = {}) const;
+  /// The same with all that the task says of its model.
+  void write_model(const std::string& model) const;
   /// `sortie run --base-url`, without a key and out of reach of the machine's own settings.
   ProgramStart start(const std::string& url, const std::vector<std::string>& flags = {}) const;
   ProgramEnd run(const ModelServer& server, const std::vector<std::string>& flags = {}) const;

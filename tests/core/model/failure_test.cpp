@@ -29,13 +29,33 @@ BOOST_AUTO_TEST_CASE(statuses_by_what_to_do_about_them) {
       {502, "<html>bad gateway</html>", true, ExitCode::unavailable, "server_error"},
       {503, "", true, ExitCode::unavailable, "server_error"},
       {504, "", true, ExitCode::unavailable, "server_error"},
-      {529, "", true, ExitCode::unavailable, "server_error"},
+      {529, "", true, ExitCode::unavailable, "overloaded"},
+      {503, error("slow_down"), true, ExitCode::unavailable, "overloaded"},
+      {500, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})", true,
+       ExitCode::unavailable, "overloaded"},
+      {429, R"({"type":"error","error":{"type":"rate_limit_error","message":"Slow."}})", true,
+       ExitCode::limited, "rate_limit"},
+      {429, R"({"error":{"message":"You exceeded your current quota."}})", false, ExitCode::limited,
+       "quota"},
+      {402, "", false, ExitCode::limited, "quota"},
+      {400,
+       R"({"error":{"type":"invalid_request_error","message":"Your credit balance is too low."}})",
+       false, ExitCode::limited, "quota"},
+      {400,
+       R"({"error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8"}})",
+       false, ExitCode::refused, "context_length"},
+      {400,
+       R"({"object":"error","message":"This model's maximum context length is 8 tokens.","code":400})",
+       false, ExitCode::refused, "context_length"},
+      {404, R"({"type":"error","error":{"type":"not_found_error","message":"model: x"}})", false,
+       ExitCode::refused, "unknown_model"},
+      {404, "404 page not found", false, ExitCode::refused, "unknown_model"},
       {400, error("invalid_prompt"), false, ExitCode::refused, "invalid_request"},
       {400, error("context_length_exceeded"), false, ExitCode::refused, "context_length"},
       {400, error("content_filter"), false, ExitCode::refused, "content_filter"},
       {400, error("rate_limit_exceeded"), false, ExitCode::refused, "invalid_request"},
       {404, error("model_not_found"), false, ExitCode::refused, "unknown_model"},
-      {413, "", false, ExitCode::refused, "invalid_request"},
+      {413, "", false, ExitCode::refused, "context_length"},
       {422, "", false, ExitCode::refused, "invalid_request"},
       {401, error("invalid_api_key"), false, ExitCode::auth, "auth"},
       {403, "", false, ExitCode::auth, "auth"},
@@ -65,6 +85,8 @@ BOOST_AUTO_TEST_CASE(the_wait_is_taken_from_wherever_it_is_named) {
       {{{"Retry-After", "7"}, {"retry-after-ms", "250"}}, "", 250ms},
       {{}, R"({"error":{"message":"Please try again in 1.5s."}})", 1500ms},
       {{}, R"({"error":{"message":"m","resets_in_seconds":60}})", 60s},
+      {{}, R"({"error":{"message":"m","resets_at":784111827}})", 60s},
+      {{}, R"({"error":{"message":"m","resets_at":1}})", 0s},
       {{{"Retry-After", "soon"}}, "", std::nullopt},
       {{}, "", std::nullopt},
   };
@@ -82,6 +104,51 @@ BOOST_AUTO_TEST_CASE(the_providers_words_are_kept_on_one_line) {
   BOOST_TEST(words(R"({"detail":"no"})") == "HTTP status 400: no");
   BOOST_TEST(words("plain\xff") == "HTTP status 400: plain\xEF\xBF\xBD");
   BOOST_TEST(words("") == "HTTP status 400");
+}
+
+BOOST_AUTO_TEST_CASE(a_usage_limit_names_plan_and_reset) {
+  const auto now = std::chrono::system_clock::from_time_t(784111767);
+  const std::string body =
+      R"({"error":{"type":"usage_limit_reached","message":"The usage limit has been reached",)"
+      R"("plan_type":"plus","resets_in_seconds":3600}})";
+
+  const ModelFailure failure = failure_of_status({429, {}}, body, now);
+
+  BOOST_TEST(failure.kind == "quota");
+  BOOST_TEST(failure.plan == "plus");
+  BOOST_TEST(failure.message ==
+             "HTTP status 429: The usage limit has been reached (resets at 1994-11-06T09:49:27Z)");
+  BOOST_TEST((failure.retry_after == std::optional<std::chrono::milliseconds>(1h)));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_in_a_stream_is_known_by_its_code_type_or_words) {
+  const struct {
+    const char* error;
+    bool transient;
+    ExitCode code;
+    const char* kind;
+  } rows[] = {
+      {R"({"type":"overloaded_error","message":"Overloaded"})", true, ExitCode::unavailable,
+       "overloaded"},
+      {R"({"type":"rate_limit_error","message":"Slow."})", true, ExitCode::unavailable,
+       "rate_limit"},
+      {R"({"code":"usage_limit_reached","message":"m"})", false, ExitCode::limited, "quota"},
+      {R"({"type":"invalid_request_error","message":"prompt is too long: 9 > 8"})", false,
+       ExitCode::refused, "context_length"},
+      {R"({"code":"context_length_exceeded","message":"m"})", false, ExitCode::refused,
+       "context_length"},
+      {R"({"type":"api_error","message":"m"})", true, ExitCode::unavailable, "server_error"},
+      {R"({"type":"error","message":"m"})", true, ExitCode::unavailable, "server_error"},
+      {"{}", true, ExitCode::unavailable, "server_error"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.error) {
+      const ModelFailure failure = failure_of_error(parse_json(row.error), {});
+      BOOST_TEST(failure.transient == row.transient);
+      BOOST_TEST((failure.code == row.code));
+      BOOST_TEST(failure.kind == row.kind);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(what_is_retried_is_retried_and_then_succeeds) {
       {"502", status(502), "server_error"},
       {"503", status(503), "server_error"},
       {"504", status(504), "server_error"},
-      {"529", status(529), "server_error"},
+      {"529", status(529), "overloaded"},
       {"response.failed", FakeHttp::stream(recorded_stream("failed_server_error")), "server_error"},
       {"rate limit in the stream", FakeHttp::stream(recorded_stream("failed_rate_limit")),
        "rate_limit"},
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(what_is_final_ends_at_once_with_its_code) {
   } rows[] = {
       {"400", status(400, {}, no), ExitCode::refused, "invalid_request"},
       {"404", status(404, {}, no), ExitCode::refused, "unknown_model"},
-      {"413", status(413, {}, no), ExitCode::refused, "invalid_request"},
+      {"413", status(413, {}, no), ExitCode::refused, "context_length"},
       {"422", status(422, {}, no), ExitCode::refused, "invalid_request"},
       {"401", status(401, {}, no), ExitCode::auth, "auth"},
       {"403", status(403, {}, no), ExitCode::auth, "auth"},

@@ -45,6 +45,37 @@ struct Bench {
 
 BOOST_AUTO_TEST_SUITE(replay_model)
 
+BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_again) {
+  Bench bench;
+  FakeHttp http;
+  FakeClock clock;
+  std::string sse = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n";
+  for (int i = 0; i < 100; ++i)
+    sse +=
+        "data: {\"type\":\"response.output_text.delta\",\"delta\":\"I will look once "
+        "more.\\n\"}\n\n";
+  http.replies = {FakeHttp::stream(sse)};
+  Recording recording(bench.folder / "cassette.jsonl",
+                      [](std::string_view text) { return std::string(text); });
+  HttpModel live(bench.wire, http, clock,
+                 {.endpoint = {.base = parse_url("https://a.example")},
+                  .stop_repetition = true,
+                  .recording = &recording});
+
+  const Response first = live.ask({bench.settings, bench.items, 0}, bench.stream,
+                                  clock.steady() + std::chrono::hours(1), {});
+  ReplayModel replay(read_cassette(bench.folder / "cassette.jsonl"));
+  const Response again = bench.ask(replay);
+
+  BOOST_TEST(first.stop_reason == "repetition");
+  BOOST_TEST(first.repeated.size() == 23u);
+  BOOST_REQUIRE(first.items.size() == 1);
+  BOOST_TEST(std::get<Message>(first.items[0].content).text.size() < 50u);
+  BOOST_TEST(again.repeated == first.repeated);
+  BOOST_TEST(std::get<Message>(again.items[0].content).text ==
+             std::get<Message>(first.items[0].content).text);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {
   Bench bench;
   FakeHttp http;

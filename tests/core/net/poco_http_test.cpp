@@ -1,6 +1,7 @@
 #include "core/net/poco_http.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/test/unit_test.hpp>
@@ -44,6 +45,39 @@ HttpResult send(Http& http, const std::string& url, HttpSink& sink, const HttpLi
   return http.send(request_to(url, body), limits, sink, {});
 }
 
+/// A server that answers each connection at once, reads nothing and keeps it open.
+class DeafServer {
+ public:
+  explicit DeafServer(std::string answer) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const plain = reinterpret_cast<sockaddr*>(&address);
+    BOOST_REQUIRE(::bind(listener_.get(), plain, size) == 0);
+    BOOST_REQUIRE(::listen(listener_.get(), 1) == 0);
+    BOOST_REQUIRE(::getsockname(listener_.get(), plain, &size) == 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this, answer = std::move(answer)] {
+      const Fd peer(::accept(listener_.get(), nullptr, nullptr));
+      if (!peer) return;
+      ::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+      pollfd wait{peer.get(), 0, 0};  // until it is closed
+      ::poll(&wait, 1, 60'000);
+    });
+  }
+  ~DeafServer() {
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    thread_.join();
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  Fd listener_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
 /// A loopback port that nobody listens on.
 int closed_port() {
   const ModelServer server({});
@@ -73,6 +107,21 @@ BOOST_AUTO_TEST_CASE(a_request_goes_out_whole_and_its_response_comes_back) {
   BOOST_TEST(header_value(requests[0].headers, "authorization") == "Bearer k");
   BOOST_TEST(header_value(requests[0].headers, "host") ==
              "127.0.0.1:" + std::to_string(server.port()));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_comes_while_the_request_goes_out_ends_the_sending) {
+  DeafServer server("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlong");
+  const std::string body(64u << 20, 'x');
+  Collected sink;
+
+  {
+    PocoHttp http;
+    const HttpResult result = send(http, server.url(), sink, {.first_byte = 60s}, body);
+    BOOST_TEST((result.ending == Ending::complete), result.detail);
+  }
+
+  BOOST_TEST(sink.head.status == 413);
+  BOOST_TEST(sink.body == "long");
 }
 
 BOOST_AUTO_TEST_CASE(bodies_come_whole_in_each_framing_and_any_pieces) {

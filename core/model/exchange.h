@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/model/failure.h"
+#include "core/model/model.h"
+#include "core/model/repetition.h"
+#include "core/model/wire.h"
+#include "core/net/http.h"
+#include "core/net/sse.h"
+
+namespace sortie {
+
+/// One try of a request: takes what the server sends as it comes, and decodes it.
+class Exchange : public HttpSink {
+ public:
+  struct Options {
+    bool keep_stream = false;      ///< for stream()
+    bool stop_repetition = false;  ///< a text that goes round in circles ends the exchange
+  };
+  Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, StreamSink& progress,
+           Options options);
+
+  void on_head(const HttpHead& head) override;
+  Wants on_body(std::string_view bytes) override;
+  /// An event has come, or it is no stream at all.
+  bool has_begun() const override { return !is_stream_ || events_ > 0; }
+
+  /// No more is to come.
+  void finish();
+  /// Whether response() has something to give.
+  bool is_complete() const;
+  /// The stream itself says that it has failed.
+  bool was_refused() const noexcept { return state_ == WireDecoder::State::failed; }
+  /// Once, where it is complete. Of a stream that went round in circles: its message up to there.
+  Response response();
+  /// Why it is not complete.
+  ModelFailure failure(const HttpResult& result) const;
+
+  const HttpHead& head() const noexcept { return head_; }
+  /// All of it, where it is kept.
+  std::string& stream() noexcept { return text_; }
+
+ private:
+  void read(const SseEvent& event);
+  void hear(WireDecoder::Text kind, std::string_view text);
+  Response cut_response();
+  ModelFailure cut(const std::string& message) const;
+
+  std::unique_ptr<WireDecoder> decoder_;
+  const Clock& clock_;
+  StreamSink& progress_;
+  Options options_;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point first_event_{};
+  HttpHead head_;
+  bool is_stream_ = false;
+  SseParser parser_;
+  WireDecoder::State state_ = WireDecoder::State::going_on;
+  RepetitionGuard repetition_;
+  std::string message_;  ///< heard so far
+  std::string text_;     ///< the stream where it is kept, else the body of an error
+  std::string too_long_;
+  std::uint64_t received_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace sortie
