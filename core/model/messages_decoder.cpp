@@ -79,7 +79,7 @@ void MessagesDecoder::read_event(std::string_view type, Json& event) {
     complete();
   } else if (type == "error") {
     const Json& error = event["error"];
-    fail(failure_of_code(error.string_at("type"), error.string_at("message")));
+    fail(failure_of_error(error, std::chrono::system_clock::now()));
   }
 }
 
