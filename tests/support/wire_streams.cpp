@@ -24,8 +24,12 @@ std::vector<std::string> pieces(const Json& told, const char* name) {
   return result;
 }
 
-/// Arguments as the text that goes out: {"a":1} for a mapping, a text as it is.
+bool has_arguments(const Json& call) { return call.find("arguments") || call.find("input"); }
+
+/// Arguments as the text that goes out: {"a":1} for a mapping, a text as it is. Where a wire has no
+/// free text, that is a function's one argument.
 std::string arguments_of(const Json& call) {
+  if (call.find("input")) return write_json(Json::object({{"input", call["input"]}}));
   const Json& arguments = call["arguments"];
   return arguments.is_string() ? arguments.text() : write_json(arguments);
 }
@@ -115,10 +119,16 @@ class Responses : public Builder {
                        {"content", Json::array({std::move(part)})}}));
   }
   void call(const Json& call) override {
-    Json item = Json::object({{"id", "fc_1"}, {"type", "function_call"}, {"status", "completed"}});
+    const bool free_text = call.find("input") != nullptr;
+    Json item = Json::object({{"id", "fc_1"},
+                              {"type", free_text ? "custom_tool_call" : "function_call"},
+                              {"status", "completed"}});
     if (call.find("id")) item.set("call_id", call.string_at("id"));
     item.set("name", call.string_at("tool", "shell"));
-    if (call.find("arguments")) item.set("arguments", arguments_of(call));
+    if (free_text)
+      item.set("input", call["input"]);
+    else if (call.find("arguments"))
+      item.set("arguments", arguments_of(call));
     done(std::move(item));
   }
   void error() override {
@@ -166,7 +176,7 @@ class Chat : public Builder {
   }
   void call(const Json& call) override {
     Json function = Json::object({{"name", call.string_at("tool", "shell")}});
-    if (call.find("arguments")) function.set("arguments", arguments_of(call));
+    if (has_arguments(call)) function.set("arguments", arguments_of(call));
     Json one = Json::object({{"index", index_++}});
     if (call.find("id")) one.set("id", call.string_at("id"));
     one.set("type", "function");
@@ -239,7 +249,7 @@ class Messages : public Builder {
     block.set("name", call.string_at("tool", "shell"));
     block.set("input", Json::object());
     open(std::move(block));
-    if (call.find("arguments"))
+    if (has_arguments(call))
       delta(Json::object({{"type", "input_json_delta"}, {"partial_json", arguments_of(call)}}));
     close();
     has_calls_ = true;

@@ -25,7 +25,8 @@ struct WireStream {
 /// `ends` is completed, incomplete (at the output limit), content_filter, refusal, nothing (the
 /// terminal event never comes), or an object {code, type, message}: an error in the stream.
 /// `inserted` is raw text between the first events and the rest: comments, unknown events, garbage.
-/// A call without `id` or `arguments` lacks it on the wire too.
+/// A call without `id` or `arguments` lacks it on the wire too; one with `input` in place of them
+/// is a call of free text.
 ///
 /// @param wire  "responses", "chat", "messages"
 WireStream wire_stream(std::string_view wire, const Json& told);
