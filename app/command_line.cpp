@@ -21,9 +21,9 @@ namespace {
 
 const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
                                                  "report", "batch", "completion"};
-const std::vector<std::string> kLaterFlags = {
-    "--json",        "--apply",         "--best-of",  "--reuse",
-    "--expect-task", "--expect-policy", "--status-file", "--exit-map", "--auth-file"};
+const std::vector<std::string> kLaterFlags = {"--json",        "--apply",       "--best-of",
+                                              "--reuse",       "--expect-task", "--expect-policy",
+                                              "--status-file", "--exit-map"};
 
 /// To stdout. @return the exit status
 int print(const std::string& text) {
@@ -64,6 +64,16 @@ const CLI::App& chosen_command(const CLI::App& root) {
   const CLI::App* app = &root;
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return *app;
+}
+
+/// "task check ", as it is typed; "" for the program alone.
+std::string words_of_command(const CLI::App& root) {
+  std::string words;
+  for (const CLI::App* app = &root; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    words += app->get_name() + " ";
+  }
+  return words;
 }
 
 /// What is wrong with a word that the parser does not know, with the nearest one that it does.
@@ -162,9 +172,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::CallForVersion&) {
     return print(root.version() + "\n");
   } catch (const CLI::ParseError& error) {
-    const CLI::App& app = chosen_command(root);
     say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
-        (&app == &root ? "" : app.get_name() + " ") + "--help'");
+        words_of_command(root) + "--help'");
     return static_cast<int>(ExitCode::usage);
   }
   try {

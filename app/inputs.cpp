@@ -266,16 +266,23 @@ std::string today() {
   return text;
 }
 
-VariableSources make_sources(const RunInputs& inputs, FlagVariables flags) {
+/// Notes in `inputs.variables` what each source has brought in, for the run key.
+VariableSources make_sources(RunInputs& inputs, FlagVariables flags) {
+  inputs.variables = Json::object();
+  for (const auto& [name, value] : flags.values) inputs.variables.set(name, sha256_hex(value));
+  const auto noted = [&inputs](const std::string& source, std::optional<std::string> value) {
+    if (value) inputs.variables.set("{{" + source + "}}", sha256_hex(*value));
+    return value;
+  };
   VariableSources sources;
   sources.flags = std::move(flags.values);
   sources.from_files = std::move(flags.from_files);
-  sources.environment = [&inputs](const std::string& name) -> std::optional<std::string> {
+  sources.environment = [&inputs, noted](const std::string& name) -> std::optional<std::string> {
     if (!may_read_variable(inputs.policy, name)) return std::nullopt;
-    return environment(name);
+    return noted("env:" + name, environment(name));
   };
-  sources.standard_input = [] { return read_standard_input(); };
-  sources.file = [&inputs](const std::string& name) -> std::optional<std::string> {
+  sources.standard_input = [noted] { return noted("stdin", read_standard_input()); };
+  sources.file = [&inputs, noted](const std::string& name) -> std::optional<std::string> {
     const fs::path path = fs::weakly_canonical(inputs.workspace / name);
     for (const auto& folder : inputs.policy.read) {
       const fs::path allowed = fs::weakly_canonical(inputs.workspace / folder);
@@ -289,14 +296,15 @@ VariableSources make_sources(const RunInputs& inputs, FlagVariables flags) {
         throw InputError("{{file:" + name + "}}: the policy's paths.hide hides it");
       if (fs::exists(path) && !fs::is_regular_file(path))
         throw InputError("{{file:" + name + "}}: is no regular file");
-      return read_file(path, 1u << 20);
+      return noted("file:" + name, read_file(path, 1u << 20));
     }
     throw InputError("{{file:" + name + "}}: the policy's paths.read does not have it");
   };
   sources.date = today();
   sources.run_id = inputs.run_id;
-  sources.git_branch = [&inputs] {
-    return read_git_info(inputs.workspace).value_or(GitInfo{}).branch;
+  sources.git_branch = [&inputs, noted] {
+    const GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
+    return noted("git.branch", git.branch).value_or("");
   };
   sources.git_sha = [&inputs] {
     return read_git_info(inputs.workspace).value_or(GitInfo{}).head_commit;
@@ -367,8 +375,6 @@ RunInputs load_inputs(const RunOptions& options) {
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
-  inputs.variables = Json::object();
-  for (const auto& [name, value] : sources.flags) inputs.variables.set(name, sha256_hex(value));
   return inputs;
 }
 

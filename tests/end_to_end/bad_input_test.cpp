@@ -53,6 +53,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_usage_and_names_the_nearest) {
       {{}, "ubcommand"},
       {{"run", "no-such-task.yaml"}, "no-such-task.yaml"},
       {{"schema", "tsk"}, "did you mean 'task'"},
+      {{"task", "check", "task.yaml", "--auth-file", "x"}, "see 'sortie task check --help'"},
       {{"policy", "check", "stric"}, "strict"},
   };
   for (const auto& row : rows) {

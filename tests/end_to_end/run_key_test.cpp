@@ -1,0 +1,106 @@
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/images.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+/// A run that reads something from every source, and what it is started with.
+struct KeyedRun : RunFolder {
+  std::string model = "provider: replay, cassette: cassette.jsonl";
+  std::string more = "budget: {turns: 5}\n";
+  std::vector<std::string> flags = {"--var", "who=us"};
+  std::string input = "from stdin";
+  std::string environment = "from the environment";
+
+  KeyedRun() {
+    CassetteWriter().message("{}").save(path("cassette.jsonl"));
+    write("work/a.txt", "a\n");
+    write("work/notes.txt", "notes\n");
+    commit_workspace();
+    write("prompt.md",
+          "On {{date}} in {{run_id}}: {{who}} {{ci}} {{stdin}} {{file:notes.txt}} {{git.branch}}");
+    write("schema.json", R"({"type":"object"})");
+    write("shot.png", images::kPng);
+    write("policy.yaml",
+          "version: 1\nextends: auto\npaths: {read: ['.']}\nbounds: {vars_env: [KEY_TEST_REF]}\n");
+  }
+  /// The run's key; each run has an output folder of its own.
+  std::string key() {
+    write("task.yaml",
+          "version: 1\nprompt_file: prompt.md\nworkspace: {path: work}\npolicy: policy.yaml\n"
+          "expect: {changes: any}\nimages: [shot.png]\noutput: {schema: schema.json}\n"
+          "vars: {who: {default: me}, ci: {env: KEY_TEST_REF}}\nmodel: {" +
+              model + "}\n" + more);
+    ProgramStart start = RunFolder::start(flags);
+    start.input = input;
+    start.environment["KEY_TEST_REF"] = environment;
+    const ProgramEnd end = run_program(start);
+    BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+    return result().string_at("run_key");
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(run_key)
+
+BOOST_AUTO_TEST_CASE(the_key_is_that_of_all_that_a_run_is_made_of) {
+  const struct {
+    const char* what;
+    std::function<void(KeyedRun&)> change;
+    bool other;  ///< another key
+  } rows[] = {
+      {"nothing", [](KeyedRun&) {}, false},
+      {"the budget", [](KeyedRun& run) { run.more = "budget: {turns: 6, time: 5m}\n"; }, false},
+      {"a budget by flag",
+       [](KeyedRun& run) {
+         run.flags.insert(run.flags.end(), {"--max-turns", "7"});
+       },
+       false},
+      {"the prompt file",
+       [](KeyedRun& run) { run.write("prompt.md", "{{who}} {{ci}} {{stdin}} and more"); }, true},
+      {"an image's content", [](KeyedRun& run) { run.write("shot.png", images::kGif); }, true},
+      {"the schema",
+       [](KeyedRun& run) { run.write("schema.json", R"({"type":"object","title":"t"})"); }, true},
+      {"the policy",
+       [](KeyedRun& run) {
+         run.write("policy.yaml",
+                   "version: 1\nextends: auto\npaths: {read: ['.']}\nmax_denials: 7\n"
+                   "bounds: {vars_env: [KEY_TEST_REF]}\n");
+       },
+       true},
+      {"a variable by flag", [](KeyedRun& run) { run.flags.back() = "who=them"; }, true},
+      {"a variable of the environment", [](KeyedRun& run) { run.environment = "another"; }, true},
+      {"stdin", [](KeyedRun& run) { run.input = "another"; }, true},
+      {"the model", [](KeyedRun& run) { run.model += ", name: another"; }, true},
+      {"the effort", [](KeyedRun& run) { run.model += ", effort: high"; }, true},
+      {"a fallback", [](KeyedRun& run) { run.model += ", fallback: [{name: another}]"; }, true},
+      {"a commit",
+       [](KeyedRun& run) {
+         run.write("work/a.txt", "b\n");
+         run.commit_workspace();
+       },
+       true},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.what) {
+      KeyedRun run;
+      const std::string before = run.key();
+
+      row.change(run);
+
+      BOOST_TEST(before.starts_with("sha256:"));
+      BOOST_TEST((run.key() != before) == row.other);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
