@@ -27,10 +27,11 @@ std::string name_of(const TaskModel& task) { return task.provider + " " + task.n
 
 enum class Paid { by_key, by_sign_in };
 
-std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task,
-                              Paid paid = Paid::by_key) {
-  auto wire = make_wire(
-      name, {.legacy_functions = task.legacy_functions, .chatgpt = paid == Paid::by_sign_in});
+std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task, Paid paid,
+                              std::size_t source) {
+  auto wire = make_wire(name, {.legacy_functions = task.legacy_functions,
+                               .chatgpt = paid == Paid::by_sign_in,
+                               .source = static_cast<int>(source)});
   if (!wire) throw Error("there is no wire format '" + one_line(name, 80) + "'", ExitCode::usage);
   return wire;
 }
@@ -145,8 +146,8 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   options.retries_left = &retries_left_;
   options.recording = recording_.get();
   const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
-  wires_.push_back(
-      wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key));
+  wires_.push_back(wire_of(choice.provider->wire, task,
+                           by_sign_in ? Paid::by_sign_in : Paid::by_key, wires_.size()));
   options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));

@@ -195,6 +195,7 @@ RunEvent model_response_event(int turn, const Response& response, const std::opt
                             {"duration_ms", milliseconds(response.duration)}});
   data.set("items", std::move(items));  // large: an initializer list would copy them
   if (estimated) data.set("tokens_estimated", true);
+  if (!response.repeated.empty()) data.set("repeated", response.repeated);
   if (apart && !response.findings.empty() && !response.output.empty())
     data.set("output", received_json(response.output));
   return {"model.response", turn, std::move(data)};

@@ -85,7 +85,11 @@ std::string_view OpenAiChat::tail(const std::vector<Item>& items) const {
 std::unique_ptr<WireDecoder> OpenAiChat::decoder(const ModelSettings& settings) const {
   std::function<std::string()> new_call_id;
   if (options_.legacy_functions)
-    new_call_id = [this] { return "call_" + std::to_string(++calls_); };
+    new_call_id = [this] {
+      const std::string model =
+          options_.source == 0 ? "" : "model" + std::to_string(options_.source) + "_";
+      return "call_" + model + std::to_string(++calls_);
+    };
   return std::make_unique<ChatDecoder>(free_text_functions(settings), std::move(new_call_id));
 }
 

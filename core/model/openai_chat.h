@@ -19,6 +19,8 @@ class OpenAiChat : public Wire {
   struct Options {
     /// The older form: `functions`, `function_call`, role `function`, one call a response.
     bool legacy_functions = false;
+    /// How many models of the run come before: call ids that are made here are of the whole run.
+    int source = 0;
   };
 
   OpenAiChat() = default;

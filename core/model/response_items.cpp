@@ -99,7 +99,8 @@ Reading read_item(const Json& item, CallReader& calls) {
     // The output limit cut it off: a call may lack half of its arguments, reasoning its content.
     if (type == "reasoning") return {};
     if (type != "message")
-      return {.finding = not_run(item.string_at("name", type), "it was cut off at the output limit.")};
+      return {.finding =
+                  not_run(item.string_at("name", type), "it was cut off at the output limit.")};
   }
   if (type == "message") return read_message(item);
   if (type == "reasoning") return read_reasoning(item);

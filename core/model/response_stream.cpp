@@ -1,5 +1,7 @@
 #include "core/model/response_stream.h"
 
+#include "core/model/repetition.h"
+
 namespace sortie {
 
 namespace {
@@ -12,12 +14,14 @@ struct Recorded {
         output(data.find("output") ? data["output"] : data["items"]),
         usage(data["usage"]),
         reason(data.string_at("stop_reason", "completed")),
+        repeated(data.string_at("repeated")),
         incomplete(data["incomplete"].boolean(reason != "completed")) {}
   std::string id;
   std::string model;
   const Json& output;
   const Json& usage;
   std::string reason;
+  std::string repeated;
   bool incomplete;
 };
 
@@ -129,10 +133,42 @@ std::string messages_stream(const Recorded& recorded) {
   return text;
 }
 
+/// The text that was kept, and its end again and again, so that whoever reads it has to cut it.
+std::string circling_text(const Recorded& recorded) {
+  std::string text = recorded.output.items().empty()
+                         ? std::string()
+                         : recorded.output.items().front().string_at("text");
+  if (text.size() < recorded.repeated.size()) text = recorded.repeated;
+  const std::string passage = text.substr(text.size() - recorded.repeated.size());
+  // Looked at now and then, and in characters, which have four bytes at most.
+  for (std::size_t bytes = 0; bytes < 4 * 2 * RepetitionGuard::kWindow; bytes += passage.size())
+    text += passage;
+  return text;
+}
+
+/// A stream of one piece of text that never ends.
+std::string circling_stream(std::string_view wire, const Recorded& recorded) {
+  const std::string text = circling_text(recorded);
+  std::string stream;
+  if (wire == "responses")
+    add_event("response.output_text.delta",
+              Json::object({{"type", "response.output_text.delta"}, {"delta", text}}), stream);
+  else if (wire == "chat")
+    add_event("",
+              Json::object({{"choices",
+                             Json::array({Json::object(
+                                 {{"index", 0}, {"delta", Json::object({{"content", text}})}})})}}),
+              stream);
+  else
+    add_block(0, Json::object({{"type", "text"}, {"text", text}}), stream);
+  return stream;
+}
+
 }  // namespace
 
 std::optional<std::string> response_stream(std::string_view wire, const Json& response) {
   const Recorded recorded(response);
+  if (!recorded.repeated.empty()) return circling_stream(wire, recorded);
   if (wire == "responses") return responses_stream(recorded);
   if (wire == "chat") return chat_stream(recorded);
   if (wire == "messages") return messages_stream(recorded);

@@ -10,8 +10,8 @@ std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& option
   if (name == "responses")
     return std::make_unique<OpenAiResponses>(OpenAiResponses::Options{.chatgpt = options.chatgpt});
   if (name == "chat")
-    return std::make_unique<OpenAiChat>(
-        OpenAiChat::Options{.legacy_functions = options.legacy_functions});
+    return std::make_unique<OpenAiChat>(OpenAiChat::Options{
+        .legacy_functions = options.legacy_functions, .source = options.source});
   if (name == "messages") return std::make_unique<AnthropicMessages>();
   return nullptr;
 }

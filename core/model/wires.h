@@ -11,6 +11,7 @@ namespace sortie {
 struct WireOptions {
   bool legacy_functions = false;  ///< chat: `functions` and `function_call` in place of tools
   bool chatgpt = false;           ///< responses: the key is a ChatGPT sign-in
+  int source = 0;                 ///< how many models of the run come before the one it is for
 };
 
 /// The wire format of that name ("responses", "chat", "messages"); nothing for others.

@@ -61,6 +61,7 @@ const RecordRow kRecords[] = {
       {"cost_usd", "any"},
       {"incomplete", "boolean"},
       {"stop_reason", "text"},
+      {"repeated?", "text"},
       {"first_event_ms", "count"},
       {"duration_ms", "count"}}},
     {"check.hit", {{"check", "text"}, {"saw", "text"}, {"sent", "text_or_null"}}},

@@ -34,7 +34,7 @@ struct Fixture {
   FakeLauncher launcher;
   MemoryFiles files;
   Redactor redactor{{{"KEY", "s3cr3t-value"}}};
-  ApplyPatch apply_patch{files, "/w", ToolCall::Form::custom};
+  ApplyPatch apply_patch{files, "/w"};
   Shell tool{
       {.launcher = launcher, .files = files, .redactor = redactor, .apply_patch = &apply_patch},
       {.workspace = "/w",

@@ -74,6 +74,18 @@ BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_aga
   BOOST_TEST(again.repeated == first.repeated);
   BOOST_TEST(std::get<Message>(again.items[0].content).text ==
              std::get<Message>(first.items[0].content).text);
+
+  const Json record = model_response_event(1, first).data;
+  for (const char* wire : {"responses", "chat", "messages"}) {
+    ReplayModel recorded({{.wire = wire,
+                           .headers = {{"Content-Type", "text/event-stream"}},
+                           .sse = response_stream(wire, record).value()}});
+    const Response cut = bench.ask(recorded);
+    BOOST_TEST(cut.stop_reason == "repetition", wire);
+    BOOST_TEST(cut.repeated.size() == first.repeated.size(), wire);
+    BOOST_TEST(std::get<Message>(cut.items.at(0).content).text ==
+               std::get<Message>(first.items[0].content).text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {

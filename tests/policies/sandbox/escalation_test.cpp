@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_held_to_reading_writes_in_no_place_of_the
         if (works(script)) text += "held, can: " + script + '\n';
       if (!works("cat file.txt && ls src && echo x > $HOME/x")) text += "held, can't read\n";
       launcher.hold_read_only(false);
-      for (const std::string script : {writing[0], writing[1], writing.back()})
+      for (const std::string& script : {writing[0], writing[1], writing.back()})
         if (!works(script)) text += "let go, can't: " + script + '\n';
       return text;
     });
