@@ -30,18 +30,18 @@ struct KeyedRun : RunFolder {
     write("schema.json", R"({"type":"object"})");
     write("shot.png", images::kPng);
     write("policy.yaml",
-          "version: 1\nextends: auto\npaths: {read: ['.']}\nbounds: {vars_env: [KEY_TEST_REF]}\n");
+          "version: 1\nextends: auto\npaths: {read: ['.']}\nbounds: {vars_env: [RUN_TEST_REF]}\n");
   }
   /// The run's key; each run has an output folder of its own.
   std::string key() {
     write("task.yaml",
           "version: 1\nprompt_file: prompt.md\nworkspace: {path: work}\npolicy: policy.yaml\n"
           "expect: {changes: any}\nimages: [shot.png]\noutput: {schema: schema.json}\n"
-          "vars: {who: {default: me}, ci: {env: KEY_TEST_REF}}\nmodel: {" +
+          "vars: {who: {default: me}, ci: {env: RUN_TEST_REF}}\nmodel: {" +
               model + "}\n" + more);
     ProgramStart start = RunFolder::start(flags);
     start.input = input;
-    start.environment["KEY_TEST_REF"] = environment;
+    start.environment["RUN_TEST_REF"] = environment;
     const ProgramEnd end = run_program(start);
     BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
     return result().string_at("run_key");
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(the_key_is_that_of_all_that_a_run_is_made_of) {
        [](KeyedRun& run) {
          run.write("policy.yaml",
                    "version: 1\nextends: auto\npaths: {read: ['.']}\nmax_denials: 7\n"
-                   "bounds: {vars_env: [KEY_TEST_REF]}\n");
+                   "bounds: {vars_env: [RUN_TEST_REF]}\n");
        },
        true},
       {"a variable by flag", [](KeyedRun& run) { run.flags.back() = "who=them"; }, true},
