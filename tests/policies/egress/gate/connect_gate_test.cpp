@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_denied_connection_is_reported_with_what_it_asked_for) {
       run(with.keeper, attempt(here, host, "proxy"));
       run(with.keeper, attempt(here, host, "family_unspecified"));
       run(with.keeper, attempt(here, host, "direct"));
-      const auto reports = with.reports.all();
+      const auto reports = with.reports.wait_for(2);
       std::string text;
       for (const auto& one : reports)
         text += one.method + ' ' + one.host + ' ' + std::to_string(one.port) + '\n';

@@ -108,6 +108,13 @@ std::string HostListener::caught() const {
 void Reports::add(const EgressConnection& connection) {
   const std::lock_guard lock(mutex_);
   all_.push_back(connection);
+  added_.notify_all();
+}
+
+std::vector<EgressConnection> Reports::wait_for(std::size_t count) const {
+  std::unique_lock lock(mutex_);
+  added_.wait_for(lock, std::chrono::seconds(10), [&] { return all_.size() >= count; });
+  return all_;
 }
 
 std::vector<EgressConnection> Reports::all() const {

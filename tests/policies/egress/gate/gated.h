@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -41,6 +42,7 @@ class Echo {
 
  private:
   mutable std::mutex mutex_;
+  mutable std::condition_variable added_;
   std::list<Fd> connections_;
   std::vector<std::thread> threads_;
 };
@@ -66,6 +68,8 @@ class Reports {
  public:
   void add(const EgressConnection& connection);
   std::vector<EgressConnection> all() const;
+  /// All, once there are so many; what there is after 10 s.
+  std::vector<EgressConnection> wait_for(std::size_t count) const;
 
  private:
   mutable std::mutex mutex_;
