@@ -42,7 +42,6 @@ class Echo {
 
  private:
   mutable std::mutex mutex_;
-  mutable std::condition_variable added_;
   std::list<Fd> connections_;
   std::vector<std::thread> threads_;
 };
@@ -73,6 +72,7 @@ class Reports {
 
  private:
   mutable std::mutex mutex_;
+  mutable std::condition_variable added_;
   std::vector<EgressConnection> all_;
 };
 
