@@ -32,7 +32,7 @@ struct RunOptions {
   std::optional<int> max_turns;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_cost;  ///< USD
-  std::string timeout;  ///< a duration: 10m
+  std::string timeout;             ///< a duration: 10m
   bool fresh = false;
 };
 
