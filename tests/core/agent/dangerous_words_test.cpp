@@ -4,18 +4,11 @@
 #include <string>
 
 #include "core/agent/prose.h"
-#include "core/base/files.h"
-#include "core/base/text.h"
+#include "tests/core/agent/sentence_table.h"
 
 using namespace sortie;
 
 namespace {
-
-std::string with_newlines(std::string text) {
-  for (std::size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n"))
-    text.replace(at, 2, "\n");
-  return text;
-}
 
 /// "tests_off force_push", or "-" for none.
 std::string names_found(const std::string& message) {
@@ -30,19 +23,12 @@ std::string names_found(const std::string& message) {
 BOOST_AUTO_TEST_SUITE(dangerous_words)
 
 BOOST_AUTO_TEST_CASE(each_sentence_of_the_table_is_found_or_let_pass) {
-  const std::string table = read_file(SORTIE_SOURCE_DIR "/tests/data/checks/dangerous_words.txt");
   int found = 0;
   int passed = 0;
-  for (const auto line : split_lines(table)) {
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::size_t colon = line.find(": ");
-    BOOST_REQUIRE(colon != std::string_view::npos);
-    const std::string names(line.substr(0, colon));
-    const std::string message = with_newlines(std::string(line.substr(colon + 2)));
+  for (const auto& [expected, message] : test::read_sentences("dangerous_words.txt")) {
+    BOOST_TEST(names_found(message) == expected, message);
 
-    BOOST_TEST(names_found(message) == names, message);
-
-    ++(names == "-" ? passed : found);
+    ++(expected == "-" ? passed : found);
   }
   BOOST_TEST(found >= 40);
   BOOST_TEST(passed >= 40);
