@@ -329,7 +329,9 @@ Json guarantees_json(const std::vector<GuaranteeProof>& proofs) {
   Json json = Json::object();
   for (const auto& proof : proofs)
     json.set(name_of(proof.guarantee),
-             Json::object({{"proved", proof.proved}, {"detail", proof.detail}}));
+             Json::object({{"proved", proof.proved},
+                           {"detail", proof.detail},
+                           {"attempts", static_cast<std::int64_t>(proof.attempts)}}));
   return json;
 }
 

@@ -76,7 +76,7 @@ class Confinement {
   std::vector<std::string> missing_;
 };
 
-/// Guarantees by name: {"writes": {"proved": true, "detail": "…"}, …}.
+/// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
 /// "" or what the policy asks for and was not proved, in words.
 std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs);

@@ -142,6 +142,13 @@ std::string allow_list_by(const Json& report) {
   return problem.empty() ? "by the connect gate" : "no: connect gate: " + problem;
 }
 
+/// A proved guarantee in a few words; of one that is not, all that is known.
+std::string proof_text(const Json& proof) {
+  if (!proof["proved"].boolean()) return "NOT proved: " + proof.string_at("detail");
+  const auto attempts = proof.integer_at("attempts");
+  return "proved by " + std::to_string(attempts) + (attempts == 1 ? " attempt" : " attempts");
+}
+
 std::string for_people(const Json& report) {
   const Json& layers = report["layers"];
   std::string text = "sortie " + report.string_at("version") + ", kernel " +
@@ -156,11 +163,10 @@ std::string for_people(const Json& report) {
   text += "  cgroup      " + yes_no(layers["cgroup"]) + "\n";
   for (const auto& missing : layers["missing"].items())
     text += "  missing     " + missing.text() + "\n";
-  text += "\nguarantees (tried by a canary command)\n";
+  text += "\nguarantees (a canary command tried to break them; --json lists each attempt)\n";
   for (const auto& [name, proof] : report["guarantees"].members())
     text += "  " + name + std::string(name.size() < 11 ? 11 - name.size() : 1, ' ') +
-            (proof["proved"].boolean() ? "proved" : "NOT proved") + ": " +
-            proof.string_at("detail") + "\n";
+            proof_text(proof) + "\n";
   const Json& isolation = report["isolation"];
   text += "\nisolation\n  ";
   text += isolation.is_null()

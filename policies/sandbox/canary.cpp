@@ -202,10 +202,13 @@ std::string joined(const Json& list) {
 }
 
 GuaranteeProof proof_from(Guarantee guarantee, const Json& findings, const std::string& no_report) {
-  if (!findings.is_object()) return {guarantee, false, no_report};
+  if (!findings.is_object()) return {guarantee, false, no_report, 0};
   const Json& failed = findings["failed"];
-  if (!failed.items().empty()) return {guarantee, false, "not as promised: " + joined(failed)};
-  return {guarantee, !findings["tried"].items().empty(), "tried: " + joined(findings["tried"])};
+  const Json& tried = findings["tried"];
+  const std::size_t attempts = tried.items().size();
+  if (!failed.items().empty())
+    return {guarantee, false, "not as promised: " + joined(failed), attempts};
+  return {guarantee, attempts > 0, "tried: " + joined(tried), attempts};
 }
 
 /// The report is the last line that is an object; an empty value where there is none.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ namespace sortie {
 struct GuaranteeProof {
   Guarantee guarantee = Guarantee::writes;
   bool proved = false;
-  std::string detail;  ///< what was tried; for a failure, what got through
+  std::string detail;        ///< what was tried; for a failure, what got through
+  std::size_t attempts = 0;  ///< that were tried
 };
 
 /// Runs the canary: a command in the run's own sandbox that tries what it must not be able to do
