@@ -355,9 +355,9 @@ void Agent::State::make_loop() {
   loop = std::make_unique<Loop>(
       Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get()},
       std::move(settings),
-      LoopContext{.models = parts.inputs.terms,
-                  .compact_at = parts.inputs.task.context.compact_at,
-                  .keep_last_turns = parts.inputs.task.context.keep_last_turns});
+      ContextSettings{.models = parts.inputs.terms,
+                      .compact_at = parts.inputs.task.context.compact_at,
+                      .keep_last_turns = parts.inputs.task.context.keep_last_turns});
   set_stage(nullptr);
 }
 

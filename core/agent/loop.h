@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "core/agent/budget.h"
-#include "core/agent/compaction.h"
+#include "core/agent/conversation.h"
 #include "core/agent/events.h"
-#include "core/agent/history.h"
-#include "core/agent/model_terms.h"
 #include "core/agent/response_checks.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
@@ -37,13 +35,6 @@ struct StageSettings {
   std::optional<OutputSchema> output_schema{};  ///< of the message that ends it
 };
 
-/// What the history may grow to.
-struct LoopContext {
-  std::vector<ModelTerms> models{};  ///< by Item::source; empty: one of which nothing is known
-  double compact_at = 0.8;           ///< share of the context window
-  int keep_last_turns = 4;
-};
-
 /// Asks the model, runs the tools it calls, and so on until it ends its turn with a message or
 /// something ends the run. All it does is told to the event sink before its effect.
 ///
@@ -60,7 +51,7 @@ class Loop {
   };
 
   /// @param settings  `tools` is replaced by what the tool host offers
-  Loop(Parts parts, ModelSettings settings, LoopContext context = {});
+  Loop(Parts parts, ModelSettings settings, ContextSettings context = {});
 
   /// @param items  put at the end of the history first: the prompt, or feedback
   /// @throws Error  from the event sink (the transcript can't be written) or the launcher
@@ -76,14 +67,12 @@ class Loop {
   /// @param why_not  gets why there is none, where it is ""
   std::string ask_aside(std::string_view request, std::string& why_not, std::stop_token stop);
 
-  const History& history() const noexcept { return history_; }
+  const History& history() const noexcept { return conversation_.history(); }
   /// The last text message of the model, also one that came with tool calls; "" for none.
   const std::string& last_message() const noexcept { return last_message_; }
-  int turn() const noexcept { return turn_; }
+  int turn() const noexcept { return conversation_.turn(); }
 
  private:
-  class Recorder;
-
   /// A response that can't stand as it is.
   struct Nudge {
     std::string check;
@@ -95,25 +84,12 @@ class Loop {
 
   std::optional<LoopResult> one_turn(std::stop_token stop);
   std::optional<LoopResult> begin_turn(std::stop_token stop);
-  void start_turn(const History& history);
-  Response ask(const History& history, const ModelSettings& settings, std::stop_token stop);
+  std::optional<LoopResult> ask_and_act(std::stop_token stop);
   LoopResult failed(const ModelError& error);
-  const ModelTerms& terms() const { return context_.models[static_cast<std::size_t>(source_)]; }
-  Room room() const { return room_of(terms(), context_.compact_at); }
-  std::int64_t tokens_of(const History& history) const {
-    return history.estimated_tokens(fixed_bytes_);
-  }
-  void set_source(int source);
-  std::optional<LoopResult> make_room(std::stop_token stop);
-  std::string aside(History conversation, std::string_view request, std::string& why_not,
-                    std::stop_token stop);
-  enum class Means { ask_for_summary, cut_outputs };
-  bool compact(const std::string& cause, std::int64_t limit, Means means, std::stop_token stop);
-  void fit_output(ToolOutput& output);
+  LoopResult no_room() const;
   std::optional<LoopResult> take(Response response, std::stop_token stop);
   /// Looks at the response's words; what is to be sent back because of them, or "".
   std::string judge_words(const Response& response);
-  void check_pin(const Response& response) const;
   std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
@@ -123,31 +99,17 @@ class Loop {
   /// Tells the model to go on after a response that is none, unless it was told so often enough.
   std::optional<LoopResult> go_on(int& times, int most, const Nudge& nudge);
   LoopResult exhausted(const Exhausted& what);
-  std::optional<Exhausted> stage_spent() const;
-  std::optional<std::string> stage_notice();
-  void tell_model(const std::string& text);
 
   Parts parts_;
-  ModelSettings settings_;
-  LoopContext context_;
-  std::size_t fixed_bytes_ = 0;  ///< of instructions and tools, for the estimate
-  History history_;
-  int sent_epoch_ = 0;             ///< the newest that a request had
-  int source_ = 0;                 ///< the model in use; see Item::source
-  std::int64_t compacted_to_ = 0;  ///< tokens after the last compaction
-  bool too_long_ = false;          ///< the provider said so since the last response
+  Conversation conversation_;
+  bool too_long_ = false;  ///< the provider said so since the last response
   std::string last_message_;
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
-  int turn_ = 0;
-  StageSettings stage_;
-  int stage_turns_ = 0;
-  bool stage_noticed_ = false;
-  bool usage_told_ = false;  ///< that a response came without usage
-  int corrections_ = 0;      ///< in a row
-  int bad_words_ = 0;        ///< responses sent back for their words, in a row
-  int incomplete_ = 0;       ///< in a row
-  int reasoning_only_ = 0;   ///< in a row
-  int paused_ = 0;           ///< in a row
+  int corrections_ = 0;                       ///< in a row
+  int bad_words_ = 0;                         ///< responses sent back for their words, in a row
+  int incomplete_ = 0;                        ///< in a row
+  int reasoning_only_ = 0;                    ///< in a row
+  int paused_ = 0;                            ///< in a row
 };
 
 }  // namespace sortie

@@ -106,7 +106,7 @@ struct Flight {
       : budget(limits, clock, models),
         loop({model, tools, events, budget},
              ModelSettings{.model = "m", .max_output_tokens = kMaxOutput},
-             LoopContext{.models = models}) {}
+             ContextSettings{.models = models}) {}
 
   LoopResult run() { return loop.run({user("Do it.")}, stop.get_token()); }
   void outputs_of(std::size_t bytes) {

@@ -1,0 +1,253 @@
+#include "core/agent/conversation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sortie {
+namespace {
+
+std::size_t bytes_of(const ModelSettings& settings) {
+  std::size_t bytes = settings.instructions.size();
+  for (const ToolSpec& tool : settings.tools)
+    bytes += tool.name.size() + tool.description.size() + tool.grammar.size() +
+             write_json(tool.parameters).size();
+  return bytes;
+}
+
+bool same_tools(const std::vector<ToolSpec>& one, const std::vector<ToolSpec>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const ToolSpec& a, const ToolSpec& b) { return a.name == b.name; });
+}
+
+/// What a response without usage counts as.
+Usage estimated_usage(const Response& response, std::int64_t input_tokens) {
+  return {.input_tokens = input_tokens, .output_tokens = estimated_output(response.items)};
+}
+
+}  // namespace
+
+std::string message_of(const Response& response) {
+  std::string message;
+  for (const Item& item : response.items) {
+    const auto* text = std::get_if<Message>(&item.content);
+    if (text && text->role == Message::Role::assistant && !text->text.empty())
+      message += (message.empty() ? "" : "\n") + text->text;
+  }
+  return message;
+}
+
+/// Tells of a request while it is under way.
+class Conversation::Recorder : public StreamSink {
+ public:
+  Recorder(Conversation& conversation, const std::vector<Item>& items)
+      : conversation_(conversation), items_(items) {}
+  void on_request(const RequestRecord& request, int attempt) override {
+    tell(model_request_event(conversation_.turn_, request, attempt, items_));
+  }
+  void on_retry(const RetryRecord& retry) override {
+    tell(model_retry_event(conversation_.turn_, retry));
+  }
+  void on_fallback(const FallbackRecord& fallback) override {
+    tell(model_fallback_event(conversation_.turn_, fallback));
+    ++conversation_.source_;  // set_source() follows, once the request has come to its end
+  }
+  void on_progress(std::uint64_t) override {}
+
+ private:
+  void tell(const RunEvent& event) { conversation_.parts_.events.on(event); }
+  Conversation& conversation_;
+  const std::vector<Item>& items_;
+};
+
+Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings context)
+    : parts_(parts), settings_(std::move(settings)), context_(std::move(context)) {
+  if (context_.models.empty())
+    context_.models = {ModelTerms{.max_output_tokens = settings_.max_output_tokens}};
+  set_source(0);
+  fixed_bytes_ = bytes_of(settings_);
+}
+
+void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
+  if (settings.instructions != settings_.instructions ||
+      !same_tools(settings.tools, settings_.tools) ||
+      settings.output_schema.has_value() != settings_.output_schema.has_value())
+    history_.begin_epoch(sent_epoch_);
+  settings_ = std::move(settings);
+  fixed_bytes_ = bytes_of(settings_);
+  stage_turns_ = std::move(turns);
+}
+
+void Conversation::give_notices() {
+  if (const auto notice = parts_.budget.take_notice()) tell_model(*notice);
+  if (const auto notice = stage_turns_.take_notice()) tell_model(*notice);
+}
+
+std::optional<Exhausted> Conversation::before_request(const History& history) const {
+  if (const auto out =
+          parts_.budget.before_request(tokens_of(history), settings_.max_output_tokens, source_))
+    return out;
+  return stage_turns_.spent();
+}
+
+Response Conversation::ask(std::stop_token stop) { return ask(history_, settings_, stop); }
+
+void Conversation::set_source(int source) {
+  source_ = std::clamp(source, 0, static_cast<int>(context_.models.size()) - 1);
+  history_.count_images_by(terms().images);
+}
+
+Response Conversation::ask(const History& history, const ModelSettings& settings,
+                           std::stop_token stop) {
+  begin_request(history);
+  Recorder recorder(*this, history.items());
+  const Request request{settings, history.items(), history.epoch()};
+  Response response;
+  try {
+    response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);
+  } catch (...) {
+    set_source(source_);
+    throw;
+  }
+  set_source(response.source);
+  if (response.usage && &history == &history_)
+    history_.measured(response.usage->input_tokens, fixed_bytes_);
+  settle(response, tokens_of(history));
+  check_pin(response);
+  return response;
+}
+
+void Conversation::begin_request(const History& history) {
+  ++turn_;
+  stage_turns_.count();
+  parts_.budget.count_turn();
+  sent_epoch_ = std::max(sent_epoch_, history.epoch());
+  parts_.events.on(turn_started_event(turn_, history.items().size(), tokens_of(history),
+                                      parts_.budget.left_json()));
+}
+
+/// Puts the response on record, and what it cost on the budget.
+void Conversation::settle(Response& response, std::int64_t input_tokens) {
+  const bool measured = response.usage.has_value();
+  if (!measured) response.usage = estimated_usage(response, input_tokens);
+  const auto cost = parts_.budget.count_tokens(*response.usage, response.source);
+  parts_.events.on(model_response_event(turn_, response, cost, !measured));
+  if (!measured && !std::exchange(usage_told_, true))
+    parts_.events.on(check_hit_event(turn_, "usage_missing",
+                                     "the provider did not say how many tokens it has used: "
+                                     "estimates are counted",
+                                     ""));
+}
+
+/// Once the response is on record and paid for.
+void Conversation::check_pin(const Response& response) const {
+  const std::string& asked = response.requested_model;
+  if (!settings_.pin || asked.empty() || !response.repeated.empty()) return;
+  if (response.served_model == asked) return;
+  throw ModelError("model.pin: '" + asked + "' was asked for, but the provider's response is " +
+                       (response.served_model.empty() ? "by a model that it does not name"
+                                                      : "by '" + response.served_model + "'"),
+                   ExitCode::refused, "pin");
+}
+
+bool Conversation::make_room(std::stop_token stop) {
+  const Room room = this->room();
+  const std::int64_t before = tokens();
+  if (before <= room.trigger) return true;
+  // What is kept for good may fill most of the room; then it is not worth a summary each turn.
+  const bool grown = before - compacted_to_ >= room.trigger / 8;
+  if (grown || before > room.limit)
+    compact("compact_at", room.trigger, grown ? Means::ask_for_summary : Means::cut_outputs, stop);
+  return tokens() <= room.window;
+}
+
+bool Conversation::halve(std::stop_token stop) {
+  return compact("context_length", tokens() / 2, Means::ask_for_summary, stop);
+}
+
+/// Puts a summary in the place of older turns, or where none can be had, cuts old outputs.
+/// @return  whether the history is any shorter
+bool Conversation::compact(const std::string& cause, std::int64_t limit, Means means,
+                           std::stop_token stop) {
+  CompactionRecord record{.cause = cause,
+                          .method = "cut",
+                          .turns_before = history_.turns(),
+                          .tokens_before = tokens_of(history_)};
+  if (means == Means::ask_for_summary && history_.turns() > 0) {
+    History conversation = history_;
+    // A request that was too long once would be so again.
+    if (cause == "context_length" || tokens_of(conversation) > room().limit)
+      conversation.cut_outputs(std::min(limit, room().trigger), fixed_bytes_);
+    std::string why_not;
+    record.summary = aside(std::move(conversation), kHandOverRequest, why_not, stop);
+  }
+  History shorter = history_;
+  const bool cut_fits = shorter.cut_outputs(limit / 4 * 3, fixed_bytes_);
+  if (!record.summary.empty()) {
+    History summarised =
+        with_summary(history_, record.summary, context_.keep_last_turns, limit, fixed_bytes_);
+    const bool better = !cut_fits && tokens_of(summarised) < tokens_of(shorter);
+    if (tokens_of(summarised) <= limit || better) {
+      shorter = std::move(summarised);
+      record.method = "summary";
+    } else {
+      record.summary.clear();
+    }
+  }
+  record.turns_after = shorter.turns();
+  record.tokens_after = compacted_to_ = tokens_of(shorter);
+  const bool any_shorter = record.tokens_after < record.tokens_before;
+  if (any_shorter) {
+    parts_.events.on(context_compacted_event(turn_, record));
+    history_ = std::move(shorter);
+  }
+  // What went out meanwhile is not the beginning of what comes next.
+  if (any_shorter || sent_epoch_ >= history_.epoch()) history_.begin_epoch(sent_epoch_);
+  return any_shorter;
+}
+
+/// A turn of its own that leaves the history as it is. @return "" where there is no text
+std::string Conversation::aside(History conversation, std::string_view request,
+                                std::string& why_not, std::stop_token stop) {
+  conversation.add({Message{Message::Role::user, std::string(request)}});
+  if (tokens_of(conversation) > room().window) {
+    why_not = "the conversation does not fit the context window";
+    return {};
+  }
+  if (const auto out = before_request(conversation)) {
+    why_not = out->text;
+    return {};
+  }
+  ModelSettings settings = settings_;
+  settings.output_schema.reset();  // it is about the final message
+  Response response;
+  try {
+    response = ask(conversation, settings, stop);
+  } catch (const ModelError& error) {
+    why_not = error.what();
+    return {};
+  }
+  std::string text = message_of(response);
+  if (text.empty()) why_not = "the model's answer has no text";
+  return text;
+}
+
+std::string Conversation::ask_aside(std::string_view request, std::string& why_not,
+                                    std::stop_token stop) {
+  const std::string text = aside(history_, request, why_not, stop);
+  history_.begin_epoch(sent_epoch_);
+  return text;
+}
+
+void Conversation::fit(ToolOutput& output) {
+  const std::int64_t most = room_for_output(room(), tokens_of(history_));
+  const std::size_t bytes = output.text.size();
+  if (history_.estimated_tokens({output}) <= most) return;
+  output.text = head_and_tail(output.text, history_.bytes_of_tokens(most));
+  parts_.events.on(check_hit_event(turn_, "output_cut",
+                                   "the output of call " + output.call_id + " has " +
+                                       std::to_string(bytes) + " bytes, and room is left for " +
+                                       std::to_string(output.text.size()),
+                                   ""));
+}
+
+}  // namespace sortie
