@@ -57,18 +57,8 @@ std::string AnthropicMessages::encode_head(const ModelSettings& settings) const 
   return text + R"(,"messages":[)";
 }
 
-void AnthropicMessages::encode_items(const std::vector<Item>& items, std::size_t from,
-                                     const ModelSettings&, std::string& to) const {
-  MessageBlocks blocks(items, from);
-  blocks.go_to(from, nullptr);
-  blocks.go_to(items.size(), &to);
-}
-
-std::string_view AnthropicMessages::tail(const std::vector<Item>& items) const {
-  MessageBlocks blocks(items, items.size());
-  blocks.go_to(items.size(), nullptr);
-  if (!blocks.has_block()) return "]}";
-  return blocks.can_be_marked() ? R"(,"cache_control":{"type":"ephemeral"}}]}]})" : "}]}]}";
+std::unique_ptr<ItemWriter> AnthropicMessages::item_writer(const ModelSettings&) const {
+  return std::make_unique<MessageBlocks>();
 }
 
 std::unique_ptr<WireDecoder> AnthropicMessages::decoder(const ModelSettings& settings) const {

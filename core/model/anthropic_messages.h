@@ -29,9 +29,7 @@ class AnthropicMessages : public Wire {
   std::string_view name() const override { return "messages"; }
   std::string_view path() const override { return "/v1/messages"; }
   std::string encode_head(const ModelSettings& settings) const override;
-  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
-                    std::string& to) const override;
-  std::string_view tail(const std::vector<Item>& items) const override;
+  std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
 };
 

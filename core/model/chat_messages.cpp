@@ -210,24 +210,38 @@ Writer writer_at(const std::vector<Item>& items, std::size_t from, const ChatFor
   return writer;
 }
 
+class ChatMessages : public ItemWriter {
+ public:
+  explicit ChatMessages(const ChatForm& form) : form_(form) {}
+
+  void write(const std::vector<Item>& items, std::string& to) override {
+    Writer writer = writer_at(items, written_, form_);
+    for (; written_ < items.size(); ++written_) writer.add(items[written_], &to);
+    open_ = writer.open();
+  }
+
+  std::string_view tail() const override {
+    switch (open_) {
+      case Writer::Open::nothing:
+        break;
+      case Writer::Open::text:
+        return "\"}]}";
+      case Writer::Open::calls:
+        return "]}]}";
+    }
+    return "]}";
+  }
+
+ private:
+  ChatForm form_;
+  std::size_t written_ = 0;
+  Writer::Open open_ = Writer::Open::nothing;
+};
+
 }  // namespace
 
-void write_chat_messages(const std::vector<Item>& items, std::size_t from, const ChatForm& form,
-                         std::string& to) {
-  Writer writer = writer_at(items, from, form);
-  for (std::size_t i = from; i < items.size(); ++i) writer.add(items[i], &to);
-}
-
-std::string_view chat_tail(const std::vector<Item>& items, const ChatForm& form) {
-  switch (writer_at(items, items.size(), form).open()) {
-    case Writer::Open::nothing:
-      break;
-    case Writer::Open::text:
-      return "\"}]}";
-    case Writer::Open::calls:
-      return "]}]}";
-  }
-  return "]}";
+std::unique_ptr<ItemWriter> chat_item_writer(const ChatForm& form) {
+  return std::make_unique<ChatMessages>(form);
 }
 
 }  // namespace sortie

@@ -38,59 +38,24 @@ std::string input_object(const ToolCall& call) {
   return call.arguments;
 }
 
-bool is_assistants(const Item& item) {
-  const auto* message = std::get_if<Message>(&item.content);
-  return message ? message->role == Message::Role::assistant
-                 : !std::holds_alternative<ToolOutput>(item.content);
-}
-
-/// Whether the user's side has surely a block for the item.
-bool writes_block(const Item& item) {
-  const auto* message = std::get_if<Message>(&item.content);
-  return !message || !message->images.empty() || !is_blank(message->text);
-}
-
-/// Where the last response before `from` begins, if all calls before it have their outputs right
-/// behind them, as the agent loop leaves them: nothing is open or waits there, and the last block
-/// is the user's. Else 0.
-std::size_t settled_before(const std::vector<Item>& items, std::size_t from) {
-  std::size_t settled = 0;
-  std::vector<const std::string*> open;
-  for (std::size_t i = 0; i < from; ++i) {
-    const Item& item = items[i];
-    if (is_assistants(item)) {
-      const bool begins = i > 0 && !is_assistants(items[i - 1]);
-      if (begins && !open.empty()) return 0;
-      if (begins && writes_block(items[i - 1])) settled = i;
-      if (const auto* call = std::get_if<ToolCall>(&item.content)) open.push_back(&call->call_id);
-    } else if (const auto* output = std::get_if<ToolOutput>(&item.content)) {
-      const auto call = std::find_if(open.begin(), open.end(), [output](const std::string* id) {
-        return *id == output->call_id;
-      });
-      if (call == open.end()) return 0;
-      open.erase(call);
-    }
-  }
-  return settled;
-}
-
 }  // namespace
-
-MessageBlocks::MessageBlocks(const std::vector<Item>& items, std::size_t from)
-    : items_(items), at_(settled_before(items, from)), passed_over_(at_) {
-  if (at_ == 0) return;
-  side_ = Side::user;
-  markable_ = true;
-}
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
-void MessageBlocks::go_to(std::size_t end, std::string* to) {
-  to_ = to;
-  for (; at_ < end; ++at_)
+void MessageBlocks::write(const std::vector<Item>& items, std::string& to) {
+  items_ = &items;
+  to_ = &to;
+  for (; at_ < items.size(); ++at_)
     std::visit([this](const auto& content) { add(content); }, item().content);
+  items_ = nullptr;
+  to_ = nullptr;
+}
+
+std::string_view MessageBlocks::tail() const {
+  if (side_ == Side::none) return "]}";
+  return markable_ ? R"(,"cache_control":{"type":"ephemeral"}}]}]})" : "}]}]}";
 }
 
 void MessageBlocks::add(const Message& message) {
@@ -99,7 +64,7 @@ void MessageBlocks::add(const Message& message) {
     const std::string_view received = open_block(item().received);
     if (!received.empty()) return assistant_block(received, true);
     std::string block = R"({"type":"text","text":)";
-    if (to_) write_json_string(message.text, block);
+    write_json_string(message.text, block);
     assistant_block(block, true);
   } else if (open_calls_.empty()) {
     user_message(message);
@@ -124,14 +89,11 @@ void MessageBlocks::add(const ToolCall& call) {
   if (!received.empty() && id == call.call_id) {
     assistant_block(received, true);
   } else {
-    std::string block;
-    if (to_) {
-      block = R"({"type":"tool_use","id":)";
-      write_json_string(id, block);
-      block += R"(,"name":)";
-      write_json_string(call.name, block);
-      block += R"(,"input":)" + input_object(call);
-    }
+    std::string block = R"({"type":"tool_use","id":)";
+    write_json_string(id, block);
+    block += R"(,"name":)";
+    write_json_string(call.name, block);
+    block += R"(,"input":)" + input_object(call);
     assistant_block(block, true);
   }
   open_calls_.push_back({call.call_id, id});
@@ -149,30 +111,33 @@ void MessageBlocks::add(const ToolOutput& output) {
     return;
   }
   begin_block(Side::user, true);
-  if (to_) {
-    write(R"({"type":"tool_result","tool_use_id":)");
-    write_json_string(call->sent, *to_);
-    if (!output.success) write(R"(,"is_error":true)");
-    const bool blank = is_blank(output.text);
-    if (!output.images.empty()) {
-      write(R"(,"content":[)");
-      if (!blank) {
-        write_text(output.text);
-        write("},");
-      }
-      for (const Image& image : output.images) {
-        if (&image != &output.images.front()) write(",");
-        write_image(image);
-        write("}");
-      }
-      write("]");
-    } else if (!blank) {
-      write(R"(,"content":)");
-      write_json_string(output.text, *to_);
-    }
-  }
+  put(R"({"type":"tool_result","tool_use_id":)");
+  write_json_string(call->sent, *to_);
+  if (!output.success) put(R"(,"is_error":true)");
+  put_content(output);
   open_calls_.erase(call);
   if (open_calls_.empty()) write_waiting();
+}
+
+/// Of a tool result; none where there is nothing to say.
+void MessageBlocks::put_content(const ToolOutput& output) {
+  const bool blank = is_blank(output.text);
+  if (output.images.empty()) {
+    if (blank) return;
+    put(R"(,"content":)");
+    return write_json_string(output.text, *to_);
+  }
+  put(R"(,"content":[)");
+  if (!blank) {
+    put_text(output.text);
+    put("},");
+  }
+  for (const Image& image : output.images) {
+    if (&image != &output.images.front()) put(",");
+    put_image(image);
+    put("}");
+  }
+  put("]");
 }
 
 /// After the thoughts that led to it.
@@ -184,66 +149,54 @@ void MessageBlocks::assistant_block(std::string_view block, bool markable) {
   }
   for (const std::size_t index : thinking) {
     begin_block(Side::assistant, false);
-    write(open_block(items_[index].received));
+    put(open_block((*items_)[index].received));
   }
   begin_block(Side::assistant, markable);
-  write(block);
+  put(block);
 }
 
 void MessageBlocks::write_waiting() {
   const auto waiting = std::exchange(waiting_, {});
-  for (const std::size_t index : waiting) user_message(std::get<Message>(items_[index].content));
+  for (const std::size_t index : waiting) user_message(std::get<Message>((*items_)[index].content));
 }
 
 void MessageBlocks::user_message(const Message& message) {
   thinking_.clear();
   if (!is_blank(message.text)) {
     begin_block(Side::user, true);
-    write_text(message.text);
+    put_text(message.text);
   }
   for (const Image& image : message.images) {
     begin_block(Side::user, true);
-    write_image(image);
+    put_image(image);
   }
 }
 
 /// Closes the block before, and its message where that is the other side's.
 void MessageBlocks::begin_block(Side side, bool markable) {
   markable_ = markable;
-  if (side_ == side) return write("},");
-  if (side_ != Side::none) write("}]},");
+  if (side_ == side) return put("},");
+  if (side_ != Side::none) put("}]},");
   side_ = side;
-  write(side == Side::user ? R"({"role":"user","content":[)"
-                           : R"({"role":"assistant","content":[)");
+  put(side == Side::user ? R"({"role":"user","content":[)" : R"({"role":"assistant","content":[)");
 }
 
-void MessageBlocks::write_text(std::string_view text) {
-  if (!to_) return;
-  write(R"({"type":"text","text":)");
+void MessageBlocks::put_text(std::string_view text) {
+  put(R"({"type":"text","text":)");
   write_json_string(text, *to_);
 }
 
-void MessageBlocks::write_image(const Image& image) {
-  if (!to_) return;
-  write(R"({"type":"image","source":{"type":"base64","media_type":)");
+void MessageBlocks::put_image(const Image& image) {
+  put(R"({"type":"image","source":{"type":"base64","media_type":)");
   write_json_string(image.media_type, *to_);
-  write(R"(,"data":)");
+  put(R"(,"data":)");
   write_json_string(image.base64, *to_);
-  write("}");
+  put("}");
 }
 
 std::string MessageBlocks::sent_id(const ToolCall& call) {
-  if (ids_.insert(call.call_id).second && !was_called_before(call.call_id))
-    return plain_id(call.call_id);
+  if (ids_.insert(call.call_id).second) return plain_id(call.call_id);
   return plain_id(call.call_id + " of item " + std::to_string(at_));  // no plain one: a digest
-}
-
-bool MessageBlocks::was_called_before(const std::string& call_id) const {
-  for (std::size_t i = 0; i < passed_over_; ++i) {
-    const auto* call = std::get_if<ToolCall>(&items_[i].content);
-    if (call && call->call_id == call_id) return true;
-  }
-  return false;
 }
 
 }  // namespace sortie

@@ -5,24 +5,18 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/model/item.h"
+#include "core/model/item_writer.h"
 
 namespace sortie {
 
-/// Writes items as messages of content blocks, from the first item on: what it writes for one
-/// depends on that and the ones before alone. Without a target it only keeps count, to go on from
-/// there.
-class MessageBlocks {
+/// Writes items as messages of content blocks.
+///
+/// The last block is left open: its closing brace is written by what follows, or by the tail, which
+/// marks it with `cache_control` where it may have that.
+class MessageBlocks : public ItemWriter {
  public:
-  /// @param from  nothing before it will be written: what is settled there is passed over quickly
-  explicit MessageBlocks(const std::vector<Item>& items, std::size_t from = 0);
-
-  /// Goes on up to the item at `end`, which is not included.
-  /// @param to  gets the bytes; null for none
-  void go_to(std::size_t end, std::string* to);
-  bool has_block() const noexcept { return side_ != Side::none; }
-  /// Whether the last block, which is open, may have `cache_control`.
-  bool can_be_marked() const noexcept { return markable_; }
+  void write(const std::vector<Item>& items, std::string& to) override;
+  std::string_view tail() const override;
 
  private:
   enum class Side { none, user, assistant };
@@ -41,25 +35,22 @@ class MessageBlocks {
   void user_message(const Message& message);
   void write_waiting();
   void begin_block(Side side, bool markable);
-  void write(std::string_view text) {
-    if (to_) to_->append(text);
-  }
-  void write_text(std::string_view text);
-  void write_image(const Image& image);
+  void put(std::string_view text) { to_->append(text); }
+  void put_content(const ToolOutput& output);
+  void put_text(std::string_view text);
+  void put_image(const Image& image);
   std::string sent_id(const ToolCall& call);
-  bool was_called_before(const std::string& call_id) const;
-  const Item& item() const { return items_[at_]; }
+  const Item& item() const { return (*items_)[at_]; }
 
-  const std::vector<Item>& items_;
-  std::size_t at_ = 0;
-  std::size_t passed_over_ = 0;  ///< items before this one were not looked at
+  const std::vector<Item>* items_ = nullptr;  ///< during write(), as is to_
   std::string* to_ = nullptr;
+  std::size_t at_ = 0;
   Side side_ = Side::none;
   bool markable_ = false;
-  std::vector<std::size_t> thinking_;         ///< items that wait for the block they led to
-  std::vector<std::size_t> waiting_;          ///< messages that wait for the outputs of open_calls_
-  std::vector<Call> open_calls_;              ///< that have no output yet
-  std::unordered_set<std::string_view> ids_;  ///< of all calls that were looked at
+  std::vector<std::size_t> thinking_;    ///< items that wait for the block they led to
+  std::vector<std::size_t> waiting_;     ///< messages that wait for the outputs of open_calls_
+  std::vector<Call> open_calls_;         ///< that have no output yet
+  std::unordered_set<std::string> ids_;  ///< of all calls
 };
 
 /// Whether the text is nothing but white space.

@@ -71,15 +71,9 @@ std::string OpenAiChat::encode_head(const ModelSettings& settings) const {
   return text;
 }
 
-void OpenAiChat::encode_items(const std::vector<Item>& items, std::size_t from,
-                              const ModelSettings& settings, std::string& to) const {
-  write_chat_messages(
-      items, from,
-      {.legacy = options_.legacy_functions, .after_system = !settings.instructions.empty()}, to);
-}
-
-std::string_view OpenAiChat::tail(const std::vector<Item>& items) const {
-  return chat_tail(items, {.legacy = options_.legacy_functions});
+std::unique_ptr<ItemWriter> OpenAiChat::item_writer(const ModelSettings& settings) const {
+  return chat_item_writer(
+      {.legacy = options_.legacy_functions, .after_system = !settings.instructions.empty()});
 }
 
 std::unique_ptr<WireDecoder> OpenAiChat::decoder(const ModelSettings& settings) const {

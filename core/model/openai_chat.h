@@ -28,9 +28,7 @@ class OpenAiChat : public Wire {
   std::string_view name() const override { return "chat"; }
   std::string_view path() const override { return "/chat/completions"; }
   std::string encode_head(const ModelSettings& settings) const override;
-  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
-                    std::string& to) const override;
-  std::string_view tail(const std::vector<Item>& items) const override;
+  std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
 
  private:

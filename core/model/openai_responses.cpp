@@ -76,9 +76,8 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
   return text + ",\"input\":[";
 }
 
-void OpenAiResponses::encode_items(const std::vector<Item>& items, std::size_t from,
-                                   const ModelSettings& settings, std::string& to) const {
-  write_responses_input(items, from, settings, to);
+std::unique_ptr<ItemWriter> OpenAiResponses::item_writer(const ModelSettings& settings) const {
+  return responses_item_writer(settings.free_text_tools);
 }
 
 std::unique_ptr<WireDecoder> OpenAiResponses::decoder(const ModelSettings& settings) const {

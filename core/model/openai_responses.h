@@ -23,9 +23,7 @@ class OpenAiResponses : public Wire {
   std::string_view name() const override { return "responses"; }
   std::string_view path() const override { return "/responses"; }
   std::string encode_head(const ModelSettings& settings) const override;
-  void encode_items(const std::vector<Item>& items, std::size_t from, const ModelSettings& settings,
-                    std::string& to) const override;
-  std::string_view tail(const std::vector<Item>&) const override { return "]}"; }
+  std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
 
  private:

@@ -21,12 +21,11 @@ RequestRecord RequestBody::update(const Request& request) {
     begin(request, std::move(head));
   }
   const std::size_t encoded = body_.size();
-  if (items_ < request.items.size())
-    wire_.encode_items(request.items, items_, request.settings, body_);
+  if (items_ < request.items.size()) writer_->write(request.items, body_);
   items_ = request.items.size();
   hash_.update(std::string_view(body_).substr(encoded));
   stable_bytes_ = body_.size();
-  const std::string_view tail = wire_.tail(request.items);
+  const std::string_view tail = writer_->tail();
   body_ += tail;
   Sha256 whole = hash_;
   whole.update(tail);
@@ -43,6 +42,7 @@ RequestRecord RequestBody::update(const Request& request) {
 void RequestBody::begin(const Request& request, std::string head) {
   head_ = std::move(head);
   body_ = head_;
+  writer_ = wire_.item_writer(request.settings);
   items_ = 0;
   epoch_ = request.epoch;
   hash_ = Sha256();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,15 @@ class RequestBody {
   /// Brings the body up to the request. The record lacks only its provider.
   RequestRecord update(const Request& request);
   std::string_view bytes() const noexcept { return body_; }
+  /// What a longer history leaves as it is: all but the tail.
+  std::string_view stable_bytes() const noexcept { return bytes().substr(0, stable_bytes_); }
 
  private:
   void begin(const Request& request, std::string head);
 
   const Wire& wire_;
-  std::string body_;  ///< head, items, tail
+  std::unique_ptr<ItemWriter> writer_;  ///< of the items from head_ on
+  std::string body_;                    ///< head, items, tail
   std::string head_;
   std::size_t stable_bytes_ = 0;  ///< of body_, without the tail
   std::size_t items_ = 0;

@@ -1,5 +1,7 @@
 #include "core/model/responses_input.h"
 
+#include <utility>
+
 #include "core/model/openai_models.h"
 #include "core/model/tool_calls.h"
 
@@ -37,7 +39,7 @@ bool was_received(const std::vector<Item>& items, std::size_t at, const std::str
 struct Encoder {
   const std::vector<Item>& items;
   std::size_t at;
-  const ModelSettings& settings;
+  bool free_text_tools;
 
   Json operator()(const Message& message) const {
     if (message.role == Message::Role::assistant)  // short: an output needs an id of the provider's
@@ -48,7 +50,7 @@ struct Encoder {
   }
   Json operator()(const ToolCall& call) const {
     const bool custom = call.form == Form::custom;
-    if (custom && settings.free_text_tools)
+    if (custom && free_text_tools)
       return Json::object({{"type", "custom_tool_call"},
                            {"call_id", call.call_id},
                            {"name", call.name},
@@ -65,7 +67,7 @@ struct Encoder {
                            {"id", output.call_id},  // by the schema; the servers want call_id
                            {"call_id", output.call_id},
                            {"output", output.text}});
-    const bool custom = output.form == Form::custom && settings.free_text_tools;
+    const bool custom = output.form == Form::custom && free_text_tools;
     return Json::object(
         {{"type", custom ? "custom_tool_call_output" : "function_call_output"},
          {"call_id", output.call_id},
@@ -76,22 +78,33 @@ struct Encoder {
   Json operator()(const ProviderItem&) const { return {}; }
 };
 
+class ResponsesInput : public ItemWriter {
+ public:
+  explicit ResponsesInput(bool free_text_tools) : free_text_tools_(free_text_tools) {}
+
+  void write(const std::vector<Item>& items, std::string& to) override {
+    for (; written_ < items.size(); ++written_) {
+      const Item& item = items[written_];
+      if (!is_sent(item)) continue;
+      if (std::exchange(begun_, true)) to += ',';
+      if (!item.received.empty())
+        to += item.received;
+      else
+        write_json(std::visit(Encoder{items, written_, free_text_tools_}, item.content), to);
+    }
+  }
+  std::string_view tail() const override { return "]}"; }
+
+ private:
+  bool free_text_tools_;
+  std::size_t written_ = 0;
+  bool begun_ = false;
+};
+
 }  // namespace
 
-void write_responses_input(const std::vector<Item>& items, std::size_t from,
-                           const ModelSettings& settings, std::string& to) {
-  std::size_t before = from;
-  while (before > 0 && !is_sent(items[before - 1])) --before;
-  bool first = before == 0;
-  for (std::size_t i = from; i < items.size(); ++i) {
-    if (!is_sent(items[i])) continue;
-    if (!first) to += ',';
-    first = false;
-    if (!items[i].received.empty())
-      to += items[i].received;
-    else
-      write_json(std::visit(Encoder{items, i, settings}, items[i].content), to);
-  }
+std::unique_ptr<ItemWriter> responses_item_writer(bool free_text_tools) {
+  return std::make_unique<ResponsesInput>(free_text_tools);
 }
 
 }  // namespace sortie

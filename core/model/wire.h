@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/model/failure.h"
-#include "core/model/item.h"
+#include "core/model/item_writer.h"
 #include "core/model/model.h"
 #include "core/net/sse.h"
 
@@ -67,12 +67,8 @@ class Wire {
   /// Below the base URL: "/responses".
   virtual std::string_view path() const = 0;
   virtual std::string encode_head(const ModelSettings& settings) const = 0;
-  /// Appends the items from `from` on, with what has to stand between them and the ones before.
-  /// What closes the last of them may be left to the tail, or to the next call.
-  virtual void encode_items(const std::vector<Item>& items, std::size_t from,
-                            const ModelSettings& settings, std::string& to) const = 0;
-  /// What closes a body that ends with these items.
-  virtual std::string_view tail(const std::vector<Item>& items) const = 0;
+  /// For a body that begins with the head of these settings.
+  virtual std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const = 0;
   /// @param settings  of the request; may end before the decoder does
   virtual std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const = 0;
 };

@@ -22,8 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const sortie::Response response = decoder->take();
   for (const auto& output : response.output) sortie::parse_json(output);
   std::string body = wire.encode_head(settings);
-  wire.encode_items(response.items, 0, settings, body);
-  body += wire.tail(response.items);
+  const auto writer = wire.item_writer(settings);
+  writer->write(response.items, body);
+  body += writer->tail();
   sortie::parse_json(body);
   for (const auto& item : response.items) {
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);

@@ -53,8 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!sortie::parse_json(call->arguments).is_object()) std::abort();
   }
   std::string encoded = wire.encode_head(settings);
-  wire.encode_items(items, 0, settings, encoded);
-  sortie::parse_json(encoded + std::string(wire.tail(items)));
+  const auto writer = wire.item_writer(settings);
+  writer->write(items, encoded);
+  sortie::parse_json(encoded.append(writer->tail()));
   for (const auto& block : response.output) sortie::parse_json(block);
   return 0;
 }

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (state != sortie::WireDecoder::State::complete) return 0;
   const sortie::Response response = decoder->take();
   std::string encoded = "[";
-  wire.encode_items(response.items, 0, {}, encoded);
+  wire.item_writer({})->write(response.items, encoded);
   sortie::parse_json(encoded + "]");
   for (const auto& item : response.items) {
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);

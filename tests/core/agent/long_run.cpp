@@ -83,7 +83,7 @@ FormModel::FormModel(const std::string& form, int turns)
 Response FormModel::ask(const Request& request, StreamSink& stream,
                         std::chrono::steady_clock::time_point, std::stop_token) {
   stream.on_request(body_.update(request), 1);
-  if (on_body) on_body(body_.bytes(), wire_->tail(request.items).size());
+  if (on_body) on_body(body_.bytes(), body_.stable_bytes());
   const bool last = turn_ == turns_;
   const std::string wire(wire_->name());
   const Json recorded = Json::object({{"id", "r" + std::to_string(++turn_)},

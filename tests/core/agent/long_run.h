@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,8 +23,8 @@ class FormModel : public Model {
   /// @param turns  with tool calls, before the message that ends the run
   FormModel(const std::string& form, int turns);
 
-  /// Hears of each request: its body, and how much of its end is no part of the history.
-  std::function<void(std::string_view body, std::size_t tail)> on_body{};
+  /// Hears of each request: its body, and what of it the next one has to begin with.
+  std::function<void(std::string_view body, std::string_view stable)> on_body{};
 
   Response ask(const Request& request, StreamSink& stream, std::chrono::steady_clock::time_point,
                std::stop_token) override;

@@ -463,21 +463,21 @@ BOOST_AUTO_TEST_CASE(whatever_the_history_its_bytes_begin_as_those_of_each_short
     if (!body["messages"].items().empty()) BOOST_TEST(test::check_chat_request(body) == "");
 
     std::string grown = wire.encode_head(settings);
-    std::size_t encoded = 0;
+    const auto writer = wire.item_writer(settings);
     for (std::size_t count = 1; count <= items.size(); ++count) {
       const std::vector<Item> begin(items.begin(), items.begin() + static_cast<long>(count));
       if (random() % 2 == 0) {  // several items at once, or one by one
-        wire.encode_items(begin, encoded, settings, grown);
-        encoded = count;
-        BOOST_REQUIRE(is_json(grown + std::string(wire.tail(begin))));
+        writer->write(begin, grown);
+        BOOST_REQUIRE(is_json(grown + std::string(writer->tail())));
       }
       std::string fresh = wire.encode_head(settings);
-      wire.encode_items(begin, 0, settings, fresh);
-      BOOST_REQUIRE(is_json(fresh + std::string(wire.tail(begin))));
+      const auto at_once = wire.item_writer(settings);
+      at_once->write(begin, fresh);
+      BOOST_REQUIRE(is_json(fresh + std::string(at_once->tail())));
       BOOST_REQUIRE(whole.starts_with(fresh));
     }
-    wire.encode_items(items, encoded, settings, grown);
-    BOOST_REQUIRE(grown + std::string(wire.tail(items)) == whole);
+    writer->write(items, grown);
+    BOOST_REQUIRE(grown + std::string(writer->tail()) == whole);
   }
 }
 
