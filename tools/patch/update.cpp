@@ -79,20 +79,25 @@ class Update {
   }
 
   std::optional<std::size_t> find(const Pattern& pattern, const Chunk& chunk) {
+    // Nothing to look for is found at once, also by a chunk that ends the file.
+    if (pattern.empty()) return cursor_;
     return chunk.end_of_file ? file_.find_at_end(pattern, cursor_) : file_.find(pattern, cursor_);
   }
 
   void replace(const std::vector<ChunkLine>& lines, std::size_t place) {
     std::size_t index = place;
+    std::size_t gap = place;  // where the run of changed lines began
     for (const auto& line : lines) {
-      if (line.kind == Kind::added) {
-        keep_until(index);
-        append_line(out_, line.text);
-      } else if (line.kind == Kind::context) {
-        ++index;
-      } else {
+      if (line.kind == Kind::context) {
+        gap = ++index;
+      } else if (line.kind == Kind::removed) {
         keep_until(index);
         kept_ = ++index;
+      } else if (gap == file_.size()) {
+        append_line(appended_, line.text);  // behind what earlier chunks put there
+      } else {
+        keep_until(index);
+        append_line(out_, line.text);
       }
     }
     cursor_ = index;
@@ -128,7 +133,7 @@ class Update {
   std::size_t cursor_ = 0;  ///< where the next chunk may begin
   std::size_t kept_ = 0;    ///< lines that are in out_, or left out
   std::string out_;
-  std::string appended_;  ///< of chunks that only add
+  std::string appended_;  ///< what comes behind the file's last line
 };
 
 }  // namespace
