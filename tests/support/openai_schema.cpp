@@ -52,6 +52,21 @@ const char* item_schema(const Json& item) {
   return nullptr;
 }
 
+/// Whether each call has one output behind it, and each output its call.
+std::string check_calls(const std::vector<Json>& input) {
+  std::set<std::string> open;
+  for (const Json& item : input) {
+    const std::string id = item.string_at("call_id");
+    const std::string type = item.string_at("type");
+    if (type.ends_with("_call_output")) {
+      if (open.erase(id) == 0) return "an output without its call: " + write_json(item);
+    } else if (type.ends_with("_call") && item.find("call_id")) {
+      if (!open.insert(id).second) return "the call " + id + " stands twice";
+    }
+  }
+  return open.empty() ? "" : "the call " + *open.begin() + " has no output";
+}
+
 }  // namespace
 
 std::string check_responses_request(const Json& body) {
@@ -68,7 +83,7 @@ std::string check_responses_request(const Json& body) {
     if (auto findings = found->second.check(item); !findings.empty())
       return std::string(name) + ": " + describe(findings);
   }
-  return "";
+  return check_calls(body["input"].items());
 }
 
 namespace {
@@ -100,7 +115,7 @@ std::string check_outputs(const std::vector<Json>& messages) {
     if (message["function_call"].is_object())
       open.push_back(message["function_call"].string_at("name"));
   }
-  return "";
+  return open.empty() ? "" : "the call " + open.front() + " has no output";
 }
 
 }  // namespace

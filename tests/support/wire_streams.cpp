@@ -64,6 +64,7 @@ class Builder {
   virtual void error() = 0;
   virtual void end() = 0;
   std::string ends() const { return ends_.is_null() ? "completed" : ends_.text(); }
+  bool counts() const { return told_.string_at("usage") != "none"; }
   Json usage(const char* input, const char* output) const {
     return Json::object({{input, number(told_["usage"], "input", 10)},
                          {output, number(told_["usage"], "output", 5)}});
@@ -143,7 +144,7 @@ class Responses : public Builder {
   }
   void end() override {
     Json whole = response("completed");
-    whole.set("usage", usage("input_tokens", "output_tokens"));
+    if (counts()) whole.set("usage", usage("input_tokens", "output_tokens"));
     const std::string how = ends();
     if (how == "completed" || how == "refusal")
       return send("response.completed", {{"response", whole}});
@@ -196,7 +197,7 @@ class Chat : public Builder {
                               {"created", 1},
                               {"model", model_of(told_)},
                               {"choices", Json::array()}});
-    last.set("usage", usage("prompt_tokens", "completion_tokens"));
+    if (counts()) last.set("usage", usage("prompt_tokens", "completion_tokens"));
     add("", last);
     stream_.events.emplace_back("data: [DONE]\n\n");
   }
@@ -218,17 +219,17 @@ class Messages : public Builder {
   }
   void close() { send("content_block_stop", {{"index", index_++}}); }
   void begin() override {
-    send("message_start",
-         {{"message", Json::object({{"id", "msg_1"},
-                                    {"type", "message"},
-                                    {"role", "assistant"},
-                                    {"model", model_of(told_)},
-                                    {"content", Json::array()},
-                                    {"stop_reason", nullptr},
-                                    {"stop_sequence", nullptr},
-                                    {"usage", Json::object({{"input_tokens",
-                                                             number(told_["usage"], "input", 10)},
-                                                            {"output_tokens", 1}})}})}});
+    Json message = Json::object({{"id", "msg_1"},
+                                 {"type", "message"},
+                                 {"role", "assistant"},
+                                 {"model", model_of(told_)},
+                                 {"content", Json::array()},
+                                 {"stop_reason", nullptr},
+                                 {"stop_sequence", nullptr}});
+    if (counts())
+      message.set("usage", Json::object({{"input_tokens", number(told_["usage"], "input", 10)},
+                                         {"output_tokens", 1}}));
+    send("message_start", {{"message", std::move(message)}});
   }
   void reasoning() override {
     open(Json::object({{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}));
@@ -261,9 +262,13 @@ class Messages : public Builder {
                                : how == "content_filter" || how == "refusal" ? "refusal"
                                : has_calls_                                  ? "tool_use"
                                                                              : "end_turn";
-    send("message_delta",
-         {{"delta", Json::object({{"stop_reason", reason}, {"stop_sequence", nullptr}})},
-          {"usage", Json::object({{"output_tokens", number(told_["usage"], "output", 5)}})}});
+    Json delta = Json::object({{"stop_reason", reason}, {"stop_sequence", nullptr}});
+    if (counts())
+      send("message_delta",
+           {{"delta", std::move(delta)},
+            {"usage", Json::object({{"output_tokens", number(told_["usage"], "output", 5)}})}});
+    else
+      send("message_delta", {{"delta", std::move(delta)}});
     send("message_stop", {});
   }
   int index_ = 0;

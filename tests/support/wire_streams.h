@@ -22,11 +22,11 @@ struct WireStream {
 ///      calls: [{id: "c1", tool: "shell", arguments: {…} or "text"}],
 ///      usage: {input: 10, output: 5}, ends: completed}
 ///
-/// `ends` is completed, incomplete (at the output limit), content_filter, refusal, nothing (the
-/// terminal event never comes), or an object {code, type, message}: an error in the stream.
-/// `inserted` is raw text between the first events and the rest: comments, unknown events, garbage.
-/// A call without `id` or `arguments` lacks it on the wire too; one with `input` in place of them
-/// is a call of free text.
+/// `usage: none` leaves it out. `ends` is completed, incomplete (at the output limit),
+/// content_filter, refusal, nothing (the terminal event never comes), or an object {code, type,
+/// message}: an error in the stream. `inserted` is raw text between the first events and the rest:
+/// comments, unknown events, garbage. A call without `id` or `arguments` lacks it on the wire too;
+/// one with `input` in place of them is a call of free text.
 ///
 /// @param wire  "responses", "chat", "messages"
 WireStream wire_stream(std::string_view wire, const Json& told);

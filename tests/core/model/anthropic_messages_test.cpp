@@ -9,6 +9,7 @@
 #include "core/model/request_body.h"
 #include "core/model/response_stream.h"
 #include "tests/support/decoded_stream.h"
+#include "tests/support/messages_request.h"
 
 using namespace sortie;
 using Form = ToolCall::Form;
@@ -44,43 +45,6 @@ test::DecodedStream decode(std::string_view stream, std::size_t piece = std::str
 
 std::string stream_text(const char* name) { return read_file(kStreams / name / "stream.sse"); }
 
-/// Checks a body against the schema written down from the API's reference, and what no schema says:
-/// which blocks may stand where, and that each call has one output right behind it.
-std::string check_request(const Json& body) {
-  static const JsonSchema schema(parse_json(
-      read_file(SORTIE_SOURCE_DIR "/tests/data/anthropic-messages-request.schema.json")));
-  if (const auto findings = schema.check(body); !findings.empty()) return describe(findings);
-  std::string side;
-  std::set<std::string> ids;
-  std::set<std::string> open;
-  std::size_t marks = 0;
-  for (const Json& message : body["messages"].items()) {
-    const std::string role = message.string_at("role");
-    if (role == side) return "two messages of the side '" + role + "' in a row";
-    side = role;
-    const auto& blocks = message["content"].items();
-    bool results_over = false;
-    for (const Json& block : blocks) {
-      const std::string type = block.string_at("type");
-      if (block.find("cache_control")) ++marks;
-      if (type == "tool_use") {
-        if (!ids.insert(block.string_at("id")).second) return "a call's id stands twice";
-        open.insert(block.string_at("id"));
-      } else if (type == "tool_result") {
-        if (results_over) return "an output stands behind a text";
-        if (open.erase(block.string_at("tool_use_id")) == 0) return "an output without its call";
-      } else if (role == "user") {
-        if (!open.empty()) return "a text stands before an output";
-        results_over = true;
-      }
-    }
-    if (role == "user" && !open.empty()) return "a call has no output";
-    const std::string last = blocks.back().string_at("type");
-    if (last == "thinking" || last == "redacted_thinking") return "a message ends with thoughts";
-  }
-  return marks > 1 ? "more than one mark in the history" : "";
-}
-
 std::string body_text(const ModelSettings& settings, const std::vector<Item>& items) {
   const AnthropicMessages wire;
   RequestBody body(wire);
@@ -90,7 +54,7 @@ std::string body_text(const ModelSettings& settings, const std::vector<Item>& it
 
 std::string messages_of(const std::vector<Item>& items) {
   const Json body = parse_json(body_text(full_settings(), items));
-  BOOST_TEST(check_request(body) == "");
+  BOOST_TEST(test::check_messages_request(body) == "");
   BOOST_TEST(body.members().back().first == "messages");
   return write_json(body["messages"]);
 }
@@ -265,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_paused_turn_is_to_go_on_without_a_word) {
   std::vector<Item> items = response.items;
   items.insert(items.begin(), user("go"));
   const Json body = parse_json(body_text(full_settings(), items));
-  BOOST_TEST(check_request(body) == "");
+  BOOST_TEST(test::check_messages_request(body) == "");
   BOOST_TEST(body["messages"].items().back().string_at("role") == "assistant");
 }
 
@@ -323,7 +287,7 @@ BOOST_AUTO_TEST_CASE(a_recorded_response_becomes_the_stream_that_brought_it) {
 BOOST_AUTO_TEST_CASE(a_request_has_all_that_the_schema_asks_for_and_messages_last) {
   const Json body = parse_json(body_text(full_settings(), {user("hello")}));
 
-  BOOST_TEST(check_request(body) == "");
+  BOOST_TEST(test::check_messages_request(body) == "");
   Json rest = body;
   const Json tools = rest["tools"];
   std::erase_if(rest.members(), [](const auto& member) { return member.first == "tools"; });
@@ -391,7 +355,7 @@ BOOST_AUTO_TEST_CASE(what_a_model_takes_is_told_by_its_name) {
       settings.effort = row.effort;
       settings.max_output_tokens = row.max_tokens;
       const Json body = parse_json(body_text(settings, {user("x")}));
-      BOOST_TEST(check_request(body) == "");
+      BOOST_TEST(test::check_messages_request(body) == "");
       BOOST_TEST(write_json(body["thinking"]) == row.thinking);
       BOOST_TEST(write_json(body["output_config"]) == row.output_config);
       BOOST_TEST(write_json(body["temperature"]) == row.temperature);
@@ -406,7 +370,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_set_is_not_sent) {
   settings.output_schema = OutputSchema{.schema = parse_json(R"({"type":"object"})")};
   const Json body = parse_json(body_text(settings, {user("x")}));
 
-  BOOST_TEST(check_request(body) == "");
+  BOOST_TEST(test::check_messages_request(body) == "");
   std::string names;
   for (const auto& [name, value] : body.members()) names += name + " ";
   BOOST_TEST(names == "model max_tokens stream messages ");
@@ -522,7 +486,7 @@ BOOST_AUTO_TEST_CASE(what_is_encoded_does_not_depend_on_when) {
     const std::vector<Item> items = random_history(random);
     std::string whole;
     wire.item_writer(settings)->write(items, whole);
-    BOOST_REQUIRE(check_request(parse_json(body_text(settings, items))) == "");
+    BOOST_REQUIRE(test::check_messages_request(parse_json(body_text(settings, items))) == "");
 
     std::string grown;
     std::vector<Item> history;
@@ -550,7 +514,7 @@ BOOST_AUTO_TEST_CASE(each_body_begins_with_the_bytes_of_the_one_before) {
     const RequestRecord record = body.update({settings, items, 0});
     const std::string bytes(body.bytes());
     BOOST_TEST(record.body_sha256 == sha256_hex(bytes));
-    BOOST_TEST(check_request(parse_json(bytes)) == "");
+    BOOST_TEST(test::check_messages_request(parse_json(bytes)) == "");
     if (turn > 0) {
       BOOST_TEST(record.prefix_bytes == stable);
       BOOST_TEST((bytes.compare(0, record.prefix_bytes, before, 0, record.prefix_bytes) == 0));

@@ -9,7 +9,6 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_http.h"
 #include "tests/support/model_server.h"
-#include "tests/support/openai_schema.h"
 #include "tests/support/stream_list.h"
 #include "tests/support/temporary_folder.h"
 
@@ -262,7 +261,6 @@ BOOST_AUTO_TEST_CASE(fifty_requests_over_the_wire_keep_their_prefix_and_fit_the_
   BOOST_REQUIRE(requests.size() == 50u);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::string& body = requests[i].body;
-    BOOST_TEST(check_responses_request(parse_json(body)) == "");
     BOOST_TEST(stream.requests[i].body_sha256 == sha256_hex(body));
     if (i == 0) continue;
     const std::string& before = requests[i - 1].body;
