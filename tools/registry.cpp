@@ -41,6 +41,12 @@ std::string note_on(const std::vector<std::string>& unknown) {
   return text;
 }
 
+/// Cuts the output to the room that there is, and puts what the model gets on record.
+void fit_to(ToolOutput& output, ToolOutputRecord& record, const FitOutput& fit) {
+  if (fit) record.dropped_bytes += fit(output);
+  if (output.text != record.output) record.shown = output.text;
+}
+
 }  // namespace
 
 struct ToolRegistry::Entry {
@@ -93,9 +99,10 @@ std::string ToolRegistry::unknown_tool(const std::string& name) const {
   return text;
 }
 
-CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_token stop) {
+CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutput& fit,
+                                  std::stop_token stop) {
   Entry* entry = find(call.name);
-  if (!entry) return misfit(call, turn, unknown_tool(call.name));
+  if (!entry) return unusable(call, turn, "unknown_tool", unknown_tool(call.name), fit);
 
   Json arguments;
   if (call.form == ToolCall::Form::custom) {
@@ -104,52 +111,71 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, std::stop_toke
     try {
       arguments = parse_json(call.arguments.empty() ? "{}" : call.arguments);
     } catch (const JsonError& error) {
-      return misfit(call, turn,
-                    std::string("The arguments are not valid JSON: ") + error.what() + " at byte " +
-                        std::to_string(error.offset()));
+      return unusable(call, turn, "unusable_arguments",
+                      std::string("The arguments are not valid JSON: ") + error.what() +
+                          " at byte " + std::to_string(error.offset()),
+                      fit);
     }
+    if (!arguments.is_object())
+      return unusable(call, turn, "unusable_arguments", "The arguments are no JSON object.", fit);
   }
   arguments = entry->tool->renamed(std::move(arguments));
   const auto unknown = drop_unknown(arguments, entry->tool->spec().parameters);
   const auto findings = entry->schema.check(arguments);
   if (!findings.empty())
     return misfit(call, turn,
-                  "The arguments of " + call.name + " do not fit: " + describe(findings));
+                  "The arguments of " + call.name + " do not fit: " + describe(findings), fit);
 
   std::optional<CallJudgement> judgement;
   try {
     judgement = judge_.judge(*entry->tool, call, arguments, turn, stop);
   } catch (const ToolError& error) {
-    return misfit(call, turn, error.what());
+    return misfit(call, turn, error.what(), fit);
   }
   Json actions = Json::array();
   for (const auto& action : judgement->actions) actions.push_back(to_json(action, engine_));
   events_.on(approval_event(turn, call, std::move(actions), std::move(judgement->record),
                             std::move(judgement->flags)));
-  if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
+  if (judgement->decision.effect != Effect::allow)
+    return refuse(call, turn, judgement->decision, fit);
   denials_ = 0;
-  return perform(*entry, call, arguments, note_on(unknown), turn, stop);
+  return perform(*entry, call, arguments, note_on(unknown), turn, fit, stop);
 }
 
-CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text) {
-  const std::string shown = redactor_.text(text, Audience::tools);
+CallResult ToolRegistry::unusable(const ToolCall& call, int turn, const std::string& check,
+                                  const std::string& text, const FitOutput& fit) {
+  events_.on(check_hit_event(turn, check, one_line(call.name, 80) + " (" + call.call_id + ")",
+                             redactor_.text(text, Audience::tools)));
+  return misfit(call, turn, text, fit);
+}
+
+CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text,
+                                const FitOutput& fit) {
   events_.on(tool_call_event(turn, call));
-  events_.on(tool_output_event(
-      turn, {.call_id = call.call_id, .tool = call.name, .success = false, .output = shown}));
-  return {.output = {call.call_id, shown, false, call.form}};
+  ToolOutputRecord record{.call_id = call.call_id,
+                          .tool = call.name,
+                          .success = false,
+                          .output = redactor_.text(text, Audience::tools)};
+  CallResult answer{.output = {call.call_id, record.output, false, call.form}};
+  fit_to(answer.output, record, fit);
+  events_.on(tool_output_event(turn, record));
+  return answer;
 }
 
-CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& decision) {
+CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& decision,
+                                const FitOutput& fit) {
   const bool forbidden = decision.effect == Effect::forbid;
   const std::string text = redactor_.text(denial_text(decision), Audience::tools);
   events_.on(tool_call_event(turn, call));
-  events_.on(tool_output_event(turn, {.call_id = call.call_id,
-                                      .tool = call.name,
-                                      .success = false,
-                                      .output = text,
-                                      .verdict = forbidden ? "forbidden" : "denied",
-                                      .declined = redactor_.text(decision.reason)}));
+  ToolOutputRecord record{.call_id = call.call_id,
+                          .tool = call.name,
+                          .success = false,
+                          .output = text,
+                          .verdict = forbidden ? "forbidden" : "denied",
+                          .declined = redactor_.text(decision.reason)};
   CallResult result{.output = {call.call_id, text, false, call.form}, .denied = true};
+  fit_to(result.output, record, fit);
+  events_.on(tool_output_event(turn, record));
   ++denials_;
   if (forbidden || options_.abort_on_denied) {
     result.verdict = CallVerdict::forbidden;
@@ -162,7 +188,8 @@ CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& 
 }
 
 CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json& arguments,
-                                 const std::string& note, int turn, std::stop_token stop) {
+                                 const std::string& note, int turn, const FitOutput& fit,
+                                 std::stop_token stop) {
   events_.on(tool_call_event(turn, call));
   const auto start = clock_.steady();
   ToolResult result;
@@ -181,8 +208,8 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
   for (const std::string& remark : {result.note, note})
     if (!remark.empty()) tail += "\nNote: " + remark;
   const std::string head = redactor_.text(result.head, Audience::tools);
-  const std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
-                            redactor_.text(tail, Audience::tools);
+  std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
+                      redactor_.text(tail, Audience::tools);
 
   ToolOutputRecord record{
       .call_id = call.call_id,
@@ -193,8 +220,8 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
       .output = std::move(result.collected->recorded),
       .dropped_bytes = result.collected->left_out_bytes,
       .changed_files = result.changed_files};
-  if (shown != record.output) record.shown = shown;
-  CallResult answer{.output = {call.call_id, shown, result.success, call.form}};
+  CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form}};
+  fit_to(answer.output, record, fit);
   if (result.exit && options_.protected_changes) {
     const auto changed = options_.protected_changes();
     if (!changed.empty()) {

@@ -37,7 +37,8 @@ class ToolRegistry : public ToolHost {
   ~ToolRegistry() override;
 
   std::vector<ToolSpec> specs() const override;
-  CallResult dispatch(const ToolCall& call, int turn, std::stop_token stop) override;
+  CallResult dispatch(const ToolCall& call, int turn, const FitOutput& fit,
+                      std::stop_token stop) override;
   /// Of all tools, also of those that the model is not shown.
   std::vector<std::string> names() const;
 
@@ -46,10 +47,13 @@ class ToolRegistry : public ToolHost {
 
   Entry* find(const std::string& name);
   std::string unknown_tool(const std::string& name) const;
-  CallResult refuse(const ToolCall& call, int turn, const Decision& decision);
+  CallResult refuse(const ToolCall& call, int turn, const Decision& decision, const FitOutput& fit);
   CallResult perform(Entry& entry, const ToolCall& call, const Json& arguments,
-                     const std::string& note, int turn, std::stop_token stop);
-  CallResult misfit(const ToolCall& call, int turn, const std::string& text);
+                     const std::string& note, int turn, const FitOutput& fit, std::stop_token stop);
+  /// Of a call that can't be told apart: that it came is on record, as all that can't be used.
+  CallResult unusable(const ToolCall& call, int turn, const std::string& check,
+                      const std::string& text, const FitOutput& fit);
+  CallResult misfit(const ToolCall& call, int turn, const std::string& text, const FitOutput& fit);
 
   std::vector<std::unique_ptr<Entry>> entries_;
   const Engine& engine_;

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/output_buffer.h"
+
 namespace sortie {
 namespace {
+
+constexpr const char* kPin = "pin";
 
 std::size_t bytes_of(const ModelSettings& settings) {
   std::size_t bytes = settings.instructions.size();
@@ -21,7 +25,9 @@ bool same_tools(const std::vector<ToolSpec>& one, const std::vector<ToolSpec>& o
 
 /// What a response without usage counts as.
 Usage estimated_usage(const Response& response, std::int64_t input_tokens) {
-  return {.input_tokens = input_tokens, .output_tokens = estimated_output(response.items)};
+  return {.input_tokens = input_tokens,
+          .output_tokens =
+              std::max(estimated_output(response.items), estimated_output(response.cut_bytes))};
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ class Conversation::Recorder : public StreamSink {
   }
   void on_fallback(const FallbackRecord& fallback) override {
     tell(model_fallback_event(conversation_.turn_, fallback));
-    ++conversation_.source_;  // set_source() follows, once the request has come to its end
+    conversation_.source_ = fallback.source;  // set_source() follows once the request has ended
   }
   void on_progress(std::uint64_t) override {}
 
@@ -84,7 +90,7 @@ void Conversation::give_notices() {
 
 std::optional<Exhausted> Conversation::before_request(const History& history) const {
   if (const auto out =
-          parts_.budget.before_request(tokens_of(history), settings_.max_output_tokens, source_))
+          parts_.budget.before_request(tokens_of(history), terms().max_output_tokens, source_))
     return out;
   return stage_turns_.spent();
 }
@@ -129,8 +135,8 @@ void Conversation::begin_request(const History& history) {
 void Conversation::settle(Response& response, std::int64_t input_tokens) {
   const bool measured = response.usage.has_value();
   if (!measured) response.usage = estimated_usage(response, input_tokens);
-  const auto cost = parts_.budget.count_tokens(*response.usage, response.source);
-  parts_.events.on(model_response_event(turn_, response, cost, !measured));
+  const auto cost = parts_.budget.count_tokens(*response.usage, source_);
+  parts_.events.on(model_response_event(turn_, response, terms().name, cost, !measured));
   if (!measured && !std::exchange(usage_told_, true))
     parts_.events.on(check_hit_event(turn_, "usage_missing",
                                      "the provider did not say how many tokens it has used: "
@@ -146,7 +152,7 @@ void Conversation::check_pin(const Response& response) const {
   throw ModelError("model.pin: '" + asked + "' was asked for, but the provider's response is " +
                        (response.served_model.empty() ? "by a model that it does not name"
                                                       : "by '" + response.served_model + "'"),
-                   ExitCode::refused, "pin");
+                   ExitCode::refused, kPin);
 }
 
 bool Conversation::make_room(std::stop_token stop) {
@@ -177,8 +183,11 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
     // A request that was too long once would be so again.
     if (cause == "context_length" || tokens_of(conversation) > room().limit)
       conversation.cut_outputs(std::min(limit, room().trigger), fixed_bytes_);
-    std::string why_not;
-    record.summary = aside(std::move(conversation), kHandOverRequest, why_not, stop);
+    record.summary = aside(std::move(conversation), kHandOverRequest, record.reason, stop);
+  } else {
+    record.reason = history_.turns() == 0
+                        ? "no turn could be summed up"
+                        : "too little has come since it was last shortened for a summary";
   }
   History shorter = history_;
   const bool cut_fits = shorter.cut_outputs(limit / 4 * 3, fixed_bytes_);
@@ -191,6 +200,7 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
       record.method = "summary";
     } else {
       record.summary.clear();
+      record.reason = "with the summary it would have been longer";
     }
   }
   record.turns_after = shorter.turns();
@@ -223,6 +233,7 @@ std::string Conversation::aside(History conversation, std::string_view request,
   try {
     response = ask(conversation, settings, stop);
   } catch (const ModelError& error) {
+    if (error.kind() == kPin) throw;  // the next response would be no better
     why_not = error.what();
     return {};
   }
@@ -238,16 +249,19 @@ std::string Conversation::ask_aside(std::string_view request, std::string& why_n
   return text;
 }
 
-void Conversation::fit(ToolOutput& output) {
+std::uint64_t Conversation::fit(ToolOutput& output) {
   const std::int64_t most = room_for_output(room(), tokens_of(history_));
+  if (history_.estimated_tokens({output}) <= most) return 0;
   const std::size_t bytes = output.text.size();
-  if (history_.estimated_tokens({output}) <= most) return;
-  output.text = head_and_tail(output.text, history_.bytes_of_tokens(most));
+  HeadTail cut(history_.bytes_of_tokens(most));
+  cut.feed(output.text);
+  output.text = cut.render();
   parts_.events.on(check_hit_event(turn_, "output_cut",
                                    "the output of call " + output.call_id + " has " +
                                        std::to_string(bytes) + " bytes, and room is left for " +
                                        std::to_string(output.text.size()),
                                    ""));
+  return cut.left_out_bytes();
 }
 
 }  // namespace sortie

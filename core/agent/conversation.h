@@ -79,7 +79,8 @@ class Conversation {
   /// @throws Stopped, ModelError  "pin"
   std::string ask_aside(std::string_view request, std::string& why_not, std::stop_token stop);
   /// Cuts an output that leaves no room for what is to come of it.
-  void fit(ToolOutput& output);
+  /// @return  how many of its bytes are left out
+  std::uint64_t fit(ToolOutput& output);
 
  private:
   class Recorder;

@@ -174,8 +174,8 @@ RunEvent model_fallback_event(int turn, const FallbackRecord& fallback) {
                         {"dropped_items", fallback.dropped}})};
 }
 
-RunEvent model_response_event(int turn, const Response& response, const std::optional<Cost>& cost,
-                              bool estimated) {
+RunEvent model_response_event(int turn, const Response& response, const std::string& model,
+                              const std::optional<Cost>& cost, bool estimated) {
   // A wire whose items have no JSON of their own has one for all of them.
   const bool apart = response.output.empty() || response.items.empty() ||
                      std::any_of(response.items.begin(), response.items.end(),
@@ -193,6 +193,8 @@ RunEvent model_response_event(int turn, const Response& response, const std::opt
                             {"stop_reason", response.stop_reason},
                             {"first_event_ms", milliseconds(response.first_event)},
                             {"duration_ms", milliseconds(response.duration)}});
+  if (!model.empty()) data.set("model", model);
+  data.set("source", response.source);
   data.set("items", std::move(items));  // large: an initializer list would copy them
   if (estimated) data.set("tokens_estimated", true);
   if (!response.repeated.empty()) data.set("repeated", response.repeated);
@@ -306,14 +308,15 @@ RunEvent stage_completed_event(int turn, const std::string& name, const std::str
 }
 
 RunEvent context_compacted_event(int turn, const CompactionRecord& record) {
-  return {"context.compacted", turn,
-          Json::object({{"cause", record.cause},
-                        {"method", record.method},
-                        {"turns_before", record.turns_before},
-                        {"turns_after", record.turns_after},
-                        {"tokens_before", record.tokens_before},
-                        {"tokens_after", record.tokens_after},
-                        {"summary", text_or_null(record.summary)}})};
+  Json data = Json::object({{"cause", record.cause},
+                            {"method", record.method},
+                            {"turns_before", record.turns_before},
+                            {"turns_after", record.turns_after},
+                            {"tokens_before", record.tokens_before},
+                            {"tokens_after", record.tokens_after},
+                            {"summary", text_or_null(record.summary)}});
+  if (record.summary.empty()) data.set("reason", record.reason);
+  return {"context.compacted", turn, std::move(data)};
 }
 
 RunEvent budget_exhausted_event(int turn, const std::string& which, std::int64_t limit,

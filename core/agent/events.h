@@ -84,9 +84,10 @@ RunEvent model_retry_event(int turn, const RetryRecord& retry);
 RunEvent model_fallback_event(int turn, const FallbackRecord& fallback);
 /// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
 /// same trouble.
+/// @param model      the one that answered: "openai gpt-5-codex"; "" is not recorded
 /// @param cost       nothing: the price is not known
 /// @param estimated  the usage is an estimate: the provider sent none
-RunEvent model_response_event(int turn, const Response& response,
+RunEvent model_response_event(int turn, const Response& response, const std::string& model = {},
                               const std::optional<Cost>& cost = {}, bool estimated = false);
 /// @param check  "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
 /// @param sent   what was sent back to the model; "" for nothing
@@ -175,8 +176,9 @@ RunEvent stage_completed_event(int turn, const std::string& name, const std::str
 
 /// The history was shortened.
 struct CompactionRecord {
-  std::string cause;   ///< "compact_at", "context_length"
-  std::string method;  ///< "summary", or "cut" where no summary could be had
+  std::string cause;     ///< "compact_at", "context_length"
+  std::string method;    ///< "summary", or "cut" where no summary could be had
+  std::string reason{};  ///< why there is none
   int turns_before = 0;
   int turns_after = 0;             ///< of which the items were kept whole
   std::int64_t tokens_before = 0;  ///< estimates

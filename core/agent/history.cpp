@@ -179,8 +179,12 @@ std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
 }
 
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept {
-  std::size_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (const Item& item : items) bytes += bytes_of(item);
+  return estimated_output(bytes);
+}
+
+std::int64_t estimated_output(std::uint64_t bytes) noexcept {
   return tokens_of(static_cast<double>(bytes), 1);
 }
 

@@ -77,5 +77,6 @@ std::string head_and_tail(std::string_view text, std::size_t max_bytes);
 
 /// Tokens of what a response brought, by bytes / 4.
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept;
+std::int64_t estimated_output(std::uint64_t bytes) noexcept;
 
 }  // namespace sortie

@@ -275,11 +275,11 @@ std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
 
 std::optional<LoopResult> Loop::run_call(const ToolCall& call, std::stop_token stop) {
   parts_.budget.count_tool_call();
-  CallResult result = parts_.tools.dispatch(call, turn(), stop);
+  CallResult result = parts_.tools.dispatch(
+      call, turn(), [this](ToolOutput& output) { return conversation_.fit(output); }, stop);
   // Whatever the tool host made of it: one output a call, with the call's own id.
   result.output.call_id = call.call_id;
   result.output.form = call.form;
-  conversation_.fit(result.output);
   answered_.insert(call.call_id);
   conversation_.add({std::move(result.output)});
   return end_by(result);

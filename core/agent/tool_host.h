@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -17,6 +19,10 @@ struct CallResult {
   std::string reason{};  ///< for the operator, where the verdict is not go_on
 };
 
+/// Cuts an output to what the conversation has room for.
+/// @return  how many of its bytes are left out
+using FitOutput = std::function<std::uint64_t(ToolOutput&)>;
+
 /// The tools, as the loop sees them.
 class ToolHost {
  public:
@@ -24,7 +30,9 @@ class ToolHost {
   /// In a stable order, so that requests keep their bytes.
   virtual std::vector<ToolSpec> specs() const = 0;
   /// Always yields an output with the call's id; a failed or denied call has one too.
-  virtual CallResult dispatch(const ToolCall& call, int turn, std::stop_token stop) = 0;
+  /// @param fit  to be asked once, of the output as it would be shown, before it is recorded
+  virtual CallResult dispatch(const ToolCall& call, int turn, const FitOutput& fit,
+                              std::stop_token stop) = 0;
 };
 
 }  // namespace sortie

@@ -78,6 +78,7 @@ void Exchange::read(const SseEvent& event) {
 
 void Exchange::hear(WireDecoder::Text kind, std::string_view text) {
   repetition_.feed(text);
+  heard_ += text.size();
   if (kind == WireDecoder::Text::message) message_ += text;
 }
 
@@ -102,6 +103,7 @@ Response Exchange::cut_response() {
   Response response;
   response.stop_reason = "repetition";
   response.repeated = repetition_.passage();
+  response.cut_bytes = heard_;
   const std::size_t step = response.repeated.size();
   std::string& text = message_;
   while (text.size() >= 2 * step &&

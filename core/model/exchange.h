@@ -63,8 +63,9 @@ class Exchange : public HttpSink {
   SseParser parser_;
   WireDecoder::State state_ = WireDecoder::State::going_on;
   RepetitionGuard repetition_;
-  std::string message_;  ///< heard so far
-  std::string text_;     ///< the stream where it is kept, else the body of an error
+  std::string message_;      ///< heard so far
+  std::uint64_t heard_ = 0;  ///< bytes of text and reasoning
+  std::string text_;         ///< the stream where it is kept, else the body of an error
   std::string too_long_;
   std::uint64_t received_ = 0;
   std::uint64_t events_ = 0;

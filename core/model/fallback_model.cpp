@@ -76,8 +76,11 @@ void FallbackModel::hand_over(const ModelError& error, const Request& request, S
   const Candidate& next = candidates_[++active_];
   carried_ = CarriedItems(next.source);
   carried_.update(request.items, request.epoch);
-  stream.on_fallback(
-      {.from = from, .to = next.name, .reason = error.what(), .dropped = carried_.dropped()});
+  stream.on_fallback({.from = from,
+                      .to = next.name,
+                      .reason = error.what(),
+                      .source = next.source,
+                      .dropped = carried_.dropped()});
 }
 
 ModelError FallbackModel::all_failed(const ModelError& last) const {

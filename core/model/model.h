@@ -71,6 +71,7 @@ struct FallbackRecord {
   std::string from;  ///< "openai gpt-5-codex"
   std::string to;
   std::string reason;  ///< why the one before has failed for good
+  int source = 0;      ///< of the one that takes over; see Item::source
   int dropped = 0;     ///< items that can't be carried over, such as encrypted reasoning
 };
 
@@ -88,6 +89,7 @@ struct Response {
   /// What came over and over in a stream that was cut for it; `items` has its message up to there,
   /// and there is no usage.
   std::string repeated{};
+  std::uint64_t cut_bytes = 0;  ///< of text and reasoning that such a stream brought
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
   /// What could not be used, worded for the model; such an item is not in `items`, so that nobody

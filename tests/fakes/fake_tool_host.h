@@ -24,11 +24,13 @@ class FakeToolHost : public ToolHost {
           {.name = name, .description = "Runs a command.", .parameters = Json::object()});
     return specs;
   }
-  CallResult dispatch(const ToolCall& call, int, std::stop_token) override {
+  CallResult dispatch(const ToolCall& call, int, const FitOutput& fit, std::stop_token) override {
     dispatched.push_back(call.call_id);
     if (on_call) on_call(call);
     const auto it = results.find(call.call_id);
-    return it != results.end() ? it->second : CallResult{ToolOutput{call.call_id, "ok"}};
+    CallResult result = it != results.end() ? it->second : CallResult{{call.call_id, "ok"}};
+    fit(result.output);
+    return result;
   }
 };
 

@@ -37,7 +37,8 @@ struct Fixture {
   }
   CallResult call(const std::string& name, const std::string& arguments) {
     return tools->dispatch(
-        {"id", name, arguments, name == "local_shell" ? Form::local_shell : Form::function}, 1, {});
+        {"id", name, arguments, name == "local_shell" ? Form::local_shell : Form::function}, 1, {},
+        {});
   }
   /// What was decided last, without the tool's name.
   std::string decision() const {

@@ -65,9 +65,10 @@ struct Fixture {
   }
   CallResult call(const std::string& name, const std::string& arguments,
                   ToolCall::Form form = ToolCall::Form::function) {
-    return tools.dispatch({"id", name, arguments, form}, 1, {});
+    return tools.dispatch({"id", name, arguments, form}, 1, fit, {});
   }
 
+  FitOutput fit{};
   MemoryFiles files;
   FakeLauncher launcher;
   Redactor redactor{{{"KEY", "s3cr3t-value"}}};
@@ -183,11 +184,12 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
     const char* tool;
     const char* arguments;
     const char* answer;
+    const char* check = "";  ///< that it is on record as
   } rows[] = {
-      {"read_fil", "{}", "Did you mean \"read_file\"?"},
-      {"banana", "{}", "There are: shell apply_patch update_plan read_file"},
-      {"shell", "{", "The arguments are not valid JSON: "},
-      {"shell", "[]", "do not fit: wrong type"},
+      {"read_fil", "{}", "Did you mean \"read_file\"?", "unknown_tool"},
+      {"banana", "{}", "There are: shell apply_patch update_plan read_file", "unknown_tool"},
+      {"shell", "{", "The arguments are not valid JSON: ", "unusable_arguments"},
+      {"shell", "[]", "The arguments are no JSON object.", "unusable_arguments"},
       {"shell", "", "missing property 'command'"},
       {"shell", R"({"command":[1]})", "/command/0: wrong type"},
       {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})", "/plan/0/status: not one of"},
@@ -199,9 +201,44 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
       BOOST_TEST(!result.output.success);
       BOOST_TEST(!result.denied);
       BOOST_TEST(result.output.text.find(row.answer) != std::string::npos, result.output.text);
+      const auto hits = events.data_of("check.hit");
+      events.events.clear();
+      BOOST_REQUIRE(hits.size() == (std::string_view(row.check).empty() ? 0u : 1u));
+      if (hits.empty()) continue;
+      BOOST_TEST(hits[0].string_at("check") == row.check);
+      BOOST_TEST(hits[0].string_at("saw") == std::string(row.tool) + " (id)");
+      BOOST_TEST(hits[0].string_at("sent") == result.output.text);
     }
   }
   BOOST_TEST(launcher.started.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_there_is_no_room_for_is_on_record_as_it_is_shown, Fixture) {
+  fit = [](ToolOutput& output) {
+    const std::uint64_t left_out = output.text.size() - 9;
+    output.text.resize(9);
+    return left_out;
+  };
+  const struct {
+    const char* name;
+    const char* tool;
+    const char* arguments;
+    std::string shown;
+  } rows[] = {
+      {"done", "shell", R"({"command":["ls"]})", "Exit code"},
+      {"denied", "shell", R"({"command":["curl"]})", "Denied: c"},
+      {"of no use", "banana", "{}", "There is "},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const auto result = call(row.tool, row.arguments);
+      BOOST_TEST(result.output.text == row.shown);
+      const Json record = events.data_of("tool.output").back();
+      BOOST_TEST(record.string_at("shown") == row.shown);
+      BOOST_TEST(record.integer_at("dropped_bytes") > 0);
+      BOOST_TEST(record.string_at("output") != row.shown);
+    }
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(other_names_are_taken_and_unknown_arguments_ignored_with_a_note, Fixture) {

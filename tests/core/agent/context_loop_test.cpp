@@ -60,7 +60,7 @@ class WindowedModel : public Model {
     check_prefix(request);
     stream.on_request({.provider = "scripted", .wire = "none", .body_sha256 = "a"}, 1);
     if (static_cast<int>(sizes.size()) == fall_back_at) {
-      stream.on_fallback({.from = "scripted", .to = "small", .reason = "gone"});
+      stream.on_fallback({.from = "scripted", .to = "small", .reason = "gone", .source = 1});
       source_ = 1;
       window = kWindow / 2;
     }
@@ -102,10 +102,10 @@ class WindowedModel : public Model {
 };
 
 struct Flight {
-  explicit Flight(TaskBudget limits = {}, std::vector<ModelTerms> models = {terms()})
+  explicit Flight(TaskBudget limits = {}, std::vector<ModelTerms> models = {terms()},
+                  ModelSettings settings = {.model = "m", .max_output_tokens = kMaxOutput})
       : budget(limits, clock, models),
-        loop({model, tools, events, budget},
-             ModelSettings{.model = "m", .max_output_tokens = kMaxOutput},
+        loop({model, tools, events, budget}, std::move(settings),
              ContextSettings{.models = models}) {}
 
   LoopResult run() { return loop.run({user("Do it.")}, stop.get_token()); }
@@ -166,6 +166,74 @@ BOOST_AUTO_TEST_CASE(a_fallback_that_is_dearer_is_reserved_for) {
 
   BOOST_TEST(flight.run().kind == "cost");
   BOOST_TEST(flight.model.sizes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_reserved_for_the_model_that_is_asked) {
+  const struct {
+    const char* name;
+    std::int64_t first, second;  ///< tokens that the model may answer with
+    std::size_t requests;
+  } rows[] = {
+      {"one that answers at length takes over", 1'000, 6'000, 1},
+      {"one that answers shortly takes over", 6'000, 1'000, 4},
+      {"both shortly", 1'000, 1'000, 4},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      ModelTerms first = terms();
+      ModelTerms second = terms();
+      first.max_output_tokens = row.first;
+      second.max_output_tokens = row.second;
+      Flight flight({.tokens = 6'050}, {first, second});
+      flight.model.fall_back_at = 0;
+      flight.model.turns = 3;
+
+      const LoopResult result = flight.run();
+
+      BOOST_TEST(flight.model.sizes.size() == row.requests);
+      BOOST_TEST((result.code == (row.requests == 4 ? ExitCode::success : ExitCode::budget)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_response_is_recorded_with_the_model_that_gave_it) {
+  ModelTerms small = terms();
+  small.name = "small";
+  Flight flight({}, {terms(), small});
+  flight.model.fall_back_at = 1;
+  flight.model.turns = 1;
+
+  flight.run();
+
+  const auto responses = flight.events.data_of("model.response");
+  BOOST_REQUIRE(responses.size() == 2u);
+  BOOST_TEST(responses[0].string_at("model") == "scripted");
+  BOOST_TEST(responses[0].integer_at("source", -1) == 0);
+  BOOST_TEST(responses[1].string_at("model") == "small");
+  BOOST_TEST(responses[1].integer_at("source", -1) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_response_that_was_cut_counts_with_all_that_came) {
+  Flight flight;
+  flight.model.turns = 0;
+  flight.model.usage = [](std::int64_t) { return std::nullopt; };
+  flight.run();
+  const std::int64_t without = flight.budget.tokens();
+  Response cut = response({assistant("Round and round. ")}, std::nullopt);
+  cut.repeated = "Round and round. ";
+  cut.cut_bytes = 8'000;
+  ScriptedModel model;
+  model.add(std::move(cut));
+  model.add(response({assistant("Done.")}));
+  EventList events;
+  Budget budget({}, flight.clock);
+  Loop loop({model, flight.tools, events, budget}, ModelSettings{.model = "m"});
+
+  BOOST_TEST((loop.run({user("Do it.")}, {}).code == ExitCode::success));
+
+  BOOST_TEST(without < 100);
+  const Json tokens = events.data_of("model.response").at(0)["tokens"];
+  BOOST_TEST(tokens.integer_at("output_tokens") == 2'000);
 }
 
 BOOST_AUTO_TEST_CASE(a_price_that_is_not_known_is_no_price_of_nothing) {
@@ -248,6 +316,7 @@ BOOST_AUTO_TEST_CASE(the_history_is_shortened_before_it_fills_the_window) {
     BOOST_TEST(each.integer_at("turns_before") > 4);
     BOOST_TEST(each.integer_at("tokens_after") < each.integer_at("tokens_before"));
     BOOST_TEST(each.string_at("summary") == "## Goal\nthe summary");
+    BOOST_TEST(!each.find("reason"));
   }
   BOOST_TEST(std::is_sorted(flight.model.epochs.begin(), flight.model.epochs.end()));
   flight.check_paired();
@@ -276,19 +345,24 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
   const struct {
     const char* name;
     std::function<Response(const Request&)> answer;
+    const char* reason;
   } rows[] = {
       {"error",
        [](const Request&) -> Response {
          throw ModelError("no", ExitCode::unavailable, "server_error");
-       }},
-      {"empty", [](const Request&) { return response({}); }},
-      {"calls alone", [](const Request&) { return response({call("again")}); }},
+       },
+       "no"},
+      {"empty", [](const Request&) { return response({}); }, "the model's answer has no text"},
+      {"calls alone", [](const Request&) { return response({call("again")}); },
+       "the model's answer has no text"},
       {"too long for the window",
-       [](const Request&) { return response({assistant(std::string(60'000, 's'))}); }},
+       [](const Request&) { return response({assistant(std::string(60'000, 's'))}); },
+       "with the summary it would have been longer"},
       {"too long itself",
        [](const Request&) -> Response {
          throw ModelError("long", ExitCode::refused, "context_length");
-       }},
+       },
+       "long"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
@@ -303,9 +377,34 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
       BOOST_REQUIRE(!compacted.empty());
       BOOST_TEST(compacted[0].string_at("method") == "cut");
       BOOST_TEST(compacted[0]["summary"].is_null());
+      BOOST_TEST(compacted[0].string_at("reason") == row.reason);
       BOOST_TEST(compacted[0].integer_at("turns_after") == compacted[0].integer_at("turns_before"));
       flight.check_paired();
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_by_another_model_than_the_pinned_one_ends_the_run_at_once) {
+  for (const bool too_long : {false, true}) {
+    ModelTerms model = terms();
+    if (too_long) model.context_window = 100'000;  // the provider's is a tenth of it
+    Flight flight({}, {model}, {.model = "m", .max_output_tokens = kMaxOutput, .pin = true});
+    flight.outputs_of(4'000);
+    flight.model.hand_over = [](const Request&) {
+      Response made = response({assistant("the summary")});
+      made.requested_model = "m";
+      made.served_model = "another";
+      return made;
+    };
+
+    const LoopResult result = flight.run();
+
+    BOOST_TEST((result.code == ExitCode::refused));
+    BOOST_TEST(result.kind == "pin");
+    BOOST_TEST(result.reason.find("'another'") != std::string::npos, result.reason);
+    BOOST_TEST(flight.events.types().back() == "model.response");
+    BOOST_TEST(flight.model.hand_overs == 1);
+    flight.check_paired();
   }
 }
 
