@@ -53,6 +53,10 @@ void keep_out_of_workspace(const std::string& flag, const std::filesystem::path&
 
 void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
   if (const auto number = options.api_key_fd) {
+    // It is closed once it was read, and what is opened next would get the messages of the run.
+    if (*number == STDOUT_FILENO || *number == STDERR_FILENO)
+      throw InputError("--api-key-fd " + std::to_string(*number) +
+                       ": is an output of sortie; give one of 3 or above, or 0");
     // Later the number could be that of a file of our own.
     if (::fcntl(*number, F_GETFD) == -1)
       throw InputError("--api-key-fd " + std::to_string(*number) + ": " + errno_text(errno));

@@ -119,6 +119,8 @@ std::int64_t Json::integer_at(std::string_view name, std::int64_t fallback) cons
 namespace {
 
 constexpr std::size_t kMaxDepth = 128;
+/// A text of 32 MiB can have sixteen million values, which as such take a hundred times as much.
+constexpr std::size_t kMaxValues = 1u << 20;
 
 /// RapidJSON's events → Json. Iterative on both sides, so that depth is a number and not a crash.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
@@ -169,6 +171,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return false;
   }
   bool add(Json value) {
+    if (++values_ > kMaxValues) return refuse("more than a million values");
     if (open_.empty()) {
       root_ = std::move(value);
       return true;
@@ -197,6 +200,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   std::size_t max_depth_;
   std::string_view left_out_;
   bool skip_ = false;  ///< inside a member that is not kept
+  std::size_t values_ = 0;
   std::vector<Frame> open_;
   Json root_;
   const char* refusal_ = nullptr;

@@ -133,10 +133,41 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return best;
 }
 
+namespace {
+
+/// Characters that move a terminal or turn its text around: C0, DEL, C1 (U+0080 to U+009F) and what
+/// directs writing (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069).
+bool is_directing(std::string_view character) noexcept {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return at(0) < 0x20 || at(0) == 0x7F;
+  if (character.size() == 2) return at(0) == 0xC2 && at(1) < 0xA0;
+  if (character.size() != 3 || at(0) != 0xE2) return false;
+  if (at(1) == 0x80) return at(2) == 0x8E || at(2) == 0x8F || (at(2) >= 0xA8 && at(2) <= 0xAE);
+  return at(1) == 0x81 && at(2) >= 0xA6 && at(2) <= 0xA9;
+}
+
+std::string without_directions(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  std::size_t bad = 0;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text, bad);
+    const std::string_view character = text.substr(0, length);
+    if (length == 0)
+      line += "\xEF\xBF\xBD";
+    else if (is_directing(character))
+      line += ' ';
+    else
+      line += character;
+    text.remove_prefix(length == 0 ? bad : length);
+  }
+  return line;
+}
+
+}  // namespace
+
 std::string one_line(std::string_view text, std::size_t max_bytes) {
-  std::string line = repair_utf8(utf8_prefix(text, max_bytes));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  std::string line = without_directions(utf8_prefix(text, max_bytes));
   if (text.size() > max_bytes) line += "…";
   return line;
 }

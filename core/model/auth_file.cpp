@@ -61,6 +61,8 @@ std::string header_text(const Json& object, std::string_view member, const std::
   const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
   if (!value.is_string() || !std::all_of(value.text().begin(), value.text().end(), is_plain))
     fail(name, "'" + std::string(member) + "' is no text without blanks and control characters");
+  if (value.text().size() > kMaxTokenBytes)
+    fail(name, "'" + std::string(member) + "' is too long for one");
   return value.text();
 }
 

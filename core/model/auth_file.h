@@ -13,6 +13,10 @@
 
 namespace sortie {
 
+/// Of one token: beyond it it is none. Real ones have a few KiB, and each is looked for in all that
+/// is written.
+inline constexpr std::size_t kMaxTokenBytes = 16u << 10;
+
 /// What a sign-in with ChatGPT consists of.
 struct SignInTokens {
   std::string id;       ///< a JSON web token that says whose account it is

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/wire.h"
+
 namespace sortie {
 
 namespace {
@@ -43,6 +45,7 @@ std::size_t ChatCalls::add_tool_calls(const Json& pieces) {
   std::size_t bytes = 0;
   for (const Json& piece : pieces.items()) {
     if (!piece.is_object()) continue;
+    if (calls_.size() > WireDecoder::kMaxResponseItems) break;  // no response any more
     ChatCall& call = call_of(piece);
     const std::string id = piece.string_at("id");
     if (call.id.empty()) call.id = id;

@@ -1,13 +1,11 @@
 #include "core/model/chat_decoder.h"
 
-#include "core/base/text.h"
+#include "core/base/words.h"
+#include "core/model/token_count.h"
 
 namespace sortie {
 
 namespace {
-
-/// Of one response: what a model can write in its limit of tokens is far below.
-constexpr std::size_t kMaxResponseBytes = 64u << 20;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> others) {
   for (const auto other : others)
@@ -30,7 +28,8 @@ void add_content(const Json& content, ChatText& to) {
 std::string filters(const Json& results) {
   std::string names;
   for (const auto& [name, result] : results.members())
-    if (result["filtered"].boolean()) names += (names.empty() ? "" : ", ") + one_line(name, 40);
+    if (result["filtered"].boolean())
+      names += (names.empty() ? "" : ", ") + one_line_of_words(name, 40);
   return names;
 }
 
@@ -111,12 +110,13 @@ void ChatDecoder::read_usage(const Json& usage) {
   if (!usage.is_object()) return;
   const Json& prompt = usage["prompt_tokens_details"];
   response_.raw_usage = usage;
-  response_.usage = Usage{
-      .input_tokens = usage.integer_at("prompt_tokens"),
-      .cached_input_tokens =
-          prompt.integer_at("cached_tokens", usage.integer_at("prompt_cache_hit_tokens")),
-      .output_tokens = usage.integer_at("completion_tokens"),
-      .reasoning_output_tokens = usage["completion_tokens_details"].integer_at("reasoning_tokens")};
+  response_.usage =
+      Usage{.input_tokens = token_count(usage, "prompt_tokens"),
+            .cached_input_tokens =
+                token_count(prompt, "cached_tokens", token_count(usage, "prompt_cache_hit_tokens")),
+            .output_tokens = token_count(usage, "completion_tokens"),
+            .reasoning_output_tokens =
+                token_count(usage["completion_tokens_details"], "reasoning_tokens")};
 }
 
 void ChatDecoder::add_text(const ChatText& text) {
@@ -131,6 +131,8 @@ void ChatDecoder::grow(std::size_t bytes) {
   bytes_ += bytes;
   if (bytes_ > kMaxResponseBytes && state_ == State::going_on)
     fail_as_cut("the response is longer than " + std::to_string(kMaxResponseBytes >> 20) + " MiB");
+  if (calls_.calls().size() > kMaxResponseItems && state_ == State::going_on)
+    fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " calls");
 }
 
 /// By the finish_reason, OpenAI's or another server's own.
@@ -143,7 +145,7 @@ void ChatDecoder::complete() {
                                               (filtered_.empty() ? "" : " (" + filtered_ + ")")));
   if (is_one_of(reason, {"error", "abort", "insufficient_system_resource"}))
     return fail(failure_of_code("server_error", "the response ended with the finish_reason '" +
-                                                    one_line(reason, 80) + "'"));
+                                                    one_line_of_words(reason, 80) + "'"));
   response_.incomplete = is_one_of(reason, {"length", "max_tokens", "model_length"});
   response_.stop_reason = response_.incomplete ? "max_output_tokens" : "completed";
   response_.output.push_back(message_json());
@@ -164,8 +166,9 @@ void ChatDecoder::take_calls(bool cut) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ChatCall& call = calls[i];
     if (!call.type.empty() && call.type != "function") {
-      response_.findings.push_back(not_run(
-          call.name, "calls of type '" + one_line(call.type, 40) + "' are not known here."));
+      response_.findings.push_back(
+          not_run(call.name,
+                  "calls of type '" + one_line_of_words(call.type, 40) + "' are not known here."));
       continue;
     }
     const bool last = i + 1 == calls.size();

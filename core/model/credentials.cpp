@@ -1,22 +1,25 @@
 #include "core/model/credentials.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/files.h"
+#include "core/base/file_name.h"
 
 namespace sortie {
 
 namespace {
 
 constexpr std::size_t kMaxKeyBytes = 16u << 10;
+constexpr std::chrono::seconds kKeyWait{10};
 
 /// Overwrites what the compiler would see no use for overwriting.
 void wipe(char* bytes, std::size_t size) { ::explicit_bzero(bytes, size); }
@@ -32,18 +35,22 @@ std::string checked_key(std::string key, const std::string& source) {
   return key;
 }
 
-std::string read_descriptor(int number) {
-  const Fd descriptor(number);
-  const std::string source = "--api-key-fd " + std::to_string(number);
+std::string read_key(const Fd& descriptor, const std::string& source) {
   std::string key;
   char buffer[1024];
+  // For all of it: a writer that brings a byte now and then is not waited for.
+  const auto until = std::chrono::steady_clock::now() + kKeyWait;
   for (;;) {
     pollfd wait{descriptor.get(), POLLIN, 0};
-    const int ready = ::poll(&wait, 1, 10000);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    const int ready = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) throw Error(source + ": nothing came within 10 s", ExitCode::auth);
+    if (ready == 0 || left.count() <= 0)
+      throw Error(source + ": no whole key came within " + std::to_string(kKeyWait.count()) + " s",
+                  ExitCode::auth);
     const ssize_t size = ::read(descriptor.get(), buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (size < 0) throw Error(source + ": " + errno_text(errno), ExitCode::usage);
     if (size == 0) break;
     key.append(buffer, static_cast<std::size_t>(size));
@@ -51,6 +58,18 @@ std::string read_descriptor(int number) {
   }
   wipe(buffer, sizeof buffer);
   return checked_key(std::move(key), source);
+}
+
+std::string read_descriptor(int number) {
+  return read_key(Fd(number), "--api-key-fd " + std::to_string(number));
+}
+
+/// O_NONBLOCK: a pipe that nobody writes into is waited for as long as a descriptor is.
+std::string read_key_file(const std::filesystem::path& file) {
+  const std::string source = "--api-key-file " + path_text(file);
+  const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!opened) throw Error(source + ": " + errno_text(errno), ExitCode::usage);
+  return read_key(opened, source);
 }
 
 /// "host", "*.suffix", each with or without ":port".
@@ -110,8 +129,7 @@ std::optional<std::string> find_api_key(const KeySources& sources, const Endpoin
   if (sources.descriptor) {
     key = read_descriptor(*sources.descriptor);
   } else if (!sources.file.empty()) {
-    key = checked_key(read_file(sources.file, kMaxKeyBytes),
-                      "--api-key-file " + sources.file.string());
+    key = read_key_file(sources.file);
   } else if (from_environment) {
     key = checked_key(std::move(*from_environment), "the variable " + sources.variable);
   }

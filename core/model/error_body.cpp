@@ -1,7 +1,7 @@
 #include "core/model/error_body.h"
 
 #include "core/base/clock.h"
-#include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 
@@ -22,7 +22,7 @@ ErrorBody read_error_object(const Json& error, std::chrono::system_clock::time_p
   if (result.message.empty()) result.message = word(error["detail"]);
   result.code = word(error["code"]);
   result.type = word(error["type"]);
-  result.plan = one_line(error.string_at("plan_type"), 40);
+  result.plan = one_line_of_words(error.string_at("plan_type"), 40);
   std::optional<std::int64_t> wait = error["resets_in_seconds"].integer();
   const auto at = error["resets_at"].integer();  // Unix time
   if (!wait && at && *at > 0)
@@ -46,7 +46,7 @@ ErrorBody read_error_body(std::string_view body, std::chrono::system_clock::time
     if (error.is_string()) result.message = error.text();
   } catch (const JsonError&) {
   }
-  if (result.message.empty()) result.message = one_line(utf8_prefix(repair_utf8(body), 400), 400);
+  if (result.message.empty()) result.message = one_line_of_words(body, 400);
   return result;
 }
 

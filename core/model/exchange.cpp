@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 
@@ -28,10 +29,9 @@ bool is_event_stream(const HttpHead& head) {
 /// What was sent in place of a stream, for people.
 std::string described(const HttpHead& head, std::string_view body) {
   const auto type = header_value(head.headers, "Content-Type");
-  const std::string begin =
-      one_line(utf8_prefix(repair_utf8(body.substr(0, 4 * kShownBytes)), kShownBytes), kShownBytes);
+  const std::string begin = one_line_of_words(body, kShownBytes);
   return "the server answered with " +
-         (type.empty() ? "no content type" : "content type '" + one_line(type, 80) + "'") +
+         (type.empty() ? "no content type" : "content type '" + one_line_of_words(type, 80) + "'") +
          " in place of an event stream" + (begin.empty() ? "" : ": " + begin);
 }
 
@@ -58,6 +58,11 @@ HttpSink::Wants Exchange::on_body(std::string_view bytes) {
   if (!is_stream_) {
     text_ += bytes.substr(0, kMaxErrorBytes - text_.size());
     return text_.size() < kMaxErrorBytes ? Wants::more : Wants::enough;
+  }
+  if (received_ > options_.max_stream_bytes) {
+    too_long_ =
+        "the stream is longer than " + std::to_string(options_.max_stream_bytes >> 20) + " MiB";
+    return Wants::enough;
   }
   if (options_.keep_stream) text_ += bytes;
   try {

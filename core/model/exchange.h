@@ -22,6 +22,9 @@ class Exchange : public HttpSink {
   struct Options {
     bool keep_stream = false;      ///< for stream()
     bool stop_repetition = false;  ///< a text that goes round in circles ends the exchange
+    /// Of the whole stream, comments and all: several times what the longest response takes in the
+    /// smallest pieces.
+    std::uint64_t max_stream_bytes = 256u << 20;
   };
   Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, StreamSink& progress,
            Options options);

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <initializer_list>
 
-#include "core/base/text.h"
+#include "core/base/words.h"
 #include "core/model/error_body.h"
 #include "core/net/retry.h"
 
@@ -144,7 +144,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
       failure = *known;
   failure.status = head.status;
   failure.message = "HTTP status " + std::to_string(head.status) +
-                    (error.message.empty() ? "" : ": " + one_line(error.message, 1000));
+                    (error.message.empty() ? "" : ": " + one_line_of_words(error.message, 1000));
   failure.retry_after = parse_retry_after_ms(header_value(head.headers, "retry-after-ms"));
   if (!failure.retry_after)
     failure.retry_after = parse_retry_after(header_value(head.headers, "Retry-After"), now);
@@ -160,9 +160,9 @@ ModelFailure failure_of_code(std::string_view code, std::string_view message) {
   // Only a plain 429 ends in "limited" once its retries are used up.
   if (failure.transient) failure.code = ExitCode::unavailable;
   failure.status = 200;
-  failure.message = one_line(message, 1000);
+  failure.message = one_line_of_words(message, 1000);
   if (failure.message.empty()) failure.message = "the provider gave no reason";
-  if (!code.empty()) failure.message = one_line(code, 80) + ": " + failure.message;
+  if (!code.empty()) failure.message = one_line_of_words(code, 80) + ": " + failure.message;
   failure.retry_after = find_retry_after(message);
   return failure;
 }

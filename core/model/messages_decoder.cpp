@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/base/words.h"
 #include "core/model/messages_delta.h"
+#include "core/model/token_count.h"
 
 namespace sortie {
 
 namespace {
-
-constexpr std::size_t kMaxResponseBytes = 64u << 20;
 
 /// What the response is made of; all else (pings, what is not known) is passed over.
 bool is_known(std::string_view type) {
@@ -27,13 +26,13 @@ bool is_known(std::string_view type) {
 /// The provider counts what it read from and wrote into its cache apart from other input.
 std::optional<Usage> usage_of(const Json& usage) {
   if (!usage.is_object()) return std::nullopt;
-  const std::int64_t cached = usage.integer_at("cache_read_input_tokens");
-  const std::int64_t written = usage.integer_at("cache_creation_input_tokens");
+  const std::int64_t cached = token_count(usage, "cache_read_input_tokens");
+  const std::int64_t written = token_count(usage, "cache_creation_input_tokens");
   return Usage{
-      .input_tokens = usage.integer_at("input_tokens") + cached + written,
+      .input_tokens = token_count(usage, "input_tokens") + cached + written,
       .cached_input_tokens = cached,
-      .output_tokens = usage.integer_at("output_tokens"),
-      .reasoning_output_tokens = usage["output_tokens_details"].integer_at("thinking_tokens"),
+      .output_tokens = token_count(usage, "output_tokens"),
+      .reasoning_output_tokens = token_count(usage["output_tokens_details"], "thinking_tokens"),
       .cache_write_input_tokens = written};
 }
 
@@ -49,6 +48,7 @@ WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
   try {
     Json json = parse_json(event.data);
     const std::string type = json.string_at("type", event.name);
+    if (is_known(type) && !grow(event.data.size())) return state_;
     read_event(type, json);
   } catch (const JsonError& error) {
     malformed(std::string("an event of the stream is no JSON: ") + error.what() + " at byte " +
@@ -103,9 +103,17 @@ void MessagesDecoder::read_delta(const Json& event) {
     if (delta[member].is_string()) return add(index, type, escaped_text(delta[member].text()));
 }
 
+/// Whether that much more is still a response.
+bool MessagesDecoder::grow(std::size_t bytes) {
+  collected_ += bytes;
+  if (collected_ > kMaxResponseBytes) malformed("the response has more than 64 MiB");
+  if (blocks_.size() > kMaxResponseItems)
+    malformed("the response has more than " + std::to_string(kMaxResponseItems) + " blocks");
+  return state_ == State::going_on;
+}
+
 void MessagesDecoder::add(std::int64_t index, std::string_view type, std::string_view escaped) {
-  collected_ += escaped.size();
-  if (collected_ > kMaxResponseBytes) return malformed("the response has more than 64 MiB");
+  if (!grow(escaped.size())) return;
   ContentBlock& block = blocks_[index];
   if (type == "text_delta") {
     block.text += escaped;
@@ -160,7 +168,7 @@ std::string MessagesDecoder::refusal() const {
       if (const auto* message = std::get_if<Message>(&item.content)) words += message->text;
   if (words.empty()) words = "the model refused to answer";
   const std::string category = stop_details_.string_at("category");
-  return category.empty() ? words : words + " (" + one_line(category, 80) + ")";
+  return category.empty() ? words : words + " (" + one_line_of_words(category, 80) + ")";
 }
 
 void MessagesDecoder::fail(ModelFailure failure) {

@@ -29,6 +29,7 @@ class MessagesDecoder : public WireDecoder {
   void start_block(Json& event);
   void read_delta(const Json& event);
   void add(std::int64_t index, std::string_view type, std::string_view escaped);
+  bool grow(std::size_t bytes);
   void take_usage(const Json& usage);
   void complete();
   std::string refusal() const;
@@ -42,7 +43,7 @@ class MessagesDecoder : public WireDecoder {
   std::map<std::int64_t, ContentBlock> blocks_;  ///< by index
   std::string stop_reason_;
   Json stop_details_;
-  std::size_t collected_ = 0;  ///< bytes of deltas
+  std::size_t collected_ = 0;  ///< bytes of deltas and other events
 };
 
 }  // namespace sortie

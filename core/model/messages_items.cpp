@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/base/words.h"
 #include "core/model/messages_blocks.h"
 #include "core/model/tool_calls.h"
 
@@ -54,11 +55,11 @@ std::string summary_of(const Json& block) {
   const std::string type = block.string_at("type");
   const std::string name = block.string_at("name");
   const std::string query = block["input"].string_at("query");
-  if (!query.empty()) return one_line(name + ": " + query, kShownBytes);
-  if (!name.empty()) return one_line(name, kShownBytes);
+  if (!query.empty()) return one_line_of_words(name + ": " + query, kShownBytes);
+  if (!name.empty()) return one_line_of_words(name, kShownBytes);
   const Json& content = block["content"];
   if (content.is_array()) return std::to_string(content.items().size()) + " results";
-  return one_line(content.string_at("error_code"), kShownBytes);
+  return one_line_of_words(content.string_at("error_code"), kShownBytes);
 }
 
 bool is_providers_own(std::string_view type) {
@@ -106,7 +107,7 @@ Reading read_block(Json& block, const std::string& input, bool whole, CallReader
     if (is_json(input)) block.set("input", parse_json(input));
     return {.item = Item{ProviderItem{type, summary_of(block)}}};
   }
-  return {.finding = "Your response had a block of type '" + one_line(type, 80) +
+  return {.finding = "Your response had a block of type '" + one_line_of_words(type, 80) +
                      "', which can't be used here; nothing was done with it. Use the tools that "
                      "you were given."};
 }

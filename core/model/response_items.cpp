@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 
@@ -90,7 +90,7 @@ Reading read_web_search(const Json& item) {
   if (what.empty()) what = action.string_at("pattern");
   const std::string url = action.string_at("url");
   if (!url.empty()) what += (what.empty() ? "" : " in ") + url;
-  return {.item = Item{ProviderItem{item.string_at("type"), one_line(what, 200)}}};
+  return {.item = Item{ProviderItem{item.string_at("type"), one_line_of_words(what, 200)}}};
 }
 
 Reading read_item(const Json& item, CallReader& calls) {
@@ -108,7 +108,7 @@ Reading read_item(const Json& item, CallReader& calls) {
   if (type == "custom_tool_call") return read_call(item, ToolCall::Form::custom, calls);
   if (type == "local_shell_call") return read_local_shell(item, calls);
   if (type == "web_search_call") return read_web_search(item);
-  return {.finding = "Your response had an item of type '" + one_line(type, 80) +
+  return {.finding = "Your response had an item of type '" + one_line_of_words(type, 80) +
                      "', which can't be used here; nothing was done with it. Use the tools that "
                      "you were given."};
 }

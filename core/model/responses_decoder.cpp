@@ -1,7 +1,10 @@
 #include "core/model/responses_decoder.h"
 
+#include <limits>
+
 #include "core/base/text.h"
 #include "core/model/response_items.h"
+#include "core/model/token_count.h"
 
 namespace sortie {
 
@@ -22,10 +25,10 @@ std::string_view quick_type(const SseEvent& event) {
 std::optional<Usage> read_usage(const Json& usage) {
   if (!usage.is_object()) return std::nullopt;
   return Usage{
-      .input_tokens = usage.integer_at("input_tokens"),
-      .cached_input_tokens = usage["input_tokens_details"].integer_at("cached_tokens"),
-      .output_tokens = usage.integer_at("output_tokens"),
-      .reasoning_output_tokens = usage["output_tokens_details"].integer_at("reasoning_tokens")};
+      .input_tokens = token_count(usage, "input_tokens"),
+      .cached_input_tokens = token_count(usage["input_tokens_details"], "cached_tokens"),
+      .output_tokens = token_count(usage, "output_tokens"),
+      .reasoning_output_tokens = token_count(usage["output_tokens_details"], "reasoning_tokens")};
 }
 
 }  // namespace
@@ -44,14 +47,12 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
                                             : parse_json(event.data);
     std::string type = json.string_at("type");
     if (type.empty()) type = event.name;
+    if (type == "response.output_item.done") collected_ += event.data.size();
+    if (collected_ > kMaxResponseBytes) return fail_as_cut("the response has more than 64 MiB");
     read_event(type, json);
   } catch (const JsonError& error) {
-    ModelFailure failure;
-    failure.status = 200;
-    failure.kind = "cut";
-    failure.message = "an event of the stream is no JSON: " + std::string(error.what()) +
-                      " at byte " + std::to_string(error.offset());
-    fail(std::move(failure));
+    fail_as_cut("an event of the stream is no JSON: " + std::string(error.what()) + " at byte " +
+                std::to_string(error.offset()));
   }
   return state_;
 }
@@ -81,7 +82,9 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
     response_.id = event["response"].string_at("id", response_.id);
     response_.served_model = event["response"].string_at("model", response_.served_model);
   } else if (type == "response.output_item.done") {
-    const auto next = items_.empty() ? 0 : items_.rbegin()->first + 1;
+    // An index that nobody counts to has no next one.
+    const auto last = items_.empty() ? -1 : items_.rbegin()->first;
+    const auto next = last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
     if (Json* item = event.find("item"))
       items_[event["output_index"].integer().value_or(next)] = std::move(*item);
   } else if (type == "response.completed") {
@@ -114,6 +117,10 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
   std::vector<Json> output;
   for (auto& [index, item] : items_) output.push_back(std::move(item));
   if (output.empty()) output = response["output"].items();
+  if (output.size() > kMaxResponseItems) {
+    fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " items");
+    return;
+  }
   std::string refusal;
   read_output_items(output, calls_, response_, refusal);
   if (!refusal.empty()) return fail(failure_of_code("content_filter", refusal));
@@ -123,6 +130,15 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
 void ResponsesDecoder::fail(ModelFailure failure) {
   failure_ = std::move(failure);
   state_ = State::failed;
+}
+
+WireDecoder::State ResponsesDecoder::fail_as_cut(const std::string& message) {
+  ModelFailure failure;
+  failure.status = 200;
+  failure.kind = "cut";
+  failure.message = message;
+  fail(std::move(failure));
+  return state_;
 }
 
 void ResponsesDecoder::fail_with(const Json& error) {

@@ -27,12 +27,14 @@ class ResponsesDecoder : public WireDecoder {
   void complete(const Json& response, bool incomplete);
   void fail(ModelFailure failure);
   void fail_with(const Json& error);
+  State fail_as_cut(const std::string& message);
 
   CallReader calls_;
   State state_ = State::going_on;
   ModelFailure failure_;
   Response response_;
   std::map<std::int64_t, Json> items_;  ///< by output_index
+  std::size_t collected_ = 0;           ///< bytes of the events that brought items
 };
 
 }  // namespace sortie

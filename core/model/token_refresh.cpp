@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
+#include "core/base/words.h"
 #include "core/model/model.h"
 
 namespace sortie {
@@ -47,7 +47,7 @@ std::string refusal(const HttpHead& head, const Json& body) {
   if (code == "refresh_token_invalidated") return "the sign-in was revoked" + again;
   // Of a body that is not understood nothing is shown: it could repeat what it was sent.
   return "the sign-in was refused with HTTP status " + std::to_string(head.status) +
-         (code.empty() ? "" : " (" + one_line(code, 80) + ")") + again;
+         (code.empty() ? "" : " (" + one_line_of_words(code, 80) + ")") + again;
 }
 
 ModelFailure final_failure(int status, std::string message) {
@@ -66,10 +66,10 @@ Json parsed(const std::string& body) {
   }
 }
 
-/// A header is made of it, so it has to be one word.
+/// A header is made of it, so it has to be one word, and of a length that one can have.
 bool is_token(const Json& value) {
   const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
-  return value.is_string() && !value.text().empty() &&
+  return value.is_string() && !value.text().empty() && value.text().size() <= kMaxTokenBytes &&
          std::all_of(value.text().begin(), value.text().end(), is_plain);
 }
 

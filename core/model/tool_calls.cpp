@@ -1,6 +1,6 @@
 #include "core/model/tool_calls.h"
 
-#include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 
@@ -21,7 +21,7 @@ std::string read_object(const std::string& text, Json& object) {
 }  // namespace
 
 std::string not_run(const std::string& name, const std::string& why) {
-  return "Your call of the tool '" + one_line(name, 80) + "' was not run: " + why +
+  return "Your call of the tool '" + one_line_of_words(name, 80) + "' was not run: " + why +
          " Send the call again, corrected.";
 }
 
@@ -33,21 +33,21 @@ CallReading CallReader::read(ToolCall call) {
     Json arguments;
     const std::string why = read_object(call.arguments, arguments);
     if (!why.empty())
-      return {.finding = not_run(call.name, "its arguments are no JSON object (" + why +
-                                                "): " + one_line(call.arguments, kShownBytes))};
+      return {.finding = not_run(call.name, "its arguments are no JSON object (" + why + "): " +
+                                                one_line_of_words(call.arguments, kShownBytes))};
     if (call.form == ToolCall::Form::function && free_text_.count(call.name) != 0) {
       const Json& input = arguments["input"];
       if (!input.is_string() || arguments.members().size() != 1)
         return {.finding = not_run(call.name,
                                    "its arguments have to be {\"input\": TEXT} and "
                                    "nothing else: " +
-                                       one_line(call.arguments, kShownBytes))};
+                                       one_line_of_words(call.arguments, kShownBytes))};
       call.form = ToolCall::Form::custom;
       call.arguments = input.text();
     }
   }
   if (!call_ids_.insert(call.call_id).second)
-    return {.finding = not_run(call.name, "its call id '" + one_line(call.call_id, 80) +
+    return {.finding = not_run(call.name, "its call id '" + one_line_of_words(call.call_id, 80) +
                                               "' was used by another call before.")};
   return {.call = std::move(call)};
 }

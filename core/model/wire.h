@@ -19,6 +19,12 @@ namespace sortie {
 /// Reads the events of one response stream. Only the terminal event makes a response.
 class WireDecoder {
  public:
+  /// Of one response, all its parts together: what a model can write in its limit of tokens is far
+  /// below. A stream that brings more counts as cut.
+  static constexpr std::size_t kMaxResponseBytes = 64u << 20;
+  /// Messages, calls, blocks of one response. The same holds.
+  static constexpr std::size_t kMaxResponseItems = 4096;
+
   enum class State {
     going_on,  ///< the terminal event has not come
     complete,  ///< take() has the response

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
@@ -74,6 +76,9 @@ std::string redirect_target(const HttpHead& head) {
 
 /// The place a Location header names, seen from the present one. Throws InputError.
 Url follow(const Url& from, const std::string& location) {
+  // It becomes a line of the next request.
+  for (const unsigned char c : location)
+    if (c <= ' ' || c >= 0x7f) throw InputError("Location has blanks or control characters");
   if (location.starts_with("/") && !location.starts_with("//")) {
     Url to = from;
     to.path = location;
@@ -161,7 +166,8 @@ HttpResult PocoHttp::State::exchange(const HttpRequest& request, const HttpLimit
   for (int redirects = 0;; ++redirects) {
     Step step = once(request, url, limits, sink);
     if (step.redirect.empty()) return std::move(step.result);
-    const std::string told = "the server redirects to '" + step.redirect + "'";
+    const std::string told =
+        "the server redirects to '" + one_line_of_words(step.redirect, 300) + "'";
     Url next;
     try {
       next = follow(url, step.redirect);

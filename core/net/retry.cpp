@@ -77,9 +77,10 @@ std::optional<milliseconds> parse_retry_after(std::string_view value,
   if (const auto seconds = whole_number(value)) return wait_of(*seconds * 1000);
   const auto date = http_date(value);
   if (!date) return std::nullopt;
-  const auto until = std::chrono::system_clock::from_time_t(*date) - now;
-  const auto ms = std::chrono::duration_cast<milliseconds>(until).count();
-  return wait_of(std::max(0.0, static_cast<double>(ms)));
+  // Not as a time_point: those of the clock end in the year 2262.
+  const double at = static_cast<double>(*date) * 1000;
+  const auto today = std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count();
+  return wait_of(std::max(0.0, at - static_cast<double>(today)));
 }
 
 std::optional<milliseconds> parse_retry_after_ms(std::string_view value) {

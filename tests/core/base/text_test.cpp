@@ -62,6 +62,17 @@ BOOST_AUTO_TEST_CASE(lines_are_split_without_an_empty_last_one) {
 BOOST_AUTO_TEST_CASE(a_line_for_people_has_no_control_bytes) {
   BOOST_TEST(one_line("a\n\x1b[31mb") == "a  [31mb");
   BOOST_TEST(one_line("abcdef", 3) == "abc…");
+  BOOST_TEST(one_line("a\xc2\x9b"
+                      "31mb\xc2\xa0"
+                      "c") ==
+             "a 31mb\xc2\xa0"
+             "c");
+  BOOST_TEST(one_line("\xe2\x80\xae"
+                      "evil\xe2\x81\xa6\xe2\x80\xa8x \xe2\x80\x93") == " evil  x \xe2\x80\x93");
+  BOOST_TEST(one_line("a\xff"
+                      "b") ==
+             "a\xEF\xBF\xBD"
+             "b");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -117,6 +117,11 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_file_is_said_without_its_text) {
     BOOST_TEST(holds(error, row.error), row.text << ": " << error);
     BOOST_TEST(!holds(error, "s3cret"), error);
   }
+  const std::string long_token = std::string(kMaxTokenBytes - 5, 'x') + "s3cret";
+  const std::string error =
+      error_of([&] { parsed("{\"tokens\":{\"access_token\":\"" + long_token + "\"}}"); });
+  BOOST_TEST(holds(error, "'access_token' is too long for one"), error);
+  BOOST_TEST(!holds(error, "s3cret"));
 }
 
 BOOST_AUTO_TEST_CASE(claims_are_read_and_never_trusted_to_be_more_than_words) {

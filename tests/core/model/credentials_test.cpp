@@ -103,6 +103,24 @@ BOOST_AUTO_TEST_CASE(a_descriptor_goes_before_a_file_before_the_variable) {
   BOOST_TEST(second.value() == "sk-file");
 }
 
+BOOST_AUTO_TEST_CASE(a_key_file_may_be_a_pipe_as_a_shell_makes_them) {
+  ::unsetenv(kVariable);
+  Pipe pipe = make_pipe();
+  write_all(pipe.write.get(), "sk-pipe\n");
+  pipe.write.reset();
+  const std::string file = "/dev/fd/" + std::to_string(pipe.read.get());
+  const auto key = find_api_key({.variable = kVariable, .file = file},
+                                endpoint("https://api.example", true), {});
+  BOOST_TEST(key.value() == "sk-pipe");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_file_without_end_is_refused) {
+  ::unsetenv(kVariable);
+  BOOST_CHECK_THROW(find_api_key({.variable = kVariable, .file = "/dev/zero"},
+                                 endpoint("https://api.example", true), {}),
+                    Error);
+}
+
 BOOST_AUTO_TEST_CASE(keys_that_are_no_header_are_refused) {
   const test::TemporaryFolder folder;
   const Endpoint to = endpoint("https://api.example", true);

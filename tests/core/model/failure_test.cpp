@@ -104,6 +104,14 @@ BOOST_AUTO_TEST_CASE(the_providers_words_are_kept_on_one_line) {
   BOOST_TEST(words(R"({"detail":"no"})") == "HTTP status 400: no");
   BOOST_TEST(words("plain\xff") == "HTTP status 400: plain\xEF\xBF\xBD");
   BOOST_TEST(words("") == "HTTP status 400");
+  // Half a key would be none that the redactor knows.
+  const std::string long_words(990, ' ');
+  for (const std::string& body :
+       {R"({"error":{"message":")" + long_words + R"(sk-proj-0123456789abcdef"}})",
+        std::string(390, ' ') + "sk-proj-0123456789abcdef"})
+    BOOST_TEST(words(body).find("sk-") == std::string::npos);
+  const ModelFailure coded = failure_of_code(std::string(70, ' ') + "sk-proj-0123456789abcdef", "");
+  BOOST_TEST(coded.message.find("sk-") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_usage_limit_names_plan_and_reset) {

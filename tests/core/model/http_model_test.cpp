@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/base/files.h"
+#include "core/model/exchange.h"
 #include "core/model/openai_responses.h"
 #include "core/net/poco_http.h"
 #include "tests/fakes/fake_clock.h"
@@ -149,6 +150,30 @@ BOOST_AUTO_TEST_CASE(what_is_final_ends_at_once_with_its_code) {
       BOOST_TEST(bench.http.bodies.size() == 1u);
       if (!row.reply.body.empty() && row.reply.head.status >= 400)
         BOOST_TEST(std::string(error->what()).find("Words of the provider.") != std::string::npos);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_without_end_is_cut_whatever_it_brings) {
+  const std::string kilobyte(1023, 'x');
+  for (const std::string& line :
+       {": " + kilobyte + "\n", "event: " + kilobyte + "\n",
+        R"(data: {"type":"response.output_text.delta","delta":")" + kilobyte + "\"}\n\n"}) {
+    BOOST_TEST_CONTEXT(line.substr(0, 40)) {
+      const OpenAiResponses wire;
+      FakeClock clock;
+      StreamList stream;
+      Exchange exchange(wire.decoder({}), clock, stream,
+                        {.keep_stream = true, .max_stream_bytes = 1u << 20});
+      exchange.on_head({200, {{"Content-Type", "text/event-stream"}}});
+      int lines = 1;
+      while (exchange.on_body(line) == HttpSink::Wants::more && lines < 2000) ++lines;
+      exchange.finish();
+      BOOST_TEST(lines <= 1024);
+      BOOST_TEST(!exchange.is_complete());
+      BOOST_TEST(exchange.failure({}).transient);
+      BOOST_TEST(exchange.failure({}).message == "the stream is longer than 1 MiB");
+      BOOST_TEST(exchange.stream().size() <= 1u << 20);
     }
   }
 }

@@ -214,6 +214,8 @@ BOOST_AUTO_TEST_CASE(an_endpoint_in_trouble_is_tried_again) {
       {"no tokens", answer(200, "{}")},
       {"no JSON", answer(200, "<html>")},
       {"an odd token", answer(200, R"({"access_token":"a\r\nb"})")},
+      {"a token beyond all measure",
+       answer(200, R"({"access_token":")" + std::string(20'000, 'x') + R"("})")},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

@@ -342,15 +342,17 @@ BOOST_AUTO_TEST_CASE(redirects_are_followed_on_the_same_host_only) {
   ModelServer server({redirect("/other?x=1"), served_status(200, {}, "a"),
                       redirect(elsewhere.url() + "/v1"), redirect("//evil.example/"),
                       redirect("/1"), redirect("/2"), redirect("/3"), redirect("/4"),
-                      redirect("/5"), redirect("/6"), served_status(303, {{"Location", "/"}}, "")});
+                      redirect("/5"), redirect("/6"), served_status(303, {{"Location", "/"}}, ""),
+                      redirect("/a\rX-More: 1\rb")});
   PocoHttp http;
-  Collected sinks[5];
+  Collected sinks[6];
 
   const HttpResult followed = send(http, server.url() + "/v1", sinks[0]);
   const HttpResult other_host = send(http, server.url(), sinks[1]);
   const HttpResult no_scheme = send(http, server.url(), sinks[2]);
   const HttpResult endless = send(http, server.url(), sinks[3]);
   const HttpResult see_other = send(http, server.url(), sinks[4]);
+  const HttpResult more_lines = send(http, server.url(), sinks[5]);
 
   BOOST_TEST((followed.ending == Ending::complete));
   BOOST_TEST(sinks[0].body == "a");
@@ -362,7 +364,8 @@ BOOST_AUTO_TEST_CASE(redirects_are_followed_on_the_same_host_only) {
   BOOST_TEST((see_other.ending == Ending::complete));
   BOOST_TEST(sinks[4].head.status == 303);
   BOOST_TEST(elsewhere.connections() == 0);
-  BOOST_TEST(server.requests().size() == 11u);
+  BOOST_TEST((more_lines.ending == Ending::redirect_refused));
+  BOOST_TEST(server.requests().size() == 12u);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_of_the_sink_passes_through_and_the_client_goes_on) {

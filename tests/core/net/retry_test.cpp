@@ -61,7 +61,12 @@ BOOST_AUTO_TEST_CASE(retry_after_is_read_in_all_its_forms) {
   }
   BOOST_TEST((parse_retry_after_ms("1500") == 1500ms));
   BOOST_TEST((parse_retry_after_ms("x") == std::nullopt));
-  BOOST_TEST((parse_retry_after("99999999999999999999", now) < 400 * 24h));
+  for (const char* far : {"99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"}) {
+    BOOST_TEST_CONTEXT(far) {
+      BOOST_TEST((parse_retry_after(far, now) > 300 * 24h));
+      BOOST_TEST((parse_retry_after(far, now) < 400 * 24h));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_named_in_a_message_is_found) {
