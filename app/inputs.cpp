@@ -209,6 +209,7 @@ void check_trust(RunInputs& inputs) {
   TrustFactors factors = trust_factors(inputs.policy, own);
   if (factors.input.empty() && !inputs.task.context.carry_over.empty())
     factors.input = "context.carry_over brings in what an earlier run wrote";
+  if (searches_web(inputs.task)) count_web_search(factors);
   if (!factors.all_three()) return;
   if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
   inputs.warnings.push_back(

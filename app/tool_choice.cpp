@@ -29,6 +29,13 @@ bool offers_web_search(const TaskModel& model) {
   return may_speak(model, "responses") || may_speak(model, "messages");
 }
 
+bool searches_web(const Task& task) {
+  const auto& others = task.model.fallback;
+  return enables_tool(task.tools, "web_search") &&
+         (offers_web_search(task.model) ||
+          std::any_of(others.begin(), others.end(), offers_web_search));
+}
+
 bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool) {
   if (enabled.empty()) return tool != "web_search";
   return std::any_of(enabled.begin(), enabled.end(),

@@ -72,6 +72,12 @@ TrustFactors trust_factors(const Policy& policy, const Environment& own) {
   return factors;
 }
 
+void count_web_search(TrustFactors& factors) {
+  if (factors.input.empty()) factors.input = "web_search brings in text of anyone";
+  if (factors.network.empty())
+    factors.network = "web_search sends what is looked for past the network's rules";
+}
+
 std::string trust_problem(const TrustFactors& factors) {
   if (!factors.all_three()) return "";
   return "of untrusted input, secrets and open network a run may have two, not all three:\n"
@@ -79,7 +85,8 @@ std::string trust_problem(const TrustFactors& factors) {
          factors.input + "\n  secrets: " + factors.secrets + "\n  network: " + factors.network +
          "\nA way out: say trust.input: trusted where nobody unknown writes the task or the "
          "workspace; take the variables out of environment.include and environment.set; use "
-         "network.mode none, or allow-list with the hosts that are needed; or take the risk with "
+         "network.mode none, or allow-list with the hosts that are needed; leave web_search out of "
+         "tools.enable; or take the risk with "
          "trust.allow_all_three: true";
 }
 

@@ -20,6 +20,10 @@ struct TrustFactors {
 /// @param own  the environment that commands may inherit from
 TrustFactors trust_factors(const Policy& policy, const Environment& own);
 
+/// Counts a search of the web that the model's provider runs: what it finds is a stranger's text,
+/// and what is looked for leaves the machine past `network`.
+void count_web_search(TrustFactors& factors);
+
 /// The three reasons and the ways out, a line each; "" unless there are all three.
 std::string trust_problem(const TrustFactors& factors);
 

@@ -104,6 +104,53 @@ class PatternBuilder : public valijson::ConstraintBuilder {
   }
 };
 
+/// What is left of the visits that a check may make to the schemas that are referred to.
+thread_local std::uint64_t visits_left = 0;
+constexpr std::uint64_t kMostVisits = 5'000'000;
+constexpr std::size_t kMostErrors = 10'000;  ///< of one branch
+constexpr const char* kVisitKeyword = "sortie-visit";
+
+struct TooManyVisits {};
+
+/// Counts the visits to a schema that others refer to. One that refers to itself from two branches
+/// of an `anyOf` is visited twice as often with each level of the value: no check would come to
+/// its end.
+class VisitConstraint : public valijson::constraints::PolyConstraint {
+ public:
+  bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>&,
+                valijson::ValidationResults* results) const override {
+    if (visits_left == 0 || (results && results->numErrors() > kMostErrors)) throw TooManyVisits();
+    --visits_left;
+    return true;
+  }
+
+ private:
+  Constraint* cloneInto(void* place) const override { return new (place) VisitConstraint(*this); }
+  std::size_t sizeOf() const override { return sizeof(VisitConstraint); }
+};
+
+class VisitBuilder : public valijson::ConstraintBuilder {
+ public:
+  valijson::constraints::Constraint* make(const valijson::adapters::Adapter&) const override {
+    return new VisitConstraint;
+  }
+};
+
+/// All references lead to `definitions`.
+void count_visits(Json& schema) {
+  Json* definitions = schema.find("definitions");
+  if (definitions == nullptr) return;
+  for (auto& [name, definition] : definitions->members())
+    if (definition.is_object() && !definition.find("$ref")) definition.set(kVisitKeyword, true);
+}
+
+std::uint64_t values_in(const Json& value) {
+  std::uint64_t count = 1;
+  for (const auto& item : value.items()) count += values_in(item);
+  for (const auto& [name, member] : value.members()) count += values_in(member);
+  return count;
+}
+
 /// Pairs of items that `uniqueItems` may have to compare, in all lists together: each with each.
 constexpr double kMostPairs = 20e6;
 
@@ -176,14 +223,16 @@ struct JsonSchema::Compiled {
 
 JsonSchema::JsonSchema(const Json& root, std::string_view pointer)
     : compiled_(std::make_unique<Compiled>()) {
-  const Json translated = translate_schema(root, pointer);
+  Json translated = translate_schema(root, pointer);
   compiled_->bounds_names = names_keyword(translated, "patternProperties");
   compiled_->compares_items = names_keyword(translated, "uniqueItems");
+  count_visits(translated);
   rapidjson::Document document;
   static_cast<rapidjson::Value&>(document) = to_rapidjson(translated, document.GetAllocator());
   try {
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
     parser.addConstraintBuilder(std::string(kPatternKeyword), new PatternBuilder);  // takes it
+    parser.addConstraintBuilder(kVisitKeyword, new VisitBuilder);
     parser.populateSchema(valijson::adapters::RapidJsonAdapter(document), compiled_->schema);
   } catch (const std::exception& error) {
     throw InputError(std::string("JSON schema: ") + error.what());
@@ -203,7 +252,14 @@ std::vector<SchemaFinding> JsonSchema::check(const Json& value) const {
   static_cast<rapidjson::Value&>(document) = to_rapidjson(value, document.GetAllocator());
   const valijson::adapters::RapidJsonAdapter target(document);
   valijson::ValidationResults results;
-  if (valijson::Validator().validate(compiled_->schema, target, &results)) return {};
+  visits_left = std::min(kMostVisits, 20'000 + 200 * values_in(value));
+  try {
+    if (valijson::Validator().validate(compiled_->schema, target, &results)) return {};
+  } catch (const TooManyVisits&) {
+    return {{"",
+             "the value can't be checked in reasonable time: the schema refers to itself from "
+             "several branches (anyOf, oneOf, allOf)"}};
+  }
 
   std::vector<SchemaFinding> findings;
   for (const auto& error : results) {

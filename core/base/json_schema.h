@@ -32,7 +32,8 @@ class JsonSchema {
   JsonSchema& operator=(JsonSchema&&) noexcept;
   ~JsonSchema();
 
-  /// Everything that does not fit, at most 20 findings; none when the value is valid.
+  /// Everything that does not fit, at most 20 findings; none when the value is valid. Work is
+  /// bounded: where a schema's references to itself multiply it beyond that, that is the finding.
   std::vector<SchemaFinding> check(const Json& value) const;
 
  private:

@@ -1,6 +1,8 @@
 #include "policies/bounds.h"
 
 #include <boost/test/unit_test.hpp>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "policies/trust.h"
@@ -113,6 +115,70 @@ BOOST_AUTO_TEST_CASE(no_policy_lets_a_task_read_what_may_be_a_secret) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_cost_that_is_asked_for_is_bounded_and_the_default_gives_way) {
+  const struct {
+    const char* name;
+    const char* policy;
+    std::optional<double> task;
+    std::optional<double> flag;  ///< --max-cost
+    const char* beyond;
+    double in_force;
+  } rows[] = {
+      {"nothing says anything", "", {}, {}, "", 5},
+      {"within the default bound", "", 20, {}, "", 20},
+      {"above the default bound",
+       "",
+       20.5,
+       {},
+       "task.yaml:9:10: error: a cost of 20.5 USD is beyond the policy's bounds "
+       "(bounds.budget.cost (the default) is 20 USD)",
+       20.5},
+      {"within the bound", "bounds: {budget: {cost: 2}}", 1.5, {}, "", 1.5},
+      {"at the bound", "bounds: {budget: {cost: 2}}", 2, {}, "", 2},
+      {"the default is above it", "bounds: {budget: {cost: 2}}", {}, {}, "", 2},
+      {"the default is below it", "bounds: {budget: {cost: 20}}", {}, {}, "", 5},
+      {"the task is above it",
+       "bounds: {budget: {cost: 2}}",
+       2.5,
+       {},
+       "task.yaml:9:10: error: a cost of 2.5 USD is beyond the policy's bounds (policy.yaml:2: "
+       "bounds.budget.cost is 2 USD)",
+       2.5},
+      {"a flag is above it",
+       "bounds: {budget: {cost: 2}}",
+       {},
+       3,
+       "--max-cost: a cost of 3 USD is beyond the policy's bounds (policy.yaml:2: "
+       "bounds.budget.cost is 2 USD)",
+       3},
+      {"a flag brings the task within it", "bounds: {budget: {cost: 2}}", 2.5, 1, "", 1},
+      {"a flag brings the task above it", "bounds: {budget: {cost: 2}}", 1, 2.01,
+       "--max-cost: a cost of 2.01 USD is beyond the policy's bounds (policy.yaml:2: "
+       "bounds.budget.cost is 2 USD)",
+       2.01},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Task task;
+      std::map<std::string, std::string> flags;
+      if (row.task) {
+        task.budget.cost = *row.task;
+        task.budget.cost_given = true;
+        task.places["budget.cost"] = "task.yaml:9:10";
+      }
+      if (row.flag) {
+        task.budget.cost = *row.flag;
+        task.budget.cost_given = true;
+        flags["budget.cost"] = "--max-cost";
+      }
+      const BoundsRequest request{.task = task, .flags = flags};
+      const Policy policy = parse(row.policy);
+      BOOST_TEST(messages(policy, request) == row.beyond);
+      BOOST_TEST(bounded_cost(policy, request) == row.in_force);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_time_that_is_asked_for_is_bounded_and_the_default_gives_way) {
   const Policy policy = parse("bounds: {budget: {time: 10m}}\n");
   Task task;
@@ -221,6 +287,28 @@ BOOST_AUTO_TEST_CASE(a_run_has_two_of_the_three_and_never_all) {
       const bool all = row.input && row.secrets && row.network;
       BOOST_TEST(factors.all_three() == all);
       BOOST_TEST(trust_problem(factors).empty() != all);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_search_of_the_web_brings_in_text_and_is_a_way_out) {
+  const Environment own = {{"MY_TOKEN", "v3ry"}};
+  const struct {
+    const char* policy;
+    bool all_three;
+  } rows[] = {
+      {"trust: {input: trusted}", false},
+      {"environment: {include: [MY_TOKEN]}\ntrust: {input: trusted}", true},
+      {"environment: {include: [MY_TOKEN]}", true},
+      {"network: {mode: full}\ntrust: {input: trusted}", false},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy) {
+      TrustFactors factors = trust_factors(parse(row.policy), own);
+      const std::string network = factors.network;
+      count_web_search(factors);
+      BOOST_TEST(!factors.input.empty());
+      BOOST_TEST(factors.all_three() == row.all_three);
+      if (!network.empty()) BOOST_TEST(factors.network == network);
+      BOOST_TEST((trust_problem(factors).find("web_search") != std::string::npos) == row.all_three);
     }
 }
 

@@ -125,6 +125,54 @@ BOOST_AUTO_TEST_CASE(a_nested_quantifier_costs_no_more_than_its_text) {
   BOOST_TEST(!schema.check(Json(std::string(100'000, 'a') + "b")).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_schema_that_multiplies_with_each_level_is_not_followed_to_its_end) {
+  const auto nested = [](int levels, const std::string& innermost) {
+    std::string text = innermost;
+    for (int i = 0; i < levels; ++i) text = R"({"x":)" + text + "}";
+    return parse_json(text);
+  };
+  const struct {
+    const char* schema;
+    const char* innermost;  ///< for which all branches have to be followed
+  } rows[] = {
+      {R"({"$ref":"#/$defs/a","$defs":{"a":{"type":["object","integer"],"anyOf":[
+          {"properties":{"x":{"$ref":"#/$defs/a"}}},{"properties":{"x":{"$ref":"#/$defs/a"}}}]}}})",
+       R"("no")"},
+      {R"({"$ref":"#/$defs/a","$defs":{"a":{"type":["object","integer"],"allOf":[
+          {"properties":{"x":{"$ref":"#/$defs/a"}}},{"properties":{"x":{"$ref":"#/$defs/a"}}}]}}})",
+       "1"},
+      {R"({"type":["object","integer"],"oneOf":[{"properties":{"x":{"$ref":"#"}}},
+          {"properties":{"x":{"$ref":"#"}},"minProperties":1}]})",
+       R"("no")"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.schema) {
+      const JsonSchema schema(parse_json(row.schema));
+      BOOST_TEST(describe(schema.check(nested(100, row.innermost))).find("in reasonable time") !=
+                 std::string::npos);
+      BOOST_TEST(!schema.check(nested(3, R"("no")")).empty());
+    }
+  }
+  // Nor one that does so without going round.
+  std::string chain = R"({"$ref":"#/$defs/d0","$defs":{)";
+  for (int i = 0; i < 60; ++i) {
+    const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
+    chain += "\"d" + std::to_string(i) + R"(":{"anyOf":[)" + next + "," + next + "]},";
+  }
+  const JsonSchema schema(parse_json(chain + R"("d60":{"type":"integer"}}})"));
+  BOOST_TEST(describe(schema.check(Json("no"))).find("in reasonable time") != std::string::npos);
+  BOOST_TEST(schema.check(parse_json("1")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_schema_of_any_json_fits_a_large_value) {
+  const JsonSchema schema(parse_json(R"({"$defs":{"any":{"anyOf":[{"type":"string"},
+      {"type":"array","items":{"$ref":"#/$defs/any"}},
+      {"type":"object","additionalProperties":{"$ref":"#/$defs/any"}}]}},"$ref":"#/$defs/any"})"));
+  std::string text = "[";
+  for (int i = 0; i < 20'000; ++i) text += R"({"a":["b",{"c":"d"}]},)";
+  BOOST_TEST(schema.check(parse_json(text + R"("end"])")).empty());
+}
+
 BOOST_AUTO_TEST_CASE(lists_too_long_to_be_compared_item_by_item_do_not_fit) {
   const JsonSchema unique(parse_json(R"({"items":{"type":"integer"},"uniqueItems":true})"));
   const auto list = [](int length) {
