@@ -99,6 +99,7 @@ void ChatDecoder::read_delta(const Json& delta) {
   // The same under another name: not both.
   const std::string reasoning = delta.string_at("reasoning_content");
   text.reasoning += reasoning.empty() ? delta.string_at("reasoning") : reasoning;
+  text.goes_back = !reasoning.empty();
   add_text(text);
   const std::string refusal = delta.string_at("refusal");
   refusal_ += refusal;
@@ -122,6 +123,7 @@ void ChatDecoder::read_usage(const Json& usage) {
 void ChatDecoder::add_text(const ChatText& text) {
   content_ += text.content;
   reasoning_ += text.reasoning;
+  goes_back_ = goes_back_ || (text.goes_back && !text.reasoning.empty());
   tell(Text::message, text.content);
   tell(Text::reasoning, text.reasoning);
   grow(text.content.size() + text.reasoning.size());
@@ -149,7 +151,8 @@ void ChatDecoder::complete() {
   response_.incomplete = is_one_of(reason, {"length", "max_tokens", "model_length"});
   response_.stop_reason = response_.incomplete ? "max_output_tokens" : "completed";
   response_.output.push_back(message_json());
-  if (!reasoning_.empty()) response_.items.push_back({Reasoning{std::move(reasoning_)}});
+  if (!reasoning_.empty())
+    response_.items.push_back({Reasoning{std::move(reasoning_), goes_back_}});
   if (!content_.empty())
     response_.items.push_back({Message{Message::Role::assistant, std::move(content_)}});
   take_calls(response_.incomplete);
@@ -193,7 +196,7 @@ std::string ChatDecoder::message_json() const {
   else
     write_json_string(content_, text);
   if (!reasoning_.empty()) {
-    text += R"(,"reasoning_content":)";
+    text += goes_back_ ? R"(,"reasoning_content":)" : R"(,"reasoning":)";
     write_json_string(reasoning_, text);
   }
   Json calls = Json::array();

@@ -52,6 +52,7 @@ class ChatDecoder : public WireDecoder {
   bool begun_ = false;   ///< a chunk was read whole: id and model are known
   std::string content_;
   std::string reasoning_;
+  bool goes_back_ = false;  ///< the server wants its reasoning back
   std::string refusal_;
   std::string filtered_;  ///< what a content filter found: "violence, hate"
   ChatCalls calls_;

@@ -77,7 +77,8 @@ class TextVisitor : public JsonVisitor {
     if (name_ == "content" && !contents_++) return to_.content = text, true;
     // Some servers send both names.
     if (name_ == "reasoning_content" || name_ == "reasoning")
-      return !reasonings_++ && (to_.reasoning = text, true);
+      return !reasonings_++ &&
+             (to_.reasoning = text, to_.goes_back = name_ == "reasoning_content", true);
     return text.empty();
   }
 
@@ -105,6 +106,7 @@ bool is_plain(std::string_view text) {
 bool ChatTextReader::read(std::string_view chunk, ChatText& to) {
   to.content.clear();
   to.reasoning.clear();
+  to.goes_back = false;
   if (fits(chunk, to)) return true;
   TextVisitor visitor(to);
   if (!visit_json(chunk, visitor) || !visitor.found()) return false;

@@ -11,6 +11,7 @@ namespace sortie {
 struct ChatText {
   std::string content{};
   std::string reasoning{};
+  bool goes_back = false;  ///< the reasoning came as `reasoning_content`
 };
 
 /// Reads chunks without building their trees.

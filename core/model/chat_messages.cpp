@@ -55,6 +55,7 @@ class Writer {
     if (output) return add_output(*output);
     if (is_user_message(item)) return add_user(std::get<Message>(item.content));
     if (answered_) begin_response();
+    if (const auto* thought = std::get_if<Reasoning>(&item.content)) return add_thought(*thought);
     if (const auto* message = std::get_if<Message>(&item.content)) return add_text(message->text);
     if (const auto* call = std::get_if<ToolCall>(&item.content)) return add_call(*call);
   }
@@ -92,6 +93,7 @@ class Writer {
   void begin_response() {
     say_rest();
     calls_.clear();
+    thought_ = nullptr;
     answered_ = false;
   }
 
@@ -104,6 +106,12 @@ class Writer {
       add_images(message.images, content);
     }
     put_message(Json::object({{"role", "user"}, {"content", std::move(content)}}));
+  }
+
+  /// It goes back with the calls that it led to: DeepSeek's servers refuse such a message without
+  /// it, and other messages do not need it.
+  void add_thought(const Reasoning& thought) {
+    if (thought.goes_back && calls_.empty()) thought_ = &thought.summary;
   }
 
   void add_text(const std::string& text) {
@@ -131,6 +139,11 @@ class Writer {
       put(R"({"role":"assistant","content":null,)");
     } else {
       put(open_ == Open::text ? "\"," : ",");
+    }
+    if (first && thought_) {
+      put("\"reasoning_content\":\"");
+      put_text(*thought_);
+      put("\",");
     }
     if (legacy_) {
       put("\"function_call\":");
@@ -196,8 +209,9 @@ class Writer {
   bool begun_;  ///< a message stands before
   std::string* to_ = nullptr;
   Open open_ = Open::nothing;
-  bool answered_ = false;    ///< an output of this response has come
-  std::vector<Call> calls_;  ///< of this response
+  const std::string* thought_ = nullptr;  ///< of this response, to go back with its calls
+  bool answered_ = false;                 ///< an output of this response has come
+  std::vector<Call> calls_;               ///< of this response
   std::vector<const std::string*> late_texts_;
   std::vector<const ToolOutput*> shown_;  ///< outputs with images
 };

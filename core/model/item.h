@@ -30,6 +30,8 @@ struct Message {
 /// The model's reasoning; only the wire knows its content (encrypted), people see the summary.
 struct Reasoning {
   std::string summary;
+  /// Its server wants it back as it came (Chat Completions: `reasoning_content`).
+  bool goes_back = false;
 };
 
 /// What the provider did by itself in the middle of a response, such as a web search: handed back

@@ -85,7 +85,7 @@ std::vector<Item> random_history(std::mt19937& random) {
   for (auto turn = random() % 12; turn > 0; --turn) {
     std::vector<std::string> calls;
     for (auto part = random() % 5; part > 0; --part) {
-      if (chance(4)) items.push_back({Reasoning{"thought"}, R"({"type":"reasoning"})"});
+      if (chance(4)) items.push_back({Reasoning{"thought", chance(2)}, R"({"type":"reasoning"})"});
       if (chance(6)) items.push_back({ProviderItem{"web_search_call", ""}, "{}"});
       if (chance(2)) items.push_back(assistant(chance(5) ? "" : "say \"\xc3\xa4\"\n"));
       if (chance(2)) {
@@ -390,6 +390,25 @@ BOOST_AUTO_TEST_CASE(a_history_becomes_messages) {
        R"([{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":[)" +
            call_text("1") + "," + call_text("2") + "]}," + out("1") + "," + out("2") +
            R"(,{"role":"assistant","content":"end"}])"},
+      {"reasoning that goes back does so with the calls it led to",
+       {user("a"),
+        {Reasoning{"h\"m", true}},
+        assistant("b"),
+        call("1"),
+        output("1"),
+        {Reasoning{"so", true}},
+        call("2"),
+        call("3"),
+        output("2"),
+        output("3"),
+        {Reasoning{"end", true}},
+        assistant("c")},
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"b",)"
+       R"("reasoning_content":"h\"m","tool_calls":[)" +
+           call_text("1") + "]}," + out("1") +
+           R"(,{"role":"assistant","content":null,"reasoning_content":"so","tool_calls":[)" +
+           call_text("2") + "," + call_text("3") + "]}," + out("2") + "," + out("3") +
+           R"(,{"role":"assistant","content":"c"}])"},
       {"a call without text",
        {user("a"), call("1"), output("1"), call("2"), output("2")},
        R"([{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[)" +
