@@ -15,6 +15,7 @@
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
+#include "app/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/fields.h"
 #include "core/base/files.h"

@@ -1,7 +1,10 @@
 #include "app/models.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <stop_token>
 
 #include "app/tool_choice.h"
 #include "core/agent/model_family.h"
@@ -51,12 +54,32 @@ std::map<std::string, std::optional<std::string>> take_variables(const RunInputs
   return values;
 }
 
+/// A model that nobody can ask: the next one takes over, as after any failure for good.
+class WithoutKey : public Model {
+ public:
+  explicit WithoutKey(std::string why) : why_(std::move(why)) {}
+  Response ask(const Request&, StreamSink&, std::chrono::steady_clock::time_point,
+               std::stop_token) override {
+    throw ModelError(why_, ExitCode::auth, "auth");
+  }
+
+ private:
+  std::string why_;
+};
+
+/// Whether no key can be had where one is needed.
+bool lacks_key(const KeySources& sources, const ModelChoice& choice) {
+  return !sources.taken && !sources.descriptor && sources.file.empty() &&
+         !is_loopback_host(choice.endpoint.base.host);
+}
+
 }  // namespace
 
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
   auto variables = take_variables(inputs);
   ModelKeys taken;
-  for (const ModelChoice& choice : model_choices(inputs, options)) {
+  const auto choices = model_choices(inputs, options);
+  for (const ModelChoice& choice : choices) {
     const bool first = taken.keys.empty();
     ModelKeys::Key key{.variable = choice.key_variable};
     KeySources sources{.variable = key.variable, .taken = variables[key.variable]};
@@ -70,13 +93,19 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
       sources.taken = take_key_of_auth_file(options);
     if (key.variable.empty() || (first && signs_in(inputs))) {
       // a provider that never gets one, or that gets the tokens of a sign-in
-    } else if (!first && !sources.taken && !is_loopback_host(choice.endpoint.base.host)) {
+    } else if (lacks_key(sources, choice)) {
       key.missing = "the variable " + key.variable + " has no key";
     } else {
       key.value = find_api_key(sources, choice.endpoint, inputs.policy.credentials);
     }
     taken.keys.push_back(std::move(key));
   }
+  const bool usable =
+      taken.keys.empty() || std::any_of(taken.keys.begin(), taken.keys.end(),
+                                        [](const auto& key) { return key.missing.empty(); });
+  if (!usable)  // which says what can be done about it
+    find_api_key({.variable = taken.keys.front().variable}, choices.front().endpoint,
+                 inputs.policy.credentials);
   return taken;
 }
 
@@ -105,12 +134,14 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const TaskModel& task = *choices[i].model;
     const ModelKeys::Key& key = parts.keys.keys.at(i);
-    if (!key.missing.empty()) {
+    if (!key.missing.empty() && i > 0) {
       notes_.push_back("model.fallback: " + name_of(task) + " is left out: " + key.missing);
       continue;
     }
     FallbackModel::Candidate candidate{.name = name_of(task),
-                                       .model = reach(parts, choices[i], key),
+                                       .model = key.missing.empty()
+                                                    ? reach(parts, choices[i], key, i)
+                                                    : std::make_unique<WithoutKey>(key.missing),
                                        .source = static_cast<int>(i)};
     if (i > 0)
       candidate.settings = [task,
@@ -132,7 +163,7 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
 RunModels::~RunModels() = default;
 
 std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& choice,
-                                        const ModelKeys::Key& key) {
+                                        const ModelKeys::Key& key, std::size_t source) {
   const TaskModel& task = *choice.model;
   HttpModelOptions options;
   options.headers =
@@ -146,8 +177,8 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   options.retries_left = &retries_left_;
   options.recording = recording_.get();
   const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
-  wires_.push_back(wire_of(choice.provider->wire, task,
-                           by_sign_in ? Paid::by_sign_in : Paid::by_key, wires_.size()));
+  wires_.push_back(
+      wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));

@@ -31,8 +31,8 @@ struct ModelKeys {
 };
 
 /// Reads the keys of model_choices() and erases their variables, and those of all providers there
-/// are. File and descriptor are the first model's. A missing key ends the run where it is the first
-/// model's; a fallback without its key is left out. None for replay.
+/// are. File and descriptor are the first model's. A model without its key is passed over for the
+/// next; where that is all of them, the run ends. None for replay.
 /// @throws Error  usage: a key may not go to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
@@ -62,7 +62,7 @@ class RunModels {
 
  private:
   std::unique_ptr<Model> reach(const Parts& parts, const ModelChoice& choice,
-                               const ModelKeys::Key& key);
+                               const ModelKeys::Key& key, std::size_t source);
 
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<Http>> https_;

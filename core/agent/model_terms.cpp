@@ -75,7 +75,13 @@ ModelTerms terms_of(const TaskModel& model) {
 
 std::vector<ModelTerms> terms_of_all(const TaskModel& model) {
   std::vector<ModelTerms> all = {terms_of(model)};
-  for (const TaskModel& next : model.fallback) all.push_back(terms_of(next));
+  for (const TaskModel& next : model.fallback) {
+    all.push_back(terms_of(next));
+    if (model.provider == "replay") {  // also of what a fallback gave: nothing is paid
+      all.back().price = ModelPrice{};
+      all.back().price_from = TermSource::replay;
+    }
+  }
   return all;
 }
 

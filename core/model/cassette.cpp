@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -105,6 +106,7 @@ void Reader::read_response(const Json& data) {
   stream.wire = wire;
   stream.headers.emplace_back("Content-Type", "text/event-stream");
   stream.sse = std::move(*text);
+  stream.source = static_cast<int>(std::clamp<std::int64_t>(whole.integer_at("source"), 0, 1000));
   streams.push_back(std::move(stream));
 }
 

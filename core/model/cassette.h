@@ -18,6 +18,7 @@ struct RecordedStream {
   int status = 200;
   HttpHeaders headers{};
   std::string sse{};
+  int source = 0;  ///< of a transcript: which of the run's models gave it; see Item::source
   bool operator==(const RecordedStream&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "core/model/replay_model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -8,7 +9,10 @@
 namespace sortie {
 
 ReplayModel::ReplayModel(std::vector<RecordedStream> recording, const WireOptions& options)
-    : streams_(std::move(recording)), options_(options) {}
+    : streams_(std::move(recording)), options_(options) {
+  mixed_ = std::any_of(streams_.begin(), streams_.end(),
+                       [](const RecordedStream& each) { return each.source != 0; });
+}
 
 const Wire& ReplayModel::wire_of(const RecordedStream& stream) {
   auto& wire = wires_[stream.wire];
@@ -20,6 +24,21 @@ const Wire& ReplayModel::wire_of(const RecordedStream& stream) {
   return *wire;
 }
 
+/// What another model sent means as much here as in the run that was recorded.
+RequestRecord ReplayModel::encode(const Request& request, const Wire& wire, int source) {
+  if (&wire != wire_ || source != source_) {
+    body_.emplace(wire);
+    carried_ = CarriedItems(source);
+  }
+  wire_ = &wire;
+  source_ = source;
+  const auto& items = mixed_ ? carried_.update(request.items, request.epoch) : request.items;
+  RequestRecord record = body_->update({request.settings, items, request.epoch});
+  if (mixed_) record.first_new_item = carried_.origin(record.first_new_item);
+  record.provider = "replay";
+  return record;
+}
+
 Response ReplayModel::ask(const Request& request, StreamSink& stream,
                           std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   if (stop.stop_requested()) throw Stopped();
@@ -28,11 +47,7 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
   const bool over = next_ == streams_.size();
   // A request that nothing answers is on record all the same.
   const Wire& wire = !over ? wire_of(streams_[next_]) : wire_ ? *wire_ : wire_of({});
-  if (&wire != wire_) body_.emplace(wire);
-  wire_ = &wire;
-  RequestRecord record = body_->update(request);
-  record.provider = "replay";
-  stream.on_request(record, 1);
+  stream.on_request(encode(request, wire, over ? source_ : streams_[next_].source), 1);
   const std::string number = std::to_string(next_ + 1);
   if (over)
     throw ModelError("the cassette has no response for request " + number, ExitCode::refused,
@@ -58,6 +73,8 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
   }
   Response response = exchange.response();
   response.first_event = response.duration = std::chrono::milliseconds(0);
+  response.source = recorded.source;
+  for (Item& item : response.items) item.source = recorded.source;
   return response;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/carried_items.h"
 #include "core/model/cassette.h"
 #include "core/model/model.h"
 #include "core/model/request_body.h"
@@ -14,7 +15,8 @@
 namespace sortie {
 
 /// Answers from a recording, one recorded response a request, in their order. Each request is
-/// encoded in the wire format of its response, so a recording may hold several.
+/// encoded in the wire format of its response, and as the model that gave it was sent it, so a
+/// recording may hold several of either.
 class ReplayModel : public Model {
  public:
   /// @param recording  of read_cassette()
@@ -26,6 +28,7 @@ class ReplayModel : public Model {
 
  private:
   const Wire& wire_of(const RecordedStream& stream);
+  RequestRecord encode(const Request& request, const Wire& wire, int source);
 
   std::vector<RecordedStream> streams_;
   WireOptions options_;
@@ -33,6 +36,9 @@ class ReplayModel : public Model {
   std::map<std::string, std::unique_ptr<Wire>, std::less<>> wires_;  ///< as they were needed
   const Wire* wire_ = nullptr;                                       ///< of the last request
   std::optional<RequestBody> body_;                                  ///< in that format
+  bool mixed_ = false;                                               ///< of several models
+  CarriedItems carried_{0};                                          ///< for the one at work
+  int source_ = 0;                                                   ///< which that is
 };
 
 }  // namespace sortie

@@ -88,6 +88,44 @@ BOOST_AUTO_TEST_CASE(a_fallback_without_its_key_is_left_out_and_said) {
   BOOST_TEST(run.records("model.fallback").empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_fallback_takes_over_from_a_first_model_without_its_key) {
+  const ProviderRun run;
+  const ModelServer second({stream_of("chat", R"({"text":"done","model":"small-model"})")});
+  run.write_model("api_key_env: FIRST_TEST_KEY, " + with_fallback(second));
+  ProgramStart start = run.start("https://first.example/v1");
+
+  const ProgramEnd end = run_program(start);
+
+  check_end(run, end, 0, "success");
+  BOOST_TEST(end.output == "done\n");
+  const auto records = run.records("model.fallback");
+  BOOST_REQUIRE(records.size() == 1);
+  BOOST_TEST(records[0].string_at("from") == "openai gpt-5-codex");
+  BOOST_TEST(records[0].string_at("to") == "openai-chat small-model");
+  BOOST_TEST(records[0].string_at("reason") == "the variable FIRST_TEST_KEY has no key");
+  BOOST_TEST(end.errors.find("the variable FIRST_TEST_KEY has no key; openai-chat small-model "
+                             "takes over from openai gpt-5-codex") != std::string::npos,
+             end.errors);
+  const auto responses = run.records("model.response");
+  BOOST_REQUIRE(responses.size() == 1);
+  BOOST_TEST(responses[0].string_at("model") == "openai-chat small-model");
+  BOOST_TEST(responses[0].integer_at("source") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(where_no_model_has_a_key_the_run_does_not_start) {
+  const ProviderRun run;
+  run.write_model(
+      "api_key_env: FIRST_TEST_KEY, fallback: [{provider: openai, name: other, api_key_env: "
+      "FALLBACK_TEST_KEY}]");
+
+  const ProgramEnd end = run_program(run.start("https://first.example/v1"));
+
+  check_end(run, end, 6, "auth");
+  BOOST_TEST(end.errors.find("no API key for first.example") != std::string::npos, end.errors);
+  BOOST_TEST(end.errors.find("FIRST_TEST_KEY") != std::string::npos, end.errors);
+  BOOST_TEST(run.records("model.request").empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_fallbacks_key_goes_to_no_host_that_the_policy_does_not_name) {
   const ProviderRun run;
   const ModelServer first({down()});

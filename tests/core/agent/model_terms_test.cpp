@@ -60,6 +60,9 @@ BOOST_AUTO_TEST_CASE(what_is_not_known_is_said_once_a_model) {
   BOOST_TEST(lines[0].find("its price is not known") != std::string::npos);
   BOOST_TEST(lines[1].starts_with("model azure gpt-5: its price is not known"));
   BOOST_TEST(unknown_terms(terms_of_all(model("replay", "anything"))).empty());
+  TaskModel replayed = model("replay", "anything");
+  replayed.fallback = {model("openai", "gpt-5")};
+  BOOST_TEST(terms_of_all(replayed).at(1).price->output == 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_in_force_can_be_read_from_the_task) {

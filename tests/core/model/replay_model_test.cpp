@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_aga
 
   BOOST_TEST(first.stop_reason == "repetition");
   BOOST_TEST(first.repeated.size() == 23u);
+  BOOST_TEST(first.cut_bytes >= 2'000u);  // of which the item has the passage once
   BOOST_REQUIRE(first.items.size() == 1);
   BOOST_TEST(std::get<Message>(first.items[0].content).text.size() < 50u);
   BOOST_TEST(again.repeated == first.repeated);
@@ -240,6 +241,37 @@ BOOST_AUTO_TEST_CASE(a_recording_brings_the_wire_of_each_response) {
   BOOST_TEST(bench.stream.requests[1].wire == "chat");
   BOOST_TEST(bench.stream.requests[1].prefix_bytes > 0u);
   BOOST_TEST(bench.stream.requests[2].wire == "responses");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_fallback_gave_is_replayed_as_its_own) {
+  Bench bench;
+  const auto file = bench.file(
+      R"({"type":"model.request","data":{"wire":"responses"}})"
+      "\n"
+      R"({"type":"model.response","data":{"id":"r1","source":0,"stop_reason":"completed","items":[{"type":"reasoning","summary":[],"encrypted_content":"c2VjcmV0"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"first"}]}]}})"
+      "\n"
+      R"({"type":"model.request","data":{"wire":"responses"}})"
+      "\n"
+      R"({"type":"model.response","data":{"id":"r2","source":2,"stop_reason":"completed","items":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"second"}]}]}})"
+      "\n");
+  ReplayModel model(read_cassette(file));
+
+  const Response first = bench.ask(model);
+  bench.items.insert(bench.items.end(), first.items.begin(), first.items.end());
+  bench.items.push_back({Message{Message::Role::user, "go on"}});
+  const Response second = bench.ask(model);
+
+  BOOST_TEST(first.source == 0);
+  BOOST_TEST(second.source == 2);
+  BOOST_TEST(second.items.at(0).source == 2);
+  // As the one that took over was sent it: without the reasoning of the first.
+  RequestBody body(bench.wire);
+  std::vector<Item> sent = bench.items;
+  std::erase_if(sent,
+                [](const Item& item) { return std::holds_alternative<Reasoning>(item.content); });
+  for (Item& item : sent) item.received.clear();
+  BOOST_TEST(bench.stream.requests[1].body_sha256 ==
+             body.update({bench.settings, sent, 0}).body_sha256);
 }
 
 // Else the summary that a run has asked for then would be taken for the answer to its prompt.
