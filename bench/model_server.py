@@ -39,9 +39,45 @@ def response(number, item, deltas=()):
                      content_index=0, delta=delta) for delta in deltas]
     events.append(event("response.output_item.done", output_index=0, item=item))
     events.append(event("response.completed", response=body))
+    return streamed(events)
+
+
+def streamed(events):
     head = (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n")
     return head + b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in events) + b"0\r\n\r\n"
+
+
+def chat_response(deltas):
+    """A message in Chat Completions, in these deltas."""
+    def chunk(**members):
+        text = json.dumps({"id": "chat_1", "object": "chat.completion.chunk",
+                           "model": "gpt-5-codex", **members}, separators=(",", ":"))
+        return f"data: {text}\n\n".encode()
+
+    def choice(reason, **delta):
+        return chunk(choices=[{"index": 0, "delta": delta, "finish_reason": reason}])
+
+    return streamed(
+        [choice(None, role="assistant", content="")]
+        + [choice(None, content=delta) for delta in deltas]
+        + [choice("stop"), chunk(choices=[], usage={"prompt_tokens": 100, "completion_tokens": 10,
+                                                    "total_tokens": 110}),
+           b"data: [DONE]\n\n"])
+
+
+def messages_response(deltas):
+    """A message in Anthropic's Messages, in these deltas."""
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+             "content": [], "usage": {"input_tokens": 100, "output_tokens": 1}}
+    return streamed(
+        [event("message_start", message=start),
+         event("content_block_start", index=0, content_block={"type": "text", "text": ""})]
+        + [event("content_block_delta", index=0, delta={"type": "text_delta", "text": delta})
+           for delta in deltas]
+        + [event("content_block_stop", index=0),
+           event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 10}),
+           event("message_stop")])
 
 
 class ModelServer:

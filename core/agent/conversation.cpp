@@ -36,8 +36,9 @@ std::string message_of(const Response& response) {
   std::string message;
   for (const Item& item : response.items) {
     const auto* text = std::get_if<Message>(&item.content);
-    if (text && text->role == Message::Role::assistant && !text->text.empty())
-      message += (message.empty() ? "" : "\n") + text->text;
+    if (!text || text->role != Message::Role::assistant || text->text.empty()) continue;
+    if (!message.empty()) message += '\n';
+    message += text->text;
   }
   return message;
 }

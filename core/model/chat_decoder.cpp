@@ -213,7 +213,8 @@ std::string ChatDecoder::message_json() const {
     text += R"(,"function_call":)";
     write_json(Json::object({{"name", call->name}, {"arguments", call->arguments}}), text);
   }
-  return text + "}";
+  text += '}';
+  return text;
 }
 
 void ChatDecoder::fail(ModelFailure failure) {

@@ -27,6 +27,7 @@ class ChatDecoder : public WireDecoder {
       : reader_(std::move(free_text)), new_call_id_(std::move(new_call_id)) {}
   State read(const SseEvent& event) override;
   State finish() override;
+  std::string message_so_far() const override { return content_; }
   const ModelFailure& failure() const override { return failure_; }
   Response take() override { return std::move(response_); }
 

@@ -45,7 +45,7 @@ Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Str
       options_(options),
       begin_(clock.steady()) {
   if (options_.stop_repetition)
-    decoder_->hear([this](WireDecoder::Text kind, std::string_view text) { hear(kind, text); });
+    decoder_->hear([this](WireDecoder::Text, std::string_view text) { hear(text); });
 }
 
 void Exchange::on_head(const HttpHead& head) {
@@ -81,10 +81,9 @@ void Exchange::read(const SseEvent& event) {
   state_ = decoder_->read(event);
 }
 
-void Exchange::hear(WireDecoder::Text kind, std::string_view text) {
+void Exchange::hear(std::string_view text) {
   repetition_.feed(text);
   heard_ += text.size();
-  if (kind == WireDecoder::Text::message) message_ += text;
 }
 
 void Exchange::finish() {
@@ -110,7 +109,7 @@ Response Exchange::cut_response() {
   response.repeated = repetition_.passage();
   response.cut_bytes = heard_;
   const std::size_t step = response.repeated.size();
-  std::string& text = message_;
+  std::string text = decoder_->message_so_far();
   while (text.size() >= 2 * step &&
          text.compare(text.size() - step, step, text, text.size() - 2 * step, step) == 0)
     text.resize(text.size() - step);

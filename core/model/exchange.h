@@ -51,7 +51,7 @@ class Exchange : public HttpSink {
 
  private:
   void read(const SseEvent& event);
-  void hear(WireDecoder::Text kind, std::string_view text);
+  void hear(std::string_view text);
   Response cut_response();
   ModelFailure cut(const std::string& message) const;
 
@@ -66,7 +66,6 @@ class Exchange : public HttpSink {
   SseParser parser_;
   WireDecoder::State state_ = WireDecoder::State::going_on;
   RepetitionGuard repetition_;
-  std::string message_;      ///< heard so far
   std::uint64_t heard_ = 0;  ///< bytes of text and reasoning
   std::string text_;         ///< the stream where it is kept, else the body of an error
   std::string too_long_;

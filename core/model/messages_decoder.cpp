@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/words.h"
+#include "core/model/escaped_text.h"
 #include "core/model/messages_delta.h"
 #include "core/model/token_count.h"
 
@@ -55,6 +56,19 @@ WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
               std::to_string(error.offset()));
   }
   return state_;
+}
+
+std::string MessagesDecoder::message_so_far() const {
+  std::string message;
+  for (const auto& [index, block] : blocks_) {
+    message += block.start.string_at("text");
+    try {
+      message += unescaped_text(block.text);
+    } catch (const JsonError&) {
+      // Half of it is no text; the rest is worth having.
+    }
+  }
+  return message;
 }
 
 void MessagesDecoder::read_event(std::string_view type, Json& event) {

@@ -21,6 +21,7 @@ class MessagesDecoder : public WireDecoder {
   explicit MessagesDecoder(const ModelSettings& settings)
       : free_text_(free_text_functions(settings)) {}
   State read(const SseEvent& event) override;
+  std::string message_so_far() const override;
   const ModelFailure& failure() const override { return failure_; }
   Response take() override { return std::move(response_); }
 

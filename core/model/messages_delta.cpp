@@ -94,10 +94,4 @@ std::optional<MessagesDelta> read_messages_delta(std::string_view data) {
   return delta;
 }
 
-std::string escaped_text(std::string_view text) {
-  std::string quoted;
-  write_json_string(text, quoted);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 }  // namespace sortie

@@ -20,7 +20,4 @@ struct MessagesDelta {
 ///     {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"…"}}
 std::optional<MessagesDelta> read_messages_delta(std::string_view data);
 
-/// The text as it stands between the quotes of a JSON string.
-std::string escaped_text(std::string_view text);
-
 }  // namespace sortie

@@ -1,9 +1,11 @@
 #include "core/model/messages_items.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/base/words.h"
+#include "core/model/escaped_text.h"
 #include "core/model/messages_blocks.h"
 #include "core/model/tool_calls.h"
 
@@ -19,17 +21,12 @@ struct Reading {
   std::string finding{};
 };
 
-/// What the pieces, put together, are as text.
-std::string unescaped(const std::string& pieces) {
-  return pieces.empty() ? pieces : parse_json("\"" + pieces + "\"").text();
-}
-
 /// Adds what deltas brought to a member of text.
 void complete_text(Json& block, const char* member, std::string&& pieces) {
   if (pieces.empty()) return;
-  std::string text = unescaped(std::exchange(pieces, {}));
-  const Json* begun = block.find(member);
-  block.set(member, begun ? begun->text() + text : std::move(text));
+  std::string text = unescaped_text(std::exchange(pieces, {}));
+  if (const Json* begun = block.find(member)) text.insert(0, begun->text());
+  block.set(member, std::move(text));
 }
 
 /// The block as the provider would have sent it in one piece, but for a call's input.
@@ -136,24 +133,30 @@ void drop_unanswered(std::vector<Item>& items) {
 void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
                          ContentEnd end, Response& response) {
   CallReader calls(free_text);
+  std::vector<std::string> texts;
+  std::vector<Reading> readings;
   for (ContentBlock& block : blocks) {
     const bool may_be_cut = end == ContentEnd::cut && &block == &blocks.back();
-    const std::string input = unescaped(block.input);
+    const std::string input = unescaped_text(block.input);
     Json whole = whole_block(block);
-    Reading reading;
     // What the limit cut off has no signature yet; without it the provider takes no thoughts.
-    if (!may_be_cut || whole.string_at("type") != "thinking" ||
-        !whole.string_at("signature").empty())
-      reading = read_block(whole, input, !may_be_cut, calls);
-    std::string received = write_json(whole);
+    const bool left_out =
+        may_be_cut && whole.string_at("type") == "thinking" && whole.string_at("signature").empty();
+    readings.push_back(left_out ? Reading{} : read_block(whole, input, !may_be_cut, calls));
+    texts.push_back(write_json(whole));
+  }
+  const bool all_used = std::all_of(readings.begin(), readings.end(),
+                                    [](const Reading& each) { return each.finding.empty(); });
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    Reading& reading = readings[i];
+    if (!all_used) response.output.push_back(texts[i]);
     if (reading.item) {
-      reading.item->received = received;
+      reading.item->received = std::move(texts[i]);
       response.items.push_back(std::move(*reading.item));
     } else if (!reading.finding.empty()) {
       response.findings.push_back(std::move(reading.finding));
       drop_last_thoughts(response.items);
     }
-    response.output.push_back(std::move(received));
   }
   if (end != ContentEnd::paused) drop_unanswered(response.items);
 }

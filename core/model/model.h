@@ -95,7 +95,7 @@ struct Response {
   /// What could not be used, worded for the model; such an item is not in `items`, so that nobody
   /// runs it, and needs no output.
   std::vector<std::string> findings;
-  std::vector<std::string> output;  ///< all output items in the wire's own JSON, for the record
+  std::vector<std::string> output;  ///< items in the wire's own JSON, where `items` say not all
   int source = 0;                   ///< which of the run's models answered; see Item::source
 };
 

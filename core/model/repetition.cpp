@@ -27,8 +27,11 @@ void append_utf8(std::string& text, char32_t c) {
 }  // namespace
 
 bool RepetitionGuard::feed(std::string_view piece) {
-  for (const char byte : piece) {
-    const auto c = static_cast<unsigned char>(byte);
+  while (!piece.empty()) {
+    if (missing_ == 0) piece.remove_prefix(take_ascii(piece));
+    if (piece.empty()) break;
+    const auto c = static_cast<unsigned char>(piece.front());
+    piece.remove_prefix(1);
     if (missing_ > 0 && (c & 0xc0) == 0x80) {
       partial_ = partial_ << 6 | (c & 0x3f);
       if (--missing_ == 0) take(partial_);
@@ -45,14 +48,27 @@ bool RepetitionGuard::feed(std::string_view piece) {
   return !passage_.empty();
 }
 
+/// The ASCII characters that the piece begins with, all at once up to the next look: most of most
+/// texts. @return  how many
+std::size_t RepetitionGuard::take_ascii(std::string_view piece) {
+  const auto ascii = piece.substr(0, kStep - unseen_);
+  const auto end = std::find_if(ascii.begin(), ascii.end(),
+                                [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  last_.append(ascii.begin(), end);
+  const auto count = static_cast<std::size_t>(end - ascii.begin());
+  unseen_ += count;
+  if (unseen_ >= kStep) look();
+  return count;
+}
+
 void RepetitionGuard::take(char32_t character) {
   last_ += character;
-  if (++unseen_ >= kStep && passage_.empty()) look();
+  if (++unseen_ >= kStep) look();
 }
 
 void RepetitionGuard::look() {
   unseen_ = 0;
-  if (last_.size() < kWindow) return;
+  if (last_.size() < kWindow || !passage_.empty()) return;
   last_.erase(0, last_.size() - kWindow);
   for (std::size_t period = kShortest; period <= kLongest; ++period) {
     const auto shift = static_cast<std::ptrdiff_t>(period);

@@ -24,6 +24,7 @@ class RepetitionGuard {
   const std::string& passage() const noexcept { return passage_; }
 
  private:
+  std::size_t take_ascii(std::string_view piece);
   void take(char32_t character);
   void look();
 

@@ -21,7 +21,7 @@ std::string joined_text(const Json& parts, std::string_view type, const char* be
   for (const Json& part : parts.items()) {
     if (part.string_at("type") != type) continue;
     if (!text.empty()) text += between;
-    text += part.string_at("text");
+    text += part["text"].text();
   }
   return text;
 }
@@ -115,14 +115,23 @@ Reading read_item(const Json& item, CallReader& calls) {
 
 }  // namespace
 
-void read_output_items(const std::vector<Json>& output, CallReader& calls, Response& response,
+void read_output_items(std::vector<Json> output, CallReader& calls, Response& response,
                        std::string& refusal) {
-  for (const Json& raw : output) {
-    std::string text = write_json(raw);
-    Reading reading = read_item(raw, calls);
+  std::vector<std::string> texts;
+  std::vector<Reading> readings;
+  for (Json& raw : output) {
+    const Json item = std::move(raw);  // gone before the next: it may be megabytes
+    readings.push_back(read_item(item, calls));
+    texts.push_back(write_json(item));
+  }
+  const bool all_used = std::all_of(readings.begin(), readings.end(),
+                                    [](const Reading& each) { return each.finding.empty(); });
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    Reading& reading = readings[i];
     if (!reading.refusal.empty()) refusal = reading.refusal;
+    if (!all_used) response.output.push_back(texts[i]);
     if (reading.item) {
-      reading.item->received = text;
+      reading.item->received = std::move(texts[i]);
       response.items.push_back(std::move(*reading.item));
     } else if (!reading.finding.empty()) {
       response.findings.push_back(std::move(reading.finding));
@@ -131,7 +140,6 @@ void read_output_items(const std::vector<Json>& output, CallReader& calls, Respo
              std::holds_alternative<Reasoning>(response.items.back().content))
         response.items.pop_back();
     }
-    response.output.push_back(std::move(text));
   }
 }
 

@@ -13,7 +13,7 @@ namespace sortie {
 ///
 /// @param calls    of this response
 /// @param refusal  set to the provider's words where the model refused
-void read_output_items(const std::vector<Json>& output, CallReader& calls, Response& response,
+void read_output_items(std::vector<Json> output, CallReader& calls, Response& response,
                        std::string& refusal);
 
 }  // namespace sortie

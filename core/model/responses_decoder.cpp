@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/base/text.h"
+#include "core/model/escaped_text.h"
 #include "core/model/response_items.h"
 #include "core/model/token_count.h"
 
@@ -20,6 +21,15 @@ std::string_view quick_type(const SseEvent& event) {
   const auto end = rest.find_first_of("\"\\");
   return end == std::string_view::npos || rest[end] != '"' ? std::string_view()
                                                            : rest.substr(0, end);
+}
+
+/// Parts of an item, whole, which its own event brings once more: megabytes of a long text.
+bool is_told_again(std::string_view type) {
+  return type == "response.output_text.done" || type == "response.content_part.done" ||
+         type == "response.function_call_arguments.done" ||
+         type == "response.custom_tool_call_input.done" || type == "response.reasoning_text.done" ||
+         type == "response.reasoning_summary_text.done" ||
+         type == "response.reasoning_summary_part.done";
 }
 
 std::optional<Usage> read_usage(const Json& usage) {
@@ -40,6 +50,7 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
     if (is_heard()) read_delta(kind, event.data);
     return state_;
   }
+  if (is_told_again(kind)) return state_;
   try {
     // The items have come one by one; the last event tells all of them once more.
     const bool terminal = kind == "response.completed" || kind == "response.incomplete";
@@ -58,7 +69,7 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
 }
 
 /// What can't be read of it is passed over: the text comes once more, whole.
-void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) const {
+void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) {
   const bool message = type == "response.output_text.delta";
   if (!message && type != "response.reasoning_summary_text.delta" &&
       type != "response.reasoning_text.delta")
@@ -74,7 +85,22 @@ void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) 
   while (end != std::string_view::npos && data[end] == '\\')
     end = data.find_first_of("\"\\", end + 2);
   if (end == std::string_view::npos) return;
-  tell_escaped(message ? Text::message : Text::reasoning, data.substr(at + 1, end - at - 1));
+  const std::string_view text = data.substr(at + 1, end - at - 1);
+  if (message && message_.size() < kMaxResponseBytes) message_ += text;
+  tell_escaped(message ? Text::message : Text::reasoning, text);
+}
+
+std::string ResponsesDecoder::message_so_far() const {
+  std::string message;
+  for (const auto& [index, item] : items_)
+    for (const Json& part : item["content"].items())
+      if (part.string_at("type") == "output_text") message += part["text"].text();
+  try {
+    message += unescaped_text(message_);
+  } catch (const JsonError&) {
+    // Half of it is no text; the rest is worth having.
+  }
+  return message;
 }
 
 void ResponsesDecoder::read_event(std::string_view type, Json& event) {
@@ -85,8 +111,10 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
     // An index that nobody counts to has no next one.
     const auto last = items_.empty() ? -1 : items_.rbegin()->first;
     const auto next = last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
-    if (Json* item = event.find("item"))
+    if (Json* item = event.find("item")) {
+      if (item->string_at("type") == "message") message_ = {};
       items_[event["output_index"].integer().value_or(next)] = std::move(*item);
+    }
   } else if (type == "response.completed") {
     complete(event["response"], false);
   } else if (type == "response.incomplete") {
@@ -122,7 +150,7 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
     return;
   }
   std::string refusal;
-  read_output_items(output, calls_, response_, refusal);
+  read_output_items(std::move(output), calls_, response_, refusal);
   if (!refusal.empty()) return fail(failure_of_code("content_filter", refusal));
   state_ = State::complete;
 }

@@ -43,6 +43,8 @@ class WireDecoder {
   /// counts has come and only what may follow it has not (Chat Completions: usage and `[DONE]`
   /// after the finish_reason). To be called once, after the last event.
   virtual State finish() { return State::going_on; }
+  /// The model's message as far as it was heard; of use while the state is going_on.
+  virtual std::string message_so_far() const = 0;
   virtual const ModelFailure& failure() const = 0;
   /// The complete response; `first_event` and `duration` are the caller's to fill in.
   virtual Response take() = 0;

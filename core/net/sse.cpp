@@ -1,6 +1,7 @@
 #include "core/net/sse.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sortie {
 
@@ -8,7 +9,12 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-bool ends_line(char c) { return c == '\n' || c == '\r'; }
+/// Where the first line of the bytes ends; their size where that has not come.
+std::size_t line_end(std::string_view bytes) {
+  // Two searches for one byte are many times as fast as one for either.
+  const std::size_t line_feed = std::min(bytes.find('\n'), bytes.size());
+  return std::min(bytes.substr(0, line_feed).find('\r'), line_feed);
+}
 
 }  // namespace
 
@@ -30,21 +36,20 @@ void SseParser::feed(std::string_view bytes, const Sink& sink) {
         continue;
       }
     }
-    const auto end = std::find_if(bytes.begin(), bytes.end(), ends_line);
-    const auto text = bytes.substr(0, static_cast<std::size_t>(end - bytes.begin()));
+    const auto text = bytes.substr(0, line_end(bytes));
     check(text.size());
-    if (end == bytes.end()) {
+    if (text.size() == bytes.size()) {
       partial_ += text;
       break;
     }
-    after_cr_ = *end == '\r';
+    after_cr_ = bytes[text.size()] == '\r';
     bytes.remove_prefix(text.size() + 1);
     if (partial_.empty()) {
       line(text, sink);
     } else {
       // Only a chunk's first line can have begun before it: the joined line stays until the end.
-      joined_ = std::move(partial_) + std::string(text);
-      partial_.clear();
+      joined_ = std::exchange(partial_, {});
+      joined_ += text;
       line(joined_, sink);
     }
   }
@@ -81,7 +86,9 @@ void SseParser::dispatch(const Sink& sink) {
   const SseEvent event{name_, only_line_.data() ? only_line_ : std::string_view(data_)};
   if (data_lines_ > 0) sink(event);
   name_.clear();
-  data_.clear();
+  // Given back: the last event of a response may have been megabytes.
+  data_ = {};
+  joined_ = {};
   only_line_ = {};
   data_lines_ = 0;
 }

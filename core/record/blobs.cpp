@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,15 +20,35 @@ constexpr std::size_t kHeadBytes = 1024;
 constexpr std::size_t kShortestBlob = 2 * kHeadBytes;
 
 struct LongString {
-  Json* place;
+  const Json* place;
   std::size_t written;  ///< bytes as JSON, with escapes
 };
 
-void collect(Json& value, std::vector<LongString>& found) {
+void collect(const Json& value, std::vector<LongString>& found) {
   if (value.is_string() && value.text().size() >= kShortestBlob)
     found.push_back({&value, written_size(value)});
-  for (Json& item : value.items()) collect(item, found);
-  for (auto& member : value.members()) collect(member.second, found);
+  for (const Json& item : value.items()) collect(item, found);
+  for (const auto& member : value.members()) collect(member.second, found);
+}
+
+using Replaced = std::unordered_map<const Json*, Json>;
+
+/// A copy with these in the place of those: they are what is large, and never copied.
+Json copy_with(const Json& value, Replaced& replaced) {
+  if (const auto found = replaced.find(&value); found != replaced.end())
+    return std::move(found->second);
+  if (value.is_array()) {
+    Json array = Json::array();
+    for (const Json& item : value.items()) array.items().push_back(copy_with(item, replaced));
+    return array;
+  }
+  if (value.is_object()) {
+    Json object = Json::object();
+    for (const auto& [name, member] : value.members())
+      object.members().emplace_back(name, copy_with(member, replaced));
+    return object;
+  }
+  return value;
 }
 
 }  // namespace
@@ -51,19 +72,22 @@ Json Blobs::put(std::string_view text) {
                        {"head", utf8_prefix(text, kHeadBytes)}});
 }
 
-Json Blobs::shorten(Json value, std::size_t max_bytes) {
-  std::size_t size = written_size(value);
-  if (size <= max_bytes) return value;
+Json Blobs::shorten(const Json& whole, std::size_t max_bytes) {
+  std::size_t size = written_size(whole);
+  if (size <= max_bytes) return whole;
 
   std::vector<LongString> strings;
-  collect(value, strings);
+  collect(whole, strings);
   std::stable_sort(strings.begin(), strings.end(),
                    [](const auto& a, const auto& b) { return a.written > b.written; });
+  Replaced blobs;
   for (const LongString& one : strings) {
-    if (size <= max_bytes) return value;
-    *one.place = put(one.place->text());
-    size = size - one.written + written_size(*one.place);
+    if (size <= max_bytes) break;
+    Json blob = put(one.place->text());
+    size = size - one.written + written_size(blob);
+    blobs.emplace(one.place, std::move(blob));
   }
+  Json value = copy_with(whole, blobs);
   // So many short strings: whole members then, the largest first.
   while (size > max_bytes && !value.members().empty()) {
     Json* largest = nullptr;

@@ -23,7 +23,7 @@ class Blobs {
 
   /// Replaces the longest strings of the value until it is at most `max_bytes` of JSON; where that
   /// is not enough, the largest members as JSON text, with "json":true.
-  Json shorten(Json value, std::size_t max_bytes);
+  Json shorten(const Json& value, std::size_t max_bytes);
 
   std::uint64_t bytes() const noexcept { return bytes_; }
 

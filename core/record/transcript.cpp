@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxRecordBytes = 1u << 20;
 /// Envelope and newline; the type's name is the only part of it that is not bounded.
 constexpr std::size_t kEnvelopeBytes = 1024;
+constexpr std::size_t kMaxDataBytes = kMaxRecordBytes - kEnvelopeBytes;
 /// What is kept of an output once the transcript has reached its limit.
 constexpr std::size_t kCutOutputBytes = 1024;
 
@@ -96,11 +97,12 @@ Json Transcript::cut_outputs(const RunEvent& event, bool& cut) const {
 }
 
 void Transcript::append(const RunEvent& event) {
-  std::string record = line(event, event.data);
-  if (record.size() > kMaxRecordBytes) {
-    record = {};
+  std::string record;
+  if (written_size(event.data) <= kMaxDataBytes) {
+    record = line(event, event.data);
+  } else {
     try {
-      record = line(event, blobs_.shorten(event.data, kMaxRecordBytes - kEnvelopeBytes));
+      record = line(event, blobs_.shorten(event.data, kMaxDataBytes));
     } catch (const Error& error) {
       failure_ = error.what();
       throw;

@@ -46,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<sortie::Item> items = {{sortie::Message{sortie::Message::Role::user, "go"}}};
   for (const auto& item : response.items) {
     items.push_back(item);
+    sortie::parse_json(item.received);
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);
     if (!call) continue;
     if (call->call_id.empty() || call->name.empty()) std::abort();

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(received_items_go_back_in_the_bytes_they_came_in) {
   wire.item_writer({})->write(decoded.response.items, encoded);
 
   BOOST_TEST(encoded == reasoning + "," + call);
-  BOOST_TEST((decoded.response.output == std::vector{reasoning, call}));
+  BOOST_TEST(decoded.response.output.empty());  // the items say it all
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_cut_the_stream) {
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(what_came_goes_back_whatever_its_type) {
       BOOST_TEST(test::check_responses_request(body) == "");
       const auto& input = body["input"].items();
       BOOST_REQUIRE(input.size() == items.size());
-      for (std::size_t i = 0; i < decoded.response.output.size(); ++i)
-        BOOST_TEST(write_json(input[i + 1]) == decoded.response.output[i]);
+      for (std::size_t i = 0; i < decoded.response.items.size(); ++i)
+        BOOST_TEST(write_json(input[i + 1]) == decoded.response.items[i].received);
       if (std::string(name) == "local_shell")
         BOOST_TEST(write_json(input.back()) ==
                    R"({"type":"local_shell_call_output","id":"call_2","call_id":"call_2",)"
