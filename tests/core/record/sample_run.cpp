@@ -88,7 +88,7 @@ std::vector<RunEvent> sample_events() {
       model_fallback_event(1, {"openai a", "anthropic b", "HTTP status 503", 1}),
       stage_started_event(1, {"plan", "Make a plan.", {"read_file"}, "read-only"}),
       stage_completed_event(1, "plan", "", 1),
-      context_compacted_event(1, {"compact_at", "summary", 3, 1, 900, 200, "what was done"}),
+      context_compacted_event(1, {"compact_at", "summary", "", 3, 1, 900, 200, "what was done"}),
       budget_exhausted_event(1, "turns", 1, 1),
       end_event(),
   };
