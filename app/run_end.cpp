@@ -9,6 +9,7 @@
 #include "core/agent/loop.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/terminal_text.h"
 #include "policies/sandbox/keeper.h"
 
 namespace sortie {
@@ -146,7 +147,14 @@ void Run::close_record() {
 /// The final message is in the output folder too: that it could not be printed is only told.
 void Run::print_message() {
   try {
-    print(message_.empty() ? "" : message_ + "\n");
+    std::string text = message_.empty() ? "" : message_ + "\n";
+    // A model's words are data for a pipe or a file; a terminal would act on what is in them.
+    if (::isatty(STDOUT_FILENO) == 1) {
+      TerminalText plain;
+      text = plain.feed(text);
+      text += plain.finish();
+    }
+    print(text);
   } catch (const Error& error) {
     write_all(STDERR_FILENO, std::string("sortie: ") + error.what() + "\n");
   }

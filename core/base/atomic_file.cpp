@@ -52,6 +52,10 @@ void AtomicFile::write(std::string_view bytes) {
   if (!write_all(file_.get(), bytes)) throw file_error(path_, errno);
 }
 
+void AtomicFile::give_to(unsigned user, unsigned group) {
+  if (::fchown(file_.get(), user, group) != 0) throw file_error(path_, errno);
+}
+
 void AtomicFile::commit() {
   if (::fsync(file_.get()) != 0) throw file_error(path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw file_error(path_, errno);

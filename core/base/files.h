@@ -85,6 +85,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
   void write(std::string_view bytes);
+  /// Changes the owner of what is to appear. @throws Error
+  void give_to(unsigned user, unsigned group);
   void commit();
 
  private:

@@ -93,7 +93,8 @@ class Json {
   std::vector<Member> members_;
 };
 
-/// Parses one JSON text: UTF-8 checked, nothing after it but white space, no duplicate names.
+/// Parses one JSON text: UTF-8 checked, nothing after it but white space, no duplicate names, a
+/// million values at most.
 /// @param max_depth  nesting beyond it is an error
 /// @throws JsonError
 Json parse_json(std::string_view text, std::size_t max_depth = 128);

@@ -153,11 +153,11 @@ void SignIn::write_back() {
     const fs::path real = fs::canonical(options_.file);
     struct stat before {};
     const bool known = ::stat(real.c_str(), &before) == 0;
-    write_file(real, write_json_pretty(file_.document) + "\n", 0600);
+    AtomicFile file(real, 0600);
+    file.write(write_json_pretty(file_.document) + "\n");
     // Root refreshes another user's sign-in, who has to be able to use it again.
-    if (known && before.st_uid != ::geteuid() &&
-        ::lchown(real.c_str(), before.st_uid, before.st_gid) != 0)
-      throw system_error("lchown " + path_text(real));
+    if (known && before.st_uid != ::geteuid()) file.give_to(before.st_uid, before.st_gid);
+    file.commit();
     in_file_ = file_.tokens.access;
     if (options_.say) options_.say("sign-in: refreshed");
   } catch (const std::exception& error) {

@@ -61,6 +61,26 @@ BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line_alone_and_colours_are_asked_for)
   BOOST_TEST(holds(colored.errors, "\x1b[33mdeny\x1b[0m"), colored.errors);
 }
 
+BOOST_AUTO_TEST_CASE(control_sequences_of_the_model_reach_a_pipe_and_no_terminal) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("\x1b]0;title\x07seen\x1b[8m hidden"),
+                    "policy: strict\nexpect: {changes: any}\n");
+
+  const ProgramEnd pipe = folder.run({"--quiet"});
+  // script(1) gives its command a terminal.
+  const ProgramEnd terminal =
+      run_program({.argv = {"script", "-qec",
+                            "'" + sortie_binary() + "' run '" + folder.task().string() +
+                                "' --quiet --out '" + folder.path("other").string() + "'",
+                            "/dev/null"}});
+
+  BOOST_TEST(pipe.output == "\x1b]0;title\x07seen\x1b[8m hidden\n");
+  BOOST_TEST(terminal.status == 0, terminal.output);
+  BOOST_TEST(holds(terminal.output, "seen hidden"), terminal.output);
+  BOOST_TEST(!holds(terminal.output, "\x1b]0;title"), terminal.output);
+  BOOST_TEST(!holds(terminal.output, "\x1b[8m"), terminal.output);
+}
+
 BOOST_AUTO_TEST_CASE(doctor_proves_what_a_run_would) {
   const RunFolder folder;
   prepare_talking_run(folder);
