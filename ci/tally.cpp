@@ -75,20 +75,30 @@ bool Denial::is_same(const Denial& other) const {
          part == other.part && rule == other.rule && actions == other.actions;
 }
 
+/// Adds the record's tokens and cost to those of the model.
+void Tally::pay(const std::string& model, const Json& data) {
+  const Usage one = usage_of(data["tokens"]);
+  usage += one;
+  usage_by_model[model] += one;
+  auto& cost = cost_by_model.try_emplace(model, Cost()).first->second;
+  const auto added = cost_of(data["cost_usd"]);
+  cost = cost && added ? std::optional(*cost + *added) : std::nullopt;
+}
+
 void Tally::on(const RunEvent& event) {
   const Json& data = event.data;
   if (event.type == "turn.started") {
     ++turns;
   } else if (event.type == "model.retry") {
     ++retries;
+  } else if (event.type == "model.cut_off") {
+    const std::string asked = data.string_at("model");
+    const auto known = served_as_.find(asked);
+    pay(known == served_as_.end() ? asked.substr(asked.find(' ') + 1) : known->second, data);
   } else if (event.type == "model.response") {
     served_model = data.string_at("served_model");
-    const Usage one = usage_of(data["tokens"]);
-    usage += one;
-    usage_by_model[served_model] += one;
-    auto& cost = cost_by_model.try_emplace(served_model, Cost()).first->second;
-    const auto added = cost_of(data["cost_usd"]);
-    cost = cost && added ? std::optional(*cost + *added) : std::nullopt;
+    served_as_[data.string_at("model")] = served_model;
+    pay(served_model, data);
     model_time += duration_of(data);
   } else if (event.type == "approval") {
     on_approval(data);

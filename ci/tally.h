@@ -71,8 +71,10 @@ class Tally : public EventSink {
 
  private:
   void on_approval(const Json& data);
+  void pay(const std::string& model, const Json& data);
 
-  std::string command_;  ///< that the last approval was about
+  std::string command_;                           ///< that the last approval was about
+  std::map<std::string, std::string> served_as_;  ///< "openai gpt-5" → what it calls itself
 };
 
 }  // namespace sortie

@@ -75,6 +75,12 @@ std::optional<Exhausted> Budget::before_request(std::int64_t estimated_input,
                                                 std::int64_t max_output, int source) const {
   if (const auto up = time_up()) return up;
   if (turns_ >= limits_.turns) return spent("turns", limits_.turns, turns_, "--max-turns");
+  return before_retry(estimated_input, max_output, source);
+}
+
+std::optional<Exhausted> Budget::before_retry(std::int64_t estimated_input, std::int64_t max_output,
+                                              int source) const {
+  if (const auto up = time_up()) return up;
   if (tokens_ >= limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
   const std::int64_t most = estimated_input + max_output;
   if (most > limits_.tokens - tokens_) {

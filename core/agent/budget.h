@@ -42,6 +42,9 @@ class Budget {
   /// @param source           the model that is asked first; those after it may take over
   std::optional<Exhausted> before_request(std::int64_t estimated_input, std::int64_t max_output,
                                           int source = 0) const;
+  /// The same of another try of a request that has its turn.
+  std::optional<Exhausted> before_retry(std::int64_t estimated_input, std::int64_t max_output,
+                                        int source = 0) const;
   /// A request is about to be sent: a turn begins.
   void count_turn() noexcept { ++turns_; }
   /// @param source  the model that answered

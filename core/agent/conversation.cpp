@@ -46,12 +46,22 @@ std::string message_of(const Response& response) {
 /// Tells of a request while it is under way.
 class Conversation::Recorder : public StreamSink {
  public:
-  Recorder(Conversation& conversation, const std::vector<Item>& items)
-      : conversation_(conversation), items_(items) {}
+  Recorder(Conversation& conversation, const History& history)
+      : conversation_(conversation), history_(history) {}
   void on_request(const RequestRecord& request, int attempt) override {
-    tell(model_request_event(conversation_.turn_, request, attempt, items_));
+    tell(model_request_event(conversation_.turn_, request, attempt, history_.items()));
+  }
+  void on_cut_off(int attempt, std::uint64_t lost_bytes) override {
+    const Usage usage{.input_tokens = conversation_.tokens_of(history_),
+                      .output_tokens = estimated_output(lost_bytes)};
+    const auto cost = conversation_.parts_.budget.count_tokens(usage, conversation_.source_);
+    tell(model_cut_off_event(conversation_.turn_, attempt, usage, terms().name, cost));
   }
   void on_retry(const RetryRecord& retry) override {
+    // What it may cost is not known to be there any more: the try before may have to be paid for.
+    if (const auto out = conversation_.parts_.budget.before_retry(
+            conversation_.tokens_of(history_), terms().max_output_tokens, conversation_.source_))
+      throw ModelError(out->text, ExitCode::budget, out->which);
     tell(model_retry_event(conversation_.turn_, retry));
   }
   void on_fallback(const FallbackRecord& fallback) override {
@@ -61,9 +71,14 @@ class Conversation::Recorder : public StreamSink {
   void on_progress(std::uint64_t) override {}
 
  private:
+  /// Of the model that is asked now: a fallback may have taken over during the request.
+  const ModelTerms& terms() const {
+    const auto& models = conversation_.context_.models;
+    return models[std::min(static_cast<std::size_t>(conversation_.source_), models.size() - 1)];
+  }
   void tell(const RunEvent& event) { conversation_.parts_.events.on(event); }
   Conversation& conversation_;
-  const std::vector<Item>& items_;
+  const History& history_;
 };
 
 Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings context)
@@ -96,6 +111,10 @@ std::optional<Exhausted> Conversation::before_request(const History& history) co
   return stage_turns_.spent();
 }
 
+std::optional<Exhausted> Conversation::before_retry() const {
+  return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_);
+}
+
 Response Conversation::ask(std::stop_token stop) { return ask(history_, settings_, stop); }
 
 void Conversation::set_source(int source) {
@@ -106,7 +125,7 @@ void Conversation::set_source(int source) {
 Response Conversation::ask(const History& history, const ModelSettings& settings,
                            std::stop_token stop) {
   begin_request(history);
-  Recorder recorder(*this, history.items());
+  Recorder recorder(*this, history);
   const Request request{settings, history.items(), history.epoch()};
   Response response;
   try {

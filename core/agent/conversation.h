@@ -67,6 +67,8 @@ class Conversation {
   bool make_room(std::stop_token stop);
   /// The limit that keeps the next request from being sent.
   std::optional<Exhausted> before_request() const { return before_request(history_); }
+  /// The limit that keeps the request of this turn from being sent once more.
+  std::optional<Exhausted> before_retry() const;
   /// Sends the history as the next request. The response is not yet part of it.
   /// @throws Stopped, ModelError  also "pin"
   Response ask(std::stop_token stop);

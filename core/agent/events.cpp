@@ -166,6 +166,15 @@ RunEvent model_retry_event(int turn, const RetryRecord& retry) {
                {"retry_after_ms", retry.retry_after ? milliseconds(*retry.retry_after) : Json()}})};
 }
 
+RunEvent model_cut_off_event(int turn, int attempt, const Usage& usage, const std::string& model,
+                             const std::optional<Cost>& cost) {
+  return {"model.cut_off", turn,
+          Json::object({{"attempt", attempt},
+                        {"model", model},
+                        {"tokens", to_json(usage)},
+                        {"cost_usd", cost ? Json::number(cost->exact()) : Json()}})};
+}
+
 RunEvent model_fallback_event(int turn, const FallbackRecord& fallback) {
   return {"model.fallback", turn,
           Json::object({{"from", fallback.from},

@@ -81,6 +81,10 @@ RunEvent turn_started_event(int turn, std::size_t items, std::int64_t estimated_
 RunEvent model_request_event(int turn, const RequestRecord& request, int attempt,
                              const std::vector<Item>& items);
 RunEvent model_retry_event(int turn, const RetryRecord& retry);
+/// @param usage  by estimate: the provider tells it at the end of a response alone
+/// @param model  that was asked
+RunEvent model_cut_off_event(int turn, int attempt, const Usage& usage, const std::string& model,
+                             const std::optional<Cost>& cost);
 RunEvent model_fallback_event(int turn, const FallbackRecord& fallback);
 /// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
 /// same trouble.

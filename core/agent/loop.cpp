@@ -99,6 +99,8 @@ LoopResult Loop::failed(const ModelError& error) {
   if (error.code() == ExitCode::unavailable)
     if (const auto up = parts_.budget.time_up()) return exhausted(*up);
   if (error.code() == ExitCode::budget) {
+    if (error.kind() != "time")
+      if (const auto out = conversation_.before_retry()) return exhausted(*out);
     LoopResult end = exhausted(parts_.budget.time_spent());
     end.reason = error.what();
     return end;

@@ -14,6 +14,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxErrorBytes = 64u << 10;
 constexpr std::size_t kShownBytes = 200;
+/// Of a stream for each byte of what it brings, in the smallest pieces that servers send.
+constexpr std::uint64_t kStreamBytesOfOne = 50;
 
 milliseconds to_ms(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration_cast<milliseconds>(duration);
@@ -44,8 +46,7 @@ Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Str
       progress_(progress),
       options_(options),
       begin_(clock.steady()) {
-  if (options_.stop_repetition)
-    decoder_->hear([this](WireDecoder::Text, std::string_view text) { hear(text); });
+  decoder_->hear([this](WireDecoder::Text, std::string_view text) { hear(text); });
 }
 
 void Exchange::on_head(const HttpHead& head) {
@@ -82,7 +83,7 @@ void Exchange::read(const SseEvent& event) {
 }
 
 void Exchange::hear(std::string_view text) {
-  repetition_.feed(text);
+  if (options_.stop_repetition) repetition_.feed(text);
   heard_ += text.size();
 }
 
@@ -119,6 +120,13 @@ Response Exchange::cut_response() {
 }
 
 ModelFailure Exchange::failure(const HttpResult& result) const {
+  ModelFailure failure = why_not(result);
+  if (is_stream_ && events_ > 0 && state_ != WireDecoder::State::failed)
+    failure.lost_bytes = std::max(heard_, received_ / kStreamBytesOfOne);
+  return failure;
+}
+
+ModelFailure Exchange::why_not(const HttpResult& result) const {
   if (state_ == WireDecoder::State::failed) return decoder_->failure();
   if (!too_long_.empty()) return cut(too_long_);
   if (head_.status != 0 && head_.status != 200)

@@ -53,6 +53,7 @@ class Exchange : public HttpSink {
   void read(const SseEvent& event);
   void hear(std::string_view text);
   Response cut_response();
+  ModelFailure why_not(const HttpResult& result) const;
   ModelFailure cut(const std::string& message) const;
 
   std::unique_ptr<WireDecoder> decoder_;

@@ -19,6 +19,8 @@ struct ModelFailure {
   bool transient = true;     ///< another try may help
   ExitCode code = ExitCode::unavailable;
   std::optional<std::chrono::milliseconds> retry_after{};
+  /// What an answer that had begun took, as text, before it was cut off; nothing: none had begun.
+  std::optional<std::uint64_t> lost_bytes{};
   std::string plan{};  ///< of the account, where the provider names it with a limit: "plus"
 };
 

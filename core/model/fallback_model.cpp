@@ -15,6 +15,9 @@ class WholeHistory : public StreamSink {
     whole.first_new_item = carried_.origin(request.first_new_item);
     next_.on_request(whole, attempt);
   }
+  void on_cut_off(int attempt, std::uint64_t lost_bytes) override {
+    next_.on_cut_off(attempt, lost_bytes);
+  }
   void on_retry(const RetryRecord& retry) override { next_.on_retry(retry); }
   void on_fallback(const FallbackRecord& fallback) override { next_.on_fallback(fallback); }
   void on_progress(std::uint64_t received_bytes) override { next_.on_progress(received_bytes); }

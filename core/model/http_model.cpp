@@ -71,9 +71,10 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
       response.requested_model = request.settings.model;
       return response;
     }
+    const ModelFailure failure = exchange.failure(result);
+    if (failure.lost_bytes) stream.on_cut_off(attempt, *failure.lost_bytes);
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
     if (clock_.steady() >= deadline) throw out_of_time();
-    const ModelFailure failure = exchange.failure(result);
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && credential && renewals == 0 && credential->refused()) {
       ++renewals;

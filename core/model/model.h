@@ -105,6 +105,10 @@ class StreamSink {
   virtual ~StreamSink() = default;
   /// Before the first byte is sent; also before each retry of it (attempt > 1).
   virtual void on_request(const RequestRecord& request, int attempt) = 0;
+  /// An answer had begun and was cut off: nothing of it is used, and it may have to be paid for.
+  /// @param lost_bytes  what it took, as text
+  virtual void on_cut_off(int attempt, std::uint64_t lost_bytes) = 0;
+  /// @throws ModelError  where the budgets leave no room for another try
   virtual void on_retry(const RetryRecord& retry) = 0;
   virtual void on_fallback(const FallbackRecord& fallback) = 0;
   /// Any sign of life of the stream, for progress: characters of text so far.

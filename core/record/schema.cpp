@@ -43,6 +43,8 @@ const RecordRow kRecords[] = {
       {"prefix_bytes", "count"},
       {"first_new_item", "count"},
       {"items", "list"}}},
+    {"model.cut_off",
+     {{"attempt", "count"}, {"model", "text"}, {"tokens", "tokens_or_null"}, {"cost_usd", "any"}}},
     {"model.retry",
      {{"attempt", "count"},
       {"failure", "failure"},
