@@ -51,8 +51,8 @@ std::vector<RunEvent> sample_events() {
       model_request_event(1, {.provider = "p", .wire = "w", .body_sha256 = "x"}, 1,
                           {user("Do it."), Item{ToolOutput{"c0", "ok"}}}),
       model_retry_event(1, {.status = 503, .kind = "status", .message = "later"}),
-      model_cut_off_event(1, 1, Usage{.input_tokens = 10, .output_tokens = 4}, "p m", Cost::usd(1)),
       model_retry_event(1, {.kind = "cut", .retry_after = std::chrono::seconds(3)}),
+      model_cut_off_event(1, 1, Usage{.input_tokens = 10, .output_tokens = 4}, "p m", Cost::usd(1)),
       model_response_event(1, answer),
       check_hit_event(1, "unusable_item", "a call without an id", "mend it"),
       approval_event(
