@@ -19,7 +19,7 @@ std::string text_of(const Response& response) {
   for (const Item& item : response.items)
     if (const auto* message = std::get_if<Message>(&item.content);
         message && message->role == Message::Role::assistant)
-      text += message->text + "\n";
+      text.append(message->text).push_back('\n');
   if (text.size() <= 2 * kLookedAt) return text;
   return std::string(utf8_prefix(text, kLookedAt)) + "\n" +
          std::string(utf8_suffix(text, kLookedAt));
