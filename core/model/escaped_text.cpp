@@ -34,6 +34,16 @@ std::string escaped_text(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
+std::size_t escaped_end(std::string_view text, std::size_t from) noexcept {
+  // A search for one byte is many times as fast as one for either of two.
+  for (std::size_t end = from; (end = text.find('"', end)) != std::string_view::npos; ++end) {
+    std::size_t begin = end;
+    while (begin > from && text[begin - 1] == '\\') --begin;
+    if ((end - begin) % 2 == 0) return end;
+  }
+  return std::string_view::npos;
+}
+
 std::string unescaped_text(std::string_view escaped) {
   std::string text;
   text.reserve(escaped.size());

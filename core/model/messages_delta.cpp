@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/base/json.h"
+#include "core/model/escaped_text.h"
 
 namespace sortie {
 
@@ -29,9 +30,7 @@ class Cursor {
   /// What stands between the quotes, with its escapes.
   std::optional<std::string_view> take_string() {
     if (!take('"')) return std::nullopt;
-    std::size_t end = rest_.find_first_of("\"\\");
-    while (end != std::string_view::npos && rest_[end] == '\\')
-      end = rest_.find_first_of("\"\\", end + 2);
+    const std::size_t end = escaped_end(rest_, 0);
     if (end == std::string_view::npos) return std::nullopt;
     const std::string_view text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);

@@ -81,9 +81,7 @@ void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) 
   at += kBegin.size();
   while (at < data.size() && data[at] == ' ') ++at;
   if (at >= data.size() || data[at] != '"') return;
-  std::size_t end = data.find_first_of("\"\\", at + 1);
-  while (end != std::string_view::npos && data[end] == '\\')
-    end = data.find_first_of("\"\\", end + 2);
+  const std::size_t end = escaped_end(data, at + 1);
   if (end == std::string_view::npos) return;
   const std::string_view text = data.substr(at + 1, end - at - 1);
   if (message && message_.size() < kMaxResponseBytes) message_ += text;

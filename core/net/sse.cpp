@@ -1,7 +1,6 @@
 #include "core/net/sse.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace sortie {
 
@@ -48,7 +47,8 @@ void SseParser::feed(std::string_view bytes, const Sink& sink) {
       line(text, sink);
     } else {
       // Only a chunk's first line can have begun before it: the joined line stays until the end.
-      joined_ = std::exchange(partial_, {});
+      joined_.swap(partial_);
+      partial_.clear();
       joined_ += text;
       line(joined_, sink);
     }
@@ -86,10 +86,11 @@ void SseParser::dispatch(const Sink& sink) {
   const SseEvent event{name_, only_line_.data() ? only_line_ : std::string_view(data_)};
   if (data_lines_ > 0) sink(event);
   name_.clear();
-  // Given back: the last event of a response may have been megabytes.
-  data_ = {};
-  joined_ = {};
+  data_ = {};  // given back: it may have been megabytes
   only_line_ = {};
+  // The one long line of an event is often not the last: its buffer takes the next.
+  joined_.clear();
+  if (partial_.empty()) partial_.swap(joined_);
   data_lines_ = 0;
 }
 
