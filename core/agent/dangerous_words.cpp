@@ -36,10 +36,10 @@ class Deed {
  public:
   explicit Deed(const DangerousDeed& row) : row_(row) {}
   const DangerousDeed& row() const noexcept { return row_; }
-  /// @param message  with small letters and single blanks
-  bool may_be_in(std::string_view message) const {
-    return std::any_of(row_.signs.begin(), row_.signs.end(), [message](const std::string& sign) {
-      return message.find(sign) != std::string_view::npos;
+  /// @param text  with small letters and single blanks
+  bool may_be_in(std::string_view text) const {
+    return std::any_of(row_.signs.begin(), row_.signs.end(), [text](const std::string& sign) {
+      return text.find(sign) != std::string_view::npos;
     });
   }
   const Pattern& what() {
@@ -126,13 +126,16 @@ std::string found_in(Deed& deed, const std::string& sentence) {
 }  // namespace
 
 std::vector<DangerousWords> find_dangerous_words(std::string_view message) {
-  const std::string plain = with_single_blanks(message);
+  const std::vector<std::string> sentences = sentences_of(message);
+  // As the expressions see it: the message itself may have "**" and other blanks between words.
+  std::string plain;
+  for (const std::string& sentence : sentences) plain += with_single_blanks(sentence) + '\n';
   std::vector<Deed*> possible;
   for (Deed& deed : deeds())
     if (deed.may_be_in(plain)) possible.push_back(&deed);
   std::vector<DangerousWords> found;
   if (possible.empty()) return found;
-  for (const std::string& sentence : sentences_of(message)) {
+  for (const std::string& sentence : sentences) {
     if (sentence.ends_with('?')) continue;
     const std::string own = own_words(sentence);
     std::string last;  // rows of one name: once a sentence

@@ -82,6 +82,35 @@ unsigned mode_of(const fs::path& path) {
   return status.st_mode & 07777;
 }
 
+/// Two runs with one sign-in, the file of which is locked until they are let go.
+class TwoRuns {
+ public:
+  TwoRuns(const SignedRun& run, const ModelServer& one, const ModelServer& other,
+          const ModelServer& refresh)
+      : held_(locked(run.file())),
+        first_(run.start(one, refresh_url(refresh), {"--out", run.path("out-1")})),
+        second_(run.start(other, refresh_url(refresh), {"--out", run.path("out-2")})) {}
+  /// Both end well.
+  void let_go() {
+    held_.reset();
+    for (Program* program : {&first_, &second_}) {
+      const ProgramEnd end = program->finish();
+      BOOST_TEST(end.status == 0, end.errors);
+    }
+  }
+
+ private:
+  static Fd locked(const fs::path& file) {
+    Fd held(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    BOOST_REQUIRE(::flock(held.get(), LOCK_EX) == 0);
+    return held;
+  }
+
+  Fd held_;
+  Program first_;
+  Program second_;
+};
+
 /// What is in the file, but for the time of its refresh.
 Json without_time(const std::string& text) {
   Json document = parse_json(text);
@@ -201,22 +230,11 @@ BOOST_AUTO_TEST_CASE(two_runs_at_once_that_are_refused_refresh_once) {
   const ModelServer one(answers);
   const ModelServer other(answers);
   const ModelServer refresh(refreshing(run.second));
-  const auto start = [&](const ModelServer& model, const std::string& out) {
-    return run.start(model, refresh_url(refresh), {"--out", run.path(out)});
-  };
-  Fd held(::open(run.file().c_str(), O_RDONLY | O_CLOEXEC));
-  BOOST_REQUIRE(::flock(held.get(), LOCK_EX) == 0);
-
-  Program first(start(one, "out-1"));
-  Program second(start(other, "out-2"));
+  TwoRuns both(run, one, other, refresh);
   BOOST_TEST(wait_until([&] { return one.requests().size() + other.requests().size() == 2; }));
   BOOST_TEST(refresh.connections() == 0);
-  held.reset();
+  both.let_go();
 
-  for (Program* program : {&first, &second}) {
-    const ProgramEnd end = program->finish();
-    BOOST_TEST(end.status == 0, end.errors);
-  }
   BOOST_TEST(refresh.requests().size() == 1u);
   const Sent sent = {"Bearer " + run.first.access_token(), "Bearer " + run.second.access_token()};
   for (const ModelServer* model : {&one, &other})
@@ -230,25 +248,14 @@ BOOST_AUTO_TEST_CASE(two_runs_at_once_refresh_once) {
   const ModelServer one(served(CassetteWriter().message("done")));
   const ModelServer other(served(CassetteWriter().message("done")));
   const ModelServer refresh(refreshing(run.second));
-  const auto start = [&](const ModelServer& model, const std::string& out) {
-    return run.start(model, refresh_url(refresh), {"--out", run.path(out)});
-  };
-  Fd held(::open(run.file().c_str(), O_RDONLY | O_CLOEXEC));
-  BOOST_REQUIRE(::flock(held.get(), LOCK_EX) == 0);
-
-  Program first(start(one, "out-1"));
-  Program second(start(other, "out-2"));
+  TwoRuns both(run, one, other, refresh);
   const auto has_begun = [&](const std::string& out) {
     return wait_until([&] { return fs::exists(run.path(out) / "transcript.jsonl"); });
   };
   BOOST_TEST((has_begun("out-1") && has_begun("out-2")));
   BOOST_TEST(refresh.connections() == 0);
-  held.reset();
+  both.let_go();
 
-  for (Program* program : {&first, &second}) {
-    const ProgramEnd end = program->finish();
-    BOOST_TEST(end.status == 0, end.errors);
-  }
   BOOST_TEST(refresh.requests().size() == 1u);
   for (const ModelServer* model : {&one, &other})
     BOOST_TEST(authorizations(*model) == Sent{"Bearer " + run.second.access_token()},

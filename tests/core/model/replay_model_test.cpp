@@ -122,7 +122,8 @@ BOOST_AUTO_TEST_CASE(what_was_recorded_is_replayed_with_secrets_removed) {
   BOOST_REQUIRE(!first_again.items.empty());
   BOOST_TEST(first_again.id == first.id);
   BOOST_TEST((first_again.usage == first.usage));
-  BOOST_TEST(first_again.items.back().received.find("[R]") == std::string::npos);  // only its first place
+  BOOST_TEST(first_again.items.back().received.find("[R]") ==
+             std::string::npos);  // only its first place
   BOOST_TEST(bench.stream.requests.back().provider == "replay");
   BOOST_TEST(bench.stream.requests.back().wire == "responses");
   BOOST_TEST(replay.responses_left() == 0u);
