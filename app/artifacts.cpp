@@ -23,7 +23,7 @@ void remove_file(const std::string& flag, const std::string& path) {
   if (error) throw Error(flag + " " + path + ": " + error.message(), ExitCode::usage);
 }
 
-void write_flag_file(const std::string& flag, const std::string& path, const std::string& content) {
+void write_flag_file(const std::string& flag, const std::string& path, std::string_view content) {
   try {
     write_file(path, content);
   } catch (const Error& error) {
@@ -39,7 +39,7 @@ void remove_stale(const RunOptions& options) {
 }
 
 void write_flag_files(const RunOptions& options, const std::string& diff,
-                      const std::string& message) {
+                      std::string_view message) {
   if (!options.diff.empty() && options.diff != "-") write_flag_file("--diff", options.diff, diff);
   if (!options.last_message.empty())
     write_flag_file("--output-last-message", options.last_message, message);

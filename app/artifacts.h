@@ -14,8 +14,7 @@ void remove_stale(const RunOptions& options);
 
 /// Writes what those flags ask for, of a successful run.
 /// @throws Error  ExitCode::environment, with the path and the cause
-void write_flag_files(const RunOptions& options, const std::string& diff,
-                      const std::string& message);
+void write_flag_files(const RunOptions& options, const std::string& diff, std::string_view message);
 
 /// "sha256:…"
 std::string digest_of(const std::string& content);

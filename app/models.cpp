@@ -126,9 +126,10 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
     return;
   }
   if (!parts.options.record.empty())
-    recording_ = std::make_unique<Recording>(
-        parts.options.record,
-        [&redactor = parts.redactor](std::string_view text) { return redactor.text(text); });
+    recording_ = std::make_unique<Recording>(parts.options.record,
+                                             [&redactor = parts.redactor](std::string_view text) {
+                                               return redactor.text(std::string(text));
+                                             });
   std::vector<FallbackModel::Candidate> candidates;
   const auto choices = model_choices(parts.inputs, parts.options);
   for (std::size_t i = 0; i < choices.size(); ++i) {

@@ -135,7 +135,8 @@ void Progress::clear_status() {
 }
 
 std::string Progress::shown(std::string_view text) const {
-  return one_line(redactor_.text(utf8_prefix(text, kLookedAtBytes), Audience::people), kLineBytes);
+  return one_line(redactor_.text(std::string(utf8_prefix(text, kLookedAtBytes)), Audience::people),
+                  kLineBytes);
 }
 
 void Progress::say(const std::string& text) {
@@ -222,6 +223,11 @@ void Progress::on(const RunEvent& event) {
     print(turn_mark(event) + "context: " + data.string_at("method") + ", " +
           data["tokens_before"].text() + " tokens became " + data["tokens_after"].text() + " (" +
           data.string_at("cause") + ")");
+  } else if (event.type == "model.cut_off") {
+    const std::string& cost = data["cost_usd"].text();
+    print(turn_mark(event) + "model: the answer broke off; it counts as " +
+          data["tokens"]["output_tokens"].text() + " output tokens" +
+          (cost.empty() ? "" : " (" + cost + " USD)") + ", by estimate");
   } else if (event.type == "model.retry") {
     show_retry(event);
   } else if (event.type == "model.fallback") {

@@ -48,7 +48,8 @@ ExitCode Run::end() {
       transcript_)
     finish([this] { make_result_diff(); });
   if (agent_) {
-    message_ = redactor_.text(agent_->loop().last_message());
+    message_ = redactor_.text(agent_->loop().take_last_message());
+    if (!message_.empty()) message_ += '\n';
     turn_ = agent_->loop().turn();
   }
   agent_.reset();
@@ -87,12 +88,14 @@ void Run::write_artifacts() {
   if (!message_.empty()) {
     // Whoever finds the JSON may read it as what was asked for: a misfit is only text.
     const std::string name = answer_check_ && answered_ ? "last-message.json" : "last-message.txt";
-    out_.write(name, message_ + "\n");
-    result_.artifacts[name] = digest_of(message_ + "\n");
+    out_.write(name, message_);
+    result_.artifacts[name] = digest_of(message_);
   }
   write_diff(success ? "changes.diff" : "partial.diff");
   if (!success) return;
-  write_flag_files(options_, diff_ ? diff_->text : "", message_);
+  std::string_view message = message_;
+  if (!message.empty()) message.remove_suffix(1);
+  write_flag_files(options_, diff_ ? diff_->text : "", message);
   if (options_.diff == "-") print(diff_ ? diff_->text : "");
 }
 
@@ -147,14 +150,11 @@ void Run::close_record() {
 /// The final message is in the output folder too: that it could not be printed is only told.
 void Run::print_message() {
   try {
-    std::string text = message_.empty() ? "" : message_ + "\n";
     // A model's words are data for a pipe or a file; a terminal would act on what is in them.
-    if (::isatty(STDOUT_FILENO) == 1) {
-      TerminalText plain;
-      text = plain.feed(text);
-      text += plain.finish();
-    }
-    print(text);
+    if (::isatty(STDOUT_FILENO) != 1) return print(message_);
+    TerminalText plain;
+    std::string text = plain.feed(message_);
+    print(text += plain.finish());
   } catch (const Error& error) {
     write_all(STDERR_FILENO, std::string("sortie: ") + error.what() + "\n");
   }

@@ -140,7 +140,7 @@ class Run {
   std::filesystem::path notes_file_;  ///< of context.carry_over; "" for none
   std::string old_notes_;             ///< what an earlier run left in it
   std::string new_notes_;             ///< for the runs to come; redacted
-  std::string message_;               ///< the agent's final one, redacted
+  std::string message_;               ///< the agent's final one and a newline, redacted
   int turn_ = 0;
 };
 

@@ -38,6 +38,8 @@ std::string message_of(const Response& response) {
     const auto* text = std::get_if<Message>(&item.content);
     if (!text || text->role != Message::Role::assistant || text->text.empty()) continue;
     if (!message.empty()) message += '\n';
+    // It is megabytes now and then, and written with a newline behind it.
+    message.reserve(message.size() + text->text.size() + 1);
     message += text->text;
   }
   return message;

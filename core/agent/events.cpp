@@ -102,7 +102,12 @@ Json verification_json(const VerificationRecord& record) {
 void EventFanout::on(const RunEvent& event) {
   const std::lock_guard lock(mutex_);
   turn_ = event.turn;
-  const RunEvent redacted{event.type, event.turn, redactor_.json(event.data)};
+  auto changed = redactor_.changed(event.data);
+  if (!changed) {
+    for (EventSink* sink : sinks_) sink->on(event);
+    return;
+  }
+  const RunEvent redacted{event.type, event.turn, std::move(*changed)};
   for (EventSink* sink : sinks_) sink->on(redacted);
 }
 

@@ -145,13 +145,14 @@ std::string Loop::ask_aside(std::string_view request, std::string& why_not, std:
 std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   const std::string words = judge_words(response);
   std::vector<ToolCall> calls;
-  const std::string message = message_of(response);
+  std::string message = message_of(response);
+  const bool has_message = !message.empty();
   conversation_.begin_turn();
   for (Item& item : response.items) {
     if (const auto* call = std::get_if<ToolCall>(&item.content)) calls.push_back(*call);
     conversation_.add(std::move(item));
   }
-  if (!message.empty()) last_message_ = message;
+  if (has_message) last_message_ = std::move(message);
 
   if (!response.repeated.empty()) return stop_repeating(response.repeated);
   if (words.empty()) {
@@ -186,7 +187,7 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
                                 std::to_string(kMostPaused) + " times in a row",
                       .kind = "paused"};
   paused_ = 0;
-  if (calls.empty() && message.empty())
+  if (calls.empty() && !has_message)
     return go_on(reasoning_only_, kMostReasoningOnly,
                  {.check = "reasoning_only",
                   .saw = "a response with neither a message nor a tool call",

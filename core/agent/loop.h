@@ -70,6 +70,7 @@ class Loop {
   const History& history() const noexcept { return conversation_.history(); }
   /// The last text message of the model, also one that came with tool calls; "" for none.
   const std::string& last_message() const noexcept { return last_message_; }
+  std::string take_last_message() noexcept { return std::move(last_message_); }
   int turn() const noexcept { return conversation_.turn(); }
 
  private:

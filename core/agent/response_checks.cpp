@@ -14,15 +14,20 @@ namespace {
 constexpr std::size_t kMostShown = 10;
 constexpr std::size_t kLookedAt = 32u << 10;  ///< bytes at a text's beginning, and at its end
 
+/// A text's two ends; all of it where they meet.
+std::string ends_of(std::string_view text) {
+  if (text.size() <= 2 * kLookedAt) return std::string(text);
+  return std::string(utf8_prefix(text, kLookedAt)) + "\n" +
+         std::string(utf8_suffix(text, kLookedAt));
+}
+
 std::string text_of(const Response& response) {
   std::string text;
   for (const Item& item : response.items)
     if (const auto* message = std::get_if<Message>(&item.content);
         message && message->role == Message::Role::assistant)
-      text.append(message->text).push_back('\n');
-  if (text.size() <= 2 * kLookedAt) return text;
-  return std::string(utf8_prefix(text, kLookedAt)) + "\n" +
-         std::string(utf8_suffix(text, kLookedAt));
+      text.append(ends_of(message->text)).push_back('\n');
+  return ends_of(text);
 }
 
 /// Whether a call of the response has the path's last part in its arguments: it may make it, or

@@ -59,6 +59,8 @@ class Json {
 
   /// The string's text, or the number's spelling; empty for other types.
   const std::string& text() const noexcept { return text_; }
+  /// The same, taken out; the value is not to be used for its text any more.
+  std::string take_text() noexcept { return std::move(text_); }
   bool boolean(bool fallback = false) const noexcept {
     return type_ == Type::boolean ? boolean_ : fallback;
   }
@@ -112,6 +114,8 @@ bool is_json(std::string_view text);
 std::string write_json(const Json& value);
 /// The same, appended.
 void write_json(const Json& value, std::string& to);
+/// The same, for what may have megabytes of text: room for it is made once.
+std::string write_large_json(const Json& value);
 /// The bytes that write_json() would write.
 std::size_t written_size(const Json& value);
 /// With two blanks of indentation, for people.

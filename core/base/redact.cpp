@@ -64,9 +64,32 @@ void Redactor::add_pattern(std::string name, std::string_view expression) {
   change([&](SecretNeedles& needles) { needles.patterns.push_back(std::move(shape)); });
 }
 
-std::string Redactor::text(std::string_view text, Audience audience) const {
-  StreamRedactor stream(*this, needles(), audience);
-  return stream.whole(text);
+std::string Redactor::text(std::string text, Audience audience) const {
+  const Needles needles = this->needles();
+  if (audience == Audience::record && is_clean_text(text, *needles)) return text;
+  return StreamRedactor(*this, needles, audience).whole(std::move(text));
+}
+
+/// Whether a text for the record holds no known value, found without a copy of it. Patterns are
+/// not asked: where there are some, no text is known to be clean.
+bool Redactor::is_clean_text(std::string_view text, const SecretNeedles& needles) {
+  if (!needles.patterns.empty()) return false;
+  std::vector<NeedleSearch::Hit> hits;
+  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded}) {
+    NeedleSearch::Position position;
+    if (!needles.searches[kind].empty()) needles.searches[kind].scan(text, position, hits);
+    if (!hits.empty()) return false;
+  }
+  return true;
+}
+
+bool Redactor::is_clean(const Json& value, const SecretNeedles& needles) {
+  const auto clean = [&](const Json& part) { return is_clean(part, needles); };
+  return is_clean_text(value.text(), needles) &&
+         std::all_of(value.items().begin(), value.items().end(), clean) &&
+         std::all_of(value.members().begin(), value.members().end(), [&](const auto& member) {
+           return is_clean_text(member.first, needles) && clean(member.second);
+         });
 }
 
 std::string Redactor::find(std::string_view text, Audience audience) const {
@@ -77,7 +100,7 @@ std::string Redactor::find(std::string_view text, Audience audience) const {
 std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audience) const {
   std::vector<SecretPart> found;
   StreamRedactor stream(*this, needles(), audience);
-  if (stream.looks_for_nothing()) return found;
+  if (audience == Audience::record && is_clean_text(text, *stream.needles_)) return found;
   stream.find(text);
   stream.find_rest();
   for (const auto& part : stream.parts_) found.push_back({part.begin, part.end, part.name});
@@ -90,8 +113,14 @@ Json Redactor::json(const Json& value, Audience audience) const {
   return json(value, audience, needles);
 }
 
+std::optional<Json> Redactor::changed(const Json& value) const {
+  const Needles needles = this->needles();
+  if (is_clean(value, *needles)) return {};
+  return json(value, Audience::record, needles);
+}
+
 Json Redactor::json(const Json& value, Audience audience, const Needles& needles) const {
-  const auto redacted = [&](std::string_view text) {
+  const auto redacted = [&](const std::string& text) {
     return StreamRedactor(*this, needles, audience).whole(text);
   };
   switch (value.type()) {
@@ -127,9 +156,10 @@ StreamRedactor::StreamRedactor(const Redactor& redactor, Audience audience)
 }
 
 /// All of a text, that no stream goes on behind.
-std::string StreamRedactor::whole(std::string_view text) {
-  if (looks_for_nothing()) return std::string(text);
-  find(text);
+std::string StreamRedactor::whole(std::string text) {
+  if (looks_for_nothing()) return text;
+  held_ = std::move(text);
+  find_in(held_, 0);
   find_rest();
   return parts_.empty() ? std::move(held_) : release(held_.size());
 }
@@ -166,6 +196,10 @@ std::string StreamRedactor::finish() {
 void StreamRedactor::find(std::string_view chunk) {
   const std::size_t offset = held_.size();
   held_.append(chunk);
+  find_in(chunk, offset);
+}
+
+void StreamRedactor::find_in(std::string_view chunk, std::size_t offset) {
   search_needles(chunk, offset);
   if (audience_ != Audience::record) {
     search_prefixes(chunk, offset);

@@ -57,9 +57,11 @@ class Redactor {
   /// @throws PatternError
   void add_pattern(std::string name, std::string_view expression);
 
-  std::string text(std::string_view text, Audience audience = Audience::record) const;
+  std::string text(std::string text, Audience audience = Audience::record) const;
   /// Every string and member name inside the value. A number that spells a secret becomes a string.
   Json json(const Json& value, Audience audience = Audience::record) const;
+  /// The same, where there is anything to replace; nothing where the value may stay.
+  std::optional<Json> changed(const Json& value) const;
   /// The name of the first secret that stands in the text, or "".
   std::string find(std::string_view text, Audience audience = Audience::record) const;
   /// All of them, in order, not overlapping.
@@ -75,6 +77,8 @@ class Redactor {
   using Needles = std::shared_ptr<const SecretNeedles>;
 
   Needles needles() const;
+  static bool is_clean_text(std::string_view text, const SecretNeedles& needles);
+  static bool is_clean(const Json& value, const SecretNeedles& needles);
   Json json(const Json& value, Audience audience, const Needles& needles) const;
   template <typename Change>
   void change(Change make);
@@ -120,7 +124,8 @@ class StreamRedactor {
 
   void find(std::string_view chunk);
   void find_rest();
-  std::string whole(std::string_view text);
+  void find_in(std::string_view chunk, std::size_t offset);
+  std::string whole(std::string text);
   void renew();
   void search_needles(std::string_view chunk, std::size_t offset);
   bool looks_for_nothing() const { return audience_ == Audience::record && needles_->empty(); }

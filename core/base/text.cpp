@@ -8,6 +8,11 @@
 namespace sortie {
 namespace {
 
+/// A text of so many bytes has pages of its own from the system …
+constexpr std::size_t kLongText = 1u << 20;
+/// … and gets this much room at once.
+constexpr std::size_t kLongTextRoom = 16u << 20;
+
 /// Length of the well-formed character at the front (RFC 3629 §4), or 0. Where it is 0, `bad` is
 /// the length of the maximal ill-formed part that one U+FFFD stands for (Unicode 15 §3.9).
 std::size_t character_length(std::string_view bytes, std::size_t& bad) noexcept {
@@ -86,6 +91,13 @@ std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) noexc
   std::size_t begin = text.size() - max_bytes;
   while (begin < text.size() && is_continuation(text[begin])) ++begin;
   return text.substr(begin);
+}
+
+void grow_by(std::string& text, std::string_view more) {
+  const std::size_t needed = text.size() + more.size();
+  if (needed > text.capacity())
+    text.reserve(needed < kLongText ? 2 * needed : std::max(kLongTextRoom, 2 * needed));
+  text += more;
 }
 
 std::vector<std::string_view> split_lines(std::string_view text) {

@@ -16,6 +16,10 @@ bool is_utf8(std::string_view bytes) noexcept;
 std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexcept;
 std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) noexcept;
 
+/// Appends to a text that may grow to megabytes piece by piece. Past 1 MiB it gets room for many
+/// more, so that it is seldom copied: room that is never written to takes no memory.
+void grow_by(std::string& text, std::string_view more);
+
 /// Lines without their LF; a final newline does not make an empty last line.
 std::vector<std::string_view> split_lines(std::string_view text);
 /// Not of a string that is gone before its lines are read.

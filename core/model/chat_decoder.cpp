@@ -1,5 +1,6 @@
 #include "core/model/chat_decoder.h"
 
+#include "core/base/text.h"
 #include "core/base/words.h"
 #include "core/model/token_count.h"
 
@@ -121,7 +122,7 @@ void ChatDecoder::read_usage(const Json& usage) {
 }
 
 void ChatDecoder::add_text(const ChatText& text) {
-  content_ += text.content;
+  grow_by(content_, text.content);
   reasoning_ += text.reasoning;
   goes_back_ = goes_back_ || (text.goes_back && !text.reasoning.empty());
   tell(Text::message, text.content);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/base/words.h"
 #include "core/model/escaped_text.h"
 #include "core/model/messages_delta.h"
@@ -130,7 +131,7 @@ void MessagesDecoder::add(std::int64_t index, std::string_view type, std::string
   if (!grow(escaped.size())) return;
   ContentBlock& block = blocks_[index];
   if (type == "text_delta") {
-    block.text += escaped;
+    grow_by(block.text, escaped);
     tell_escaped(Text::message, escaped);
   } else if (type == "input_json_delta") {
     block.input += escaped;

@@ -90,12 +90,12 @@ Reading read_call(Json& block, const std::string& text, bool whole, CallReader& 
   return {.item = Item{std::move(*reading.call)}};
 }
 
+/// A message is still without its text, which may be megabytes and has to be written first.
 Reading read_block(Json& block, const std::string& input, bool whole, CallReader& calls) {
   const std::string type = block.string_at("type");
   if (type == "text") {
-    std::string text = block.string_at("text");
-    if (is_blank(text)) return {};
-    return {.item = Item{Message{Message::Role::assistant, std::move(text)}}};
+    if (is_blank(block["text"].text())) return {};
+    return {.item = Item{Message{Message::Role::assistant, {}}}};
   }
   if (type == "thinking") return {.item = Item{Reasoning{block.string_at("thinking")}}};
   if (type == "redacted_thinking") return {.item = Item{Reasoning{}}};
@@ -143,7 +143,10 @@ void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::s
     const bool left_out =
         may_be_cut && whole.string_at("type") == "thinking" && whole.string_at("signature").empty();
     readings.push_back(left_out ? Reading{} : read_block(whole, input, !may_be_cut, calls));
-    texts.push_back(write_json(whole));
+    texts.push_back(write_large_json(whole));
+    if (auto& item = readings.back().item)
+      if (auto* message = std::get_if<Message>(&item->content))
+        message->text = whole.find("text")->take_text();
   }
   const bool all_used = std::all_of(readings.begin(), readings.end(),
                                     [](const Reading& each) { return each.finding.empty(); });

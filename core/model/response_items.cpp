@@ -26,12 +26,21 @@ std::string joined_text(const Json& parts, std::string_view type, const char* be
   return text;
 }
 
-Reading read_message(const Json& item) {
-  const Json& content = item["content"];
-  for (const Json& part : content.items())
-    if (part.string_at("type") == "refusal") return {.refusal = part.string_at("refusal")};
+/// Takes its text out: it may be megabytes.
+Reading read_message(Json& item) {
   Message message{Message::Role::assistant, {}};
-  message.text = content.is_string() ? content.text() : joined_text(content, "output_text", "");
+  if (Json* content = item.find("content")) {
+    for (const Json& part : content->items())
+      if (part.string_at("type") == "refusal") return {.refusal = part.string_at("refusal")};
+    if (content->is_string()) message.text = content->take_text();
+    for (Json& part : content->items()) {
+      Json* text = part.string_at("type") == "output_text" ? part.find("text") : nullptr;
+      if (text && message.text.empty())
+        message.text = text->take_text();
+      else if (text)
+        message.text += text->text();
+    }
+  }
   return {.item = Item{std::move(message)}};
 }
 
@@ -93,7 +102,7 @@ Reading read_web_search(const Json& item) {
   return {.item = Item{ProviderItem{item.string_at("type"), one_line_of_words(what, 200)}}};
 }
 
-Reading read_item(const Json& item, CallReader& calls) {
+Reading read_item(Json& item, CallReader& calls) {
   const std::string type = item.string_at("type");
   if (item.string_at("status") == "incomplete") {
     // The output limit cut it off: a call may lack half of its arguments, reasoning its content.
@@ -120,9 +129,9 @@ void read_output_items(std::vector<Json> output, CallReader& calls, Response& re
   std::vector<std::string> texts;
   std::vector<Reading> readings;
   for (Json& raw : output) {
-    const Json item = std::move(raw);  // gone before the next: it may be megabytes
+    Json item = std::move(raw);  // gone before the next: it may be megabytes
+    texts.push_back(write_large_json(item));
     readings.push_back(read_item(item, calls));
-    texts.push_back(write_json(item));
   }
   const bool all_used = std::all_of(readings.begin(), readings.end(),
                                     [](const Reading& each) { return each.finding.empty(); });

@@ -84,7 +84,7 @@ void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) 
   const std::size_t end = escaped_end(data, at + 1);
   if (end == std::string_view::npos) return;
   const std::string_view text = data.substr(at + 1, end - at - 1);
-  if (message && message_.size() < kMaxResponseBytes) message_ += text;
+  if (message && message_.size() < kMaxResponseBytes) grow_by(message_, text);
   tell_escaped(message ? Text::message : Text::reasoning, text);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
+
 namespace sortie {
 
 namespace {
@@ -38,7 +40,7 @@ void SseParser::feed(std::string_view bytes, const Sink& sink) {
     const auto text = bytes.substr(0, line_end(bytes));
     check(text.size());
     if (text.size() == bytes.size()) {
-      partial_ += text;
+      grow_by(partial_, text);
       break;
     }
     after_cr_ = bytes[text.size()] == '\r';

@@ -156,6 +156,8 @@ BOOST_AUTO_TEST_CASE(answers_that_are_cut_off_are_paid_for_out_of_the_budget) {
 
   check_end(run, end, 4, "budget");
   BOOST_TEST(server.requests().size() == 1);
+  BOOST_TEST(end.errors.find("the answer broke off; it counts as") != std::string::npos,
+             end.errors);
   const auto lost = run.records("model.cut_off");
   BOOST_REQUIRE(lost.size() == 1);
   BOOST_TEST(lost[0]["tokens"].integer_at("output_tokens") >= 10'000);
