@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     secrets.remove_prefix(std::min(end + 1, secrets.size()));
   }
 
-  const std::string whole = redactor.text(text, audience);
+  const std::string whole = redactor.text(std::string(text), audience);
   if (redactor.find(text, audience).empty() && whole != text) std::abort();
 
   sortie::StreamRedactor stream(redactor, audience);
