@@ -1,0 +1,88 @@
+#include "tools/mcp/json_rpc.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+using namespace sortie;
+using namespace sortie::mcp;
+
+BOOST_AUTO_TEST_SUITE(json_rpc)
+
+BOOST_AUTO_TEST_CASE(each_kind_of_message_is_read_and_written_back_as_it_was) {
+  const char* texts[] = {
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})",
+      R"({"jsonrpc":"2.0","id":"a-b","method":"tools/call","params":{"name":"x","arguments":{}}})",
+      R"({"jsonrpc":"2.0","method":"notifications/initialized"})",
+      R"({"jsonrpc":"2.0","method":"x","params":[1,2]})",
+      R"({"jsonrpc":"2.0","id":9007199254740993,"result":{"tools":[]}})",
+      R"({"jsonrpc":"2.0","id":0,"result":null})",
+      R"({"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no","data":[1]}})",
+      R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}})",
+  };
+  for (const std::string text : texts) {
+    BOOST_TEST_CONTEXT(text) {
+      const auto messages = parse_messages(text);
+      BOOST_TEST_REQUIRE(messages.size() == 1u);
+      BOOST_TEST(write_message(messages[0]) == text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_is_read_in_its_order) {
+  const auto messages =
+      parse_messages(R"([{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"m"}])");
+  BOOST_TEST_REQUIRE(messages.size() == 2u);
+  BOOST_TEST((messages[0] == result_reply(1, Json::object())));
+  BOOST_TEST((messages[1] == notification("m")));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused_with_its_reason) {
+  const struct {
+    std::string text;
+    std::string reason;
+  } rows[] = {
+      {"", "not JSON"},
+      {"listening on port 3000", "not JSON"},
+      {R"({"jsonrpc":"2.0","id":1,"result":{})", "not JSON"},
+      {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not JSON"},
+      {R"({"jsonrpc":"2.0","jsonrpc":"2.0","method":"x"})", "not JSON"},
+      {R"("hello")", "no object"},
+      {R"({"id":1,"result":{}})", "\"2.0\""},
+      {R"({"jsonrpc":"1.0","id":1,"result":{}})", "\"2.0\""},
+      {R"({"jsonrpc":2.0,"id":1,"result":{}})", "\"2.0\""},
+      {R"({"jsonrpc":"2.0","id":1})", "neither"},
+      {R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}})", "and an error"},
+      {R"({"jsonrpc":"2.0","id":1.5,"result":1})", "whole number"},
+      {R"({"jsonrpc":"2.0","id":{},"result":1})", "whole number"},
+      {R"({"jsonrpc":"2.0","id":null,"result":1})", "whole number"},
+      {R"({"jsonrpc":"2.0","result":1})", "whole number"},
+      {R"({"jsonrpc":"2.0","id":null,"method":"x"})", "whole number"},
+      {R"({"jsonrpc":"2.0","id":1,"method":7})", "no string"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"x","params":7})", "no object or array"},
+      {R"({"jsonrpc":"2.0","id":1,"error":"bad"})", "no object"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":""}})", "code"},
+      {R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})", "no message"},
+      {"[]", "without messages"},
+      {R"([{"jsonrpc":"2.0","method":"m"},[]])", "no object"},
+      {std::string(200, '['), "not JSON"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) {
+      BOOST_CHECK_EXCEPTION(parse_messages(row.text), RpcFormatError, [&](const auto& error) {
+        BOOST_TEST_INFO(error.what());
+        return std::string(error.what()).find(row.reason) != std::string::npos;
+      });
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(limits_hold_for_bytes_depth_and_batches) {
+  const std::string nested = R"({"jsonrpc":"2.0","method":"m","params":[[[[]]]]})";
+  BOOST_CHECK_NO_THROW(parse_messages(nested));
+  BOOST_CHECK_THROW(parse_messages(nested, {.max_bytes = nested.size() - 1}), RpcFormatError);
+  BOOST_CHECK_THROW(parse_messages(nested, {.max_depth = 4}), RpcFormatError);
+  const std::string batch = R"([{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","method":"m"}])";
+  BOOST_CHECK_THROW(parse_messages(batch, {.max_batch = 1}), RpcFormatError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,154 @@
+#include "tools/mcp/json_rpc.h"
+
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace sortie::mcp {
+namespace {
+
+/// A fraction in an id could not be compared after a round through the other side (§4).
+bool is_id(const Json& value) {
+  return value.is_string() || (value.is_number() && value.integer().has_value());
+}
+
+Message base_message(Message::Kind kind, Json id) {
+  Message message;
+  message.kind = kind;
+  message.id = std::move(id);
+  return message;
+}
+
+RpcError read_error(const Json& value) {
+  if (!value.is_object()) throw RpcFormatError("the error of a reply is no object");
+  RpcError error;
+  const auto code = value["code"].integer();
+  if (!code) throw RpcFormatError("the error of a reply has no whole number as its code");
+  if (!value["message"].is_string()) throw RpcFormatError("the error of a reply has no message");
+  error.code = *code;
+  error.message = value["message"].text();
+  error.data = value["data"];
+  return error;
+}
+
+Message read_call(const Json& value) {
+  const Json& method = value["method"];
+  if (!method.is_string()) throw RpcFormatError("the method is no string");
+  Message message;
+  if (const Json* id = value.find("id")) {
+    if (!is_id(*id)) throw RpcFormatError("the id of a request is no string or whole number");
+    message.kind = Message::Kind::request;
+    message.id = *id;
+  }
+  message.method = method.text();
+  if (const Json* params = value.find("params")) {
+    if (!params->is_object() && !params->is_array())
+      throw RpcFormatError("the params are no object or array");
+    message.params = *params;
+  }
+  return message;
+}
+
+Message read_reply(const Json& value) {
+  const Json* id = value.find("id");
+  const Json* result = value.find("result");
+  const Json* error = value.find("error");
+  if (result != nullptr && error != nullptr)
+    throw RpcFormatError("a reply with a result and an error");
+  if (result != nullptr) {
+    if (id == nullptr || !is_id(*id))
+      throw RpcFormatError("the id of a reply is no string or whole number");
+    return result_reply(*id, *result);
+  }
+  // An error without an id answers what the other side could not read at all (§5).
+  if (id != nullptr && !id->is_null() && !is_id(*id))
+    throw RpcFormatError("the id of a reply is no string or whole number");
+  return error_reply(id == nullptr ? Json() : *id, read_error(*error));
+}
+
+Message read_message(const Json& value) {
+  if (!value.is_object()) throw RpcFormatError("a message that is no object");
+  if (value.string_at("jsonrpc") != "2.0") throw RpcFormatError("not \"jsonrpc\": \"2.0\"");
+  if (value.find("method") != nullptr) return read_call(value);
+  if (value.find("result") != nullptr || value.find("error") != nullptr) return read_reply(value);
+  throw RpcFormatError("neither a method nor a result nor an error");
+}
+
+}  // namespace
+
+Message request(Json id, std::string method, Json params) {
+  Message message = base_message(Message::Kind::request, std::move(id));
+  message.method = std::move(method);
+  message.params = std::move(params);
+  return message;
+}
+
+Message notification(std::string method, Json params) {
+  Message message;
+  message.method = std::move(method);
+  message.params = std::move(params);
+  return message;
+}
+
+Message result_reply(Json id, Json result) {
+  Message message = base_message(Message::Kind::result, std::move(id));
+  message.result = std::move(result);
+  return message;
+}
+
+Message error_reply(Json id, RpcError error) {
+  Message message = base_message(Message::Kind::error, std::move(id));
+  message.error = std::move(error);
+  return message;
+}
+
+std::vector<Message> parse_messages(std::string_view text, const ParseLimits& limits) {
+  if (text.size() > limits.max_bytes)
+    throw RpcFormatError("a message of " + std::to_string(text.size()) + " bytes, more than the " +
+                         std::to_string(limits.max_bytes) + " that are read");
+  Json value;
+  try {
+    value = parse_json(text, limits.max_depth);
+  } catch (const JsonError& error) {
+    throw RpcFormatError(std::string("not JSON: ") + error.what() + " at byte " +
+                         std::to_string(error.offset()));
+  }
+  std::vector<Message> messages;
+  if (!value.is_array()) {
+    messages.push_back(read_message(value));
+    return messages;
+  }
+  if (value.items().empty()) throw RpcFormatError("a batch without messages");
+  if (value.items().size() > limits.max_batch)
+    throw RpcFormatError("a batch of " + std::to_string(value.items().size()) +
+                         " messages, more than the " + std::to_string(limits.max_batch) +
+                         " that are read");
+  for (const Json& item : value.items()) messages.push_back(read_message(item));
+  return messages;
+}
+
+std::string write_message(const Message& message) {
+  Json json = Json::object({{"jsonrpc", "2.0"}});
+  if (message.kind != Message::Kind::notification) json.set("id", message.id);
+  switch (message.kind) {
+    case Message::Kind::request:
+    case Message::Kind::notification:
+      json.set("method", message.method);
+      if (!message.params.is_null()) json.set("params", message.params);
+      break;
+    case Message::Kind::result:
+      json.set("result", message.result);
+      break;
+    case Message::Kind::error: {
+      Json error = Json::object({{"code", message.error.code}, {"message", message.error.message}});
+      if (!message.error.data.is_null()) error.set("data", message.error.data);
+      json.set("error", std::move(error));
+      break;
+    }
+  }
+  return write_json(json);
+}
+
+std::string id_text(const Json& id) { return one_line(write_json(id), 80); }
+
+}  // namespace sortie::mcp
