@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "app/provider_choice.h"
-#include "app/tool_choice.h"
+#include "app/tool_set.h"
 #include "core/agent/answer.h"
 #include "core/agent/budget.h"
 #include "core/agent/model_family.h"
@@ -16,18 +16,12 @@
 #include "core/base/error.h"
 #include "core/base/image_file.h"
 #include "core/base/text.h"
+#include "core/task/tool_names.h"
 #include "policies/explain.h"
 #include "policies/path_rules.h"
 #include "policies/sandbox/support.h"
 #include "policies/sandbox/workspace_search.h"
-#include "tools/apply_patch.h"
-#include "tools/list_dir.h"
-#include "tools/local_shell.h"
-#include "tools/read_file.h"
 #include "tools/registry.h"
-#include "tools/shell.h"
-#include "tools/update_plan.h"
-#include "tools/web_search.h"
 
 namespace sortie {
 namespace {
@@ -142,8 +136,6 @@ struct Agent::State {
   void make_model();
   void make_tools();
   JudgeOptions judge_options();
-  bool enables(const std::string& tool) const;
-  void keep_enabled(std::vector<std::unique_ptr<Tool>>& tools);
   void make_loop();
   void read_docs();
   void check_stage_tools() const;
@@ -176,44 +168,13 @@ void Agent::State::make_model() {
 
 void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
-  const PolicyLimits& limits = inputs.policy.limits;
-  Confinement& confinement = parts.confinement;
-  const Engine& engine = confinement.engine();
-  const fs::path& workspace = confinement.workspace();
-
-  launcher = std::make_unique<BudgetedLauncher>(confinement.launcher(), parts.budget);
-  auto apply_patch = std::make_unique<ApplyPatch>(
-      confinement.view(), workspace,
-      [&engine](const fs::path& path) { return engine.is_protected(path); });
-  ShellOptions shell;
-  shell.workspace = workspace;
-  shell.environment = confinement.environment();
-  shell.git_environment = confinement.git_environment();
-  shell.folders = engine.folders();
-  shell.command_timeout = limits.command_timeout;
-  shell.max_output_bytes = limits.output;
-  shell.shown_output = inputs.task.context.shown_output;
-  // A patch inside a command is the tool's business, as far as the run has that tool.
-  Tool* patches =
-      enables("apply_patch") && engine.shows_tool("apply_patch") ? apply_patch.get() : nullptr;
-
-  std::vector<std::unique_ptr<Tool>> tools;
-  std::unique_ptr<Tool> own_shell = std::make_unique<Shell>(
-      ShellParts{*launcher, confinement.view(), parts.redactor, patches, &engine},
-      std::move(shell));
-  if (offers_local_shell(inputs.task.model))
-    own_shell = std::make_unique<LocalShell>(std::move(own_shell));
-  tools.push_back(std::move(own_shell));
-  tools.push_back(std::move(apply_patch));
-  tools.push_back(std::make_unique<UpdatePlan>());
-  tools.push_back(std::make_unique<ReadFile>(confinement.view(), workspace));
-  tools.push_back(std::make_unique<ListDir>(
-      confinement.view(), workspace,
-      [&engine](const fs::path& path) { return engine.is_hidden(path); }));
-  if (!inputs.task.verify.commands.empty())
-    tools.push_back(std::make_unique<RunTests>(parts.run_tests));
-  if (offers_web_search(inputs.task.model)) tools.push_back(std::make_unique<WebSearch>());
-  keep_enabled(tools);
+  launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
+  auto tools = sortie::make_tools({.inputs = inputs,
+                                   .confinement = parts.confinement,
+                                   .launcher = *launcher,
+                                   .redactor = parts.redactor,
+                                   .run_tests = parts.run_tests},
+                                  notes);
 
   RegistryOptions options;
   options.shown_output = inputs.task.context.shown_output;
@@ -222,8 +183,9 @@ void Agent::State::make_tools() {
   options.judge = judge_options();
   if (auto* paths = parts.protected_paths)
     options.protected_changes = [paths] { return paths->restore_changed(); };
-  registry = std::make_unique<ToolRegistry>(std::move(tools), engine, parts.events, parts.redactor,
-                                            parts.clock, std::move(options));
+  registry =
+      std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
+                                     parts.redactor, parts.clock, std::move(options));
   check_stage_tools();
 }
 
@@ -233,7 +195,7 @@ void Agent::State::check_stage_tools() const {
   const auto names = registry->names();
   for (const TaskStage& one : task.stages)
     for (const auto& tool : one.tools) {
-      const auto is = [&](const std::string& name) { return enables_tool({tool}, name); };
+      const auto is = [&](const std::string& name) { return means_tool(tool, name); };
       if (std::any_of(names.begin(), names.end(), is)) continue;
       // Left out of the run with a note, where the provider has none.
       if (tool == "web_search" && !task.tools.empty()) continue;
@@ -260,27 +222,6 @@ JudgeOptions Agent::State::judge_options() {
       parts.redactor, parts.say);
   options.approver = approver.get();
   return options;
-}
-
-bool Agent::State::enables(const std::string& tool) const {
-  return enables_tool(parts.inputs.task.tools, tool);
-}
-
-void Agent::State::keep_enabled(std::vector<std::unique_ptr<Tool>>& tools) {
-  // The task's loader knows the names; one left out unseen would be a task done by halves.
-  for (const auto& name : parts.inputs.task.tools) {
-    if (std::any_of(tools.begin(), tools.end(),
-                    [&](const auto& tool) { return enables_tool({name}, tool->spec().name); }))
-      continue;
-    if (name == "web_search")
-      notes.push_back("tools.enable: web_search is left out: the provider has none");
-    else
-      throw Error(name == "run_tests"
-                      ? "tools.enable: run_tests needs commands in the task's verify"
-                      : "tools.enable: there is no tool '" + name + "'",
-                  ExitCode::usage);
-  }
-  std::erase_if(tools, [this](const auto& tool) { return !enables(tool->spec().name); });
 }
 
 /// The mode in force: the policy's, or a stage's stricter one.

@@ -4,6 +4,7 @@
 
 #include "core/model/openai_models.h"
 #include "core/model/provider.h"
+#include "core/task/tool_names.h"
 
 namespace sortie {
 namespace {
@@ -11,11 +12,6 @@ namespace {
 /// A recording may be of any.
 bool may_speak(const TaskModel& model, std::string_view wire) {
   return model.provider == "replay" || provider_named(model.provider).wire == wire;
-}
-
-const std::string& one_name(const std::string& tool) {
-  static const std::string shell = "shell";
-  return tool == "local_shell" ? shell : tool;
 }
 
 }  // namespace
@@ -34,12 +30,6 @@ bool searches_web(const Task& task) {
   return enables_tool(task.tools, "web_search") &&
          (offers_web_search(task.model) ||
           std::any_of(others.begin(), others.end(), offers_web_search));
-}
-
-bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool) {
-  if (enabled.empty()) return tool != "web_search";
-  return std::any_of(enabled.begin(), enabled.end(),
-                     [&tool](const std::string& name) { return one_name(name) == one_name(tool); });
 }
 
 }  // namespace sortie

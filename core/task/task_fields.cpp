@@ -9,6 +9,7 @@
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
 #include "core/task/stage_fields.h"
+#include "core/task/tool_names.h"
 #include "core/task/verify_fields.h"
 
 namespace sortie {
@@ -131,14 +132,12 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
            "Of all of them together.");
 }
 
-/// The tools that a task may name; those of the registry, which a test compares.
-const std::vector<std::string> kTools = {"shell",     "local_shell", "apply_patch", "update_plan",
-                                         "read_file", "list_dir",    "run_tests",   "web_search"};
-const std::vector<std::string> kLaterTools = {"exec_command", "write_stdin", "view_image",
-                                              "search_files", "git_status",  "git_diff"};
-
-bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+/// Of the tools that a task may name.
+std::vector<std::string> known_tools() {
+  std::vector<std::string> names;
+  for (const BuiltInTool& tool : built_in_tools())
+    if (tool.by_default != BuiltInTool::Default::later) names.emplace_back(tool.name);
+  return names;
 }
 
 void check_tool(const YamlNode& node, Diagnostics& findings) {
@@ -152,7 +151,7 @@ void check_tool(const YamlNode& node, Diagnostics& findings) {
 FieldValue enable_value(std::vector<std::string>& target) {
   FieldValue names = texts_value(target);
   Json known = Json::array();
-  for (const auto& name : kTools) known.push_back(name);
+  for (const auto& name : known_tools()) known.push_back(name);
   Json list = Json::object(
       {{"type", "array"}, {"items", Json::object({{"enum", std::move(known)}})}, {"minItems", 1}});
   Json schema =
@@ -216,15 +215,14 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
 std::string tool_problem(const std::string& name, const std::vector<std::string>& enabled,
                          std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
-  if (!is_one_of(name, kTools)) {
-    if (is_one_of(name, kLaterTools) || name.starts_with("mcp__"))
-      return tool + " is not supported yet";
-    nearest = nearest_name(name, enabled.empty() ? kTools : enabled);
+  const auto built_in = find_built_in_tool(name);
+  if (is_mcp_tool(name) || built_in == BuiltInTool::Default::later)
+    return tool + " is not supported yet";
+  if (!built_in) {
+    nearest = nearest_name(name, enabled.empty() ? known_tools() : enabled);
     return "there is no " + tool;
   }
-  const bool is_shell = name == "shell" || name == "local_shell";
-  const bool has_shell = is_one_of("shell", enabled) || is_one_of("local_shell", enabled);
-  if (enabled.empty() || is_one_of(name, enabled) || (is_shell && has_shell)) return {};
+  if (enabled.empty() || enables_tool(enabled, name)) return {};
   nearest = nearest_name(name, enabled);
   return "the run does not have the " + tool + ": tools.enable leaves it out";
 }

@@ -1,0 +1,108 @@
+#include "app/tool_set.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "app/tool_choice.h"
+#include "core/base/error.h"
+#include "core/task/tool_names.h"
+#include "tools/apply_patch.h"
+#include "tools/list_dir.h"
+#include "tools/local_shell.h"
+#include "tools/read_file.h"
+#include "tools/shell.h"
+#include "tools/update_plan.h"
+#include "tools/web_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+using Tools = std::vector<std::unique_ptr<Tool>>;
+
+/// What every command of the run gets.
+ShellOptions shell_options(const ToolSetParts& parts) {
+  const Confinement& confinement = parts.confinement;
+  const PolicyLimits& limits = parts.inputs.policy.limits;
+  ShellOptions options;
+  options.workspace = confinement.workspace();
+  options.environment = confinement.environment();
+  options.git_environment = confinement.git_environment();
+  options.folders = confinement.engine().folders();
+  options.command_timeout = limits.command_timeout;
+  options.max_output_bytes = limits.output;
+  options.shown_output = parts.inputs.task.context.shown_output;
+  return options;
+}
+
+/// @param patches  the run's apply_patch
+std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
+  const Engine& engine = parts.confinement.engine();
+  // A patch inside a command is the tool's business, as far as the run has that tool.
+  if (!enables_tool(parts.inputs.task.tools, "apply_patch") || !engine.shows_tool("apply_patch"))
+    patches = nullptr;
+  std::unique_ptr<Tool> shell = std::make_unique<Shell>(
+      ShellParts{parts.launcher, parts.confinement.view(), parts.redactor, patches, &engine},
+      shell_options(parts));
+  if (!offers_local_shell(parts.inputs.task.model)) return shell;
+  return std::make_unique<LocalShell>(std::move(shell));
+}
+
+std::size_t place_in_table(const Tool& tool) {
+  const auto table = built_in_tools();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const BuiltInTool& one) {
+    return one.name == tool.spec().name;
+  });
+  return static_cast<std::size_t>(row - table.begin());
+}
+
+/// One left out unseen would be a task done by halves.
+void check_that_all_are_there(const std::vector<std::string>& enabled, const Tools& tools,
+                              std::vector<std::string>& notes) {
+  for (const auto& name : enabled) {
+    if (std::any_of(tools.begin(), tools.end(),
+                    [&](const auto& tool) { return means_tool(name, tool->spec().name); }))
+      continue;
+    if (name == "web_search")
+      notes.push_back("tools.enable: web_search is left out: the provider has none");
+    else
+      throw Error(name == "run_tests"
+                      ? "tools.enable: run_tests needs commands in the task's verify"
+                      : "tools.enable: there is no tool '" + name + "'",
+                  ExitCode::usage);
+  }
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
+                                              std::vector<std::string>& notes) {
+  const Task& task = parts.inputs.task;
+  const Engine& engine = parts.confinement.engine();
+  const fs::path& workspace = parts.confinement.workspace();
+  Files& view = parts.confinement.view();
+  const auto is_hidden = [&engine](const fs::path& path) { return engine.is_hidden(path); };
+  const auto is_protected = [&engine](const fs::path& path) { return engine.is_protected(path); };
+
+  // A line a tool; their order is that of built_in_tools().
+  Tools tools;
+  const auto add = [&tools](std::unique_ptr<Tool> tool) { tools.push_back(std::move(tool)); };
+  add(std::make_unique<ApplyPatch>(view, workspace, is_protected));
+  add(make_shell(parts, tools.back().get()));
+  add(std::make_unique<UpdatePlan>());
+  add(std::make_unique<ReadFile>(view, workspace));
+  add(std::make_unique<ListDir>(view, workspace, is_hidden));
+  if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
+  if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
+
+  check_that_all_are_there(task.tools, tools, notes);
+  std::erase_if(tools,
+                [&](const auto& tool) { return !enables_tool(task.tools, tool->spec().name); });
+  std::stable_sort(tools.begin(), tools.end(), [](const auto& left, const auto& right) {
+    return place_in_table(*left) < place_in_table(*right);
+  });
+  return tools;
+}
+
+}  // namespace sortie

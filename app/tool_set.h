@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/confinement.h"
+#include "app/inputs.h"
+#include "core/base/launcher.h"
+#include "core/base/redact.h"
+#include "tools/run_tests.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+/// What the tools of a run work with; all of it outlives them.
+struct ToolSetParts {
+  const RunInputs& inputs;
+  Confinement& confinement;
+  Launcher& launcher;
+  const Redactor& redactor;
+  /// Runs the task's verification for the model that asks for it.
+  std::function<RunTests::Outcome(std::stop_token)> run_tests{};
+};
+
+/// The tools that the task gives the run: the built-in ones in the order of their table, then the
+/// others in the order in which they were made. What of them the model is shown is the policy's
+/// word besides.
+/// @param notes  takes what the operator has to know: a tool that is left out
+/// @throws Error  ExitCode::usage: the task lists a tool that this run can't have
+std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
+                                              std::vector<std::string>& notes);
+
+}  // namespace sortie

@@ -1,0 +1,60 @@
+#include "core/task/tool_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/pattern.h"
+
+namespace sortie {
+namespace {
+
+using Default = BuiltInTool::Default;
+
+constexpr BuiltInTool kTools[] = {
+    {"shell", Default::on},
+    {"local_shell", Default::on},  // in place of `shell` with models that have it
+    {"exec_command", Default::later},
+    {"write_stdin", Default::later},
+    {"apply_patch", Default::on},
+    {"update_plan", Default::on},
+    {"view_image", Default::later},
+    {"read_file", Default::on},
+    {"list_dir", Default::on},
+    {"search_files", Default::later},
+    {"git_status", Default::later},
+    {"git_diff", Default::later},
+    {"run_tests", Default::on},
+    // What a model searches for leaves the machine.
+    {"web_search", Default::off},
+};
+
+const std::string& one_name(const std::string& tool) {
+  static const std::string shell = "shell";
+  return tool == "local_shell" ? shell : tool;
+}
+
+}  // namespace
+
+std::span<const BuiltInTool> built_in_tools() { return kTools; }
+
+std::optional<Default> find_built_in_tool(std::string_view name) {
+  const auto* const tool = std::find_if(std::begin(kTools), std::end(kTools),
+                                        [&](const BuiltInTool& one) { return one.name == name; });
+  if (tool == std::end(kTools)) return std::nullopt;
+  return tool->by_default;
+}
+
+bool is_mcp_tool(std::string_view name) { return name.starts_with("mcp__"); }
+
+bool means_tool(const std::string& word, const std::string& tool) {
+  if (one_name(word) == one_name(tool)) return true;
+  return is_mcp_tool(word) && is_mcp_tool(tool) && Pattern::word_glob(word).matches(tool);
+}
+
+bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool) {
+  if (enabled.empty()) return find_built_in_tool(tool).value_or(Default::on) == Default::on;
+  return std::any_of(enabled.begin(), enabled.end(),
+                     [&tool](const std::string& word) { return means_tool(word, tool); });
+}
+
+}  // namespace sortie
