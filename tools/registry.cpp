@@ -99,6 +99,11 @@ std::string ToolRegistry::unknown_tool(const std::string& name) const {
   return text;
 }
 
+void ToolRegistry::tell_call(const ToolCall& call, int turn) {
+  const Entry* entry = find(call.name);
+  events_.on(tool_call_event(turn, call, entry ? entry->tool->origin() : Json()));
+}
+
 CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                                   std::stop_token stop) {
   Entry* entry = find(call.name);
@@ -151,7 +156,7 @@ CallResult ToolRegistry::unusable(const ToolCall& call, int turn, const std::str
 
 CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text,
                                 const FitOutput& fit) {
-  events_.on(tool_call_event(turn, call));
+  tell_call(call, turn);
   ToolOutputRecord record{.call_id = call.call_id,
                           .tool = call.name,
                           .success = false,
@@ -166,7 +171,7 @@ CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& 
                                 const FitOutput& fit) {
   const bool forbidden = decision.effect == Effect::forbid;
   const std::string text = redactor_.text(denial_text(decision), Audience::tools);
-  events_.on(tool_call_event(turn, call));
+  tell_call(call, turn);
   ToolOutputRecord record{.call_id = call.call_id,
                           .tool = call.name,
                           .success = false,
@@ -190,7 +195,7 @@ CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& 
 CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json& arguments,
                                  const std::string& note, int turn, const FitOutput& fit,
                                  std::stop_token stop) {
-  events_.on(tool_call_event(turn, call));
+  tell_call(call, turn);
   const auto start = clock_.steady();
   ToolResult result;
   try {
@@ -220,6 +225,8 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
       .output = std::move(result.collected->recorded),
       .dropped_bytes = result.collected->left_out_bytes,
       .changed_files = result.changed_files};
+  if (result.details.is_object() && !result.details.find("steps"))
+    record.details = redactor_.json(result.details, Audience::tools);
   CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form}};
   fit_to(answer.output, record, fit);
   if (result.exit && options_.protected_changes) {

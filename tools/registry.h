@@ -47,6 +47,7 @@ class ToolRegistry : public ToolHost {
 
   Entry* find(const std::string& name);
   std::string unknown_tool(const std::string& name) const;
+  void tell_call(const ToolCall& call, int turn);
   CallResult refuse(const ToolCall& call, int turn, const Decision& decision, const FitOutput& fit);
   CallResult perform(Entry& entry, const ToolCall& call, const Json& arguments,
                      const std::string& note, int turn, const FitOutput& fit, std::stop_token stop);

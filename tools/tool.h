@@ -27,7 +27,9 @@ struct ToolResult {
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::vector<FileChange> file_changes{};    ///< the same, for the transcript
   std::string note{};                        ///< for the model, after the output
-  Json details{};                            ///< for the transcript, an object or null
+  /// For the transcript, an object or null: {"explanation","steps"} of a plan, else what
+  /// ToolOutputRecord::details says.
+  Json details{};
 };
 
 /// Something the model can call.
@@ -37,6 +39,9 @@ class Tool {
   virtual const ToolSpec& spec() const = 0;
   /// The arguments with other names that models use replaced by the schema's own.
   virtual Json renamed(Json arguments) const { return arguments; }
+  /// Of a tool that another program offers: {"server","tool"}, each as that program calls itself
+  /// and it; null for tools of ours.
+  virtual Json origin() const { return {}; }
   /// What the call wants to do, for the engine. Arguments fit the schema; a custom tool's text
   /// stands as {"input": TEXT}. @throws ToolError
   virtual std::vector<Action> actions(const Json& arguments) const = 0;

@@ -232,12 +232,13 @@ RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decis
   return {"approval", turn, std::move(data)};
 }
 
-RunEvent tool_call_event(int turn, const ToolCall& call) {
-  return {"tool.call", turn,
-          Json::object({{"call_id", call.call_id},
-                        {"tool", call.name},
-                        {"form", form_of(call.form)},
-                        {"arguments", call.arguments}})};
+RunEvent tool_call_event(int turn, const ToolCall& call, Json origin) {
+  Json data = Json::object({{"call_id", call.call_id},
+                            {"tool", call.name},
+                            {"form", form_of(call.form)},
+                            {"arguments", call.arguments}});
+  if (origin.is_object()) data.set("origin", std::move(origin));
+  return {"tool.call", turn, std::move(data)};
 }
 
 RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
@@ -256,6 +257,7 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
   data.set("output", record.output);  // large: an initializer list would copy it once more
   if (record.shown) data.set("shown", *record.shown);
   if (!record.declined.empty()) data.set("reason", record.declined);
+  if (record.details.is_object()) data.set("details", record.details);
   return {"tool.output", turn, std::move(data)};
 }
 

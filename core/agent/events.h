@@ -105,7 +105,8 @@ RunEvent check_hit_event(int turn, const std::string& check, const std::string& 
 /// @param audit_flags  array
 RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decision,
                         Json audit_flags = Json::array());
-RunEvent tool_call_event(int turn, const ToolCall& call);
+/// @param origin  {"server","tool"} of a tool that another program offers, else null
+RunEvent tool_call_event(int turn, const ToolCall& call, Json origin = {});
 
 /// What became of a tool call.
 struct ToolOutputRecord {
@@ -120,6 +121,9 @@ struct ToolOutputRecord {
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::string verdict{};                     ///< "denied", "forbidden", "budget", … or ""
   std::string declined{};                    ///< why it was not run, where it was not; else ""
+  /// {"session_id": N} of a command that goes on running, or that one has written to or waited for;
+  /// {"content": […], "structured_content": …} that a server of tools has answered; or null.
+  Json details{};
 };
 RunEvent tool_output_event(int turn, const ToolOutputRecord& record);
 

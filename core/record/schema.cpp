@@ -85,7 +85,12 @@ const RecordRow kRecords[] = {
       {"would_allow_yaml?", "text"},
       {"escalation?", "object"},
       {"audit_flags", "list"}}},
-    {"tool.call", {{"call_id", "text"}, {"tool", "text"}, {"form", "form"}, {"arguments", "text"}}},
+    {"tool.call",
+     {{"call_id", "text"},
+      {"tool", "text"},
+      {"form", "form"},
+      {"arguments", "text"},
+      {"origin?", "origin"}}},
     {"tool.output",
      {{"call_id", "text"},
       {"tool", "text"},
@@ -99,6 +104,7 @@ const RecordRow kRecords[] = {
       {"dropped_bytes", "count"},
       {"changed_files", "list"},
       {"verdict", "text_or_null"},
+      {"details?", "object"},
       {"cut?", "boolean"}}},
     {"plan.updated", {{"explanation", "text"}, {"steps", "list"}}},
     {"file.changed",
@@ -177,6 +183,11 @@ constexpr const char* kTypes = R"({
   "text_or_null": {"anyOf": [{"type": ["string", "null"]}, {"$ref": "#/$defs/blob"}]},
   "list": {"anyOf": [{"type": "array"}, {"$ref": "#/$defs/blob"}]},
   "object": {"type": "object"},
+  "origin": {
+    "type": "object",
+    "required": ["server", "tool"],
+    "properties": {"server": {"type": "string"}, "tool": {"type": "string"}}
+  },
   "connection_state": {"enum": ["denied", "opened", "closed"]},
   "source": {
     "type": "object",
