@@ -13,13 +13,24 @@
 
 namespace sortie {
 
+/// What a command's stdin is.
+enum class CommandInput {
+  none,      ///< /dev/null
+  pipe,      ///< what is written to RunningCommand::input()
+  terminal,  ///< a new pseudo-terminal of 80 × 24, also for stdout and stderr: its controlling one
+};
+
 /// A command to be started: nothing of the caller's own environment or descriptors reaches it.
 struct Command {
   std::vector<std::string> argv;  ///< argv[0]: a name looked up on PATH, or an absolute path
   std::filesystem::path workdir;  ///< absolute, as the command sees it
   std::map<std::string, std::string> environment;  ///< all of it
+  /// Held by whoever reads its output (run_command() does), and by the kernel for its CPU time: a
+  /// command that is to live as long as the run gets what the run has left.
   std::chrono::milliseconds timeout{std::chrono::minutes(10)};
-  std::uint64_t max_output_bytes = 64ull << 20;
+  std::uint64_t max_output_bytes = 64ull << 20;  ///< 0: no limit; held by whoever reads
+  CommandInput input = CommandInput::none;
+  bool errors_apart = false;  ///< stderr goes to RunningCommand::errors(), not with stdout
   bool read_only = false;     ///< for this command the workspace is not writable
   bool writes = false;        ///< may write where the run's own mode lets none (escalation)
   bool open_network = false;  ///< reaches the network though the run's mode is none (escalation)
@@ -53,9 +64,17 @@ struct ExitStatus {
 class RunningCommand {
  public:
   virtual ~RunningCommand() = default;
-  /// Read end of stdout and stderr; non-blocking. It may outlive the command's first process, and
-  /// is at its end once no process of the command is left.
+  /// Read end of stdout and stderr, or the terminal's master; non-blocking. It may outlive the
+  /// command's first process, and is at its end (EIO for a terminal) once no process of the command
+  /// is left.
   virtual const Fd& output() const = 0;
+  /// What is written here the command reads from its stdin; non-blocking, none with
+  /// CommandInput::none. Writing fails with EPIPE (SIGPIPE has to be ignored) where nobody reads
+  /// any more. A pipe's reader sees the end of its input once this is reset(); a terminal's sees it
+  /// by control-D ("\4"), and resetting changes nothing for it.
+  virtual Fd& input() = 0;
+  /// Read end of stderr where the command has `errors_apart`, as output() is; else none.
+  virtual const Fd& errors() const = 0;
   /// A descriptor that becomes readable when the command has ended: for poll(2) beside output().
   virtual int ended_descriptor() const = 0;
   /// The status once the command has ended and all its descendants are dead; else nothing.

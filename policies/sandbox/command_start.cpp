@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -107,11 +108,14 @@ void reset_signals() noexcept {
 /// What the command's own process applies to itself, in this order.
 class Confinement {
  public:
-  Confinement(const Command& command, const CommandLayers& layers, const Fd& output, const Fd& null)
+  Confinement(const Command& command, const CommandLayers& layers, const CommandStreams& streams,
+              const Fd& null)
       : layers_(layers),
         rules_(command.read_only ? layers.read_only_rules : layers.rules),
-        output_(output.get()),
-        null_(null.get()),
+        input_(streams.input ? streams.input.get() : null.get()),
+        output_(streams.output ? streams.output.get() : input_),
+        errors_(streams.errors ? streams.errors.get() : output_),
+        has_terminal_(command.input == CommandInput::terminal),
         cpu_seconds_(cpu_seconds(layers.profile, command.timeout)) {}
 
   /// The step that failed, errno in `error`. Neither allocates nor throws: the parent's memory may
@@ -119,6 +123,8 @@ class Confinement {
   StartStep apply(const char* workdir, int& error) const noexcept {
     if (!redirect()) return fail(StartStep::descriptors, errno, error);
     ::setsid();
+    if (has_terminal_ && ::ioctl(0, TIOCSCTTY, 0) != 0)
+      return fail(StartStep::terminal, errno, error);
     if (layers_.profile.mode != SandboxMode::none) {
       if (const auto failed = confine(error); failed != StartStep::none) return failed;
     } else if (const int code = apply_resource_limits(layers_.profile, cpu_seconds_)) {
@@ -137,7 +143,7 @@ class Confinement {
 
  private:
   bool redirect() const noexcept {
-    return ::dup2(null_, 0) >= 0 && ::dup2(output_, 1) >= 0 && ::dup2(output_, 2) >= 0;
+    return ::dup2(input_, 0) >= 0 && ::dup2(output_, 1) >= 0 && ::dup2(errors_, 2) >= 0;
   }
 
   StartStep confine(int& error) const noexcept {
@@ -170,8 +176,10 @@ class Confinement {
 
   const CommandLayers& layers_;
   const LandlockRules& rules_;
+  int input_;
   int output_;
-  int null_;
+  int errors_;
+  bool has_terminal_;
   std::uint64_t cpu_seconds_;
 };
 
@@ -235,8 +243,8 @@ int end_the_rest(bool own_pid_namespace) {
   return count;
 }
 
-[[noreturn]] void be_first_process(const Command& command, const CommandLayers& layers, Fd output,
-                                   const Fd& report, bool namespaces) {
+[[noreturn]] void be_first_process(const Command& command, const CommandLayers& layers,
+                                   CommandStreams streams, const Fd& report, bool namespaces) {
   ::prctl(PR_SET_NAME, "sortie-command");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!namespaces) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -266,10 +274,10 @@ int end_the_rest(bool own_pid_namespace) {
   }
   Program program(command);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const Confinement confinement(command, layers, output, null);
+  const Confinement confinement(command, layers, streams, null);
   const pid_t child = fork_command(command.canary, program, confinement, report.get());
   if (child < 0) fail(StartStep::fork, errno);
-  output.reset();
+  streams = {};
 
   for (pid_t ended = 0; ended != child;) {
     ended = ::waitpid(-1, &message.wait_status, 0);
@@ -283,13 +291,13 @@ int end_the_rest(bool own_pid_namespace) {
 }  // namespace
 
 pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
-                    const Fd& output, const Fd& report) {
+                    CommandStreams streams, const Fd& report) {
   const bool namespaces = layers.profile.use_namespaces;
   const unsigned long flags = namespaces ? CLONE_NEWPID | CLONE_NEWNS : 0;
   const pid_t pid = clone_process(flags, group);
   if (pid != 0) return pid;
   try {
-    be_first_process(command, layers, Fd(output.get()), report, namespaces);
+    be_first_process(command, layers, std::move(streams), report, namespaces);
   } catch (const std::exception&) {
     ::_exit(kNotStarted);
   }
@@ -321,6 +329,8 @@ const char* name_of(StartStep step) noexcept {
       return "hand over the connect gate";
     case StartStep::descriptors:
       return "close descriptors";
+    case StartStep::terminal:
+      return "take its terminal";
     case StartStep::workdir:
       return "enter the working folder";
     case StartStep::exec:

@@ -30,6 +30,13 @@ struct CommandLayers {
         filter(profile) {}
 };
 
+/// What a command's standard descriptors are to be.
+struct CommandStreams {
+  Fd input;   ///< none: /dev/null
+  Fd output;  ///< none: as input, which is a terminal
+  Fd errors;  ///< none: as output
+};
+
 enum class StartStep : std::int32_t {
   none,
   network,
@@ -43,6 +50,7 @@ enum class StartStep : std::int32_t {
   seccomp,
   connect_gate,
   descriptors,
+  terminal,
   workdir,
   exec,
 };
@@ -58,10 +66,11 @@ struct StartReport {
 /// Starts a command: a first process that reaps (process 1 of a new PID namespace, where there are
 /// namespaces, else a subreaper), and the command below it, behind every layer of the profile.
 /// @param group   the control group to be in; none: the keeper's own
+/// @param streams  a terminal as input becomes the command's controlling one
 /// @param report  the write end of a pipe for StartReports
 /// @return the first process' id; -1 with errno set where it can't be forked
 pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
-                    const Fd& output, const Fd& report);
+                    CommandStreams streams, const Fd& report);
 
 /// "chdir to the working folder", for messages.
 const char* name_of(StartStep step) noexcept;

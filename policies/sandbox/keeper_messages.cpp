@@ -20,6 +20,8 @@ std::string encode_command(const Command& command) {
   writer.number(command.writes ? 1 : 0);
   writer.number(command.open_network ? 1 : 0);
   writer.number(command.canary ? 1 : 0);
+  writer.number(static_cast<std::int64_t>(command.input));
+  writer.number(command.errors_apart ? 1 : 0);
   writer.number(command.timeout.count());
   return writer.bytes();
 }
@@ -37,6 +39,8 @@ Command decode_command(std::string_view bytes) {
   command.writes = reader.number() != 0;
   command.open_network = reader.number() != 0;
   command.canary = reader.number() != 0;
+  command.input = static_cast<CommandInput>(reader.number());
+  command.errors_apart = reader.number() != 0;
   command.timeout = std::chrono::milliseconds(reader.number());
   return command;
 }

@@ -16,8 +16,10 @@
 #include "core/base/error.h"
 #include "policies/sandbox/cgroup.h"
 #include "policies/sandbox/command_report.h"
+#include "policies/sandbox/command_start.h"
 #include "policies/sandbox/keeper_messages.h"
 #include "policies/sandbox/process_tree.h"
+#include "policies/sandbox/terminal.h"
 #include "policies/sandbox/wire.h"
 
 namespace sortie {
@@ -39,6 +41,21 @@ Command read_request(const Fd& request) {
   Command command = decode_command(bytes);
   if (command.argv.empty()) throw Error("a command without a program");
   return command;
+}
+
+/// Of the descriptors that came with a request, in the order that keeper_process.h has.
+CommandStreams streams_of(const Command& command, std::vector<Fd> came) {
+  CommandStreams streams;
+  std::size_t next = 0;
+  const auto take = [&](Fd& stream) {
+    if (next < came.size()) stream = std::move(came[next]);
+    ++next;
+  };
+  if (command.input != CommandInput::terminal) take(streams.output);
+  if (command.input == CommandInput::pipe) take(streams.input);
+  if (command.errors_apart) take(streams.errors);
+  if (next != came.size()) throw Error("a command's request has the wrong descriptors");
+  return streams;
 }
 
 }  // namespace
@@ -161,22 +178,28 @@ void KeeperService::take_request() {
   if (message.bytes.empty()) return;
   WireReader reader(message.bytes);
   const auto word = static_cast<KeeperWord>(reader.number());
-  if (word != KeeperWord::start || message.descriptors.size() != 3) {
+  if (word != KeeperWord::start || message.descriptors.size() < 2) {
     quit_ = true;
     return;
   }
-  start(message.descriptors[0], message.descriptors[1], std::move(message.descriptors[2]));
+  std::vector<Fd> streams;
+  for (std::size_t i = 2; i < message.descriptors.size(); ++i)
+    streams.push_back(std::move(message.descriptors[i]));
+  start(message.descriptors[0], std::move(message.descriptors[1]), std::move(streams));
 }
 
-void KeeperService::start(const Fd& request, const Fd& output, Fd control) {
+void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
   CommandEnd refused;
   try {
     const Command command = read_request(request);
+    CommandStreams streams = streams_of(command, std::move(came));
+    if (command.input == CommandInput::terminal) streams.input = hand_out_terminal(control);
     Pipe report = make_pipe();
     ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
     Running running;
     const std::uint64_t kills = memory_kills(group_);
-    running.first = start_command(command, layers_.of(command), group_, output, report.write);
+    running.first =
+        start_command(command, layers_.of(command), group_, std::move(streams), report.write);
     if (running.first > 0) {
       running.control = std::move(control);
       running.report = std::move(report.read);
@@ -190,10 +213,21 @@ void KeeperService::start(const Fd& request, const Fd& output, Fd control) {
       return;
     }
     refused.failure = "a command could not be confined: clone: " + errno_text(errno);
+  } catch (const NoTerminal& error) {
+    refused.status.ending = Ending::not_started;
+    refused.status.detail = error.what();
   } catch (const std::exception& error) {
     refused.failure = error.what();
   }
   send_message(control.get(), encode_end(refused));
+}
+
+/// Sends the master away, so that no process inherits it, and keeps the other end.
+Fd KeeperService::hand_out_terminal(const Fd& control) {
+  Terminal terminal = open_terminal(profile_.uid, profile_.gid);
+  if (!send_message(control.get(), "terminal", {terminal.master.get()}))
+    throw system_error("hand out a terminal");
+  return std::move(terminal.slave);
 }
 
 /// Ends what is past a limit.

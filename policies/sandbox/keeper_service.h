@@ -7,6 +7,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/launcher.h"
@@ -20,8 +21,7 @@ namespace sortie {
 
 /// The keeper's work once the view stands: one loop over sockets, children and the time.
 ///
-/// SIGCHLD is blocked. Over the socket come requests ("start" with the memory file, the output's
-/// write end and the command's socket; "quit"); a byte on a command's socket is an Ending: kill it.
+/// SIGCHLD is blocked. Over the socket come the requests that keeper_process.h has.
 class KeeperService {
  public:
   /// @param start  outlives the service
@@ -54,7 +54,8 @@ class KeeperService {
   void reap();
   void answer(const Running& command);
   void take_request();
-  void start(const Fd& request, const Fd& output, Fd control);
+  void start(const Fd& request, Fd control, std::vector<Fd> came);
+  Fd hand_out_terminal(const Fd& control);
   void sample();
 
   const SandboxProfile& profile_;

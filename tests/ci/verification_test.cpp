@@ -25,12 +25,15 @@ class EndedCommand : public RunningCommand {
     output_ = std::move(pipe.read);
   }
   const Fd& output() const override { return output_; }
+  Fd& input() override { return none_; }
+  const Fd& errors() const override { return none_; }
   int ended_descriptor() const override { return output_.get(); }
   std::optional<ExitStatus> status() override { return exit_; }
   void end(Ending why) override { exit_.ending = why; }
 
  private:
   Fd output_;
+  Fd none_;
   ExitStatus exit_;
 };
 

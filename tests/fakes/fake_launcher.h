@@ -20,8 +20,15 @@ namespace sortie {
 class FakeCommand : public RunningCommand {
  public:
   /// @param ends  how it ends by itself; nothing: only by end()
-  FakeCommand(const std::string& printed, std::optional<ExitStatus> ends)
+  FakeCommand(const std::string& printed, std::optional<ExitStatus> ends,
+              CommandInput input = CommandInput::none)
       : ended_(::eventfd(0, EFD_CLOEXEC)) {
+    if (input != CommandInput::none) {
+      Pipe pipe = make_pipe();
+      ::fcntl(pipe.write.get(), F_SETFL, O_WRONLY | O_NONBLOCK);
+      input_ = std::move(pipe.write);
+      unread_ = std::move(pipe.read);
+    }
     Pipe pipe = make_pipe();
     ::fcntl(pipe.write.get(), F_SETPIPE_SZ, 1 << 20);
     ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
@@ -35,6 +42,8 @@ class FakeCommand : public RunningCommand {
   }
 
   const Fd& output() const override { return output_; }
+  Fd& input() override { return input_; }
+  const Fd& errors() const override { return none_; }
   int ended_descriptor() const override { return ended_.get(); }
   std::optional<ExitStatus> status() override { return status_; }
   void end(Ending why) override {
@@ -49,6 +58,9 @@ class FakeCommand : public RunningCommand {
   }
 
   Fd output_;
+  Fd input_;
+  Fd unread_;  ///< what is written to it stays here
+  Fd none_;
   Fd writer_;
   Fd ended_;
   std::optional<ExitStatus> status_;
@@ -68,7 +80,7 @@ class FakeLauncher : public Launcher {
   std::unique_ptr<RunningCommand> start(const Command& command) override {
     started.push_back(command);
     Answer what = answer(command);
-    return std::make_unique<FakeCommand>(what.output, what.ends);
+    return std::make_unique<FakeCommand>(what.output, what.ends, command.input);
   }
 };
 

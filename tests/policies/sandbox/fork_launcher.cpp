@@ -27,6 +27,8 @@ class ForkedCommand : public RunningCommand {
     ::waitpid(child_, nullptr, 0);
   }
   const Fd& output() const override { return output_; }
+  Fd& input() override { return none_; }
+  const Fd& errors() const override { return none_; }
   int ended_descriptor() const override { return handle_.get(); }
   std::optional<ExitStatus> status() override {
     int status = 0;
@@ -42,6 +44,7 @@ class ForkedCommand : public RunningCommand {
   pid_t child_;
   Fd handle_;
   Fd output_;
+  Fd none_;
   std::optional<ExitStatus> status_;
 };
 
