@@ -1,6 +1,8 @@
 #include "core/net/sse.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include "core/base/text.h"
 
@@ -80,11 +82,24 @@ void SseParser::line(std::string_view text, const Sink& sink) {
     only_line_ = {};
     data_ += '\n';
     data_ += value;
+  } else if (field == "id") {
+    if (value.find('\0') == std::string_view::npos) id_ = value;
+  } else if (field == "retry") {
+    set_retry(value);
   }
-  // `id` and `retry` are for clients that reconnect to a stream; a response can't be resumed.
+}
+
+/// Takes digits alone, as the standard says; of too many the longest wait that can be told.
+void SseParser::set_retry(std::string_view digits) {
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return;
+  constexpr std::int64_t kLongest = 1'000'000'000'000;
+  std::int64_t wait = kLongest;
+  std::from_chars(digits.data(), digits.data() + digits.size(), wait);
+  retry_ = std::chrono::milliseconds(std::min(wait, kLongest));
 }
 
 void SseParser::dispatch(const Sink& sink) {
+  if (id_ != last_id_) last_id_ = id_;
   const SseEvent event{name_, only_line_.data() ? only_line_ : std::string_view(data_)};
   if (data_lines_ > 0) sink(event);
   name_.clear();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -36,9 +38,16 @@ class SseParser {
   /// @throws SseError  when an event grows past the limit; the parser is spent then
   void feed(std::string_view bytes, const Sink& sink);
 
+  /// For clients that reconnect. The id of the last event that was complete ("" before one, and
+  /// where the stream took it back), and how long the stream asks to wait first. An id may be any
+  /// bytes but CR, LF and NUL.
+  const std::string& last_event_id() const noexcept { return last_id_; }
+  std::optional<std::chrono::milliseconds> retry() const noexcept { return retry_; }
+
  private:
   void line(std::string_view text, const Sink& sink);
   void dispatch(const Sink& sink);
+  void set_retry(std::string_view digits);
   void check(std::size_t more) const;
 
   std::size_t max_bytes_;
@@ -48,6 +57,9 @@ class SseParser {
   std::string data_;            ///< its data lines, joined
   std::string_view only_line_;  ///< its data while that is one line of the chunk being fed
   std::size_t data_lines_ = 0;
+  std::string id_;       ///< of the event under way; holds on for those that name none
+  std::string last_id_;  ///< of the last that was complete
+  std::optional<std::chrono::milliseconds> retry_;
   std::size_t mark_bytes_ = 0;  ///< of a byte order mark, seen so far
   bool started_ = false;        ///< past the byte order mark
   bool after_cr_ = false;       ///< an LF next belongs to the CR before

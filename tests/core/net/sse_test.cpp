@@ -26,6 +26,40 @@ Events parse(const std::vector<std::string>& chunks, std::size_t max = SseParser
 
 BOOST_AUTO_TEST_SUITE(sse)
 
+BOOST_AUTO_TEST_CASE(a_stream_says_where_and_when_to_go_on) {
+  using Wait = std::optional<std::chrono::milliseconds>;
+  const struct {
+    const char* name;
+    std::string stream;
+    std::string id;
+    Wait retry;
+  } rows[] = {
+      {"nothing said", "data: 1\n\n", "", {}},
+      {"an id", "id: a-1\ndata: 1\n\n", "a-1", {}},
+      {"an id without data counts", "id: a\n\n", "a", {}},
+      {"the id of an event that was cut off does not", "id: a\ndata\n\nid: b\ndata: 2\n", "a", {}},
+      {"an id holds on", "id: a\ndata\n\ndata\n\n", "a", {}},
+      {"an empty id takes it back", "id: a\ndata\n\nid\ndata\n\n", "", {}},
+      {"an id with NUL is none", std::string("id: a\n\nid: b\0\n\n", 15), "a", {}},
+      {"retry", "retry: 500\n\n", "", Wait(500)},
+      {"retry counts at once", "retry: 500\n", "", Wait(500)},
+      {"the last retry", "retry: 1\nretry:2\n\n", "", Wait(2)},
+      {"retry is digits alone", "retry: 5s\nretry: -1\nretry\n\n", "", {}},
+      {"a retry without end", "retry: 99999999999999999999999\n\n", "", Wait(1'000'000'000'000)},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      for (std::size_t at = 0; at <= row.stream.size(); ++at) {
+        SseParser parser;
+        for (const std::string& part : {row.stream.substr(0, at), row.stream.substr(at)})
+          parser.feed(part, [](const SseEvent&) {});
+        BOOST_TEST(parser.last_event_id() == row.id);
+        BOOST_TEST((parser.retry() == row.retry));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(streams_are_cut_into_their_events_wherever_they_are_split) {
   const struct {
     const char* name;
