@@ -33,17 +33,6 @@ bool is_ours(const std::string& name) {
                      [&name](const char* ours) { return ::strcasecmp(ours, name.c_str()) == 0; });
 }
 
-bool is_header_name(const std::string& name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '-' || c == '_';
-  });
-}
-
-bool is_header_value(const std::string& value) {
-  return std::none_of(value.begin(), value.end(),
-                      [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; });
-}
-
 /// Takes the ending off the path, as often as it stands there.
 void drop_endings(std::string& path, std::string_view ending) {
   while (path.ends_with(ending)) path.resize(path.size() - ending.size());

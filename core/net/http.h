@@ -18,6 +18,11 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 /// The first field of that name, in any case of letters, or "".
 std::string_view header_value(const HttpHeaders& headers, std::string_view name);
 
+/// Letters, digits, "-" and "_": what a header that is configured may be called.
+bool is_header_name(std::string_view name);
+/// Without control characters, so that it stays one line of the head.
+bool is_header_value(std::string_view value);
+
 struct HttpLimits {
   std::chrono::milliseconds connect{10000};  ///< name, connection and TLS together
   /// From there until the sink has begun: to the whole response head at least.
@@ -34,6 +39,9 @@ struct HttpRequest {
   Url url{};  ///< path: the whole target, query included
   HttpHeaders headers{};
   std::string_view body{};
+  /// Whether it may go out twice: over a connection that was kept, and once more where the server
+  /// closes that without an answer. Otherwise it goes over a connection of its own, once.
+  bool repeatable = true;
 };
 
 struct HttpHead {
