@@ -13,6 +13,7 @@
 #include "tools/read_file.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
+#include "tools/view_image.h"
 #include "tools/web_search.h"
 
 namespace sortie {
@@ -91,6 +92,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(std::make_unique<ApplyPatch>(view, workspace, is_protected));
   add(make_shell(parts, tools.back().get()));
   add(std::make_unique<UpdatePlan>());
+  add(std::make_unique<ViewImage>(view, workspace, is_hidden));
   add(std::make_unique<ReadFile>(view, workspace));
   add(std::make_unique<ListDir>(view, workspace, is_hidden));
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));

@@ -227,7 +227,8 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
       .changed_files = result.changed_files};
   if (result.details.is_object() && !result.details.find("steps"))
     record.details = redactor_.json(result.details, Audience::tools);
-  CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form}};
+  CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form,
+                               std::move(result.images)}};
   fit_to(answer.output, record, fit);
   if (result.exit && options_.protected_changes) {
     const auto changed = options_.protected_changes();

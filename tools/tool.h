@@ -22,6 +22,7 @@ struct ToolResult {
   /// Output that the tool has redacted and cut itself, in place of `text`: a command's may be too
   /// long to be held in memory.
   std::optional<CollectedOutput> collected{};
+  std::vector<Image> images{};  ///< for the model, after the text; never redacted
   bool success = true;
   std::optional<ExitStatus> exit{};          ///< of a command
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
@@ -47,6 +48,9 @@ class Tool {
   virtual std::vector<Action> actions(const Json& arguments) const = 0;
   /// @throws ToolError  worded for the model
   virtual ToolResult run(const Json& arguments, std::stop_token stop) = 0;
+  /// Whether a call changes nothing and run() may be called by several threads at once: such calls
+  /// of one response run at the same time.
+  virtual bool reads_only() const { return false; }
 };
 
 }  // namespace sortie

@@ -274,6 +274,17 @@ std::string Conversation::ask_aside(std::string_view request, std::string& why_n
 std::uint64_t Conversation::fit(ToolOutput& output) {
   const std::int64_t most = room_for_output(room(), tokens_of(history_));
   if (history_.estimated_tokens({output}) <= most) return 0;
+  if (!output.images.empty()) {
+    // An image can't be cut: it is shown whole or not at all.
+    const std::size_t images = output.images.size();
+    output.images.clear();
+    output.text += "\nNote: left out, since the conversation has no room for ";
+    output.text += images == 1 ? "it: the image" : std::to_string(images) + " images";
+    parts_.events.on(check_hit_event(
+        turn_, "output_cut",
+        "the output of call " + output.call_id + " has images that there is no room for", ""));
+    if (history_.estimated_tokens({output}) <= most) return 0;
+  }
   const std::size_t bytes = output.text.size();
   HeadTail cut(history_.bytes_of_tokens(most));
   cut.feed(output.text);

@@ -130,12 +130,21 @@ std::optional<ImageHeader> read_webp(const Reader& file) {
 
 }  // namespace
 
+std::string_view image_format(std::string_view bytes) noexcept {
+  if (bytes.starts_with("\x89PNG\r\n\x1A\n"sv)) return "PNG";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "GIF";
+  if (bytes.starts_with("\xFF\xD8\xFF"sv)) return "JPEG";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "WebP";
+  return "";
+}
+
 std::optional<ImageHeader> read_image_header(std::string_view bytes) {
   const Reader file(bytes);
-  if (file.has(0, "\x89PNG\r\n\x1A\n"sv)) return read_png(file);
-  if (file.has(0, "GIF87a") || file.has(0, "GIF89a")) return read_gif(file);
-  if (file.has(0, "\xFF\xD8\xFF"sv)) return read_jpeg(file);
-  if (file.has(0, "RIFF") && file.has(8, "WEBP")) return read_webp(file);
+  const std::string_view format = image_format(bytes);
+  if (format == "PNG") return read_png(file);
+  if (format == "GIF") return read_gif(file);
+  if (format == "JPEG") return read_jpeg(file);
+  if (format == "WebP") return read_webp(file);
   return std::nullopt;
 }
 

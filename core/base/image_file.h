@@ -23,6 +23,9 @@ inline constexpr std::uint64_t kMaxImageBytes = 10ull << 20;
 /// @return nothing where it is none of these, or is cut or broken before its size is known
 std::optional<ImageHeader> read_image_header(std::string_view bytes);
 
+/// "PNG", "JPEG", "GIF" or "WebP" by the first bytes alone, whatever follows them; "" for none.
+std::string_view image_format(std::string_view bytes) noexcept;
+
 /// RFC 4648 §4, padded.
 std::string base64_encoded(std::string_view bytes);
 

@@ -17,7 +17,7 @@ constexpr BuiltInTool kTools[] = {
     {"write_stdin", Default::later},
     {"apply_patch", Default::on},
     {"update_plan", Default::on},
-    {"view_image", Default::later},
+    {"view_image", Default::on},
     {"read_file", Default::on},
     {"list_dir", Default::on},
     {"search_files", Default::later},

@@ -3,15 +3,18 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/error.h"
+#include "core/base/image_file.h"
 #include "tests/fakes/event_list.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
+#include "tests/support/images.h"
 #include "tools/apply_patch.h"
 #include "tools/list_dir.h"
 #include "tools/read_file.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
+#include "tools/view_image.h"
 
 using namespace sortie;
 using Types = std::vector<std::string>;
@@ -24,7 +27,7 @@ namespace {
 class Puzzling : public Tool {
  public:
   Puzzling() {
-    spec_.name = "view_image";
+    spec_.name = "git_diff";
     spec_.parameters = parse_json(R"({"type":"object","properties":{}})");
   }
   const ToolSpec& spec() const override { return spec_; }
@@ -250,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(other_names_are_taken_and_unknown_arguments_ignored_with
 }
 
 BOOST_FIXTURE_TEST_CASE(what_can_not_be_decided_is_denied, Fixture) {
-  const auto result = call("view_image", "{}");
+  const auto result = call("git_diff", "{}");
 
   BOOST_TEST(result.denied);
   BOOST_TEST(result.output.text.find("could not be decided") != std::string::npos);
@@ -295,6 +298,28 @@ BOOST_FIXTURE_TEST_CASE(secrets_are_replaced_and_long_outputs_cut, Narrow) {
   BOOST_TEST(record.integer_at("dropped_bytes") > 1000);
 }
 
+BOOST_FIXTURE_TEST_CASE(images_go_with_the_output_as_far_as_there_is_room, Fixture) {
+  files.content["shot"] = {test::images::kPng};
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<ViewImage>(files, "/w"));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock);
+  const ToolCall look{"id", "view_image", R"({"path":"shot"})"};
+
+  const auto shown = registry.dispatch(look, 1, {}, {});
+  const auto cut = registry.dispatch(look, 1,
+                                     [](ToolOutput& output) {
+                                       output.images.clear();
+                                       output.text += "; no room";
+                                       return std::uint64_t{0};
+                                     },
+                                     {});
+
+  BOOST_REQUIRE(shown.output.images.size() == 1u);
+  BOOST_TEST(shown.output.images[0].base64 == base64_encoded(test::images::kPng));
+  BOOST_TEST(cut.output.images.empty());
+  BOOST_TEST(events.data_of("tool.output").at(1).string_at("shown").ends_with("; no room"));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_plan_is_an_event, Fixture) {
   call("update_plan", R"({"plan":[{"step":"a","status":"pending"}]})");
 
@@ -317,7 +342,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_the_policy_allows_is_shown_in_a_stable_order, 
   Types names;
   for (const auto& spec : registry.specs()) names.push_back(spec.name);
 
-  BOOST_TEST((names == Types{"apply_patch", "update_plan", "read_file", "view_image"}));
+  BOOST_TEST((names == Types{"apply_patch", "update_plan", "read_file", "git_diff"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
