@@ -173,6 +173,8 @@ void Agent::State::make_tools() {
                                    .confinement = parts.confinement,
                                    .launcher = *launcher,
                                    .redactor = parts.redactor,
+                                   .clock = parts.clock,
+                                   .git = parts.git,
                                    .run_tests = parts.run_tests},
                                   notes);
 

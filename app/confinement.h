@@ -57,7 +57,7 @@ class Confinement {
   /// How script rules learn what has changed since the start.
   void judge_scripts_by(ScriptFiles files) { engine_->judge_scripts_by(std::move(files)); }
   /// The workspace as commands see it, for sortie's own file work.
-  Files& view() { return *view_; }
+  DiskFiles& view() { return *view_; }
   /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
   const std::filesystem::path& workspace() const { return workspace_root(profile_); }
   /// What of the sandbox is not to be had here, and why.

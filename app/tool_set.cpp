@@ -1,5 +1,7 @@
 #include "app/tool_set.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "tools/list_dir.h"
 #include "tools/local_shell.h"
 #include "tools/read_file.h"
+#include "tools/search_files.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
 #include "tools/view_image.h"
@@ -50,6 +53,28 @@ std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
   return std::make_unique<LocalShell>(std::move(shell));
 }
 
+/// The .gitignore of each folder between a repository's root and the workspace, which the view does
+/// not have, with the workspace's path from there; the outermost first.
+std::vector<std::pair<std::string, std::string>> outer_ignore_rules(const fs::path& toplevel,
+                                                                    const fs::path& workspace) {
+  std::vector<std::pair<std::string, std::string>> rules;
+  if (toplevel.empty() || toplevel == workspace || !is_within(workspace, toplevel)) return rules;
+  Fd root(::open(toplevel.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return rules;
+  const DiskFiles files(std::move(root));
+  fs::path above;
+  for (const auto& part : workspace.lexically_relative(toplevel)) {
+    try {
+      if (auto text = files.read(above / ".gitignore", 1u << 20))
+        rules.emplace_back(workspace.lexically_relative(toplevel / above).string(),
+                           std::move(*text));
+    } catch (const ToolError&) {  // no file that git would read either
+    }
+    above /= part;
+  }
+  return rules;
+}
+
 std::size_t place_in_table(const Tool& tool) {
   const auto table = built_in_tools();
   const auto row = std::find_if(table.begin(), table.end(), [&](const BuiltInTool& one) {
@@ -82,7 +107,8 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   const Task& task = parts.inputs.task;
   const Engine& engine = parts.confinement.engine();
   const fs::path& workspace = parts.confinement.workspace();
-  Files& view = parts.confinement.view();
+  DiskFiles& view = parts.confinement.view();
+  const std::size_t shown_output = task.context.shown_output;
   const auto is_hidden = [&engine](const fs::path& path) { return engine.is_hidden(path); };
   const auto is_protected = [&engine](const fs::path& path) { return engine.is_protected(path); };
 
@@ -93,8 +119,15 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(make_shell(parts, tools.back().get()));
   add(std::make_unique<UpdatePlan>());
   add(std::make_unique<ViewImage>(view, workspace, is_hidden));
-  add(std::make_unique<ReadFile>(view, workspace));
-  add(std::make_unique<ListDir>(view, workspace, is_hidden));
+  add(std::make_unique<ReadFile>(
+      view, workspace,
+      ReadFileOptions{
+          .hidden = is_hidden, .stream = stream_below(view.root()), .room = shown_output}));
+  add(std::make_unique<ListDir>(view, workspace, is_hidden, shown_output));
+  add(std::make_unique<SearchFiles>(
+      view, workspace, parts.clock, is_hidden,
+      SearchFilesOptions{.outer_rules = outer_ignore_rules(parts.git.toplevel, workspace),
+                         .most_output = shown_output - shown_output / 8}));
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
 

@@ -8,8 +8,10 @@
 
 #include "app/confinement.h"
 #include "app/inputs.h"
+#include "core/base/clock.h"
 #include "core/base/launcher.h"
 #include "core/base/redact.h"
+#include "core/workspace/git_info.h"
 #include "tools/run_tests.h"
 #include "tools/tool.h"
 
@@ -21,6 +23,8 @@ struct ToolSetParts {
   Confinement& confinement;
   Launcher& launcher;
   const Redactor& redactor;
+  const Clock& clock;
+  const GitInfo& git;
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };

@@ -35,9 +35,10 @@ const std::vector<AllowedEdges> kTable = {
      {"core/base", "core/workspace/mount_plan.h", "policies/."},
      {"seccomp.h", "libseccomp"}},
     {"policies/egress", {"core/base", "core/net", "policies/."}, {"Poco"}},
-    // patch and mcp know nothing of the tools that use them, but for the interface.
-    {"tools", {"core", "policies", "tools/patch", "tools/mcp"}, {}},
+    // patch, search and mcp know nothing of the tools that use them, but for the interface.
+    {"tools", {"core", "policies", "tools/patch", "tools/mcp", "tools/search"}, {}},
     {"tools/patch", {"core"}, {}},
+    {"tools/search", {"core"}, {}},
     {"tools/mcp", {"core", "policies", "tools/tool.h"}, {}},
     {"ci", {"core", "policies"}, {}},
     {"app", {"core", "policies", "tools", "ci", "app/commands/commands.h"}, {"CLI"}},

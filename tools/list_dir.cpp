@@ -1,5 +1,7 @@
 #include "tools/list_dir.h"
 
+#include <optional>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "tools/workspace_path.h"
@@ -7,16 +9,40 @@
 namespace sortie {
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Entries that are counted behind the last one that is shown.
+constexpr std::size_t kMostCounted = 100'000;
+
+fs::path below(const fs::path& folder, const std::string& name) {
+  return folder == "." ? fs::path(name) : folder / name;
+}
+
+}  // namespace
+
 struct ListDir::Listing {
   std::size_t limit = 0;
+  std::size_t room = 0;
+  std::stop_token stop{};
   std::size_t shown = 0;
-  bool more = false;
+  std::size_t left_out = 0;  ///< counted, not shown
+  std::size_t closed = 0;    ///< folders that can't be read
   std::string text{};
+
+  bool is_full() const { return left_out > 0; }
+  bool has_ended() const { return left_out >= kMostCounted || stop.stop_requested(); }
+  void add(const std::string& line) {
+    if (is_full() || shown == limit || (shown > 0 && text.size() + line.size() > room)) {
+      ++left_out;
+      return;
+    }
+    ++shown;
+    text += line;
+  }
 };
 
-ListDir::ListDir(const Files& files, fs::path workspace,
-                 std::function<bool(const fs::path&)> hidden)
-    : files_(files), workspace_(std::move(workspace)), hidden_(std::move(hidden)) {
+ListDir::ListDir(const Files& files, fs::path workspace, HiddenPaths hidden, std::size_t room)
+    : files_(files), workspace_(std::move(workspace)), hidden_(std::move(hidden)), room_(room) {
   spec_.name = "list_dir";
   spec_.description =
       "Lists a folder, sorted by name: 'name/' is a folder, 'name -> target' a link, 'name|' "
@@ -40,36 +66,61 @@ std::vector<Action> ListDir::actions(const Json& arguments) const {
   return {ReadPath{path}, ReadPath{files_.resolve(path)}};
 }
 
-void ListDir::list(const fs::path& folder, int depth, Listing& listing) const {
-  for (const auto& [name, kind] : files_.list(folder)) {
-    const fs::path path = folder == "." ? fs::path(name) : folder / name;
-    if (hidden_ && hidden_(path)) continue;
-    if (listing.shown == listing.limit) {
-      listing.more = true;
-      return;
+std::string ListDir::line_of(const fs::path& path, FileStatus::Kind kind) const {
+  std::string line = one_line(path.string(), 4096);
+  if (kind == FileStatus::Kind::folder) line += '/';
+  if (kind == FileStatus::Kind::other) line += '|';
+  if (kind == FileStatus::Kind::symlink) {
+    try {
+      line += " -> " + one_line(files_.read_link(path), 4096);
+    } catch (const ToolError&) {  // gone, or another thing, since its folder was read
+      line += " ->";
     }
-    ++listing.shown;
-    listing.text += one_line(path.string(), 4096);
-    if (kind == FileStatus::Kind::folder) listing.text += '/';
-    if (kind == FileStatus::Kind::other) listing.text += '|';
-    if (kind == FileStatus::Kind::symlink)
-      listing.text += " -> " + one_line(files_.read_link(path), 4096);
-    listing.text += '\n';
+  }
+  return line + '\n';
+}
+
+void ListDir::list(const std::vector<FolderEntry>& entries, const fs::path& folder, int depth,
+                   Listing& listing) const {
+  for (const auto& [name, kind] : entries) {
+    if (listing.has_ended()) return;
+    const fs::path path = below(folder, name);
+    if (hidden_ && hidden_(path)) continue;
     // What is in .git is no concern of the work, and there is much of it.
-    if (kind == FileStatus::Kind::folder && depth > 1 && name != ".git")
-      list(path, depth - 1, listing);
+    const bool goes_on = kind == FileStatus::Kind::folder && depth > 1 && name != ".git";
+    std::optional<std::vector<FolderEntry>> inner;
+    if (goes_on) {
+      try {
+        inner = files_.list(path);
+      } catch (const ToolError&) {
+        ++listing.closed;
+      }
+    }
+    std::string line = listing.is_full() ? "" : line_of(path, kind);
+    if (goes_on && !inner && !line.empty()) line.insert(line.size() - 1, " (can't be read)");
+    listing.add(line);
+    if (inner) list(*inner, path, depth - 1, listing);
   }
 }
 
-ToolResult ListDir::run(const Json& arguments, std::stop_token) {
+ToolResult ListDir::run(const Json& arguments, std::stop_token stop) {
   const auto path = workspace_path(arguments.string_at("path"), workspace_);
-  Listing listing{.limit = static_cast<std::size_t>(arguments.integer_at("limit", 400))};
-  list(path, static_cast<int>(arguments.integer_at("depth", 1)), listing);
+  if (path != "." && !files_.status(files_.resolve(path)))
+    throw ToolError(missing_path(files_, path, hidden_));
+  Listing listing{.limit = static_cast<std::size_t>(arguments.integer_at("limit", 400)),
+                  .room = room_,
+                  .stop = std::move(stop)};
+  list(files_.list(path), path, static_cast<int>(arguments.integer_at("depth", 1)), listing);
   ToolResult result;
   result.text = std::move(listing.text);
   if (listing.shown == 0) result.text = path.string() + " is empty\n";
-  if (listing.more)
-    result.head = "The first " + std::to_string(listing.shown) + " entries; there are more\n";
+  if (listing.is_full())
+    result.head = "The first " + std::to_string(listing.shown) + " entries; " +
+                  (listing.has_ended() ? "more than " : "") + std::to_string(listing.left_out) +
+                  " more are left out\n";
+  if (listing.closed > 0)
+    result.note = std::to_string(listing.closed) + (listing.closed == 1 ? " folder" : " folders") +
+                  " can't be read";
   return result;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
 
 #include "core/base/files.h"
+#include "tools/missing_path.h"
 #include "tools/tool.h"
 
 namespace sortie {
@@ -12,19 +13,24 @@ class ListDir : public Tool {
  public:
   /// @param workspace  absolute: a path that begins with it is taken as relative to it
   /// @param hidden     paths that are left out
-  ListDir(const Files& files, std::filesystem::path workspace,
-          std::function<bool(const std::filesystem::path&)> hidden = {});
+  /// @param room       bytes of the names that are shown at once
+  ListDir(const Files& files, std::filesystem::path workspace, HiddenPaths hidden = {},
+          std::size_t room = 1u << 20);
   const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
+  bool reads_only() const override { return true; }
 
  private:
   struct Listing;
-  void list(const std::filesystem::path& folder, int depth, Listing& listing) const;
+  void list(const std::vector<FolderEntry>& entries, const std::filesystem::path& folder, int depth,
+            Listing& listing) const;
+  std::string line_of(const std::filesystem::path& path, FileStatus::Kind kind) const;
 
   const Files& files_;
   std::filesystem::path workspace_;
-  std::function<bool(const std::filesystem::path&)> hidden_;
+  HiddenPaths hidden_;
+  std::size_t room_;
   ToolSpec spec_;
 };
 

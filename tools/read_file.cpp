@@ -1,37 +1,113 @@
 #include "tools/read_file.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
+#include "tools/line_window.h"
+#include "tools/utf16.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::int64_t kDefaultLines = 400;
-constexpr std::uint64_t kLargestFile = 64ull << 20;
-constexpr std::size_t kLongestLine = 2000;  ///< bytes shown of a line
-constexpr std::size_t kSniffed = 8192;      ///< bytes in which a NUL means binary, as git has it
+constexpr std::uint64_t kLargestFile = 64ull << 20;  ///< that is read whole
+constexpr std::size_t kSniffed = 8192;  ///< bytes in which a NUL means binary, as git has it
+/// So much of a file is read behind the window, for the number of its lines.
+constexpr std::uint64_t kMostCounted = 1ull << 30;
 
-std::string numbered(std::size_t number, std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  char prefix[32];
-  std::snprintf(prefix, sizeof prefix, "%6zu\t", number);
-  std::string text = prefix;
-  text += repair_utf8(utf8_prefix(line, kLongestLine));
-  if (line.size() > kLongestLine) text += " … (" + size_in_words(line.size()) + " in this line)";
+/// Reads a file's pieces into the window.
+class Reading {
+ public:
+  Reading(LineWindow& window, const std::stop_token& stop) : window_(window), stop_(stop) {}
+
+  bool take(std::string_view piece) {
+    bytes_ += piece.size();
+    if (begin_) {
+      begin_ = false;
+      utf16_ = utf16_order(piece);
+      binary_ = !utf16_ && piece.substr(0, kSniffed).find('\0') != piece.npos;
+      if (piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);
+    }
+    if (binary_) return false;
+    if (utf16_)
+      decode(piece);
+    else
+      window_.feed(piece);
+    if (window_.is_full()) counted_ += piece.size();
+    all_ = counted_ < kMostCounted;
+    return all_ && !stop_.stop_requested();
+  }
+  void finish() {
+    if (all_ && !binary_) window_.finish();
+  }
+
+  bool is_binary() const { return binary_; }
+  bool is_empty() const { return bytes_ == 0; }
+  /// Whether the number of lines is the file's.
+  bool read_all() const { return all_; }
+  const std::optional<Utf16Order>& utf16() const { return utf16_; }
+
+ private:
+  void decode(std::string_view piece) {
+    if (!decoder_) decoder_.emplace(*utf16_);
+    window_.feed(decoder_->feed(piece));
+  }
+
+  LineWindow& window_;
+  const std::stop_token& stop_;
+  std::optional<Utf16Order> utf16_{};
+  std::optional<Utf16Decoder> decoder_{};
+  std::uint64_t bytes_ = 0;
+  std::uint64_t counted_ = 0;
+  bool begin_ = true;
+  bool binary_ = false;
+  bool all_ = true;
+};
+
+std::string lines_of(const LineWindow& window, bool all) {
+  std::string text = "Lines " + std::to_string(window.first()) + "–" +
+                     std::to_string(window.first() + window.shown() - 1) + " of " +
+                     (all ? "" : "more than ") + std::to_string(window.total());
+  const std::uint64_t next = window.first() + window.shown();
+  if (next <= window.total() || !all) text += "; more follow from line " + std::to_string(next);
   return text + "\n";
+}
+
+std::string remarks(const LineWindow& window, const Reading& reading) {
+  std::vector<std::string> remarks;
+  if (window.carriage_returns() == window.shown() && window.shown() > 0)
+    remarks.push_back("these lines end in CR LF");
+  else if (window.carriage_returns() > 0)
+    remarks.push_back(std::to_string(window.carriage_returns()) + " of these lines end in CR LF");
+  if (reading.utf16())
+    remarks.push_back(*reading.utf16() == Utf16Order::little ? "the file is in UTF-16LE"
+                                                             : "the file is in UTF-16BE");
+  else if (window.repaired())
+    remarks.push_back("bytes that are not UTF-8 are shown as \xEF\xBF\xBD");
+  std::string text;
+  for (const auto& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
+  return text;
 }
 
 }  // namespace
 
-ReadFile::ReadFile(const Files& files, std::filesystem::path workspace)
-    : files_(files), workspace_(std::move(workspace)) {
+ReadFile::ReadFile(const Files& files, std::filesystem::path workspace, ReadFileOptions options)
+    : files_(files), workspace_(std::move(workspace)), options_(std::move(options)) {
+  if (!options_.stream)
+    options_.stream = [this](const std::filesystem::path& path,
+                             const std::function<bool(std::string_view)>& take) {
+      const auto content = files_.read(path, kLargestFile);
+      if (content && !content->empty()) take(*content);
+      return content.has_value();
+    };
   spec_.name = "read_file";
-  spec_.description = "Reads lines of a text file, with their numbers.";
+  spec_.description =
+      "Reads lines of a text file, with their numbers; says how many lines it has and whether more "
+      "follow.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
@@ -49,32 +125,35 @@ std::vector<Action> ReadFile::actions(const Json& arguments) const {
   return {ReadPath{path}, ReadPath{files_.resolve(path)}};
 }
 
-ToolResult ReadFile::run(const Json& arguments, std::stop_token) {
+ToolResult ReadFile::run(const Json& arguments, std::stop_token stop) {
   const auto path = workspace_path(arguments.string_at("path"), workspace_);
-  const auto content = files_.read(path, kLargestFile);
-  if (!content) throw ToolError(path.string() + ": no such file");
+  const std::string name = path.string();
+  LineWindow window(static_cast<std::uint64_t>(arguments.integer_at("offset", 1)),
+                    static_cast<std::uint64_t>(arguments.integer_at("limit", kDefaultLines)),
+                    options_.room);
+  Reading reading(window, stop);
+  if (!options_.stream(path, [&](std::string_view piece) { return reading.take(piece); }))
+    throw ToolError(missing_path(files_, path, options_.hidden));
+  reading.finish();
   ToolResult result;
-  if (content->find('\0') < kSniffed) {
-    result.text = path.string() + " is a binary file of " + size_in_words(content->size());
+  if (reading.is_binary()) {
+    const auto status = files_.status(files_.resolve(path));
+    result.text = name + " is a binary file" +
+                  (status ? " of " + size_in_words(status->size) : std::string());
     return result;
   }
-  const auto lines = split_lines(*content);
-  const auto offset = static_cast<std::size_t>(arguments.integer_at("offset", 1)) - 1;
-  const auto limit = static_cast<std::size_t>(arguments.integer_at("limit", kDefaultLines));
-  if (offset >= lines.size()) {
-    const std::string total = std::to_string(lines.size());
-    if (lines.empty()) {
-      result.text = path.string() + " is empty";
-      return result;
-    }
-    throw ToolError(path.string() + " has " + total + (lines.size() == 1 ? " line" : " lines"));
+  if (reading.is_empty()) {
+    result.text = name + " is empty";
+    return result;
   }
-  const std::size_t end = offset + std::min(limit, lines.size() - offset);
-  for (std::size_t i = offset; i < end; ++i) result.text += numbered(i + 1, lines[i]);
-  result.head = "Lines " + std::to_string(offset + 1) + "–" + std::to_string(end) + " of " +
-                std::to_string(lines.size());
-  if (end < lines.size()) result.head += "; more follow from line " + std::to_string(end + 1);
-  result.head += "\n";
+  if (window.shown() == 0) {
+    const std::string total = std::to_string(window.total());
+    throw ToolError(name + " has " + (reading.read_all() ? "" : "more than ") + total +
+                    (window.total() == 1 ? " line" : " lines"));
+  }
+  result.text = window.text();
+  result.head = lines_of(window, reading.read_all());
+  result.note = remarks(window, reading);
   return result;
 }
 

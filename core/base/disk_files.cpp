@@ -1,8 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,14 +11,14 @@
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/base/files.h"
+#include "core/base/open_beneath.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
 
-constexpr int kMostLinks = 40;        // as the kernel's own limit, path_resolution(7)
-constexpr int kMostRaceRetries = 64;  // openat2(2): EAGAIN when something was renamed meanwhile
+constexpr int kMostLinks = 40;  // as the kernel's own limit, path_resolution(7)
 
 [[noreturn]] void fail(const fs::path& path, const std::string& cause) {
   throw ToolError(path_text(path) + ": " + cause);
@@ -64,18 +62,6 @@ std::string relative_name(const fs::path& path) {
   }
   while (!name.empty() && name.back() == '/') name.pop_back();
   return name.empty() ? "." : name;
-}
-
-int open_below(int root, const std::string& name, int flags) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  for (int attempt = 0;; ++attempt) {
-    const long number = ::syscall(SYS_openat2, root, name.c_str(), &how, sizeof how);
-    if (number >= 0) return static_cast<int>(number);
-    const bool again = errno == EINTR || (errno == EAGAIN && attempt < kMostRaceRetries);
-    if (!again) return -1;
-  }
 }
 
 FileStatus::Kind kind_of(mode_t mode) {
@@ -135,7 +121,7 @@ std::pair<std::string, std::string> split_name(const fs::path& path) {
 
 Place existing_place(int root, const fs::path& path) {
   auto [folder, name] = split_name(path);
-  Fd open(open_below(root, folder, O_PATH | O_DIRECTORY));
+  Fd open = open_beneath(root, folder, O_PATH | O_DIRECTORY);
   if (!open) fail_errno(path, errno);
   return {std::move(open), std::move(name)};
 }
@@ -148,7 +134,7 @@ void give_to_owner(int file, const struct stat& owner, const fs::path& path) {
 
 /// Opens a folder and makes what is missing on the way; `shown` is for messages.
 Fd make_folders(int root, const fs::path& folder, const fs::path& shown) {
-  Fd open(open_below(root, relative_name(folder), O_PATH | O_DIRECTORY));
+  Fd open = open_beneath(root, relative_name(folder), O_PATH | O_DIRECTORY);
   if (open) return open;
   if (errno == ENOTDIR) fail(shown, "a part of the path is a file, not a folder");
   if (errno != ENOENT || !folder.has_relative_path()) fail_errno(shown, errno);
@@ -157,7 +143,7 @@ Fd make_folders(int root, const fs::path& folder, const fs::path& shown) {
   const struct stat owner = stat_of(parent, shown);
   const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
   if (!made && errno != EEXIST) fail_errno(shown, errno);
-  open = Fd(open_below(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  open = open_beneath(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!open) fail_errno(shown, errno == ELOOP || errno == ENOTDIR ? ENOENT : errno);
   if (made) give_to_owner(open.get(), owner, shown);
   return open;
@@ -200,11 +186,11 @@ DiskFiles::DiskFiles(Fd root) : root_(std::move(root)) {}
 std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t max_bytes) const {
   const std::string name = relative_name(path);
   // Looked at before it is opened: opening a device or a pipe can have effects of its own.
-  const Fd looked(open_below(root_.get(), name, O_PATH));
+  const Fd looked = open_beneath(root_.get(), name, O_PATH);
   if (!looked && is_missing(errno)) return std::nullopt;
   if (!looked) fail_errno(path, errno);
   check_readable(stat_of(looked, path), path, max_bytes);
-  const Fd file(open_below(root_.get(), name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  const Fd file = open_beneath(root_.get(), name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file && is_missing(errno)) return std::nullopt;
   if (!file) fail_errno(path, errno);
   const struct stat status = stat_of(file, path);
@@ -213,7 +199,7 @@ std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t m
 }
 
 std::optional<FileStatus> DiskFiles::status(const fs::path& path) const {
-  const Fd file(open_below(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW));
+  const Fd file = open_beneath(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW);
   if (!file && is_missing(errno)) return std::nullopt;
   if (!file) fail_errno(path, errno);
   const struct stat status = stat_of(file, path);
@@ -255,7 +241,7 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
 }
 
 std::string DiskFiles::read_link(const fs::path& path) const {
-  const Fd link(open_below(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW));
+  const Fd link = open_beneath(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW);
   if (!link) fail_errno(path, errno);
   std::string target(4096, '\0');  // PATH_MAX, which bounds a link's text
   const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
@@ -266,7 +252,7 @@ std::string DiskFiles::read_link(const fs::path& path) const {
 }
 
 std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
-  Fd open(open_below(root_.get(), relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK));
+  Fd open = open_beneath(root_.get(), relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!open && errno == ENOTDIR) fail(folder, "is no folder");
   if (!open && errno == ENOENT) fail(folder, "no such folder");
   if (!open) fail_errno(folder, errno);

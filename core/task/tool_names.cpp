@@ -20,7 +20,7 @@ constexpr BuiltInTool kTools[] = {
     {"view_image", Default::on},
     {"read_file", Default::on},
     {"list_dir", Default::on},
-    {"search_files", Default::later},
+    {"search_files", Default::on},
     {"git_status", Default::later},
     {"git_diff", Default::later},
     {"run_tests", Default::on},

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_folder_is_listed_sorted_with_kinds_depth_and_limit) {
   BOOST_TEST(list("{}") == ".git/\na/\nb\nl -> a/x\n");
   BOOST_TEST(list(R"({"path":".","depth":2})") == ".git/\na/\na/x\na/y/\nb\nl -> a/x\n");
   BOOST_TEST(list(R"({"path":"a/","depth":9})") == "a/x\na/y/\na/y/z\n");
-  BOOST_TEST(list(R"({"limit":2})") == "The first 2 entries; there are more\n.git/\na/\n");
+  BOOST_TEST(list(R"({"limit":2})") == "The first 2 entries; 2 more are left out\n.git/\na/\n");
   BOOST_TEST(list(R"({"limit":4})") == ".git/\na/\nb\nl -> a/x\n");
   BOOST_CHECK_THROW(list(R"({"path":"b"})"), ToolError);
   BOOST_CHECK_THROW(list(R"({"path":"none"})"), ToolError);

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/search/name_glob.h"
+
+namespace sortie {
+
+/// What ignore files say of a path.
+enum class IgnoreVerdict {
+  nothing,
+  ignored,
+  kept,  ///< a rule with `!` takes it in again
+};
+
+/// The rules of one ignore file (gitignore(5)): the last that matches decides. Lines may end in CR
+/// LF; of a file only the first megabyte and 20,000 rules count.
+class IgnoreFile {
+ public:
+  IgnoreFile() = default;
+  explicit IgnoreFile(std::string_view text);
+
+  /// @param path  relative to the folder that the rules are about
+  IgnoreVerdict judge(std::string_view path, std::string_view name, bool is_folder) const;
+  bool empty() const noexcept { return rules_.empty(); }
+
+ private:
+  struct Rule {
+    NameGlob glob;
+    bool folders_only = false;
+    bool keeps = false;
+  };
+  void add(std::string_view line);
+
+  std::vector<Rule> rules_;
+};
+
+/// The ignore files of the folders from the workspace down to the one that is being looked at. Of
+/// one kind those of the deeper folder win; `.ignore` wins over `.gitignore`, that over
+/// `.git/info/exclude`.
+class IgnoreRules {
+ public:
+  enum class Kind { ignore, gitignore, exclude };
+  static constexpr std::size_t kKinds = 3;
+
+  /// Rules of a folder above the workspace.
+  /// @param prefix  the workspace's path in it: "services/web"
+  void add_outer(Kind kind, std::string prefix, std::string_view text);
+  /// Rules of a folder that paths below go through from now on; `folder` is "" for the workspace.
+  void add(Kind kind, std::string folder, std::string_view text);
+  /// Drops those of this folder.
+  void leave(std::string_view folder);
+
+  /// @param path  relative to the workspace, in the last folder that rules were added for or below
+  IgnoreVerdict judge(std::string_view path, std::string_view name, bool is_folder) const;
+
+ private:
+  struct Level {
+    std::string folder;
+    std::string prefix;  ///< of one above the workspace
+    IgnoreFile file;
+  };
+  std::vector<Level> levels_[kKinds];
+};
+
+}  // namespace sortie

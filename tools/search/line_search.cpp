@@ -1,0 +1,114 @@
+#include "tools/search/line_search.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sortie {
+namespace {
+
+/// Between two questions whether to go on.
+constexpr std::size_t kPiece = 64u << 10;
+
+constexpr std::string_view kSpecial = "\\.+*?()|[]{}^$";
+
+/// Bytes of source text, the most frequent first; others are rarer still.
+constexpr std::string_view kFrequent =
+    " etianrsolcdupmfh_gb\n,()y;0=wv1\"x.T->kESAR2IC:ND/"
+    "*LO'3[]{}4P5MU6qF8jBz7G9&<HV+#WK|!%XY@$?QJZ";
+
+std::size_t rareness(char letter) { return std::min(kFrequent.find(letter), kFrequent.size()); }
+
+std::size_t rarest_in(std::string_view text) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < text.size(); ++i)
+    if (rareness(text[i]) > rareness(text[best])) best = i;
+  return best;
+}
+
+/// The end of the piece that begins at `from`: behind a line's end, or the text's.
+std::size_t piece_end(std::string_view text, std::size_t from) {
+  if (text.size() - from <= kPiece) return text.size();
+  const std::size_t end = text.find('\n', from + kPiece);
+  return end == text.npos ? text.size() : end + 1;
+}
+
+std::size_t line_end(std::string_view text, std::size_t from) {
+  return std::min(text.find('\n', from), text.size());
+}
+
+std::size_t line_begin(std::string_view text, std::size_t at) {
+  const std::size_t before = at == 0 ? text.npos : text.rfind('\n', at - 1);
+  return before == text.npos ? 0 : before + 1;
+}
+
+}  // namespace
+
+LineSearch::LineSearch(const std::string& expression) {
+  if (expression.find('\n') != expression.npos)
+    throw PatternError("the pattern has a newline in it; a match is always within one line");
+  if (expression.find_first_of(kSpecial) == expression.npos && !expression.empty()) {
+    plain_ = expression;
+    rarest_ = rarest_in(plain_);
+    return;
+  }
+  // By itself first: the reason then names the expression as it was written.
+  (void)Pattern::expression(expression);
+  pattern_ = Pattern::line_expression(expression);
+}
+
+std::optional<LineSearch::Found> LineSearch::find_plain(std::string_view text,
+                                                        std::size_t from) const {
+  const char* const end = text.data() + text.size();
+  const char* at = text.data() + from + rarest_;
+  while (at < end) {
+    at = static_cast<const char*>(
+        std::memchr(at, plain_[rarest_], static_cast<std::size_t>(end - at)));
+    if (at == nullptr) return std::nullopt;
+    const auto begin = static_cast<std::size_t>(at - text.data()) - rarest_;
+    if (begin + plain_.size() > text.size()) return std::nullopt;
+    if (std::memcmp(text.data() + begin, plain_.data(), plain_.size()) == 0)
+      return Found{begin, begin + plain_.size()};
+    ++at;
+  }
+  return std::nullopt;
+}
+
+std::optional<LineSearch::Found> LineSearch::find(std::string_view text, std::size_t from) const {
+  if (!plain_.empty()) return find_plain(text, from);
+  const auto found = pattern_->find(text, from);
+  if (!found) return std::nullopt;
+  return Found{found->first, found->first + found->second};
+}
+
+bool LineSearch::search(std::string_view text, const std::function<bool(const LineMatch&)>& take,
+                        const std::function<bool()>& go_on) const {
+  std::size_t at = 0;
+  std::size_t counted = 0;  // lines are counted up to here
+  std::size_t number = 1;
+  while (at < text.size()) {
+    if (!go_on()) return false;
+    const std::size_t end = piece_end(text, at);
+    const std::string_view piece = text.substr(0, end);
+    while (at < end) {
+      const auto found = find(piece, at);
+      // A match of nothing behind the last line's end is in no line.
+      if (!found || (found->begin == end && end > 0 && text[end - 1] == '\n')) break;
+      LineMatch line;
+      line.begin = line_begin(text, found->begin);
+      line.end = line_end(text, found->begin);
+      line.match_begin = found->begin;
+      line.match_end = std::min(found->end, line.end);
+      number += static_cast<std::size_t>(
+          std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                     text.begin() + static_cast<std::ptrdiff_t>(line.begin), '\n'));
+      counted = line.begin;
+      line.number = number;
+      if (!take(line)) return true;
+      at = line.end + 1;
+    }
+    at = std::max(at, end);
+  }
+  return true;
+}
+
+}  // namespace sortie

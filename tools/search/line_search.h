@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/pattern.h"
+
+namespace sortie {
+
+/// A line in which the expression matches; offsets into the text, without the line's end.
+struct LineMatch {
+  std::size_t number = 0;  ///< from 1
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t match_begin = 0;  ///< of the first match in it
+  std::size_t match_end = 0;
+};
+
+/// Finds the lines of a text in which an RE2 expression matches; no match goes beyond its line. An
+/// expression of plain characters is looked for without RE2. May be used by several threads.
+class LineSearch {
+ public:
+  /// @throws PatternError  with RE2's reason
+  explicit LineSearch(const std::string& expression);
+
+  /// Hands out each line that matches once, in order, until `take` says false.
+  /// @param go_on  asked every 64 KiB; false ends the search
+  /// @return false where `go_on` ended it
+  bool search(std::string_view text, const std::function<bool(const LineMatch&)>& take,
+              const std::function<bool()>& go_on) const;
+
+ private:
+  struct Found {
+    std::size_t begin;
+    std::size_t end;
+  };
+  std::optional<Found> find(std::string_view text, std::size_t from) const;
+  std::optional<Found> find_plain(std::string_view text, std::size_t from) const;
+
+  std::string plain_{};     ///< "" where the expression is none
+  std::size_t rarest_ = 0;  ///< in plain_
+  std::optional<Pattern> pattern_{};
+};
+
+}  // namespace sortie
