@@ -11,8 +11,8 @@ namespace sortie::mcp {
 
 struct HttpExchangeLimits {
   std::chrono::milliseconds connect{std::chrono::seconds(10)};
-  /// Of a request with all that is done to get its reply; whoever waits may give up sooner.
-  std::chrono::milliseconds request{std::chrono::hours(1)};
+  /// Of a request with all that is done to get its reply, whatever whoever waits for it says.
+  std::chrono::milliseconds request{std::chrono::hours(25)};
   /// Of a message that has no reply.
   std::chrono::milliseconds notification{std::chrono::seconds(10)};
   /// Before a stream is taken up again, where the server says nothing of it.

@@ -13,6 +13,8 @@ namespace {
 constexpr const char* kOurs[] = {"Authorization",
                                  "Proxy-Authorization",
                                  "Cookie",
+                                 "api-key",
+                                 "x-api-key",
                                  "Host",
                                  "Connection",
                                  "Content-Length",

@@ -8,10 +8,17 @@ namespace {
 constexpr std::size_t kMaxSessionId = 4096;
 constexpr std::size_t kMaxIdle = 4;
 
+/// A token that came out of a file mostly ends with a line.
+HttpServer without_line_end(HttpServer server) {
+  std::string& token = server.bearer_token;
+  while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  return server;
+}
+
 }  // namespace
 
 HttpSession::HttpSession(HttpServer server, MakeHttp make_http)
-    : server_(std::move(server)), make_http_(std::move(make_http)) {}
+    : server_(without_line_end(std::move(server))), make_http_(std::move(make_http)) {}
 
 bool HttpSession::begin(const std::string& session_id) {
   if (!session_id.empty() && (!is_visible_ascii(session_id) || session_id.size() > kMaxSessionId))
@@ -29,6 +36,10 @@ void HttpSession::agree(const std::string& protocol_version) {
 bool HttpSession::has_id() const {
   const std::lock_guard lock(mutex_);
   return !id_.empty();
+}
+
+bool HttpSession::can_be_sent() const {
+  return !has_token() || is_visible_ascii(server_.bearer_token);
 }
 
 std::string HttpSession::name() const {

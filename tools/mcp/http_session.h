@@ -28,6 +28,8 @@ class HttpSession {
   void agree(const std::string& protocol_version);
   bool has_id() const;
   bool has_token() const noexcept { return !server_.bearer_token.empty(); }
+  /// Whether the token may stand in a header.
+  bool can_be_sent() const;
   /// "https://host/mcp" without the query, which may hold a key.
   std::string name() const;
 

@@ -248,6 +248,8 @@ HttpTransport::~HttpTransport() {
 }
 
 void HttpTransport::open(Receiver& receiver, Deadline, std::stop_token) {
+  if (!state_->session.can_be_sent())
+    throw TransportError("its bearer token has blanks, control or non-ASCII characters");
   state_->gate.open(receiver);
   {
     const std::lock_guard lock(state_->mutex);

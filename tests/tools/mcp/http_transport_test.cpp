@@ -342,6 +342,26 @@ BOOST_AUTO_TEST_CASE(nobody_listening_is_a_failure_of_the_request) {
   BOOST_TEST(line.receiver.wait_for_failures().at(0).starts_with("\"a\": "));
 }
 
+BOOST_AUTO_TEST_CASE(a_token_that_would_make_a_header_of_its_own_is_not_sent) {
+  LoopbackHttp server([](const ReceivedRequest&) { return json(answer(1)); });
+  for (const char* token : {"a\r\nX-Evil: 1", "a b", "t\xc3\xb6ken"}) {
+    RecordingReceiver receiver;
+    HttpTransport transport({.url = parse_server_url(server.url()), .bearer_token = token},
+                            [] { return std::make_unique<PocoHttp>(); });
+    BOOST_CHECK_THROW(transport.open(receiver, Transport::Deadline::max(), {}), TransportError);
+    BOOST_CHECK_THROW(transport.send(request(1, "initialize")), TransportError);
+    transport.close(Transport::Deadline::max());
+    BOOST_TEST(receiver.closings().size() == 0U);
+  }
+  BOOST_TEST(server.requests().size() == 0U);
+
+  Line line(server.url(), quick_limits(), {.bearer_token = "token-1\n"});
+  line.transport.send(request(1, "initialize"));
+  line.receiver.wait_for_messages(1);
+  BOOST_TEST(
+      (server.headers("POST", "Authorization") == std::vector<std::string>{"Bearer token-1"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_token_does_not_follow_a_redirect_to_another_host) {
   LoopbackHttp other([](const ReceivedRequest&) { return json(answer(1)); });
   LoopbackHttp server([&other](const ReceivedRequest&) {
