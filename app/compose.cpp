@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/mcp_servers.h"
 #include "app/provider_choice.h"
 #include "app/tool_set.h"
 #include "core/agent/answer.h"
@@ -140,6 +141,9 @@ struct Agent::State {
   void read_docs();
   void check_stage_tools() const;
   void set_stage(const TaskStage* stage);
+  void limit_to_stage();
+  ToolSource* start_servers();
+  std::optional<std::string> renew_tools(std::stop_token stop);
   bool asks_for_answer() const;
   void brief();
   std::string instructions(const TaskModel& model) const;
@@ -150,6 +154,7 @@ struct Agent::State {
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<Approver> approver;
+  std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
   std::unique_ptr<ToolRegistry> registry;
   std::unique_ptr<ResponseChecks> checks;
   std::unique_ptr<Loop> loop;
@@ -183,12 +188,39 @@ void Agent::State::make_tools() {
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
   options.judge = judge_options();
+  options.source = start_servers();
+  options.keeps = [this](const std::string& name) {
+    return enables_tool(parts.inputs.task.tools, name);
+  };
   if (auto* paths = parts.protected_paths)
     options.protected_changes = [paths] { return paths->restore_changed(); };
   registry =
       std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
                                      parts.redactor, parts.clock, std::move(options));
   check_stage_tools();
+}
+
+/// The task's servers of tools, as far as they can be had.
+/// @throws Error  ExitCode::environment: one can't that is required, or is not as it was pinned
+ToolSource* Agent::State::start_servers() {
+  servers = make_mcp_servers({.inputs = parts.inputs,
+                              .confinement = parts.confinement,
+                              .budget = parts.budget,
+                              .events = parts.events,
+                              .proxy = parts.proxy,
+                              .own = parts.own,
+                              .turn = [this] { return loop ? loop->turn() : 0; }});
+  if (!servers) return nullptr;
+  for (auto& line : servers->start(parts.stop)) notes.push_back(std::move(line));
+  return servers.get();
+}
+
+/// The instructions, where the servers' tools have become others.
+std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
+  if (!registry->renew(stop)) return {};
+  limit_to_stage();
+  brief();
+  return instructions(parts.inputs.task.model);
 }
 
 /// That a stage names a tool that the run does not have, as far as the loader could not know.
@@ -201,6 +233,8 @@ void Agent::State::check_stage_tools() const {
       if (std::any_of(names.begin(), names.end(), is)) continue;
       // Left out of the run with a note, where the provider has none.
       if (tool == "web_search" && !task.tools.empty()) continue;
+      // Its server is not there, which is told already, or may list it yet.
+      if (is_mcp_tool(tool)) continue;
       const std::string nearest = nearest_name(tool, names);
       throw Error(one.place + ": error: the run does not have the tool '" + one_line(tool, 60) +
                       "' of the stage '" + one.name + "'" +
@@ -265,6 +299,18 @@ std::string Agent::State::instructions(const TaskModel& model) const {
 /// @param next  nothing: what holds outside of stages
 void Agent::State::set_stage(const TaskStage* next) {
   stage = next;
+  limit_to_stage();
+  brief();
+  StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
+  if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
+  if (stage != nullptr) {
+    settings.name = stage->name;
+    settings.max_turns = stage->max_turns;
+  }
+  loop->begin_stage(std::move(settings));
+}
+
+void Agent::State::limit_to_stage() {
   StageLimits limits;
   if (stage != nullptr)
     limits = {
@@ -274,14 +320,6 @@ void Agent::State::set_stage(const TaskStage* next) {
     for (const auto& name : registry->names())
       if (enables_tool(stage->tools, name)) limits.tools.push_back(name);
   parts.confinement.limit_to(std::move(limits));
-  brief();
-  StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
-  if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
-  if (stage != nullptr) {
-    settings.name = stage->name;
-    settings.max_turns = stage->max_turns;
-  }
-  loop->begin_stage(std::move(settings));
 }
 
 void Agent::State::make_loop() {
@@ -296,7 +334,9 @@ void Agent::State::make_loop() {
     return [lookup](const std::string& path) { return lookup->may_exist(path); };
   });
   loop = std::make_unique<Loop>(
-      Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get()},
+      Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get(),
+                  servers ? [this](std::stop_token stop) { return renew_tools(stop); }
+                          : std::function<std::optional<std::string>(std::stop_token)>()},
       std::move(settings),
       ContextSettings{.models = parts.inputs.terms,
                       .compact_at = parts.inputs.task.context.compact_at,

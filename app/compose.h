@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Agent {
     /// Runs the task's verification for the model that asks for it.
     std::function<RunTests::Outcome(std::stop_token)> run_tests;
     std::function<void(const std::string&)> say;  ///< a line for the operator
+    const Environment& own;                       ///< sortie's own, with the servers' tokens
+    std::stop_token stop;
   };
   explicit Agent(Parts parts);
   ~Agent();

@@ -12,6 +12,7 @@
 
 #include "app/auth_file_choice.h"
 #include "app/confinement.h"
+#include "app/mcp_servers.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
@@ -195,6 +196,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
          .may_go = key_may_go(choice.key_variable, choice.endpoint, inputs.policy.credentials),
          .of_fallback = !first});
   }
+  request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
   std::string text;
   for (const auto& message : beyond_bounds(inputs.policy, request))
     text += (text.empty() ? "" : "\n") + message;
@@ -207,6 +209,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
 void check_trust(RunInputs& inputs) {
   Environment own = own_environment();
   for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
+  for (const auto& name : mcp_token_variables(inputs.task)) own.erase(name);
   TrustFactors factors = trust_factors(inputs.policy, own);
   if (factors.input.empty() && !inputs.task.context.carry_over.empty())
     factors.input = "context.carry_over brings in what an earlier run wrote";

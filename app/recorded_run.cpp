@@ -28,7 +28,9 @@ std::vector<Action> actions_of(const Json& list) {
     } else if (kind == "write_path") {
       actions.emplace_back(WritePath{json.string_at("path")});
     } else if (kind == "call_tool") {
-      actions.emplace_back(CallTool{json.string_at("name")});
+      CallTool call{.name = json.string_at("name")};
+      for (const Json& name : json["other_names"].items()) call.other_names.push_back(name.text());
+      actions.emplace_back(std::move(call));
     }
   }
   return actions;

@@ -8,6 +8,7 @@
 #include "app/artifacts.h"
 #include "app/carry_over.h"
 #include "app/leaks.h"
+#include "app/mcp_servers.h"
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
 #include "app/script_files.h"
@@ -96,6 +97,7 @@ void Run::confine() {
 Environment Run::commands_environment() const {
   Environment environment = environment_;
   for (const auto& name : key_variables(inputs_)) environment.erase(name);
+  for (const auto& name : mcp_token_variables(inputs_.task)) environment.erase(name);
   return environment;
 }
 

@@ -87,6 +87,7 @@ std::size_t place_in_table(const Tool& tool) {
 void check_that_all_are_there(const std::vector<std::string>& enabled, const Tools& tools,
                               std::vector<std::string>& notes) {
   for (const auto& name : enabled) {
+    if (is_mcp_tool(name)) continue;  // its server has yet to be asked
     if (std::any_of(tools.begin(), tools.end(),
                     [&](const auto& tool) { return means_tool(name, tool->spec().name); }))
       continue;

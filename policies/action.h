@@ -24,6 +24,11 @@ struct WritePath {
 
 struct CallTool {
   std::string name;
+  /// Other names that rules may mean it by: "mcp:SERVER/TOOL" for a tool of an MCP server, and the
+  /// name that the model's was cut from.
+  std::vector<std::string> other_names{};
+  /// What runs it may write to the workspace all the time, whatever a stage says of commands.
+  bool may_write = false;
 };
 
 /// What a tool call wants to do; a call is allowed when each of its actions is.

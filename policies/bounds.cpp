@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "core/base/fields.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
+#include "policies/environment.h"
 
 namespace sortie {
 namespace {
@@ -50,6 +52,8 @@ class Check {
     for (const auto& [name, variable] : request_.task.vars)
       if (!variable.environment.empty() && request_.given_variables.count(name) == 0)
         check_variable(name, variable.environment);
+    for (const TaskMcpServer& server : request_.task.mcp) check_server(server);
+    for (const McpHostUse& use : request_.mcp_hosts) check_host(use);
     check_time();
     check_cost();
     return std::move(messages_);
@@ -113,6 +117,38 @@ class Check {
     }
   }
 
+  void check_server(const TaskMcpServer& server) {
+    if (server.command.empty()) return;
+    const std::string name = "the MCP server " + server.name;
+    if (!may_name_program(policy_, server.command))
+      messages_.push_back(server.place + ": error: the program " +
+                          one_line(server.command.front(), 80) + " of " + name +
+                          " is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") +
+                          " is " + list_text(policy_.mcp) + ")");
+    for (const auto& [variable, value] : server.environment)
+      if (variable == "PATH" || variable == "HOME" || makes_programs_run_code(variable))
+        messages_.push_back(server.place + ": error: the variable " + one_line(variable, 60) +
+                            " of " + name + " would have its program run other code");
+  }
+
+  void check_host(const McpHostUse& use) {
+    const std::string name = "the MCP server " + use.server;
+    if (matching_glob(policy_.mcp, use.host, LetterCase::ignored) == nullptr &&
+        matching_glob(policy_.mcp, use.authority, LetterCase::ignored) == nullptr)
+      messages_.push_back(use.place + ": error: the host " + one_line(use.authority, 80) + " of " +
+                          name + " is beyond the policy's bounds (" +
+                          policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +
+                          ")");
+    if (use.token_may_go) return;
+    const auto hosts = policy_.credentials.find(use.variable);
+    messages_.push_back(
+        use.place + ": error: " + use.variable + " may not go to " + one_line(use.authority, 80) +
+        ", the host of " + name + " (" + policy_place(policy_, "bounds.credentials") + " is " +
+        (hosts == policy_.credentials.end() ? "without " + use.variable
+                                            : use.variable + ": " + list_text(hosts->second)) +
+        ")");
+  }
+
   void check_time() {
     const auto asked = bounded_time(policy_, request_);
     if (asked <= policy_.max_time) return;
@@ -137,6 +173,17 @@ class Check {
 
 std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request) {
   return Check(policy, request).run();
+}
+
+bool may_name_program(const Policy& policy, const std::vector<std::string>& argv) {
+  return std::any_of(policy.mcp.begin(), policy.mcp.end(), [&argv](const std::string& entry) {
+    std::istringstream words(entry);
+    std::string glob;
+    std::size_t at = 0;
+    for (; words >> glob; ++at)
+      if (at >= argv.size() || !Pattern::word_glob(glob).matches(argv[at])) return false;
+    return at > 0;
+  });
 }
 
 bool may_read_variable(const Policy& policy, const std::string& name) {

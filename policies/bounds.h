@@ -19,6 +19,16 @@ struct KeyUse {
   bool of_fallback = false;  ///< for one of model.fallback
 };
 
+/// An MCP server that is reached over the network.
+struct McpHostUse {
+  std::string server{};      ///< its name in the task
+  std::string place{};       ///< "task.yaml:5:5"
+  std::string host{};        ///< without a port
+  std::string authority{};   ///< "HOST:PORT" where the port is not the scheme's, else the host
+  std::string variable{};    ///< of its token; "" for none
+  bool token_may_go = true;  ///< whether bounds.credentials has that host for it
+};
+
 /// What a run asks for, as the task and the flags have it.
 struct BoundsRequest {
   const Task& task;  ///< with the flags' overrides
@@ -27,11 +37,16 @@ struct BoundsRequest {
   std::set<std::string> given_variables{};  ///< template variables that --var gives
   bool asks_model = true;                   ///< false: a recording answers, nothing leaves
   std::vector<KeyUse> keys{};               ///< of the models that have one
+  std::vector<McpHostUse> mcp_hosts{};      ///< of the task's MCP servers that have a url
 };
 
 /// What is asked for beyond the policy's bounds, a message each: where it is asked, what, and what
 /// the policy has instead, with its place.
 std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request);
+
+/// Whether bounds.mcp lets a task name the program: words of an entry are globs over the argv's
+/// first ones, one by one; "npx -y some-server" lets that server be run by npx and no other.
+bool may_name_program(const Policy& policy, const std::vector<std::string>& argv);
 
 /// Whether a task may read this environment variable into its prompt: one of bounds.vars_env, none
 /// that `environment.exclude` matches, and no credential.

@@ -130,7 +130,7 @@ Decision Engine::decide_strictly(const Action& action) const {
   if (const auto* command = std::get_if<RunCommand>(&action)) return decide_command(*command);
   if (const auto* read = std::get_if<ReadPath>(&action)) return paths_.decide_read(read->path);
   if (const auto* write = std::get_if<WritePath>(&action)) return paths_.decide_write(write->path);
-  return tools_.decide(std::get<CallTool>(action).name, approval_);
+  return tools_.decide(std::get<CallTool>(action), approval_);
 }
 
 std::optional<ScriptReading> Engine::read(const RunCommand& command) const {
@@ -265,9 +265,7 @@ Decision Engine::decide_unmatched(const Simple& simple) const {
   return denied;
 }
 
-bool Engine::shows_tool(const std::string& name) const {
-  return decide(CallTool{name}).effect == Effect::allow;
-}
+bool Engine::shows_tool(const CallTool& tool) const { return decide(tool).effect == Effect::allow; }
 
 bool Engine::is_protected(const std::filesystem::path& path) const {
   return paths_.is_protected(path);

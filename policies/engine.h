@@ -55,7 +55,8 @@ class Engine {
   /// is matched by an allow rule that escalates, and the policy has `escalation: rules`.
   std::optional<Escalation> find_escalation(const RunCommand& command) const;
   /// Whether the model is to be shown the tool at all.
-  bool shows_tool(const std::string& name) const;
+  bool shows_tool(const CallTool& tool) const;
+  bool shows_tool(const std::string& name) const { return shows_tool(CallTool{name}); }
   /// Whether a path relative to the workspace is protected (also one that does not exist yet).
   bool is_protected(const std::filesystem::path& path) const;
   bool is_hidden(const std::filesystem::path& path) const;

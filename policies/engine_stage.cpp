@@ -9,6 +9,12 @@ namespace sortie {
 /// words.
 std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
   if (const auto* call = std::get_if<CallTool>(&action)) {
+    if (call->may_write && limits_.read_only)
+      return Decision{.effect = Effect::deny,
+                      .part = one_line(call->name),
+                      .reason = "the stage '" + limits_.stage +
+                                "' is read-only, and this tool's server may write all the time",
+                      .instead = "saying in your message what is to be changed"};
     const auto& tools = limits_.tools;
     if (tools.empty() || std::find(tools.begin(), tools.end(), call->name) != tools.end())
       return std::nullopt;

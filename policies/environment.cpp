@@ -152,6 +152,22 @@ bool is_core_variable(const std::string& name) {
   return name.starts_with("LC_") || contains(core, name);
 }
 
+bool makes_programs_run_code(const std::string& name) {
+  static const std::vector<std::string> interpreters = {"NODE_OPTIONS",
+                                                        "NODE_PATH",
+                                                        "PERL5OPT",
+                                                        "PERL5LIB",
+                                                        "PERL5DB",
+                                                        "RUBYOPT",
+                                                        "RUBYLIB",
+                                                        "CLASSPATH",
+                                                        "_JAVA_OPTIONS",
+                                                        "JAVA_TOOL_OPTIONS",
+                                                        "DOTNET_STARTUP_HOOKS",
+                                                        "JDK_JAVA_OPTIONS"};
+  return runs_code(name) || name.starts_with("PYTHON") || contains(interpreters, name);
+}
+
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places) {
   Environment environment = inherited(policy, own);

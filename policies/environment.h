@@ -31,6 +31,10 @@ struct EnvironmentPlaces {
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places);
 
+/// Whether a variable of this name makes the loader, a shell or an interpreter run code that no
+/// argument names.
+bool makes_programs_run_code(const std::string& name);
+
 /// Added where a command is git and its rules say that it only reads: what it reads must not say
 /// otherwise. A repository that was made below the workspace would have a configuration of its
 /// own, one that lacks objects would have them fetched by programs that it names, and an include

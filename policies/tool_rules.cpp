@@ -12,20 +12,23 @@ ToolRules::ToolRules(const std::vector<ToolRule>& rules) {
   }
 }
 
-const ToolRule* ToolRules::find(const std::string& name, Effect effect) const {
+const ToolRule* ToolRules::find(const CallTool& call, Effect effect) const {
+  std::vector<std::string> names = call.other_names;
+  names.push_back(call.name);
   // Some models know the shell tool by another name: what is said of it holds for that too.
-  const std::string other = name == "local_shell" ? "shell" : name;
+  if (call.name == "local_shell") names.emplace_back("shell");
   for (const Compiled& compiled : rules_) {
     if (compiled.rule->effect != effect) continue;
-    if (any_matches(compiled.names, name) || any_matches(compiled.names, other))
-      return compiled.rule;
+    for (const std::string& name : names)
+      if (any_matches(compiled.names, name)) return compiled.rule;
   }
   return nullptr;
 }
 
-Decision ToolRules::decide(const std::string& name, Approval approval) const {
+Decision ToolRules::decide(const CallTool& call, Approval approval) const {
+  const std::string& name = call.name;
   for (const Effect effect : {Effect::forbid, Effect::deny, Effect::allow}) {
-    const ToolRule* rule = find(name, effect);
+    const ToolRule* rule = find(call, effect);
     if (rule == nullptr) continue;
     const std::string verb = effect == Effect::allow ? "allows" : "refuses";
     return {.effect = effect,

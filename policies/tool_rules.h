@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/pattern.h"
+#include "policies/action.h"
 #include "policies/decision.h"
 #include "policies/policy.h"
 
@@ -14,15 +15,16 @@ class ToolRules {
  public:
   /// @throws PatternError
   explicit ToolRules(const std::vector<ToolRule>& rules);
-  /// Rules on `shell` hold for `local_shell` as well. forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
-  Decision decide(const std::string& name, Approval approval) const;
+  /// Rules on any of its names hold for a tool, and those on `shell` for `local_shell` as well.
+  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
+  Decision decide(const CallTool& call, Approval approval) const;
 
  private:
   struct Compiled {
     const ToolRule* rule;
     std::vector<Pattern> names;
   };
-  const ToolRule* find(const std::string& name, Effect effect) const;
+  const ToolRule* find(const CallTool& call, Effect effect) const;
   std::vector<Compiled> rules_;
 };
 

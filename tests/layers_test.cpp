@@ -39,7 +39,7 @@ const std::vector<AllowedEdges> kTable = {
     {"tools", {"core", "policies", "tools/patch", "tools/mcp", "tools/search"}, {}},
     {"tools/patch", {"core"}, {}},
     {"tools/search", {"core"}, {}},
-    {"tools/mcp", {"core", "policies", "tools/tool.h"}, {}},
+    {"tools/mcp", {"core", "policies", "tools/tool.h", "tools/tool_source.h"}, {}},
     {"ci", {"core", "policies"}, {}},
     {"app", {"core", "policies", "tools", "ci", "app/commands/commands.h"}, {"CLI"}},
     {"app/commands", {"core", "policies", "tools", "ci", "app"}, {"CLI"}},

@@ -102,7 +102,9 @@ Json to_json(const Action& action, const Engine& engine) {
       return Json::object({{"kind", "write_path"}, {"path", write.path.string()}});
     }
     Json operator()(const CallTool& call) const {
-      return Json::object({{"kind", "call_tool"}, {"name", call.name}});
+      Json json = Json::object({{"kind", "call_tool"}, {"name", call.name}});
+      if (!call.other_names.empty()) json.set("other_names", array_of(call.other_names));
+      return json;
     }
   };
   return std::visit(Visitor{engine}, action);
@@ -111,7 +113,7 @@ Json to_json(const Action& action, const Engine& engine) {
 CallJudge::Verdicts CallJudge::decide(const Tool& tool, const ToolCall& call,
                                       const Json& arguments) const {
   Verdicts verdicts;
-  verdicts.actions = {CallTool{call.name}};
+  verdicts.actions = {tool.identity()};
   verdicts.decisions = {engine_.decide(verdicts.actions.front())};
   const bool tool_allowed = verdicts.decisions.front().effect == Effect::allow;
   try {

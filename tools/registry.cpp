@@ -50,9 +50,22 @@ void fit_to(ToolOutput& output, ToolOutputRecord& record, const FitOutput& fit) 
 }  // namespace
 
 struct ToolRegistry::Entry {
-  explicit Entry(std::unique_ptr<Tool> given) : tool(std::move(given)) {}
+  explicit Entry(std::unique_ptr<Tool> given)
+      : tool(std::move(given)), foreign(!tool->origin().is_null()) {
+    const Json& parameters = tool->spec().parameters;
+    try {
+      schema.emplace(parameters);
+    } catch (const InputError&) {
+      if (!foreign) throw;  // else who offers the tool has to check what it is given
+    }
+    const Json* others = parameters.find("additionalProperties");
+    takes_others = foreign && (others == nullptr || others->type() != Json::Type::boolean ||
+                               others->boolean());
+  }
   std::unique_ptr<Tool> tool;
-  JsonSchema schema{tool->spec().parameters};
+  bool foreign;               ///< another program's, with a schema of its own making
+  bool takes_others = false;  ///< arguments that its schema does not name
+  std::optional<JsonSchema> schema{};
 };
 
 ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine,
@@ -65,14 +78,33 @@ ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engin
       options_(std::move(options)),
       judge_(engine, options_.judge) {
   for (auto& tool : tools) entries_.push_back(std::make_unique<Entry>(std::move(tool)));
+  own_ = entries_.size();
+  take_from_source();
 }
 
 ToolRegistry::~ToolRegistry() = default;
 
+/// In place of what came from there before.
+void ToolRegistry::take_from_source() {
+  entries_.resize(own_);
+  if (options_.source == nullptr) return;
+  for (auto& tool : options_.source->tools()) {
+    if (find(tool->spec().name) != nullptr) continue;
+    if (options_.keeps && !options_.keeps(tool->spec().name)) continue;
+    entries_.push_back(std::make_unique<Entry>(std::move(tool)));
+  }
+}
+
+bool ToolRegistry::renew(std::stop_token stop) {
+  if (options_.source == nullptr || !options_.source->renew(std::move(stop))) return false;
+  take_from_source();
+  return true;
+}
+
 std::vector<ToolSpec> ToolRegistry::specs() const {
   std::vector<ToolSpec> specs;
   for (const auto& entry : entries_)
-    if (engine_.shows_tool(entry->tool->spec().name)) specs.push_back(entry->tool->spec());
+    if (engine_.shows_tool(entry->tool->identity())) specs.push_back(entry->tool->spec());
   return specs;
 }
 
@@ -125,8 +157,10 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutpu
       return unusable(call, turn, "unusable_arguments", "The arguments are no JSON object.", fit);
   }
   arguments = entry->tool->renamed(std::move(arguments));
-  const auto unknown = drop_unknown(arguments, entry->tool->spec().parameters);
-  const auto findings = entry->schema.check(arguments);
+  std::vector<std::string> unknown;
+  if (!entry->takes_others) unknown = drop_unknown(arguments, entry->tool->spec().parameters);
+  std::vector<SchemaFinding> findings;
+  if (entry->schema) findings = entry->schema->check(arguments);
   if (!findings.empty())
     return misfit(call, turn,
                   "The arguments of " + call.name + " do not fit: " + describe(findings), fit);
@@ -230,7 +264,7 @@ CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json&
   CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form,
                                std::move(result.images)}};
   fit_to(answer.output, record, fit);
-  if (result.exit && options_.protected_changes) {
+  if ((result.exit || result.worked_on_files) && options_.protected_changes) {
     const auto changed = options_.protected_changes();
     if (!changed.empty()) {
       answer.verdict = CallVerdict::protected_path_changed;

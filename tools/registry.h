@@ -15,6 +15,7 @@
 #include "policies/engine.h"
 #include "tools/call_judge.h"
 #include "tools/tool.h"
+#include "tools/tool_source.h"
 
 namespace sortie {
 
@@ -25,6 +26,9 @@ struct RegistryOptions {
   /// Asked after each command where it is set: protected paths that have changed. Any ends the run.
   std::function<std::vector<std::string>()> protected_changes{};
   JudgeOptions judge{};
+  /// Of tools that may become others; they stand behind the run's own. May be null.
+  ToolSource* source = nullptr;
+  std::function<bool(const std::string&)> keeps{};  ///< which of them, by name; not set: all
 };
 
 /// The tools of a run: finds the one that is called, checks its arguments, has the engine decide,
@@ -39,6 +43,9 @@ class ToolRegistry : public ToolHost {
   std::vector<ToolSpec> specs() const override;
   CallResult dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                       std::stop_token stop) override;
+  /// Takes over what has become of the tools that come from elsewhere. @return  whether anything
+  /// has
+  bool renew(std::stop_token stop);
   /// Of all tools, also of those that the model is not shown.
   std::vector<std::string> names() const;
 
@@ -46,6 +53,7 @@ class ToolRegistry : public ToolHost {
   struct Entry;
 
   Entry* find(const std::string& name);
+  void take_from_source();
   std::string unknown_tool(const std::string& name) const;
   void tell_call(const ToolCall& call, int turn);
   CallResult refuse(const ToolCall& call, int turn, const Decision& decision, const FitOutput& fit);
@@ -57,6 +65,7 @@ class ToolRegistry : public ToolHost {
   CallResult misfit(const ToolCall& call, int turn, const std::string& text, const FitOutput& fit);
 
   std::vector<std::unique_ptr<Entry>> entries_;
+  std::size_t own_ = 0;  ///< of them; the rest is the source's
   const Engine& engine_;
   EventSink& events_;
   const Redactor& redactor_;

@@ -25,6 +25,7 @@ struct ToolResult {
   std::vector<Image> images{};  ///< for the model, after the text; never redacted
   bool success = true;
   std::optional<ExitStatus> exit{};          ///< of a command
+  bool worked_on_files = false;              ///< a program of the run's had its hands on the tree
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::vector<FileChange> file_changes{};    ///< the same, for the transcript
   std::string note{};                        ///< for the model, after the output
@@ -43,6 +44,8 @@ class Tool {
   /// Of a tool that another program offers: {"server","tool"}, each as that program calls itself
   /// and it; null for tools of ours.
   virtual Json origin() const { return {}; }
+  /// By what rules know it.
+  virtual CallTool identity() const { return {.name = spec().name}; }
   /// What the call wants to do, for the engine. Arguments fit the schema; a custom tool's text
   /// stands as {"input": TEXT}. @throws ToolError
   virtual std::vector<Action> actions(const Json& arguments) const = 0;

@@ -101,6 +101,12 @@ void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
   stage_turns_ = std::move(turns);
 }
 
+void Conversation::change_tools(ModelSettings settings) {
+  history_.begin_epoch(sent_epoch_);
+  settings_ = std::move(settings);
+  fixed_bytes_ = bytes_of(settings_);
+}
+
 void Conversation::give_notices() {
   if (const auto notice = parts_.budget.take_notice()) tell_model(*notice);
   if (const auto notice = stage_turns_.take_notice()) tell_model(*notice);

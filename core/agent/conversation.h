@@ -59,6 +59,9 @@ class Conversation {
   /// before: a new epoch.
   void begin_stage(ModelSettings settings, StageTurns turns);
 
+  /// The tools are others from the next request on: a new epoch. The stage goes on.
+  void change_tools(ModelSettings settings);
+
   /// What is left of the budgets is told to the model, where it is little.
   void give_notices();
   /// Shortens the history where it nears the window.

@@ -282,6 +282,22 @@ RunEvent network_connection_event(int turn, const NetworkRecord& record) {
                         {"duration_ms", milliseconds(record.duration)}})};
 }
 
+RunEvent mcp_server_event(int turn, const McpServerRecord& record) {
+  return {"mcp.server", turn,
+          Json::object({{"server", record.server},
+                        {"state", record.state},
+                        {"detail", text_or_null(record.detail)},
+                        {"protocol_version", text_or_null(record.protocol_version)},
+                        {"identity", text_or_null(record.identity)},
+                        {"tools", record.tools},
+                        {"pin", text_or_null(record.pin)}})};
+}
+
+RunEvent mcp_message_event(int turn, const std::string& server, const std::string& kind,
+                           const std::string& text) {
+  return {"mcp.message", turn, Json::object({{"server", server}, {"kind", kind}, {"text", text}})};
+}
+
 RunEvent file_changed_event(int turn, const FileChange& change) {
   Json data = Json::object({{"path", change.path},
                             {"kind", change.kind},

@@ -130,6 +130,22 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record);
 /// @param steps  array of {"step","status"}
 RunEvent plan_updated_event(int turn, const std::string& explanation, Json steps);
 
+/// What became of a server of tools.
+struct McpServerRecord {
+  std::string server{};            ///< its name in the task
+  std::string state{};             ///< started | failed | died | restarted | tools_changed | ended
+  std::string detail{};            ///< why, where it did not go well
+  std::string protocol_version{};  ///< of a start
+  std::string identity{};          ///< what it calls itself, with its version
+  Json tools{};                    ///< array of the names that it offers the run; null: no news
+  std::string pin{};               ///< "sha256:…" of its whole list of tools
+};
+RunEvent mcp_server_event(int turn, const McpServerRecord& record);
+/// What a server of tools said beside its answers.
+/// @param kind  stderr | log | bad_message | warning
+RunEvent mcp_message_event(int turn, const std::string& server, const std::string& kind,
+                           const std::string& text);
+
 struct FileChange {
   std::string path;
   std::string kind;           ///< add | delete | update | move

@@ -51,9 +51,9 @@ std::string joined(const std::vector<std::string>& lines) {
 }  // namespace
 
 Loop::Loop(Parts parts, ModelSettings settings, ContextSettings context)
-    : parts_(parts),
-      conversation_({parts.model, parts.events, parts.budget},
-                    with_tools(std::move(settings), parts.tools), std::move(context)) {}
+    : parts_(std::move(parts)),
+      conversation_({parts_.model, parts_.events, parts_.budget},
+                    with_tools(std::move(settings), parts_.tools), std::move(context)) {}
 
 void Loop::begin_stage(StageSettings stage) {
   ModelSettings settings = with_tools(conversation_.settings(), parts_.tools);
@@ -117,6 +117,13 @@ LoopResult Loop::failed(const ModelError& error) {
 }
 
 std::optional<LoopResult> Loop::begin_turn(std::stop_token stop) {
+  if (parts_.renew) {
+    if (auto instructions = parts_.renew(stop)) {
+      ModelSettings settings = with_tools(conversation_.settings(), parts_.tools);
+      settings.instructions = std::move(*instructions);
+      conversation_.change_tools(std::move(settings));
+    }
+  }
   conversation_.give_notices();
   if (!conversation_.make_room(stop)) return no_room();
   if (const auto out = conversation_.before_request()) return exhausted(*out);

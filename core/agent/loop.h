@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -48,6 +49,9 @@ class Loop {
     EventSink& events;
     Budget& budget;
     const ResponseChecks* checks = nullptr;  ///< of each response, before its calls are run
+    /// Asked before each request: the instructions, where the tool host has other tools than at the
+    /// last one. May be empty.
+    std::function<std::optional<std::string>(std::stop_token)> renew{};
   };
 
   /// @param settings  `tools` is replaced by what the tool host offers

@@ -8,6 +8,8 @@ namespace sortie {
 
 /// SHA-256 (FIPS 180-4) of the bytes as 64 lower-case hex digits.
 std::string sha256_hex(std::string_view bytes);
+/// SHA-1 likewise, 40 digits: to tell names apart, never where someone could gain by a collision.
+std::string sha1_hex(std::string_view bytes);
 
 /// SHA-256 of bytes that come in parts.
 class Sha256 {

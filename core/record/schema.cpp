@@ -127,6 +127,15 @@ const RecordRow kRecords[] = {
       {"sent_bytes", "count"},
       {"received_bytes", "count"},
       {"duration_ms", "count"}}},
+    {"mcp.server",
+     {{"server", "text"},
+      {"state", "server_state"},
+      {"detail", "text_or_null"},
+      {"protocol_version", "text_or_null"},
+      {"identity", "text_or_null"},
+      {"tools", "list_or_null"},
+      {"pin", "text_or_null"}}},
+    {"mcp.message", {{"server", "text"}, {"kind", "server_words"}, {"text", "text"}}},
     {"verification.started",
      {{"phase", "phase"}, {"round", "count"}, {"command", "text"}, {"argv", "list"}}},
     {"verification.completed",
@@ -188,6 +197,11 @@ constexpr const char* kTypes = R"({
     "required": ["server", "tool"],
     "properties": {"server": {"type": "string"}, "tool": {"type": "string"}}
   },
+  "list_or_null": {"anyOf": [{"type": ["array", "null"]}, {"$ref": "#/$defs/blob"}]},
+  "server_state": {
+    "enum": ["started", "failed", "died", "restarted", "tools_changed", "ended"]
+  },
+  "server_words": {"enum": ["stderr", "log", "bad_message", "warning"]},
   "connection_state": {"enum": ["denied", "opened", "closed"]},
   "source": {
     "type": "object",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/task/mcp_fields.h"
 #include "core/task/model_fields.h"
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
@@ -216,8 +217,9 @@ std::string tool_problem(const std::string& name, const std::vector<std::string>
                          std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
   const auto built_in = find_built_in_tool(name);
-  if (is_mcp_tool(name) || built_in == BuiltInTool::Default::later)
-    return tool + " is not supported yet";
+  if (built_in == BuiltInTool::Default::later) return tool + " is not supported yet";
+  // Which there are is known once the servers have listed them.
+  if (is_mcp_tool(name)) return {};
   if (!built_in) {
     nearest = nearest_name(name, enabled.empty() ? known_tools() : enabled);
     return "there is no " + tool;
@@ -231,7 +233,9 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Task& task = draft.task;
   Fields tools("tools");
   tools.add("enable", enable_value(task.tools), "`default`, or the list of tools.")
-      .later({"functions", "mcp"});
+      .add("mcp", mcp_servers_value(task.mcp),
+           "Servers of tools (Model Context Protocol), by name.")
+      .later({"functions"});
   Fields expect("expect");
   expect
       .add("changes", choice_value(task.expect.changes, {"auto", "required", "forbidden", "any"}),

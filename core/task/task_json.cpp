@@ -1,4 +1,5 @@
 #include "core/base/fields.h"
+#include "core/task/mcp_fields.h"
 #include "core/task/task.h"
 
 namespace sortie {
@@ -131,7 +132,8 @@ Json task_json(const Task& task) {
        {"workspace", workspace_json(task.workspace)},
        {"model", whole_model_json(task.model)},
        {"tools",
-        Json::object({{"enable", task.tools.empty() ? Json("default") : strings(task.tools)}})},
+        Json::object({{"enable", task.tools.empty() ? Json("default") : strings(task.tools)},
+                      {"mcp", mcp_servers_json(task.mcp)}})},
        {"stages", stages_json(task.stages)},
        {"verify", verify_json(task.verify)},
        {"checks", Json::object({{"missing_paths", task.checks.missing_paths},

@@ -19,6 +19,7 @@ class TransportError : public std::runtime_error {
 struct Remark {
   enum class Kind {
     stderr_text,  ///< what a stdio server wrote to stderr, whole lines where there are any
+    log,          ///< what the server said by notifications/message
     bad_message,  ///< something came that is no message; it was passed over
     warning,      ///< reconnected, a limit was met, …
   };

@@ -1,0 +1,145 @@
+#include "app/mcp_servers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/compose.h"
+#include "core/base/error.h"
+#include "core/model/credentials.h"
+#include "core/net/poco_http.h"
+#include "policies/engine.h"
+#include "tools/mcp/http_transport.h"
+#include "tools/mcp/stdio_transport.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// file: with the path's bytes as RFC 8089 and RFC 3986 §2.1 want them.
+std::string file_uri(const std::filesystem::path& path) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  static const std::string kept = "-._~/";
+  std::string uri = "file://";
+  for (const char c : path.string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= '0' && byte <= '9') || kept.find(c) != std::string::npos;
+    if (plain)
+      uri += c;
+    else
+      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return uri;
+}
+
+/// What any program needs to be run in the sandbox, and the way out that the policy leaves it; the
+/// rest is the task's word.
+Environment server_environment(const Environment& of_commands, const TaskMcpServer& server) {
+  Environment environment;
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+                           "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"})
+    if (const auto found = of_commands.find(name); found != of_commands.end())
+      environment.insert(*found);
+  for (const auto& [name, value] : server.environment) environment[name] = value;
+  return environment;
+}
+
+Command server_command(const McpParts& parts, const TaskMcpServer& server) {
+  const Confinement& confinement = parts.confinement;
+  Command command;
+  command.argv = server.command;
+  command.workdir = confinement.workspace();
+  command.environment = server_environment(confinement.environment(), server);
+  command.timeout = parts.budget.time_left();
+  command.read_only = nothing_may_be_written(parts.inputs);
+  // A rule of the policy that lets this very command out of its sandbox.
+  const auto granted = confinement.engine().find_escalation(
+      {.argv = command.argv, .workdir = command.workdir, .escalated = true});
+  if (!granted) return command;
+  command.open_network = granted->network;
+  command.writes = granted->writes && !command.read_only;
+  if (command.open_network) remove_proxy(command.environment);
+  return command;
+}
+
+std::string text_of(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+mcp::Server::Connect connector(const McpParts& parts, const TaskMcpServer& server) {
+  if (!server.command.empty())
+    return [&launcher = parts.confinement.launcher(),
+            command = server_command(parts, server)]() -> std::unique_ptr<mcp::Transport> {
+      return std::make_unique<mcp::StdioTransport>(launcher, command);
+    };
+  mcp::HttpServer place{.url = mcp::parse_server_url(server.url)};
+  if (!server.bearer_token_env.empty())
+    place.bearer_token = text_of(parts.own, server.bearer_token_env);
+  const bool lacks_token = !server.bearer_token_env.empty() && place.bearer_token.empty();
+  const TrustedCertificates certificates{text_of(parts.own, "SSL_CERT_FILE"),
+                                         text_of(parts.own, "SSL_CERT_DIR")};
+  return [place = std::move(place), certificates, proxy = parts.proxy, lacks_token,
+          variable = server.bearer_token_env]() -> std::unique_ptr<mcp::Transport> {
+    if (lacks_token) throw mcp::TransportError(variable + ", which holds its token, is not set");
+    return std::make_unique<mcp::HttpTransport>(
+        place, [certificates, proxy] { return std::make_unique<PocoHttp>(certificates, proxy); });
+  };
+}
+
+mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& server) {
+  const std::filesystem::path& workspace = parts.confinement.workspace();
+  const bool is_program = !server.command.empty();
+  return {.name = server.name,
+          .startup_timeout = server.startup_timeout,
+          .tool_timeout = server.tool_timeout,
+          .tools = server.tools,
+          .pin = server.pin,
+          .required = server.required,
+          .may_write = is_program && !nothing_may_be_written(parts.inputs),
+          .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()}};
+}
+
+}  // namespace
+
+std::vector<std::string> mcp_token_variables(const Task& task) {
+  std::vector<std::string> names;
+  for (const TaskMcpServer& server : task.mcp)
+    if (!server.bearer_token_env.empty()) names.push_back(server.bearer_token_env);
+  return names;
+}
+
+std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy) {
+  std::vector<McpHostUse> uses;
+  for (const TaskMcpServer& server : task.mcp) {
+    if (server.url.empty()) continue;
+    McpHostUse use{.server = server.name, .place = server.place};
+    try {
+      const Url url = mcp::parse_server_url(server.url);
+      use.host = url.host;
+      use.authority = url.authority();
+      use.variable = server.bearer_token_env;
+      use.token_may_go =
+          use.variable.empty() || key_may_go(use.variable, {.base = url}, policy.credentials);
+    } catch (const InputError& error) {
+      throw InputError(server.place + ": error: the MCP server " + server.name + ": " +
+                       error.what());
+    }
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts) {
+  std::vector<std::unique_ptr<mcp::Server>> servers;
+  for (const TaskMcpServer& server : parts.inputs.task.mcp)
+    servers.push_back(std::make_unique<mcp::Server>(
+        settings_of(parts, server), connector(parts, server),
+        [&budget = parts.budget] { return budget.time_left(); },
+        std::make_unique<mcp::ServerLog>(server.name, parts.events, parts.turn)));
+  if (servers.empty()) return nullptr;
+  return std::make_unique<mcp::Servers>(std::move(servers));
+}
+
+}  // namespace sortie

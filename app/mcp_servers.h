@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/confinement.h"
+#include "app/inputs.h"
+#include "core/agent/budget.h"
+#include "core/agent/events.h"
+#include "core/net/proxy.h"
+#include "policies/bounds.h"
+#include "policies/environment.h"
+#include "tools/mcp/servers.h"
+
+namespace sortie {
+
+/// The variables that hold tokens of the task's MCP servers: no command gets them.
+std::vector<std::string> mcp_token_variables(const Task& task);
+
+/// What the task's servers with a url ask of the policy's bounds.
+/// @throws InputError  an address that is none
+std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy);
+
+/// What the servers of a run work with; all of it outlives them.
+struct McpParts {
+  const RunInputs& inputs;
+  Confinement& confinement;
+  const Budget& budget;
+  EventSink& events;
+  const ProxySettings& proxy;
+  const Environment& own;     ///< sortie's own, with the tokens
+  std::function<int()> turn;  ///< the one that is under way
+};
+
+/// The servers that the task names, none of them started; nothing where it names none.
+std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts);
+
+}  // namespace sortie

@@ -1,0 +1,123 @@
+#include "core/task/mcp_fields.h"
+
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMostServers = 32;
+// Without "__", which stands between the server's name and its tool's.
+constexpr TextLimits kServerName = {.pattern = "[A-Za-z0-9](?:[A-Za-z0-9-]|_[A-Za-z0-9-]){0,31}",
+                                    .meaning = "1 to 32 letters, digits, '-' and single '_'"};
+constexpr TextLimits kVariable = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
+                                  .meaning = "the name of an environment variable"};
+
+Fields server_fields(TaskMcpServer& server) {
+  return Fields("MCP server")
+      .add("command", texts_value(server.command),
+           "The program that speaks over stdin and stdout, with its arguments; run in the sandbox.")
+      .add("env", text_map_value(server.environment, kVariable),
+           "Its environment, beside PATH, HOME and TMPDIR.")
+      .add("url",
+           text_value(server.url,
+                      {.pattern = "https?://.+", .meaning = "an http:// or https:// address"}),
+           "The address of a server over streamable HTTP, instead of a command.")
+      .add("bearer_token_env", text_value(server.bearer_token_env, kVariable),
+           "The variable that holds the token for the url.")
+      .add("startup_timeout", duration_value(server.startup_timeout, 1ms, 1h),
+           "Until it is ready and has listed its tools.")
+      .add("tool_timeout", duration_value(server.tool_timeout, 1ms, 24h),
+           "Of one call; it is cancelled then.")
+      .add("tools", texts_value(server.tools),
+           "The tools that the run gets, by the server's own names; without it all.")
+      .add("required", boolean_value(server.required),
+           "Without this server the run ends with exit code 7.")
+      .add("pin",
+           text_value(server.pin,
+                      {.pattern = "sha256:[0-9a-f]{64}", .meaning = "sha256: and 64 hex digits"}),
+           "The digest of its list of tools; another list is an error.");
+}
+
+void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& findings) {
+  const std::string name = "the MCP server '" + server.name + "'";
+  if (server.command.empty() == server.url.empty())
+    findings.error(place, name + " needs either a command or a url");
+  if (!server.command.empty() && server.command.front().empty())
+    findings.error(place, name + " has a command without a name");
+  if (server.command.empty() && !server.environment.empty())
+    findings.error(place, name + " has an env, which is for a command");
+  if (server.url.empty() && !server.bearer_token_env.empty())
+    findings.error(place, name + " has a bearer_token_env, which is for a url");
+}
+
+}  // namespace
+
+FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
+  TaskMcpServer any;
+  return {.schema = Json::object(
+              {{"type", "object"},
+               {"maxProperties", static_cast<std::int64_t>(kMostServers)},
+               {"propertyNames",
+                Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"}})},
+               {"additionalProperties", server_fields(any).schema()}}),
+          .read = [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
+            if (!node.is_mapping()) {
+              findings.error(node.place,
+                             "'mcp' has to be a mapping of servers, not " + kind_in_words(node));
+              return;
+            }
+            if (node.members.size() > kMostServers)
+              findings.error(node.place,
+                             "'mcp' has more than " + std::to_string(kMostServers) + " servers");
+            for (const auto& member : node.members) {
+              if (!read_text(member.key, "server name", kServerName, findings)) continue;
+              TaskMcpServer server{.name = member.key.text};
+              server.place = findings.name(member.key.place.source) + ":" +
+                             std::to_string(member.key.place.line) + ":" +
+                             std::to_string(member.key.place.column);
+              if (member.value.kind == YamlNode::Kind::null) {
+                findings.error(member.key.place, "'" + server.name + "' needs a value");
+                continue;
+              }
+              server_fields(server).read(member.value, findings);
+              if (member.value.is_mapping()) check(server, member.key.place, findings);
+              target.push_back(std::move(server));
+            }
+          }};
+}
+
+Json mcp_servers_json(const std::vector<TaskMcpServer>& servers) {
+  if (servers.empty()) return {};
+  Json json = Json::object();
+  for (const TaskMcpServer& server : servers) {
+    Json one = Json::object();
+    const auto list = [](const std::vector<std::string>& texts) {
+      Json array = Json::array();
+      for (const auto& text : texts) array.push_back(text);
+      return array;
+    };
+    if (!server.command.empty()) {
+      one.set("command", list(server.command));
+      Json environment = Json::object();
+      for (const auto& [name, value] : server.environment) environment.set(name, value);
+      one.set("env", std::move(environment));
+    } else {
+      one.set("url", server.url);
+      one.set("bearer_token_env",
+              server.bearer_token_env.empty() ? Json() : Json(server.bearer_token_env));
+    }
+    one.set("startup_timeout", duration_text(server.startup_timeout));
+    one.set("tool_timeout", duration_text(server.tool_timeout));
+    one.set("tools", server.tools.empty() ? Json() : list(server.tools));
+    one.set("required", server.required);
+    one.set("pin", server.pin.empty() ? Json() : Json(server.pin));
+    json.set(server.name, std::move(one));
+  }
+  return json;
+}
+
+}  // namespace sortie

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "core/base/fields.h"
+#include "core/base/json.h"
+#include "core/task/mcp_server.h"
+
+namespace sortie {
+
+/// Reads `tools.mcp`: servers by name.
+FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target);
+
+/// The effective servers, as task_json has them; null for none.
+Json mcp_servers_json(const std::vector<TaskMcpServer>& servers);
+
+}  // namespace sortie

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/base/json.h"
+#include "tools/tool.h"
+
+namespace sortie::mcp {
+
+/// What the model and the transcript get of the result of tools/call: text as it is, images as
+/// images, embedded resources by their text, links and what can't be shown by a line, structured
+/// content as JSON where no text says the same. `details` is {"content","structured_content"}.
+/// @param output_schema  of the structured content; null for none
+ToolResult read_call_result(const Json& result, const Json& output_schema);
+
+}  // namespace sortie::mcp

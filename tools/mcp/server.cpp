@@ -1,0 +1,181 @@
+#include "tools/mcp/server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace sortie::mcp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using Kind = RequestError::Kind;
+
+Json names_of(const ToolList& list) {
+  Json names = Json::array();
+  for (const auto& tool : list.tools) names.push_back(tool.name);
+  return names;
+}
+
+std::string seconds_text(milliseconds time) {
+  const auto tenths = time.count() / 100;
+  return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") +
+         " s";
+}
+
+}  // namespace
+
+Server::Server(ServerSettings settings, Connect connect, TimeLeft time_left,
+               std::unique_ptr<ServerLog> log)
+    : settings_(std::move(settings)),
+      connect_(std::move(connect)),
+      time_left_(std::move(time_left)),
+      log_(std::move(log)) {}
+
+Server::~Server() = default;
+
+Client::Deadline Server::within(milliseconds time) const {
+  return steady_clock::now() + std::max(milliseconds(0), std::min(time, time_left_()));
+}
+
+void Server::start(std::stop_token stop) {
+  try {
+    begin_life("started", stop);
+  } catch (const ServerError& error) {
+    why_gone_ = error.what();
+    client_.reset();
+    log_->tell({.state = "failed", .detail = why_gone_});
+    throw;
+  }
+}
+
+/// A new process or session, its handshake and its list of tools.
+void Server::begin_life(const std::string& state, std::stop_token stop) {
+  const auto deadline = within(settings_.startup_timeout);
+  client_.reset();
+  seen_changes_ = 0;
+  ServerIdentity identity;
+  try {
+    client_ = std::make_unique<Client>(connect_(), *log_, settings_.client);
+    identity = client_->connect(deadline, stop);
+    take_list(stop, deadline);
+  } catch (const RequestError& error) {
+    const std::string late =
+        error.kind() == Kind::timed_out
+            ? " (startup_timeout: " + seconds_text(settings_.startup_timeout) + ")"
+            : "";
+    throw ServerError(ServerError::Kind::unavailable, error.what() + late);
+  } catch (const TransportError& error) {
+    throw ServerError(ServerError::Kind::unavailable, error.what());
+  }
+  usable_ = true;
+  log_->tell({.state = state,
+              .protocol_version = identity.protocol_version,
+              .identity = identity.name + (identity.version.empty() ? "" : " " + identity.version),
+              .tools = names_of(tools_),
+              .pin = tools_.pin});
+  for (const auto& line : tools_.left_out) log_->remarked({Remark::Kind::warning, line});
+}
+
+/// @throws RequestError, ServerError  the latter where the list is not the one that was pinned
+void Server::take_list(std::stop_token stop, Client::Deadline deadline) {
+  seen_changes_ = client_->list_changes();
+  ToolList list = read_tools(client_->list_tools(deadline, stop), settings_.tools);
+  if (!settings_.pin.empty() && list.pin != settings_.pin)
+    throw ServerError(ServerError::Kind::pin_broken,
+                      "its list of tools is not the one that the task has pinned: it is " +
+                          list.pin + " now, tools.mcp." + settings_.name + ".pin says " +
+                          settings_.pin);
+  if (list.tools != tools_.tools) changed_ = true;
+  tools_ = std::move(list);
+}
+
+bool Server::renew(std::stop_token stop) {
+  if (usable_ && client_ && !client_->lost() && client_->list_changes() != seen_changes_) {
+    try {
+      take_list(stop, within(settings_.tool_timeout));
+      if (changed_)
+        log_->tell({.state = "tools_changed", .tools = names_of(tools_), .pin = tools_.pin});
+    } catch (const RequestError& error) {
+      // The tools that were there are offered as before.
+      log_->remarked({Remark::Kind::warning,
+                      std::string("its changed list of tools could not be read: ") + error.what()});
+    } catch (const ServerError& error) {
+      drop(error.what());
+    }
+  }
+  return std::exchange(changed_, false);
+}
+
+Json Server::call(const std::string& tool, const Json& arguments, std::stop_token stop) {
+  if (!usable_) throw ToolError(gone());
+  if (const auto why = client_->lost(); why && !restart(*why, stop)) throw ToolError(gone());
+  try {
+    return client_->call_tool(tool, arguments, within(settings_.tool_timeout), stop);
+  } catch (const RequestError& error) {
+    const std::string server = "The MCP server " + settings_.name;
+    switch (error.kind()) {
+      case Kind::refused:
+      case Kind::bad_reply:
+        throw ToolError(server + ": " + error.what());
+      case Kind::timed_out:
+        throw ToolError(server + ": " + error.what() + " (tool_timeout: " +
+                        seconds_text(settings_.tool_timeout) + "); the call was cancelled");
+      case Kind::stopped:
+        throw ToolError(std::string(error.what()));
+      case Kind::failed:
+        throw ToolError(server + " gave no result: " + error.what());
+      case Kind::lost:
+        break;
+    }
+    const std::string died = server + " was lost during this call (" + error.what() +
+                             "); what the call has done is not known. ";
+    if (restart(error.what(), stop)) throw ToolError(died + "It has been restarted.");
+    throw ToolError(died + gone());
+  }
+}
+
+/// Once in a run.
+bool Server::restart(const std::string& why, std::stop_token stop) {
+  log_->tell({.state = "died", .detail = why});
+  if (restarted_) {
+    usable_ = false;
+    why_gone_ = why + "; it was restarted once before";
+    return false;
+  }
+  restarted_ = true;
+  try {
+    begin_life("restarted", stop);
+    return true;
+  } catch (const ServerError& error) {
+    drop(error.what());
+    return false;
+  }
+}
+
+void Server::drop(const std::string& why) {
+  usable_ = false;
+  why_gone_ = why;
+  client_.reset();
+  log_->tell({.state = "failed", .detail = why});
+}
+
+std::string Server::gone() const {
+  return "The MCP server " + settings_.name + " is not there any more: " + why_gone_ +
+         ". Its tools can't be called.";
+}
+
+void Server::end(Client::Deadline deadline) {
+  if (client_) {
+    const bool was_there = !client_->lost();
+    client_->close(deadline);
+    if (was_there) log_->tell({.state = "ended"});
+    client_.reset();
+  }
+  usable_ = false;
+  log_->finish();
+}
+
+}  // namespace sortie::mcp

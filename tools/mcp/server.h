@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "tools/mcp/client.h"
+#include "tools/mcp/server_log.h"
+#include "tools/mcp/tool_list.h"
+
+namespace sortie::mcp {
+
+/// A server can't be had: not started, gone, or not the one that was pinned; one sentence.
+class ServerError : public std::runtime_error {
+ public:
+  enum class Kind { unavailable, pin_broken };
+  ServerError(Kind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
+  Kind kind() const noexcept { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+struct ServerSettings {
+  std::string name{};
+  std::chrono::milliseconds startup_timeout{std::chrono::seconds(10)};
+  std::chrono::milliseconds tool_timeout{std::chrono::seconds(60)};
+  std::vector<std::string> tools{};  ///< that the task lets in; empty: all
+  std::string pin{};                 ///< "sha256:…"; "" for none
+  bool required = false;
+  bool may_write = false;  ///< what it does may change the workspace
+  ClientOptions client{};
+};
+
+/// One server of the run, over the lives of its process: started, asked, restarted once where it
+/// dies, ended. start() apart, the methods are called from one thread.
+class Server {
+ public:
+  using Connect = std::function<std::unique_ptr<Transport>()>;
+  using TimeLeft = std::function<std::chrono::milliseconds()>;
+
+  /// @param connect    makes the way to a new life of the server
+  /// @param time_left  of the run
+  Server(ServerSettings settings, Connect connect, TimeLeft time_left,
+         std::unique_ptr<ServerLog> log);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  const ServerSettings& settings() const noexcept { return settings_; }
+  /// @throws ServerError
+  void start(std::stop_token stop);
+  /// Whether it is there to be called, or could be.
+  bool usable() const noexcept { return usable_; }
+  const ToolList& tools() const noexcept { return tools_; }
+  /// Asks for the list of tools again, where the server has said that it is another one.
+  /// @return  whether it is
+  bool renew(std::stop_token stop);
+  /// The result of tools/call.
+  /// @throws ToolError  worded for the model
+  Json call(const std::string& tool, const Json& arguments, std::stop_token stop);
+  /// In the polite way, by force at the deadline.
+  void end(Client::Deadline deadline);
+
+ private:
+  Client::Deadline within(std::chrono::milliseconds time) const;
+  void begin_life(const std::string& state, std::stop_token stop);
+  void take_list(std::stop_token stop, Client::Deadline deadline);
+  bool restart(const std::string& why, std::stop_token stop);
+  void drop(const std::string& why);
+  std::string gone() const;
+
+  ServerSettings settings_;
+  Connect connect_;
+  TimeLeft time_left_;
+  std::unique_ptr<ServerLog> log_;  ///< before the client, whose threads tell it things
+  std::unique_ptr<Client> client_;
+  ToolList tools_;
+  int seen_changes_ = 0;  ///< of the list, in this life
+  bool changed_ = false;  ///< the list is another one than at the last renew()
+  bool usable_ = false;
+  bool restarted_ = false;
+  std::string why_gone_;
+};
+
+}  // namespace sortie::mcp

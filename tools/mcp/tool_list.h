@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+
+namespace sortie::mcp {
+
+/// One tool of a server, as far as it is used here.
+struct ServerTool {
+  std::string name{};         ///< the server's own
+  std::string description{};  ///< shortened where it is too long for a request
+  Json parameters{};          ///< its inputSchema, made an object schema where it is none
+  Json output_schema{};       ///< of the structured content; null for none
+  bool operator==(const ServerTool&) const = default;
+};
+
+struct ToolList {
+  std::vector<ServerTool> tools{};      ///< by name
+  std::vector<std::string> left_out{};  ///< why a tool of the server is not among them, a line each
+  std::string pin{};                    ///< pin_of() of the whole list
+};
+
+/// What a server listed, without what can't be called here: a name that comes twice, and tools that
+/// are for tasks only.
+/// @param wanted  the names that the task lets in; empty: all
+ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted);
+
+/// "sha256:…" of the list: of the tools by name, each with all that the server says of it (but
+/// `_meta` and `icons`), its members in the order of their names, as compact JSON. The order in
+/// which a server lists does not count.
+std::string pin_of(std::vector<Json> listed);
+
+/// The names by which the model knows tools: "mcp__SERVER__TOOL", with '_' for what is outside of
+/// [A-Za-z0-9_-]. One that is longer than 64 bytes, or that another has too, ends in the SHA-1 of
+/// "SERVER/TOOL" instead, so that no list decides what another tool is called.
+/// @param tools  the server's name and its tool's, each pair once
+/// @return  one name a tool, in the same order
+struct ToolIdentity {
+  std::string server;
+  std::string tool;
+};
+std::vector<std::string> shown_names(const std::vector<ToolIdentity>& tools);
+/// The same name before it is cut.
+std::string full_name(const ToolIdentity& tool);
+inline constexpr std::size_t kMostNameBytes = 64;
+
+}  // namespace sortie::mcp
