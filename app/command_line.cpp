@@ -21,9 +21,9 @@ namespace {
 
 const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
                                                  "report", "batch", "completion"};
-const std::vector<std::string> kLaterFlags = {"--json",        "--apply",       "--best-of",
-                                              "--reuse",       "--expect-task", "--expect-policy",
-                                              "--status-file", "--exit-map"};
+const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",       "--reuse",
+                                              "--expect-task", "--expect-policy", "--status-file",
+                                              "--exit-map"};
 
 /// To stdout. @return the exit status
 int print(const std::string& text) {

@@ -34,6 +34,7 @@ struct RunOptions {
   std::optional<double> max_cost;  ///< USD
   std::string timeout;             ///< a duration: 10m
   bool fresh = false;
+  bool json = false;  ///< live events on stdout
 };
 
 /// How much is said on stderr, and with which colours.

@@ -132,6 +132,8 @@ void Run::start_record() {
   progress_ = std::make_unique<Progress>(style_, redactor_);
   events_.add(*transcript_);
   events_.add(tally_);
+  open_live_events();
+  if (live_events_) events_.add(*live_events_);
   if (!style_.quiet) events_.add(*progress_);
   events_.on(run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
   if (!not_looked_for_.empty()) {
@@ -386,6 +388,8 @@ ExitCode Run::execute() {
 }
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
+  if (options.json && options.diff == "-")
+    throw InputError("--json and --diff - both want stdout: give --diff a file");
   Run run(load_inputs(options), options, style);
   return run.execute();
 }

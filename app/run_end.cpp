@@ -76,7 +76,10 @@ ExitCode Run::end() {
   if (progress_) progress_->finish();
   if (!untold.empty())
     write_all(STDERR_FILENO, "sortie: result.json: " + redactor_.text(untold) + "\n");
-  if (result_.code == ExitCode::success && options_.diff != "-") print_message();
+  if (options_.json)
+    end_live_events();
+  else if (result_.code == ExitCode::success && options_.diff != "-")
+    print_message();
   out_.remove_state();
   const std::string line = last_line(result_, tally_.last_action, options_.out, redactor_) + "\n";
   write_all(STDERR_FILENO, line);
@@ -133,8 +136,7 @@ void Run::withdraw_success() {
   finish([this] { write_diff("partial.diff"); });
 }
 
-void Run::close_record() {
-  if (!transcript_) return;
+RunEnd Run::run_end() const {
   RunEnd end;
   end.code = result_.code;
   end.status = status_of(result_);
@@ -143,7 +145,12 @@ void Run::close_record() {
   end.durations = tally_.durations_json(result_.duration);
   end.counts = tally_.counts_json();
   end.artifacts = result_.artifacts;
-  events_.on(run_completed_event(turn_, end));
+  return end;
+}
+
+void Run::close_record() {
+  if (!transcript_) return;
+  events_.on(run_completed_event(turn_, run_end()));
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 

@@ -10,6 +10,8 @@
 #include "app/compose.h"
 #include "app/confinement.h"
 #include "app/egress.h"
+#include "app/event_writer.h"
+#include "app/events_jsonl.h"
 #include "app/inputs.h"
 #include "app/models.h"
 #include "app/options.h"
@@ -92,6 +94,10 @@ class Run {
   void write_diff(const std::string& name);
   void close_record();
   void withdraw_success();
+  void open_live_events();
+  void end_live_events();
+  void say_of_stdout(const std::string& problem) const;
+  RunEnd run_end() const;
   void print(const std::string& text);
   void print_message();
   VerificationOptions verification_options(const std::string& phase, int round) const;
@@ -117,6 +123,8 @@ class Run {
   Redactor redactor_;
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<Progress> progress_;
+  std::unique_ptr<EventWriter> event_writer_;  ///< to stdout, where --json asks for it
+  std::unique_ptr<EventsJsonl> live_events_;   ///< what it writes
   EventFanout events_{redactor_};
   std::atomic<bool> proving_ = false;  ///< the canary's own connections are on no record
   std::unique_ptr<Egress> egress_;

@@ -25,6 +25,7 @@ void add_run(CommandTable& table) {
   app.add_option("--diff", options->diff, "also write the diff here on success; - is stdout");
   app.add_option("-o,--output-last-message", options->last_message,
                  "also write the final message here on success");
+  app.add_flag("--json", options->json, "live events on stdout, one JSON object a line");
   app.add_option("--var", options->variables, "template variable NAME=VALUE or NAME=@FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/event_schema.h"
 #include "ci/result.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -24,12 +25,12 @@ Json schema_of(const std::string& name) {
   if (name == "result") return result_schema();
   if (name == "approver-request") return approver_request_schema();
   if (name == "approver-answer") return approver_answer_schema();
-  if (name == "event" || name == "manifest")
-    throw InputError("schema " + name + ": is not supported yet");
-  const std::string nearest = nearest_name(
-      name, {"task", "policy", "transcript", "result", "approver-request", "approver-answer"});
+  if (name == "event") return event_schema();
+  if (name == "manifest") throw InputError("schema manifest: is not supported yet");
+  const std::string nearest = nearest_name(name, {"task", "policy", "transcript", "event", "result",
+                                                  "approver-request", "approver-answer"});
   throw InputError("schema '" + one_line(name) +
-                   "' is unknown; task, policy, transcript, result, approver-request or "
+                   "' is unknown; task, policy, transcript, event, result, approver-request or "
                    "approver-answer is expected" +
                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
@@ -44,7 +45,7 @@ void add_schema(CommandTable& table) {
                                 return ExitCode::success;
                               });
   app.add_option("NAME", *name,
-                 "task, policy, transcript, result, approver-request or "
+                 "task, policy, transcript, event, result, approver-request or "
                  "approver-answer")
       ->required();
 }

@@ -145,7 +145,7 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
   set_source(response.source);
   if (response.usage && &history == &history_)
     history_.measured(response.usage->input_tokens, fixed_bytes_);
-  settle(response, tokens_of(history));
+  settle(response, tokens_of(history), &history != &history_);
   check_pin(response);
   return response;
 }
@@ -160,11 +160,14 @@ void Conversation::begin_request(const History& history) {
 }
 
 /// Puts the response on record, and what it cost on the budget.
-void Conversation::settle(Response& response, std::int64_t input_tokens) {
+/// @param aside  it is no part of the conversation: a summary, notes
+void Conversation::settle(Response& response, std::int64_t input_tokens, bool aside) {
   const bool measured = response.usage.has_value();
   if (!measured) response.usage = estimated_usage(response, input_tokens);
   const auto cost = parts_.budget.count_tokens(*response.usage, source_);
-  parts_.events.on(model_response_event(turn_, response, terms().name, cost, !measured));
+  RunEvent event = model_response_event(turn_, response, terms().name, cost, !measured);
+  if (aside) event.data.set("aside", true);
+  parts_.events.on(event);
   if (!measured && !std::exchange(usage_told_, true))
     parts_.events.on(check_hit_event(turn_, "usage_missing",
                                      "the provider did not say how many tokens it has used: "

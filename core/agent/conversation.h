@@ -99,7 +99,7 @@ class Conversation {
   std::optional<Exhausted> before_request(const History& history) const;
   Response ask(const History& history, const ModelSettings& settings, std::stop_token stop);
   void begin_request(const History& history);
-  void settle(Response& response, std::int64_t input_tokens);
+  void settle(Response& response, std::int64_t input_tokens, bool aside);
   void check_pin(const Response& response) const;
   std::string aside(History conversation, std::string_view request, std::string& why_not,
                     std::stop_token stop);

@@ -66,6 +66,7 @@ const RecordRow kRecords[] = {
       {"incomplete", "boolean"},
       {"stop_reason", "text"},
       {"repeated?", "text"},
+      {"aside?", "boolean"},
       {"first_event_ms", "count"},
       {"duration_ms", "count"}}},
     {"check.hit", {{"check", "text"}, {"saw", "text"}, {"sent", "text_or_null"}}},
