@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_usage_and_names_the_nearest) {
       {{"rum", "task.yaml"}, "did you mean 'run'"},
       {{"run", "task.yaml", "--polcy", "strict"}, "did you mean '--policy'"},
       {{"run", "task.yaml", "--max-turns", "many"}, "--max-turns"},
-      {{"run", "task.yaml", "--json"}, "not supported yet"},
+      {{"run", "task.yaml", "--apply"}, "not supported yet"},
       {{"exec", "hello"}, "not supported yet"},
       {{"run"}, "TASK"},
       {{}, "ubcommand"},
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_full_or_read_only_disk_under_out_is_said_and_leaves_no_su
 BOOST_AUTO_TEST_CASE(a_closed_stdout_does_not_end_the_run) {
   const RunFolder folder;
   write_good_task(folder);
-  ProgramStart start = folder.start();
+  ProgramStart start = folder.plain_start();
   start.close_output = true;
 
   const ProgramEnd end = run_program(start);
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(stale_files_of_flags_never_survive_a_failure) {
 BOOST_AUTO_TEST_CASE(a_diff_that_could_not_be_written_to_stdout_is_no_success) {
   const RunFolder folder;
   write_good_task(folder);
-  ProgramStart start = folder.start({"--diff", "-"});
+  ProgramStart start = folder.plain_start({"--diff", "-"});
   start.argv.insert(start.argv.begin(), {"sh", "-c", "exec \"$0\" \"$@\" > /dev/full"});
 
   const ProgramEnd end = run_program(start);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(the_diff_goes_to_stdout_alone_when_asked_for) {
   const RunFolder folder;
   write_good_task(folder);
 
-  const ProgramEnd end = folder.run({"--diff", "-"});
+  const ProgramEnd end = run_program(folder.plain_start({"--diff", "-"}));
 
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(end.output == folder.artifact("changes.diff"));

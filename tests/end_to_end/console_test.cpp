@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line_alone_and_colours_are_asked_for)
   const RunFolder folder;
   prepare_talking_run(folder);
 
-  const ProgramEnd quiet = folder.run({"--quiet"});
+  const ProgramEnd quiet = run_program(folder.plain_start({"--quiet"}));
   const ProgramEnd colored = folder.run({"--color", "always"});
 
   BOOST_TEST(quiet.errors.starts_with("sortie: success (0): "), quiet.errors);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(control_sequences_of_the_model_reach_a_pipe_and_no_terminal
   folder.write_task(CassetteWriter().message("\x1b]0;title\x07seen\x1b[8m hidden"),
                     "policy: strict\nexpect: {changes: any}\n");
 
-  const ProgramEnd pipe = folder.run({"--quiet"});
+  const ProgramEnd pipe = run_program(folder.plain_start({"--quiet"}));
   // script(1) gives its command a terminal.
   const ProgramEnd terminal =
       run_program({.argv = {"script", "-qec",
@@ -79,6 +79,23 @@ BOOST_AUTO_TEST_CASE(control_sequences_of_the_model_reach_a_pipe_and_no_terminal
   BOOST_TEST(holds(terminal.output, "seen hidden"), terminal.output);
   BOOST_TEST(!holds(terminal.output, "\x1b]0;title"), terminal.output);
   BOOST_TEST(!holds(terminal.output, "\x1b[8m"), terminal.output);
+}
+
+BOOST_AUTO_TEST_CASE(events_bring_no_control_characters_to_a_terminal) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("\x1b[8m \xc2\x9b"
+                                             "8m \x7f \xc3\xa9 \xc2\xa0"),
+                    "policy: strict\nexpect: {changes: any}\n");
+  std::string command;
+  for (const auto& word : folder.plain_start({"--json", "--quiet"}).argv)
+    command += "'" + word + "' ";
+
+  const ProgramEnd end = run_program({.argv = {"script", "-qec", command, "/dev/null"}});
+
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(holds(end.output, R"("text":"\u001B[8m \u009b8m \u007f )"
+                               "\xc3\xa9 \xc2\xa0\""),
+             end.output);
 }
 
 BOOST_AUTO_TEST_CASE(doctor_proves_what_a_run_would) {

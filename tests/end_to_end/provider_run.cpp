@@ -46,7 +46,7 @@ ProgramEnd ProviderRun::run(const ModelServer& server,
 }
 
 std::string ProviderRun::all_written(const ProgramEnd& end) const {
-  std::string text = end.output + end.errors;
+  std::string text = end.printed();
   for (const auto& entry : fs::recursive_directory_iterator(out()))
     if (entry.is_regular_file()) text += read_file(entry.path());
   return text;

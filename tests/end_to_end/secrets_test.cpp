@@ -25,7 +25,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 /// Everything that a run leaves and prints; not the workspace, which is the user's.
 std::string all_written(const RunFolder& folder, const ProgramEnd& end) {
-  std::string all = end.output + end.errors;
+  std::string all = end.printed();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.out()))
     if (entry.is_regular_file()) all += read_file(entry.path()) + "\n";
   return all;

@@ -519,8 +519,8 @@ BOOST_AUTO_TEST_CASE(doctor_says_which_credential_would_be_used_and_never_its_va
     start.argv = flags;
     start.environment["ANTHROPIC_API_KEY"] = "sk-never-shown-0123456789";
     const ProgramEnd end = run_program(start);
-    check_unseen(end.output + end.errors, run);
-    BOOST_TEST(!holds(end.output + end.errors, "never-shown"));
+    check_unseen(end.printed(), run);
+    BOOST_TEST(!holds(end.printed(), "never-shown"));
     return end.output;
   };
   const auto credentials = [&](std::vector<std::string> flags) {

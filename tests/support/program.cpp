@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <stdexcept>
 
 #include "core/base/error.h"
+#include "tests/support/event_check.h"
 
 namespace sortie::test {
 namespace {
@@ -60,7 +62,9 @@ bool append_from(Fd& from, std::string& to) {
 
 }  // namespace
 
-Program::Program(const ProgramStart& start) {
+Program::Program(const ProgramStart& start)
+    : shows_events_(start.shows_events && !start.close_output &&
+                    std::count(start.argv.begin(), start.argv.end(), "--json") > 0) {
   Pipe input = make_pipe();
   Pipe output = make_pipe();
   Pipe errors = make_pipe();
@@ -69,7 +73,10 @@ Program::Program(const ProgramStart& start) {
   if (pid_ == 0) exec_child(start, input.read.get(), output.write.get(), errors.write.get());
   ::setpgid(pid_, pid_);
   errors_ = std::move(errors.read);
-  if (!start.close_output) output_ = std::move(output.read);
+  if (start.leave_output)
+    left_ = std::move(output.read);
+  else if (!start.close_output)
+    output_ = std::move(output.read);
   // Inputs of tests fit the pipe, so that nobody has to wait here.
   if (!write_all(input.write.get(), start.input)) throw system_error("write to the program");
   input.write.reset();
@@ -97,6 +104,12 @@ bool Program::wait_for_error_text(const std::string& text) {
   return end_.errors.find(text) != std::string::npos;
 }
 
+bool Program::wait_for_output_text(const std::string& text) {
+  while (end_.output.find(text) == std::string::npos)
+    if (!output_ || !read_some(std::chrono::seconds(60))) break;
+  return end_.output.find(text) != std::string::npos;
+}
+
 ProgramEnd Program::finish(std::chrono::seconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (read_some(std::chrono::milliseconds(200))) {
@@ -109,7 +122,21 @@ ProgramEnd Program::finish(std::chrono::seconds limit) {
   }
   pid_ = -1;
   end_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (shows_events_ && WIFEXITED(status)) take_events();
   return std::move(end_);
+}
+
+void Program::take_events() {
+  end_.events = check_events(end_.output, end_.status);
+  std::string message = end_.status == 0 ? final_message(end_.events) : "";
+  if (!message.empty()) message += '\n';
+  end_.output = std::move(message);
+}
+
+std::string ProgramEnd::printed() const {
+  std::string text = output + errors;
+  for (const Json& event : events) write_json(event, text);
+  return text;
 }
 
 ProgramEnd run_program(const ProgramStart& start) { return Program(start).finish(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/base/json.h"
 
 namespace sortie::test {
 
@@ -20,7 +21,10 @@ struct ProgramStart {
   std::map<std::string, std::string> environment;  ///< added to the test's own; "" unsets
   std::string input;                               ///< its stdin; then its end
   bool close_output = false;                       ///< stdout is a pipe that nobody reads
+  bool leave_output = false;                       ///< stdout is a pipe that is never read
   std::optional<uid_t> uid;                        ///< run as this user and group
+  /// Its stdout is the event stream of a run: checked at its end, see ProgramEnd::events.
+  bool shows_events = false;
 };
 
 /// Who starts a program, and what the system lets it have.
@@ -44,6 +48,11 @@ struct ProgramEnd {
   int status = -1;  ///< exit code, or 128 + signal
   std::string output;
   std::string errors;
+  /// Of a run that shows them: what it printed. `output` is what it would have printed otherwise:
+  /// the final message of a success.
+  std::vector<Json> events{};
+  /// All that it printed on both, for searches.
+  std::string printed() const;
 };
 
 /// A program under way; killed with its group when this object goes.
@@ -58,17 +67,22 @@ class Program {
   void signal(int number) const;
   /// Reads stderr until it holds the text; false when the program ended before that.
   bool wait_for_error_text(const std::string& text);
+  /// The same of its stdout.
+  bool wait_for_output_text(const std::string& text);
   /// Reads everything and waits; a program that takes longer than the limit is killed, with
   /// status 137.
   ProgramEnd finish(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:
+  void take_events();
   bool read_some(std::chrono::milliseconds wait);
 
   pid_t pid_ = -1;
   Fd output_;
+  Fd left_;  ///< stdout's end that nobody reads
   Fd errors_;
   Fd input_;
+  bool shows_events_ = false;
   ProgramEnd end_;
 };
 

@@ -39,6 +39,13 @@ void RunFolder::write_task(const CassetteWriter& cassette, const std::string& mo
 }
 
 ProgramStart RunFolder::start(const std::vector<std::string>& flags) const {
+  ProgramStart start = plain_start(flags);
+  start.argv.emplace_back("--json");
+  start.shows_events = true;
+  return start;
+}
+
+ProgramStart RunFolder::plain_start(const std::vector<std::string>& flags) const {
   ProgramStart start;
   start.argv = {sortie_binary(), "run", task().string()};
   if (std::find(flags.begin(), flags.end(), "--out") == flags.end())

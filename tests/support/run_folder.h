@@ -26,8 +26,11 @@ class RunFolder {
   void commit_workspace() const;
   /// A task with this cassette; `more` is YAML put at its end.
   void write_task(const CassetteWriter& cassette, const std::string& more = {}) const;
-  /// `sortie run` with the flags given added.
+  /// `sortie run` with the flags given added. It shows its events, and each run of a test has them
+  /// checked so.
   ProgramStart start(const std::vector<std::string>& flags = {}) const;
+  /// The same without events: its stdout is the final message.
+  ProgramStart plain_start(const std::vector<std::string>& flags = {}) const;
   ProgramEnd run(const std::vector<std::string>& flags = {}) const;
   /// The same by this caller, whose own all of it is from then on.
   ProgramEnd run_as(const Caller& caller, ProgramStart start) const;
