@@ -8,73 +8,27 @@
 #include <deque>
 #include <memory>
 
+#include "core/base/disk_place.h"
+#include "core/base/disk_replacement.h"
 #include "core/base/error.h"
-#include "core/base/file_name.h"
 #include "core/base/files.h"
 #include "core/base/open_beneath.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
+
+using namespace disk;
+
 namespace {
 
 constexpr int kMostLinks = 40;  // as the kernel's own limit, path_resolution(7)
-
-[[noreturn]] void fail(const fs::path& path, const std::string& cause) {
-  throw ToolError(path_text(path) + ": " + cause);
-}
-
-[[noreturn]] void fail_errno(const fs::path& path, int number) {
-  switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-      fail(path, "no such file");
-    case EXDEV:
-      fail(path, "leads outside the workspace");
-    case ELOOP:
-      fail(path, "is a loop of links, or a chain too long to follow");
-    case EACCES:
-    case EPERM:
-      fail(path, "no permission");
-    case EROFS:
-      fail(path, "is protected: it can be read, not changed");
-    case EBUSY:
-      fail(path, "is protected: it can't be removed or replaced");
-    case EISDIR:
-      fail(path, "is a folder");
-    case EAGAIN:
-      fail(path, "keeps being renamed by another process");
-    case ENAMETOOLONG:
-      fail(path, "the name is too long");
-    default:
-      fail(path, errno_text(number));
-  }
-}
-
-bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
-
-/// The path as openat2 takes it: "." for the root, no slash at the end, which would follow a link.
-std::string relative_name(const fs::path& path) {
-  std::string name = path.native();
-  if (name.find('\0') != std::string::npos) fail(path, "a path can't hold a zero byte");
-  if (!name.empty() && name.front() == '/') {
-    fail(path, "is absolute; name it relative to the workspace");
-  }
-  while (!name.empty() && name.back() == '/') name.pop_back();
-  return name.empty() ? "." : name;
-}
 
 FileStatus::Kind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return FileStatus::Kind::file;
   if (S_ISDIR(mode)) return FileStatus::Kind::folder;
   if (S_ISLNK(mode)) return FileStatus::Kind::symlink;
   return FileStatus::Kind::other;
-}
-
-struct stat stat_of(const Fd& file, const fs::path& path) {
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail_errno(path, errno);
-  return status;
 }
 
 void check_readable(const struct stat& status, const fs::path& path, std::uint64_t max_bytes) {
@@ -110,61 +64,11 @@ struct Place {
   std::string name;
 };
 
-std::pair<std::string, std::string> split_name(const fs::path& path) {
-  const std::string whole = relative_name(path);
-  const auto slash = whole.rfind('/');
-  std::string name = slash == std::string::npos ? whole : whole.substr(slash + 1);
-  if (name == "." || name == "..") fail(path, "names no file");
-  std::string folder = slash == std::string::npos ? "." : whole.substr(0, slash);
-  return {folder, name};
-}
-
 Place existing_place(int root, const fs::path& path) {
   auto [folder, name] = split_name(path);
   Fd open = open_beneath(root, folder, O_PATH | O_DIRECTORY);
   if (!open) fail_errno(path, errno);
   return {std::move(open), std::move(name)};
-}
-
-/// As root, what sortie makes belongs to whoever owns the folder: commands run as that user.
-void give_to_owner(int file, const struct stat& owner, const fs::path& path) {
-  if (::geteuid() != 0) return;
-  if (::fchown(file, owner.st_uid, owner.st_gid) != 0) fail_errno(path, errno);
-}
-
-/// Opens a folder and makes what is missing on the way; `shown` is for messages.
-Fd make_folders(int root, const fs::path& folder, const fs::path& shown) {
-  Fd open = open_beneath(root, relative_name(folder), O_PATH | O_DIRECTORY);
-  if (open) return open;
-  if (errno == ENOTDIR) fail(shown, "a part of the path is a file, not a folder");
-  if (errno != ENOENT || !folder.has_relative_path()) fail_errno(shown, errno);
-  const auto [above, name] = split_name(folder);
-  const Fd parent = make_folders(root, above, shown);
-  const struct stat owner = stat_of(parent, shown);
-  const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
-  if (!made && errno != EEXIST) fail_errno(shown, errno);
-  open = open_beneath(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!open) fail_errno(shown, errno == ELOOP || errno == ENOTDIR ? ENOENT : errno);
-  if (made) give_to_owner(open.get(), owner, shown);
-  return open;
-}
-
-/// Whose the written file is to be: the replaced one's owner, else the folder's.
-struct stat owner_of(const Place& place, const fs::path& path) {
-  struct stat status {};
-  if (::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
-    if (S_ISREG(status.st_mode)) return status;
-  }
-  return stat_of(place.folder, path);
-}
-
-void fill(int file, std::string_view content, const struct stat& owner, unsigned mode,
-          const fs::path& path) {
-  if (!write_all(file, content)) fail_errno(path, errno);
-  give_to_owner(file, owner, path);  // before the mode: chown(2) clears set-id bits
-  if (::fchmod(file, mode & 07777) != 0) fail_errno(path, errno);
-  // Not synced: what a run changes lasts by its diff, which is.
 }
 
 std::vector<std::string> parts_of(const std::string& path) {
@@ -281,21 +185,14 @@ std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
 }
 
 void DiskFiles::write(const fs::path& path, std::string_view content, unsigned mode) {
-  auto [folder, name] = split_name(path);
-  const Place place{make_folders(root_.get(), folder, path), name};
-  const struct stat owner = owner_of(place, path);
-  const std::string temporary = temporary_name();
-  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const Fd file(::openat(place.folder.get(), temporary.c_str(), flags, 0600));
-  if (!file) fail_errno(path, errno);
-  try {
-    fill(file.get(), content, owner, mode, path);
-    const int at = place.folder.get();
-    if (::renameat(at, temporary.c_str(), at, name.c_str()) != 0) fail_errno(path, errno);
-  } catch (...) {
-    ::unlinkat(place.folder.get(), temporary.c_str(), 0);
-    throw;
-  }
+  const auto [folder, name] = split_name(path);
+  const Fd open = make_folders(root_.get(), folder, path);
+  const struct stat owner = owner_of(open, replaced_at(open, name, path), path);
+  const std::string temporary = make_beside(open, content, owner, mode, path);
+  if (::renameat(open.get(), temporary.c_str(), open.get(), name.c_str()) == 0) return;
+  const int number = errno;
+  ::unlinkat(open.get(), temporary.c_str(), 0);
+  fail_errno(path, number);
 }
 
 void DiskFiles::remove(const fs::path& path) {
@@ -309,6 +206,10 @@ bool DiskFiles::remove_empty_folder(const fs::path& path) {
   if (errno == ENOTEMPTY || errno == EEXIST || errno == EBUSY) return false;
   if (errno == ENOTDIR) fail(path, "is no folder");
   fail_errno(path, errno);
+}
+
+void DiskFiles::replace_all(const std::vector<Replacement>& replacements) {
+  DiskReplacement(root_.get()).run(replacements);
 }
 
 }  // namespace sortie

@@ -27,6 +27,13 @@ struct FolderEntry {
   bool operator==(const FolderEntry&) const = default;
 };
 
+/// What is to stand at a path of a tree.
+struct Replacement {
+  std::filesystem::path path{};
+  std::optional<std::string_view> content{};  ///< nothing: the file or link there goes
+  unsigned mode = 0644;
+};
+
 /// The files of one tree. Paths are relative to its root and never leave it: "..", absolute paths
 /// and symlinks that point outside are a ToolError.
 class Files {
@@ -52,6 +59,12 @@ class Files {
   virtual void remove(const std::filesystem::path& path) = 0;
   /// Removes a folder if it is empty; false if it is not.
   virtual bool remove_empty_folder(const std::filesystem::path& path) = 0;
+  /// Writes and removes in this order, as write() and remove() do, all of it or nothing: all
+  /// contents lie beside their places before the first of them appears, and when a step fails,
+  /// what stood there stands there again.
+  /// @throws ToolError  "Failed to write file PATH: cause. No file was changed."; or what could
+  ///                    not be put back
+  virtual void replace_all(const std::vector<Replacement>& replacements) = 0;
 };
 
 /// The tree below an open folder, on openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS): no link and
@@ -69,6 +82,7 @@ class DiskFiles : public Files {
   void write(const std::filesystem::path& path, std::string_view content, unsigned mode) override;
   void remove(const std::filesystem::path& path) override;
   bool remove_empty_folder(const std::filesystem::path& path) override;
+  void replace_all(const std::vector<Replacement>& replacements) override;
   int root() const noexcept { return root_.get(); }
 
  private:

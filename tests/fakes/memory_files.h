@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -90,6 +91,22 @@ class MemoryFiles : public Files {
     if (!list(path).empty()) return false;
     folders.erase(path);
     return true;
+  }
+
+  void replace_all(const std::vector<Replacement>& replacements) override {
+    const auto before = std::tuple(content, links, folders);
+    for (const auto& [path, bytes, mode] : replacements) {
+      try {
+        if (bytes)
+          write(path, *bytes, mode);
+        else
+          remove(path);
+      } catch (const ToolError& error) {
+        std::tie(content, links, folders) = before;
+        throw ToolError((bytes ? "Failed to write file " : "Failed to delete file ") +
+                        path.string() + ": " + error.what() + ". No file was changed.");
+      }
+    }
   }
 
  private:

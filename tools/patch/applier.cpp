@@ -63,7 +63,7 @@ class Application {
  private:
   void add(const Hunk& hunk) {
     const fs::path target = changes_.target(place_of(hunk.path, place_));
-    const auto before = read_to_replace(target, hunk.path);
+    const auto& before = read_to_replace(target, hunk.path);
     write({.letter = 'A', .path = target}, hunk.path, before,
           {hunk.content, before ? before->mode : 0644u});
   }
@@ -78,18 +78,18 @@ class Application {
     if (!kind) fail("no such file");
     if (*kind == FileStatus::Kind::folder) fail("it is a folder");
     const fs::path target = changes_.target(path);
-    const auto before = read_target(target, "Failed to delete file " + hunk.path + ": ");
+    const auto& before = read_target(target, "Failed to delete file " + hunk.path + ": ");
     if (!before) fail("it is a link that leads nowhere");
     refuse_protected(entry, hunk.path);
-    changes_.remove(entry);
     note({.letter = 'D', .path = entry, .mode = before->mode}, hunk.path, before, std::nullopt);
+    changes_.remove(entry);
   }
 
   void update(const Hunk& hunk) {
     const fs::path source = place_of(hunk.path, place_);
     const std::string failure = "Failed to read file to update " + hunk.path + ": ";
     const fs::path target = changes_.target(source);
-    const auto before = read_target(target, failure);
+    const auto& before = read_target(target, failure);
     if (!before) throw ToolError(failure + "no such file");
     Changes::File after{update_content(before->content, hunk), before->mode};
     if (!hunk.move_to)
@@ -106,7 +106,8 @@ class Application {
     changes_.remove(entry);
   }
 
-  std::optional<Changes::File> read_target(const fs::path& target, const std::string& failure) {
+  const std::optional<Changes::File>& read_target(const fs::path& target,
+                                                  const std::string& failure) {
     try {
       return changes_.read(target);
     } catch (const ToolError& error) {
@@ -114,7 +115,8 @@ class Application {
     }
   }
 
-  std::optional<Changes::File> read_to_replace(const fs::path& target, const std::string& written) {
+  const std::optional<Changes::File>& read_to_replace(const fs::path& target,
+                                                      const std::string& written) {
     return read_target(target, "Failed to write file " + written + ": ");
   }
 

@@ -16,138 +16,90 @@ fs::path Changes::entry(const fs::path& path) {
 
 fs::path Changes::target(const fs::path& path) {
   const fs::path place = entry(path);
-  if (changes_.contains(place)) return place;
-  const auto status = files_.status(place);
-  if (!status || status->kind != FileStatus::Kind::symlink) return place;
+  if (nodes_.contains(place)) return place;
+  const auto& there = status(place);
+  if (!there || there->kind != FileStatus::Kind::symlink) return place;
   return files_.resolve(place);
 }
 
-std::optional<Changes::File> Changes::read(const fs::path& target) const {
-  if (const auto change = changes_.find(target); change != changes_.end())
-    return change->second.after;
-  const auto status = files_.status(target);
-  if (!status) return std::nullopt;
-  if (status->kind == FileStatus::Kind::folder) throw ToolError("it is a folder");
-  if (status->kind != FileStatus::Kind::file) throw ToolError("it is not a regular file");
-  auto content = files_.read(target);
-  if (!content) return std::nullopt;
-  return File{std::move(*content), status->mode};
+const std::optional<FileStatus>& Changes::status(const fs::path& path) {
+  if (last_path_.native() != path.native()) {
+    last_status_ = files_.status(path);
+    last_path_ = path;
+  }
+  return last_status_;
 }
 
-std::optional<FileStatus::Kind> Changes::kind(const fs::path& entry) const {
-  if (const auto change = changes_.find(entry); change != changes_.end()) {
-    if (!change->second.after) return std::nullopt;
+Changes::Node& Changes::look_at(const fs::path& path) {
+  const auto [known, is_new] = nodes_.try_emplace(path);
+  Node& node = known->second;
+  if (!is_new) return node;
+  try {
+    const auto& there = status(path);
+    node.stood = there.has_value();
+    node.is_link = there && there->kind == FileStatus::Kind::symlink;
+    if (!there || node.is_link) return node;
+    if (there->kind == FileStatus::Kind::folder) throw ToolError("it is a folder");
+    if (there->kind != FileStatus::Kind::file) throw ToolError("it is not a regular file");
+    if (auto content = files_.read(path)) node.now = File{std::move(*content), there->mode};
+  } catch (...) {
+    nodes_.erase(known);
+    throw;
+  }
+  return node;
+}
+
+const std::optional<Changes::File>& Changes::read(const fs::path& target) {
+  return look_at(target).now;
+}
+
+std::optional<FileStatus::Kind> Changes::kind(const fs::path& entry) {
+  if (const auto known = nodes_.find(entry); known != nodes_.end()) {
+    if (!known->second.now) return std::nullopt;
     return FileStatus::Kind::file;
   }
-  const auto status = files_.status(entry);
-  if (!status) return std::nullopt;
-  return status->kind;
-}
-
-void Changes::note_before(const fs::path& path) {
-  if (changes_.contains(path)) return;
-  const auto status = files_.status(path);
-  Change change;
-  if (status && status->kind == FileStatus::Kind::symlink)
-    change.is_link = true;
-  else if (status)
-    change.before = read(path);
-  changes_.emplace(path, std::move(change));
+  const auto& there = status(entry);
+  if (!there) return std::nullopt;
+  return there->kind;
 }
 
 void Changes::write(const fs::path& target, File file) {
-  note_before(target);
-  changes_[target].after = std::move(file);
+  Node& node = look_at(target);
+  if (node.now == file) return;
+  node.now = std::move(file);
+  node.changed = true;
 }
 
 void Changes::remove(const fs::path& entry) {
-  note_before(entry);
-  changes_[entry].after.reset();
+  Node& node = look_at(entry);
+  node.now.reset();
+  node.changed = true;
 }
 
-/// A file in the way of a folder goes first, then all is written, then the rest goes; links last,
-/// since they can't be made again.
-std::vector<fs::path> Changes::order() const {
+/// A file in the way of a folder goes first, then all is written, then the rest goes.
+std::vector<Replacement> Changes::in_order() const {
   PathSet parents;
-  for (const auto& [path, change] : changes_)
-    if (change.after)
+  for (const auto& [path, node] : nodes_)
+    if (node.changed && node.now)
       for (fs::path parent = path.parent_path(); !parent.empty(); parent = parent.parent_path())
         if (!parents.insert(parent).second) break;
-  std::vector<fs::path> in_the_way, written, removed, links;
-  for (const auto& [path, change] : changes_) {
-    if (!change.is_link && change.before == change.after) continue;
-    if (change.after)
-      written.push_back(path);
-    else if (parents.contains(path))
-      in_the_way.push_back(path);
-    else
-      (change.is_link ? links : removed).push_back(path);
+  std::vector<Replacement> in_the_way, written, removed;
+  for (const auto& [path, node] : nodes_) {
+    if (!node.changed) continue;
+    if (node.now)
+      written.push_back({path, node.now->content, node.now->mode});
+    else if (node.stood)
+      (parents.contains(path) ? in_the_way : removed).push_back({.path = path});
   }
-  std::vector<fs::path> order = std::move(in_the_way);
-  for (const auto* group : {&written, &removed, &links})
+  std::vector<Replacement> order = std::move(in_the_way);
+  for (const auto* group : {&written, &removed})
     order.insert(order.end(), group->begin(), group->end());
   return order;
 }
 
-void Changes::note_missing_folders(const fs::path& path) {
-  std::vector<fs::path> missing;
-  for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    if (present_folders_.contains(folder)) break;
-    const auto status = files_.status(folder);
-    present_folders_.insert(folder);
-    if (status && status->kind == FileStatus::Kind::folder) break;
-    missing.push_back(folder);
-  }
-  made_folders_.insert(made_folders_.end(), missing.rbegin(), missing.rend());
-}
-
-void Changes::perform(Files& files, const fs::path& path, const Change& change) {
-  if (change.after) {
-    if (!change.before) note_missing_folders(path);
-    files.write(path, change.after->content, change.after->mode);
-  } else {
-    files.remove(path);
-  }
-}
-
-std::string Changes::take_back(Files& files, const std::vector<fs::path>& done) {
-  std::string lost;
-  const auto attempt = [&](const fs::path& path, const auto& act) {
-    try {
-      act();
-    } catch (const std::exception& error) {
-      lost += " " + path.string() + " could not be restored: " + error.what() + ".";
-    }
-  };
-  for (auto path = done.rbegin(); path != done.rend(); ++path) {
-    const Change& change = changes_.at(*path);
-    attempt(*path, [&] {
-      if (change.is_link) throw ToolError("it was a link");
-      if (change.before)
-        files.write(*path, change.before->content, change.before->mode);
-      else
-        files.remove(*path);
-    });
-  }
-  for (auto folder = made_folders_.rbegin(); folder != made_folders_.rend(); ++folder)
-    attempt(*folder, [&] { files.remove_empty_folder(*folder); });
-  return lost;
-}
-
-void Changes::commit(Files& files) {
-  std::vector<fs::path> done;
-  for (const auto& path : order()) {
-    const Change& change = changes_.at(path);
-    try {
-      perform(files, path, change);
-    } catch (const std::exception& error) {
-      const std::string what = change.after ? "Failed to write file " : "Failed to delete file ";
-      const std::string cause = error.what();
-      throw ToolError(what + path.string() + ": " + cause + ". No file was changed." +
-                      take_back(files, done));
-    }
-    done.push_back(path);
-  }
+void Changes::commit(Files& files) const {
+  const auto order = in_order();
+  if (!order.empty()) files.replace_all(order);
 }
 
 }  // namespace sortie::patch

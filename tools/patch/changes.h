@@ -29,24 +29,26 @@ class Changes {
   /// The path with all links resolved: what is read and written.
   std::filesystem::path target(const std::filesystem::path& path);
 
-  /// The file at a target, with the changes so far. @throws ToolError  a folder, not readable
-  std::optional<File> read(const std::filesystem::path& target) const;
+  /// The file at a target, with the changes so far; stays until that is changed.
+  /// @throws ToolError  a folder, not readable
+  const std::optional<File>& read(const std::filesystem::path& target);
   /// What stands at an entry, with the changes so far.
-  std::optional<FileStatus::Kind> kind(const std::filesystem::path& entry) const;
+  std::optional<FileStatus::Kind> kind(const std::filesystem::path& entry);
 
   void write(const std::filesystem::path& target, File file);
   void remove(const std::filesystem::path& entry);
 
-  /// Writes all changes, to the files that were read. When one fails, those before it are taken
-  /// back.
+  /// Writes all changes, to the files that were read, or nothing.
   /// @throws ToolError  which path could not be written or removed, and why
-  void commit(Files& files);
+  void commit(Files& files) const;
 
  private:
-  struct Change {
-    std::optional<File> before;
-    std::optional<File> after;
-    bool is_link = false;  ///< what was removed is a link
+  /// A path that was read or changed.
+  struct Node {
+    std::optional<File> now{};  ///< with the changes so far
+    bool stood = false;         ///< something stands there on disk
+    bool is_link = false;       ///< and it is a link
+    bool changed = false;
   };
 
   /// By the bytes of the name: comparing paths part by part costs ten times as much.
@@ -57,17 +59,15 @@ class Changes {
   };
   using PathSet = std::set<std::filesystem::path, ByName>;
 
-  void note_before(const std::filesystem::path& path);
-  std::vector<std::filesystem::path> order() const;
-  void perform(Files& files, const std::filesystem::path& path, const Change& change);
-  void note_missing_folders(const std::filesystem::path& path);
-  std::string take_back(Files& files, const std::vector<std::filesystem::path>& done);
+  const std::optional<FileStatus>& status(const std::filesystem::path& path);
+  Node& look_at(const std::filesystem::path& path);
+  std::vector<Replacement> in_order() const;
 
   const Files& files_;
-  std::map<std::filesystem::path, Change, ByName> changes_;
+  std::filesystem::path last_path_;  ///< asked for its status: mostly asked again at once
+  std::optional<FileStatus> last_status_;
+  std::map<std::filesystem::path, Node, ByName> nodes_;
   std::map<std::filesystem::path, std::filesystem::path, ByName> folders_;  ///< resolved
-  PathSet present_folders_;
-  std::vector<std::filesystem::path> made_folders_;  ///< parents before children
 };
 
 }  // namespace sortie::patch

@@ -52,6 +52,7 @@ std::string comparable(std::string_view line, Leniency leniency) {
 }
 
 FileLines::FileLines(std::string_view content) : content_(content) {
+  lines_.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')) + 1);
   bool first = true;
   std::size_t begin = 0;
   // The next of each, looked for anew only once it is passed: each byte is looked at once for each.

@@ -46,6 +46,7 @@ class Update {
       : content_(content), hunk_(hunk), file_(content) {}
 
   std::string run() {
+    out_.reserve(content_.size() + 4096);
     for (const auto& chunk : hunk_.chunks) apply(chunk);
     keep_until(file_.size());
     out_ += appended_;

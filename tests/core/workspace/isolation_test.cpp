@@ -100,6 +100,7 @@ class CountingFiles : public Files {
   void write(const fs::path&, std::string_view, unsigned) override { ++calls; }
   void remove(const fs::path&) override { ++calls; }
   bool remove_empty_folder(const fs::path&) override { return ++calls == 0; }
+  void replace_all(const std::vector<Replacement>&) override { ++calls; }
 
  private:
   const Files& files_;

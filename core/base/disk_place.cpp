@@ -1,0 +1,136 @@
+#include "core/base/disk_place.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/base/open_beneath.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie::disk {
+namespace {
+
+/// As root, what sortie makes belongs to whoever owns the folder: commands run as that user.
+void give_to(int file, const struct stat& owner, const fs::path& path) {
+  struct stat own {};
+  if (::geteuid() != 0) return;
+  if (::fstat(file, &own) == 0 && own.st_uid == owner.st_uid && own.st_gid == owner.st_gid) return;
+  if (::fchown(file, owner.st_uid, owner.st_gid) != 0) fail_errno(path, errno);
+}
+
+void fill(int file, std::string_view content, const struct stat& owner, unsigned mode,
+          const fs::path& path) {
+  if (!write_all(file, content)) fail_errno(path, errno);
+  give_to(file, owner, path);  // before the mode: chown(2) clears set-id bits
+  if (::fchmod(file, mode & 07777) != 0) fail_errno(path, errno);
+}
+
+}  // namespace
+
+void fail(const fs::path& path, const std::string& cause) {
+  throw ToolError(path_text(path) + ": " + cause);
+}
+
+void fail_errno(const fs::path& path, int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      fail(path, "no such file");
+    case EXDEV:
+      fail(path, "leads outside the workspace");
+    case ELOOP:
+      fail(path, "is a loop of links, or a chain too long to follow");
+    case EACCES:
+    case EPERM:
+      fail(path, "no permission");
+    case EROFS:
+      fail(path, "is protected: it can be read, not changed");
+    case EBUSY:
+      fail(path, "is protected: it can't be removed or replaced");
+    case EISDIR:
+      fail(path, "is a folder");
+    case EAGAIN:
+      fail(path, "keeps being renamed by another process");
+    case ENAMETOOLONG:
+      fail(path, "the name is too long");
+    default:
+      fail(path, errno_text(number));
+  }
+}
+
+bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
+
+std::string relative_name(const fs::path& path) {
+  std::string name = path.native();
+  if (name.find('\0') != std::string::npos) fail(path, "a path can't hold a zero byte");
+  if (!name.empty() && name.front() == '/') {
+    fail(path, "is absolute; name it relative to the workspace");
+  }
+  while (!name.empty() && name.back() == '/') name.pop_back();
+  return name.empty() ? "." : name;
+}
+
+struct stat stat_of(const Fd& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_errno(path, errno);
+  return status;
+}
+
+std::pair<std::string, std::string> split_name(const fs::path& path) {
+  const std::string whole = relative_name(path);
+  const auto slash = whole.rfind('/');
+  std::string name = slash == std::string::npos ? whole : whole.substr(slash + 1);
+  if (name == "." || name == "..") fail(path, "names no file");
+  std::string folder = slash == std::string::npos ? "." : whole.substr(0, slash);
+  return {folder, name};
+}
+
+Fd make_folders(int root, const fs::path& folder, const fs::path& shown,
+                std::vector<std::string>* made) {
+  Fd open = open_beneath(root, relative_name(folder), O_PATH | O_DIRECTORY);
+  if (open) return open;
+  if (errno == ENOTDIR) fail(shown, "a part of the path is a file, not a folder");
+  if (errno != ENOENT || !folder.has_relative_path()) fail_errno(shown, errno);
+  const auto [above, name] = split_name(folder);
+  const Fd parent = make_folders(root, above, shown, made);
+  const struct stat owner = stat_of(parent, shown);
+  const bool is_new = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
+  if (!is_new && errno != EEXIST) fail_errno(shown, errno);
+  if (is_new && made != nullptr) made->push_back(folder);
+  open = open_beneath(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!open) fail_errno(shown, errno == ELOOP || errno == ENOTDIR ? ENOENT : errno);
+  if (is_new) give_to(open.get(), owner, shown);
+  return open;
+}
+
+struct stat replaced_at(const Fd& folder, const std::string& name, const fs::path& path) {
+  struct stat there {};
+  if (::fstatat(folder.get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (S_ISDIR(there.st_mode)) fail(path, "is a folder");
+  return there;
+}
+
+struct stat owner_of(const Fd& folder, const struct stat& there, const fs::path& path) {
+  return S_ISREG(there.st_mode) ? there : stat_of(folder, path);
+}
+
+std::string make_beside(const Fd& folder, std::string_view content, const struct stat& owner,
+                        unsigned mode, const fs::path& path) {
+  std::string name = temporary_name();
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const Fd file(::openat(folder.get(), name.c_str(), flags, 0600));
+  if (!file) fail_errno(path, errno);
+  try {
+    fill(file.get(), content, owner, mode, path);
+  } catch (...) {
+    ::unlinkat(folder.get(), name.c_str(), 0);
+    throw;
+  }
+  return name;
+}
+
+}  // namespace sortie::disk
