@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/files.h"
@@ -31,16 +29,5 @@ class ApplyPatch : public Tool {
   std::function<bool(const std::filesystem::path&)> refused_;
   ToolSpec spec_;
 };
-
-/// A patch that stands in a command.
-struct EmbeddedPatch {
-  std::string patch;
-  std::string folder{};  ///< of `cd FOLDER && apply_patch …`; "" for none
-  bool operator==(const EmbeddedPatch&) const = default;
-};
-
-/// The patch of `apply_patch PATCH`, or of `[cd DIR &&] apply_patch <<'EOF' …` given to a shell;
-/// nothing where the command does anything else besides.
-std::optional<EmbeddedPatch> find_embedded_patch(const std::vector<std::string>& argv);
 
 }  // namespace sortie

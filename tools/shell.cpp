@@ -10,7 +10,7 @@
 #include "policies/environment.h"
 #include "policies/git_calls.h"
 #include "policies/shell/shell_string.h"
-#include "tools/apply_patch.h"
+#include "tools/embedded_patch.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
@@ -165,11 +165,9 @@ Command Shell::command_of(const Json& arguments) const {
 
 Json Shell::patch_of(const Json& arguments) const {
   if (!parts_.apply_patch) return {};
-  const auto found = find_embedded_patch(argv_of(arguments["command"]));
-  if (!found) return {};
-  const auto workdir = workspace_path(arguments.string_at("workdir"), options_.workspace);
-  const auto folder = workspace_path(found->folder, options_.workspace, workdir);
-  return Json::object({{"input", found->patch}, {"workdir", folder.string()}});
+  return embedded_patch_arguments(
+      argv_of(arguments["command"]),
+      workspace_path(arguments.string_at("workdir"), options_.workspace), options_.workspace);
 }
 
 std::vector<Action> Shell::actions(const Json& arguments) const {

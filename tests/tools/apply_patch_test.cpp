@@ -21,40 +21,6 @@ std::vector<std::string> written_paths(const std::vector<Action>& actions) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(patches_are_found_in_commands_that_do_nothing_else) {
-  const std::string body = "*** Begin Patch\n*** End Patch\n";
-  const auto sh = [](const std::string& script) {
-    return std::vector<std::string>{"bash", "-lc", script};
-  };
-  const struct {
-    const char* name;
-    std::vector<std::string> argv;
-    std::optional<EmbeddedPatch> found;
-  } rows[] = {
-      {"argv", {"apply_patch", body}, EmbeddedPatch{body}},
-      {"other spelling", {"applypatch", body}, EmbeddedPatch{body}},
-      {"quoted delimiter", sh("apply_patch <<'EOF'\n" + body + "EOF\n"), EmbeddedPatch{body}},
-      {"double quotes", sh("apply_patch <<\"EOF\"\n" + body + "EOF"), EmbeddedPatch{body}},
-      {"bare delimiter", sh("apply_patch << PATCH\n" + body + "PATCH"), EmbeddedPatch{body}},
-      {"with cd", sh("cd src/a && apply_patch <<'EOF'\n" + body + "EOF"),
-       EmbeddedPatch{body, "src/a"}},
-      {"with quoted cd", sh(" cd 'a b' &&\tapply_patch <<'EOF'\n" + body + "EOF\n \n"),
-       EmbeddedPatch{body, "a b"}},
-      {"something after it", sh("apply_patch <<'EOF'\n" + body + "EOF\nrm -r x"), std::nullopt},
-      {"something on its line", sh("apply_patch <<'EOF' && rm x\n" + body + "EOF"), std::nullopt},
-      {"something before it", sh("rm x; apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
-      {"cd with expansion", sh("cd $HOME && apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
-      {"cd with ;", sh("cd a; apply_patch <<'EOF'\n" + body + "EOF"), std::nullopt},
-      {"no end", sh("apply_patch <<'EOF'\n" + body), std::nullopt},
-      {"another command", sh("cat <<'EOF'\n" + body + "EOF"), std::nullopt},
-      {"no shell", {"ssh", "-c", "apply_patch <<'EOF'\n" + body + "EOF"}, std::nullopt},
-      {"more words", {"apply_patch", body, "x"}, std::nullopt},
-  };
-  for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.name) { BOOST_TEST((find_embedded_patch(row.argv) == row.found)); }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(actions_are_the_files_written_with_their_links_resolved) {
   MemoryFiles files;
   files.links["f"] = "real/g";
