@@ -95,11 +95,13 @@ class Application {
     if (!hunk.move_to)
       return write({.letter = 'M', .path = target}, hunk.path, before, std::move(after));
 
-    const fs::path destination = changes_.target(place_of(*hunk.move_to, place_));
-    if (destination == target)  // onto itself: an update
+    const fs::path moved = place_of(*hunk.move_to, place_);
+    const fs::path destination = changes_.target(moved);
+    const fs::path entry = changes_.entry(source);
+    // Onto itself, by whatever link: an update.
+    if (destination == entry || changes_.entry(moved) == entry)
       return write({.letter = 'M', .path = target}, *hunk.move_to, before, std::move(after));
     read_to_replace(destination, *hunk.move_to);
-    const fs::path entry = changes_.entry(source);
     refuse_protected(entry, hunk.path);
     write({.letter = 'M', .path = destination, .moved_from = entry}, *hunk.move_to, before,
           std::move(after));

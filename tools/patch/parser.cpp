@@ -162,15 +162,20 @@ class Parser {
   void end_of_file() {
     if (hunks_.back().chunks.empty()) return;
     close_chunk();
+    if (hunks_.back().chunks.back().end_of_file) no_chunk(lines_[index_]);
     hunks_.back().chunks.back().end_of_file = true;
+  }
+
+  [[noreturn]] void no_chunk(std::string_view line) const {
+    invalid_hunk(number(), "Expected update hunk to start with a @@ context marker, got: '" +
+                               std::string(line) + "'");
   }
 
   void chunk_line(std::string_view line) {
     auto& chunks = hunks_.back().chunks;
     if (!chunks.empty() && chunks.back().end_of_file) {
       if (trim(line).empty()) return;
-      invalid_hunk(number(), "Expected update hunk to start with a @@ context marker, got: '" +
-                                 std::string(line) + "'");
+      no_chunk(line);
     }
     const char sign = line.empty() ? ' ' : line[0];
     if (sign != ' ' && sign != '+' && sign != '-')

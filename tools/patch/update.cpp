@@ -74,8 +74,7 @@ class Update {
     const Pattern anchor{*chunk.anchor};
     const auto place = file_.find(anchor, cursor_);
     if (!place)
-      throw ToolError("Failed to find context '" + *chunk.anchor + "' in " + hunk_.path + "\n" +
-                      position(chunk) + nearest_place(file_, anchor, cursor_, hunk_.path));
+      fail("Failed to find context '" + *chunk.anchor + "' in " + hunk_.path + "\n", chunk, anchor);
     cursor_ = *place + 1;
   }
 
@@ -125,7 +124,13 @@ class Update {
   [[noreturn]] void not_found(const Chunk& chunk, const Pattern& pattern) const {
     std::string text = "Failed to find expected lines in " + hunk_.path + ":\n";
     for (const auto line : pattern) text.append(line).push_back('\n');
-    throw ToolError(text + position(chunk) + nearest_place(file_, pattern, cursor_, hunk_.path));
+    fail(std::move(text), chunk, pattern);
+  }
+
+  [[noreturn]] void fail(std::string text, const Chunk& chunk, const Pattern& sought) const {
+    text += position(chunk) + nearest_place(file_, sought, cursor_, hunk_.path);
+    text.pop_back();  // its last line's end
+    throw ToolError(text);
   }
 
   std::string_view content_;

@@ -22,16 +22,22 @@ const fs::path kCases = fs::path(SORTIE_SOURCE_DIR) / "tests/data/apply_patch";
 MemoryFiles load(const fs::path& folder) {
   MemoryFiles files;
   if (!fs::exists(folder)) return files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file())
-      files.content[entry.path().lexically_relative(folder)] = {read_file(entry.path())};
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path path = entry.path().lexically_relative(folder);
+    if (entry.is_symlink())
+      files.links[path] = fs::read_symlink(entry.path());
+    else if (entry.is_regular_file())
+      files.content[path] = {read_file(entry.path())};
+  }
   return files;
 }
 
 void check_applied(const fs::path& folder, const MemoryFiles& start, const std::string& patch) {
   MemoryFiles files = start;
   const auto applied = patch::apply_patch(patch, files, {.root = "/w/s"});
-  BOOST_TEST((files.content == load(folder / "expected").content));
+  const MemoryFiles expected = load(folder / "expected");
+  BOOST_TEST((files.content == expected.content));
+  BOOST_TEST((files.links == expected.links));
   if (fs::exists(folder / "output.txt"))
     BOOST_TEST(applied.text == read_file(folder / "output.txt"));
 
@@ -41,6 +47,7 @@ void check_applied(const fs::path& folder, const MemoryFiles& start, const std::
       failing.fail_at = step;
       BOOST_CHECK_THROW(patch::apply_patch(patch, failing, {.root = "/w/s"}), ToolError);
       BOOST_TEST((failing.content == start.content));
+      BOOST_TEST((failing.links == start.links));
     }
   }
 }
@@ -64,7 +71,7 @@ void check_refused(const fs::path& folder, const MemoryFiles& start, const std::
 BOOST_AUTO_TEST_CASE(each_case_gives_its_expected_tree_or_error) {
   std::set<fs::path> cases;
   for (const auto& entry : fs::directory_iterator(kCases)) cases.insert(entry.path());
-  BOOST_TEST(cases.size() >= 80u);
+  BOOST_TEST(cases.size() >= 160u);
 
   for (const auto& folder : cases) {
     BOOST_TEST_CONTEXT(folder.filename().string()) {
