@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
-#include "tools/apply_patch.h"
+#include "tools/embedded_patch.h"
 #include "tools/patch/parser.h"
 
 namespace sortie {
