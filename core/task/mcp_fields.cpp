@@ -91,7 +91,6 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
 }
 
 Json mcp_servers_json(const std::vector<TaskMcpServer>& servers) {
-  if (servers.empty()) return {};
   Json json = Json::object();
   for (const TaskMcpServer& server : servers) {
     Json one = Json::object();
@@ -107,14 +106,13 @@ Json mcp_servers_json(const std::vector<TaskMcpServer>& servers) {
       one.set("env", std::move(environment));
     } else {
       one.set("url", server.url);
-      one.set("bearer_token_env",
-              server.bearer_token_env.empty() ? Json() : Json(server.bearer_token_env));
+      if (!server.bearer_token_env.empty()) one.set("bearer_token_env", server.bearer_token_env);
     }
     one.set("startup_timeout", duration_text(server.startup_timeout));
     one.set("tool_timeout", duration_text(server.tool_timeout));
-    one.set("tools", server.tools.empty() ? Json() : list(server.tools));
+    if (!server.tools.empty()) one.set("tools", list(server.tools));
     one.set("required", server.required);
-    one.set("pin", server.pin.empty() ? Json() : Json(server.pin));
+    if (!server.pin.empty()) one.set("pin", server.pin);
     json.set(server.name, std::move(one));
   }
   return json;

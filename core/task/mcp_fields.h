@@ -11,7 +11,7 @@ namespace sortie {
 /// Reads `tools.mcp`: servers by name.
 FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target);
 
-/// The effective servers, as task_json has them; null for none.
+/// The effective servers, as task_json has them: an object that mcp_servers_value() reads.
 Json mcp_servers_json(const std::vector<TaskMcpServer>& servers);
 
 }  // namespace sortie
