@@ -117,7 +117,6 @@ std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy) {
     McpHostUse use{.server = server.name, .place = server.place};
     try {
       const Url url = mcp::parse_server_url(server.url);
-      use.host = url.host;
       use.authority = url.authority();
       use.variable = server.bearer_token_env;
       use.token_may_go =

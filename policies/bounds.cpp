@@ -133,8 +133,8 @@ class Check {
 
   void check_host(const McpHostUse& use) {
     const std::string name = "the MCP server " + use.server;
-    if (matching_glob(policy_.mcp, use.host, LetterCase::ignored) == nullptr &&
-        matching_glob(policy_.mcp, use.authority, LetterCase::ignored) == nullptr)
+    // A host that is named alone is meant at its usual port, not at any that someone opens there.
+    if (matching_glob(policy_.mcp, use.authority, LetterCase::ignored) == nullptr)
       messages_.push_back(use.place + ": error: the host " + one_line(use.authority, 80) + " of " +
                           name + " is beyond the policy's bounds (" +
                           policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +

@@ -23,7 +23,6 @@ struct KeyUse {
 struct McpHostUse {
   std::string server{};      ///< its name in the task
   std::string place{};       ///< "task.yaml:5:5"
-  std::string host{};        ///< without a port
   std::string authority{};   ///< "HOST:PORT" where the port is not the scheme's, else the host
   std::string variable{};    ///< of its token; "" for none
   bool token_may_go = true;  ///< whether bounds.credentials has that host for it

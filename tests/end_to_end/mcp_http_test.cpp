@@ -170,6 +170,8 @@ BOOST_AUTO_TEST_CASE(hosts_and_tokens_are_bounded_by_the_policy) {
       {"no host is allowed", "mcp: []", server.url(), "", "beyond the policy's bounds"},
       {"another host", "mcp: [mcp.example.com]", server.url(), "", "beyond the policy's bounds"},
       {"another port", "mcp: [\"127.0.0.1:1\"]", server.url(), "", "beyond the policy's bounds"},
+      {"its host at the usual port", "mcp: [\"127.0.0.1\"]", server.url(), "",
+       "beyond the policy's bounds"},
       {"a token for no host", "mcp: [" + quoted + "]", server.url(),
        "bearer_token_env: ISSUES_TOKEN", "ISSUES_TOKEN may not go to " + place},
       {"a token for another host",
