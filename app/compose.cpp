@@ -180,6 +180,7 @@ void Agent::State::make_tools() {
                                    .redactor = parts.redactor,
                                    .clock = parts.clock,
                                    .git = parts.git,
+                                   .diff = parts.diff,
                                    .run_tests = parts.run_tests},
                                   notes);
 

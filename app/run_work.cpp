@@ -29,7 +29,11 @@ void Run::start_agent() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
       inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
       events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
-      [this](const std::string& text) { progress_->say(text); }, environment_, stop()});
+      [this](const std::string& text) { progress_->say(text); }, environment_, stop(),
+      [this] {
+        return make_diff(*workspace_, confinement_->view(), inputs_.workspace,
+                         diff_options(inputs_));
+      }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
 }

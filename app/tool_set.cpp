@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "core/task/tool_names.h"
 #include "tools/apply_patch.h"
+#include "tools/git_diff.h"
+#include "tools/git_status.h"
 #include "tools/list_dir.h"
 #include "tools/local_shell.h"
 #include "tools/read_file.h"
@@ -96,6 +98,8 @@ void check_that_all_are_there(const std::vector<std::string>& enabled, const Too
     else
       throw Error(name == "run_tests"
                       ? "tools.enable: run_tests needs commands in the task's verify"
+                  : name.starts_with("git_")
+                      ? "tools.enable: " + name + " needs a workspace that is a git tree"
                       : "tools.enable: there is no tool '" + name + "'",
                   ExitCode::usage);
   }
@@ -129,6 +133,11 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
       view, workspace, parts.clock, is_hidden,
       SearchFilesOptions{.outer_rules = outer_ignore_rules(parts.git.toplevel, workspace),
                          .most_output = shown_output - shown_output / 8}));
+  if (!parts.git.toplevel.empty()) {
+    add(std::make_unique<GitStatus>(view, parts.inputs.workspace, parts.clock,
+                                    GitStatusOptions{.hidden = is_hidden}));
+    if (parts.diff) add(std::make_unique<GitDiff>(parts.diff, workspace, is_hidden));
+  }
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
 

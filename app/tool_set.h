@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/launcher.h"
 #include "core/base/redact.h"
+#include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "tools/run_tests.h"
 #include "tools/tool.h"
@@ -25,6 +26,8 @@ struct ToolSetParts {
   const Redactor& redactor;
   const Clock& clock;
   const GitInfo& git;
+  /// The run's diff as it is now.
+  std::function<Diff()> diff{};
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };

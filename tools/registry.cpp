@@ -1,7 +1,13 @@
 #include "tools/registry.h"
 
+#include <csignal>
+
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <optional>
+#include <system_error>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -21,6 +27,24 @@ std::string denial_text(const Decision& decision) {
   if (!decision.instead.empty()) text += ". Instead: " + one_line(decision.instead, 600);
   return text;
 }
+
+/// Of the tools that run at the same time.
+constexpr std::size_t kMostThreads = 4;
+
+/// Threads that are started meanwhile get no signals.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 /// Takes out the members that the schema does not know, and returns their names.
 std::vector<std::string> drop_unknown(Json& arguments, const Json& parameters) {
@@ -66,6 +90,20 @@ struct ToolRegistry::Entry {
   bool foreign;               ///< another program's, with a schema of its own making
   bool takes_others = false;  ///< arguments that its schema does not name
   std::optional<JsonSchema> schema{};
+};
+
+/// A call between its judgement and its output.
+struct ToolRegistry::Pending {
+  const ToolCall* call = nullptr;
+  int turn = 0;
+  Entry* entry = nullptr;  ///< to be run; nothing: `answer` is there already
+  Json arguments{};
+  std::string note{};
+  ToolResult result{};
+  std::exception_ptr failure{};
+  std::chrono::milliseconds duration{0};
+  ToolOutputRecord record{};  ///< of a call that is not run
+  CallResult answer{};
 };
 
 ToolRegistry::ToolRegistry(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine,
@@ -114,7 +152,7 @@ std::vector<std::string> ToolRegistry::names() const {
   return names;
 }
 
-ToolRegistry::Entry* ToolRegistry::find(const std::string& name) {
+ToolRegistry::Entry* ToolRegistry::find(const std::string& name) const {
   for (const auto& entry : entries_)
     if (entry->tool->spec().name == name) return entry.get();
   return nullptr;
@@ -138,8 +176,32 @@ void ToolRegistry::tell_call(const ToolCall& call, int turn) {
 
 CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                                   std::stop_token stop) {
+  Pending pending = prepare(call, turn, stop);
+  perform(pending, stop);
+  return settle(pending, fit);
+}
+
+bool ToolRegistry::reads_only(const ToolCall& call) const {
+  const Entry* entry = find(call.name);
+  return entry != nullptr && entry->tool->reads_only();
+}
+
+void ToolRegistry::dispatch_together(std::span<const ToolCall> calls, int turn,
+                                     const FitOutput& fit,
+                                     const std::function<void(CallResult)>& take,
+                                     std::stop_token stop) {
+  std::vector<Pending> pending;
+  for (const ToolCall& call : calls) {
+    pending.push_back(prepare(call, turn, stop));
+    if (pending.back().answer.verdict != CallVerdict::go_on) break;
+  }
+  perform_all(pending, stop);
+  for (Pending& one : pending) take(settle(one, fit));
+}
+
+ToolRegistry::Pending ToolRegistry::prepare(const ToolCall& call, int turn, std::stop_token stop) {
   Entry* entry = find(call.name);
-  if (!entry) return unusable(call, turn, "unknown_tool", unknown_tool(call.name), fit);
+  if (!entry) return unusable(call, turn, "unknown_tool", unknown_tool(call.name));
 
   Json arguments;
   if (call.form == ToolCall::Form::custom) {
@@ -150,11 +212,10 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutpu
     } catch (const JsonError& error) {
       return unusable(call, turn, "unusable_arguments",
                       std::string("The arguments are not valid JSON: ") + error.what() +
-                          " at byte " + std::to_string(error.offset()),
-                      fit);
+                          " at byte " + std::to_string(error.offset()));
     }
     if (!arguments.is_object())
-      return unusable(call, turn, "unusable_arguments", "The arguments are no JSON object.", fit);
+      return unusable(call, turn, "unusable_arguments", "The arguments are no JSON object.");
   }
   arguments = entry->tool->renamed(std::move(arguments));
   std::vector<std::string> unknown;
@@ -163,102 +224,141 @@ CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutpu
   if (entry->schema) findings = entry->schema->check(arguments);
   if (!findings.empty())
     return misfit(call, turn,
-                  "The arguments of " + call.name + " do not fit: " + describe(findings), fit);
+                  "The arguments of " + call.name + " do not fit: " + describe(findings));
 
   std::optional<CallJudgement> judgement;
   try {
     judgement = judge_.judge(*entry->tool, call, arguments, turn, stop);
   } catch (const ToolError& error) {
-    return misfit(call, turn, error.what(), fit);
+    return misfit(call, turn, error.what());
   }
   Json actions = Json::array();
   for (const auto& action : judgement->actions) actions.push_back(to_json(action, engine_));
   events_.on(approval_event(turn, call, std::move(actions), std::move(judgement->record),
                             std::move(judgement->flags)));
-  if (judgement->decision.effect != Effect::allow)
-    return refuse(call, turn, judgement->decision, fit);
+  if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
   denials_ = 0;
-  return perform(*entry, call, arguments, note_on(unknown), turn, fit, stop);
+  tell_call(call, turn);
+  return {.call = &call,
+          .turn = turn,
+          .entry = entry,
+          .arguments = std::move(arguments),
+          .note = note_on(unknown)};
 }
 
-CallResult ToolRegistry::unusable(const ToolCall& call, int turn, const std::string& check,
-                                  const std::string& text, const FitOutput& fit) {
+ToolRegistry::Pending ToolRegistry::unusable(const ToolCall& call, int turn,
+                                             const std::string& check, const std::string& text) {
   events_.on(check_hit_event(turn, check, one_line(call.name, 80) + " (" + call.call_id + ")",
                              redactor_.text(text, Audience::tools)));
-  return misfit(call, turn, text, fit);
+  return misfit(call, turn, text);
 }
 
-CallResult ToolRegistry::misfit(const ToolCall& call, int turn, const std::string& text,
-                                const FitOutput& fit) {
+ToolRegistry::Pending ToolRegistry::misfit(const ToolCall& call, int turn,
+                                           const std::string& text) {
   tell_call(call, turn);
-  ToolOutputRecord record{.call_id = call.call_id,
-                          .tool = call.name,
-                          .success = false,
-                          .output = redactor_.text(text, Audience::tools)};
-  CallResult answer{.output = {call.call_id, record.output, false, call.form}};
-  fit_to(answer.output, record, fit);
-  events_.on(tool_output_event(turn, record));
-  return answer;
+  Pending pending{.call = &call, .turn = turn};
+  pending.record = {.call_id = call.call_id,
+                    .tool = call.name,
+                    .success = false,
+                    .output = redactor_.text(text, Audience::tools)};
+  pending.answer.output = {call.call_id, pending.record.output, false, call.form};
+  return pending;
 }
 
-CallResult ToolRegistry::refuse(const ToolCall& call, int turn, const Decision& decision,
-                                const FitOutput& fit) {
+ToolRegistry::Pending ToolRegistry::refuse(const ToolCall& call, int turn,
+                                           const Decision& decision) {
   const bool forbidden = decision.effect == Effect::forbid;
   const std::string text = redactor_.text(denial_text(decision), Audience::tools);
   tell_call(call, turn);
-  ToolOutputRecord record{.call_id = call.call_id,
-                          .tool = call.name,
-                          .success = false,
-                          .output = text,
-                          .verdict = forbidden ? "forbidden" : "denied",
-                          .declined = redactor_.text(decision.reason)};
-  CallResult result{.output = {call.call_id, text, false, call.form}, .denied = true};
-  fit_to(result.output, record, fit);
-  events_.on(tool_output_event(turn, record));
+  Pending pending{.call = &call, .turn = turn};
+  pending.record = {.call_id = call.call_id,
+                    .tool = call.name,
+                    .success = false,
+                    .output = text,
+                    .verdict = forbidden ? "forbidden" : "denied",
+                    .declined = redactor_.text(decision.reason)};
+  CallResult& answer = pending.answer;
+  answer.output = {call.call_id, text, false, call.form};
+  answer.denied = true;
   ++denials_;
   if (forbidden || options_.abort_on_denied) {
-    result.verdict = CallVerdict::forbidden;
-    result.reason = text;
+    answer.verdict = CallVerdict::forbidden;
+    answer.reason = text;
   } else if (denials_ >= options_.max_denials) {
-    result.verdict = CallVerdict::too_many_denials;
-    result.reason = std::to_string(denials_) + " calls in a row were denied; the last: " + text;
+    answer.verdict = CallVerdict::too_many_denials;
+    answer.reason = std::to_string(denials_) + " calls in a row were denied; the last: " + text;
   }
-  return result;
+  return pending;
 }
 
-CallResult ToolRegistry::perform(Entry& entry, const ToolCall& call, const Json& arguments,
-                                 const std::string& note, int turn, const FitOutput& fit,
-                                 std::stop_token stop) {
-  tell_call(call, turn);
+void ToolRegistry::perform(Pending& pending, std::stop_token stop) const {
+  if (pending.entry == nullptr) return;
   const auto start = clock_.steady();
-  ToolResult result;
   try {
-    result = entry.tool->run(arguments, stop);
+    pending.result = pending.entry->tool->run(pending.arguments, stop);
   } catch (const ToolError& error) {
-    result.text = error.what();
-    result.success = false;
+    pending.result.text = error.what();
+    pending.result.success = false;
+  } catch (...) {  // what ends the run is thrown in the thread of the run
+    pending.failure = std::current_exception();
   }
+  pending.duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - start);
+}
+
+void ToolRegistry::perform_all(std::vector<Pending>& pending, std::stop_token stop) const {
+  const auto calls = static_cast<std::size_t>(
+      std::count_if(pending.begin(), pending.end(), [](const Pending& one) { return one.entry; }));
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < pending.size(); i = next++) perform(pending[i], stop);
+  };
+  std::vector<std::jthread> threads;
+  {
+    // Signals are the business of the thread that the run is in.
+    const AllSignalsBlocked blocked;
+    for (std::size_t i = 1; i < std::min(calls, kMostThreads); ++i) {
+      try {
+        threads.emplace_back(work);
+      } catch (const std::system_error&) {  // no more to be had: those that are there do it
+        break;
+      }
+    }
+  }
+  work();
+}
+
+CallResult ToolRegistry::settle(Pending& pending, const FitOutput& fit) {
+  if (pending.failure) std::rethrow_exception(pending.failure);
+  if (pending.entry != nullptr) return settle_run(pending, fit);
+  fit_to(pending.answer.output, pending.record, fit);
+  events_.on(tool_output_event(pending.turn, pending.record));
+  return std::move(pending.answer);
+}
+
+CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
+  const ToolCall& call = *pending.call;
+  const int turn = pending.turn;
+  ToolResult& result = pending.result;
   if (!result.collected) {
     OutputBuffer buffer(options_.shown_output);
     buffer.feed(redactor_.text(result.text, Audience::tools));
     result.collected = buffer.finish();
   }
   std::string tail;
-  for (const std::string& remark : {result.note, note})
+  for (const std::string& remark : {result.note, pending.note})
     if (!remark.empty()) tail += "\nNote: " + remark;
   const std::string head = redactor_.text(result.head, Audience::tools);
   std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
                       redactor_.text(tail, Audience::tools);
 
-  ToolOutputRecord record{
-      .call_id = call.call_id,
-      .tool = call.name,
-      .success = result.success,
-      .exit = result.exit,
-      .duration = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - start),
-      .output = std::move(result.collected->recorded),
-      .dropped_bytes = result.collected->left_out_bytes,
-      .changed_files = result.changed_files};
+  ToolOutputRecord record{.call_id = call.call_id,
+                          .tool = call.name,
+                          .success = result.success,
+                          .exit = result.exit,
+                          .duration = pending.duration,
+                          .output = std::move(result.collected->recorded),
+                          .dropped_bytes = result.collected->left_out_bytes,
+                          .changed_files = result.changed_files};
   if (result.details.is_object() && !result.details.find("steps"))
     record.details = redactor_.json(result.details, Audience::tools);
   CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form,

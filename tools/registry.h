@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,23 +47,36 @@ class ToolRegistry : public ToolHost {
   /// Takes over what has become of the tools that come from elsewhere. @return  whether anything
   /// has
   bool renew(std::stop_token stop);
+  bool reads_only(const ToolCall& call) const override;
+  /// All are judged before the first runs, so that their approvals stand on record before any
+  /// output; they run on up to four threads. Nothing but Tool::run is called there.
+  void dispatch_together(std::span<const ToolCall> calls, int turn, const FitOutput& fit,
+                         const std::function<void(CallResult)>& take,
+                         std::stop_token stop) override;
   /// Of all tools, also of those that the model is not shown.
   std::vector<std::string> names() const;
 
  private:
   struct Entry;
+  struct Pending;
 
-  Entry* find(const std::string& name);
   void take_from_source();
+  Entry* find(const std::string& name) const;
   std::string unknown_tool(const std::string& name) const;
   void tell_call(const ToolCall& call, int turn);
-  CallResult refuse(const ToolCall& call, int turn, const Decision& decision, const FitOutput& fit);
-  CallResult perform(Entry& entry, const ToolCall& call, const Json& arguments,
-                     const std::string& note, int turn, const FitOutput& fit, std::stop_token stop);
+  /// Decides on a call and puts on record that it came.
+  Pending prepare(const ToolCall& call, int turn, std::stop_token stop);
+  Pending refuse(const ToolCall& call, int turn, const Decision& decision);
   /// Of a call that can't be told apart: that it came is on record, as all that can't be used.
-  CallResult unusable(const ToolCall& call, int turn, const std::string& check,
-                      const std::string& text, const FitOutput& fit);
-  CallResult misfit(const ToolCall& call, int turn, const std::string& text, const FitOutput& fit);
+  Pending unusable(const ToolCall& call, int turn, const std::string& check,
+                   const std::string& text);
+  Pending misfit(const ToolCall& call, int turn, const std::string& text);
+  /// Runs the tool, where the call may run. On any thread.
+  void perform(Pending& pending, std::stop_token stop) const;
+  void perform_all(std::vector<Pending>& pending, std::stop_token stop) const;
+  /// Cuts the output, and puts it on record.
+  CallResult settle(Pending& pending, const FitOutput& fit);
+  CallResult settle_run(Pending& pending, const FitOutput& fit);
 
   std::vector<std::unique_ptr<Entry>> entries_;
   std::size_t own_ = 0;  ///< of them; the rest is the source's

@@ -11,6 +11,7 @@ constexpr int kMostBadWords = 3;
 constexpr int kMostIncomplete = 2;
 constexpr int kMostReasoningOnly = 1;
 constexpr int kMostPaused = 10;
+constexpr std::int64_t kMostTogether = 16;  ///< calls that are begun before the first output
 
 ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
   settings.tools = tools.specs();
@@ -264,35 +265,83 @@ std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
                                           std::stop_token stop) {
   std::optional<LoopResult> end;
   if (const auto out = parts_.budget.after_response()) end = exhausted(*out);
-  for (const ToolCall& call : calls) {
+  std::span<const ToolCall> left = calls;
+  while (!left.empty()) {
+    const ToolCall& call = left.front();
     if (!end && stop.stop_requested()) end = stopped();
     if (end) {
       answer(call, "Not run: the run has ended (" + end->reason + ").", "not_run");
-    } else if (answered_.count(call.call_id) != 0) {
-      answer(call,
-             "Not run: the call id '" + call.call_id +
-                 "' was used before. Each call needs an id of its own.",
-             "duplicate_call_id");
-    } else if (const auto out = parts_.budget.before_tool_call()) {
-      end = exhausted(*out);
-      answer(call, "Not run: the run's budget is used up (" + out->text + ").", "budget");
-    } else {
-      end = run_call(call, stop);
+      left = left.subspan(1);
+      continue;
     }
+    if (auto why = obstacle(call)) {
+      end = std::move(why->end);
+      answer(call, why->text, why->verdict);
+      left = left.subspan(1);
+      continue;
+    }
+    const auto together = left.first(count_together(left));
+    const std::size_t before = answered_.size();
+    end = run_together(together, stop);
+    left = left.subspan(std::max<std::size_t>(answered_.size() - before, 1));
   }
   return end;
 }
 
-std::optional<LoopResult> Loop::run_call(const ToolCall& call, std::stop_token stop) {
+std::optional<Loop::Obstacle> Loop::obstacle(const ToolCall& call) {
+  if (answered_.count(call.call_id) != 0)
+    return Obstacle{.text = "Not run: the call id '" + call.call_id +
+                            "' was used before. Each call needs an id of its own.",
+                    .verdict = "duplicate_call_id"};
+  if (const auto out = parts_.budget.before_tool_call())
+    return Obstacle{.end = exhausted(*out),
+                    .text = "Not run: the run's budget is used up (" + out->text + ").",
+                    .verdict = "budget"};
+  return {};
+}
+
+std::size_t Loop::count_together(std::span<const ToolCall> calls) const {
+  if (!parts_.tools.reads_only(calls.front())) return 1;
+  const auto& budget = parts_.budget;
+  const auto most = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(budget.limits().tool_calls - budget.tool_calls(), 1, kMostTogether));
+  std::unordered_set<std::string_view> ids{calls.front().call_id};
+  std::size_t count = 1;
+  for (; count < std::min(most, calls.size()); ++count) {
+    const ToolCall& call = calls[count];
+    if (!parts_.tools.reads_only(call) || answered_.count(call.call_id) != 0 ||
+        !ids.insert(call.call_id).second)
+      break;
+  }
+  return count;
+}
+
+std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls,
+                                             std::stop_token stop) {
+  const FitOutput fit = [this](ToolOutput& output) { return conversation_.fit(output); };
+  std::optional<LoopResult> end;
+  if (calls.size() == 1) {
+    CallResult result = parts_.tools.dispatch(calls.front(), turn(), fit, stop);
+    end = end_by(result);
+    keep(calls.front(), std::move(result));
+    return end;
+  }
+  std::size_t next = 0;
+  const auto take = [&](CallResult result) {
+    end = end_by(result);
+    keep(calls[next++], std::move(result));
+  };
+  parts_.tools.dispatch_together(calls, turn(), fit, take, stop);
+  return end;
+}
+
+void Loop::keep(const ToolCall& call, CallResult result) {
   parts_.budget.count_tool_call();
-  CallResult result = parts_.tools.dispatch(
-      call, turn(), [this](ToolOutput& output) { return conversation_.fit(output); }, stop);
   // Whatever the tool host made of it: one output a call, with the call's own id.
   result.output.call_id = call.call_id;
   result.output.form = call.form;
   answered_.insert(call.call_id);
   conversation_.add({std::move(result.output)});
-  return end_by(result);
 }
 
 void Loop::answer(const ToolCall& call, const std::string& text, const std::string& verdict) {

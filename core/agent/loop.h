@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -98,7 +99,17 @@ class Loop {
   std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
-  std::optional<LoopResult> run_call(const ToolCall& call, std::stop_token stop);
+  /// Why a call is not run; nothing where it may.
+  struct Obstacle {
+    std::optional<LoopResult> end{};  ///< of the run too
+    std::string text{};               ///< for the model
+    std::string verdict{};
+  };
+  std::optional<Obstacle> obstacle(const ToolCall& call);
+  /// How many calls from the first on may run at the same time; 1: that one alone.
+  std::size_t count_together(std::span<const ToolCall> calls) const;
+  std::optional<LoopResult> run_together(std::span<const ToolCall> calls, std::stop_token stop);
+  void keep(const ToolCall& call, CallResult result);
   /// Gives the call an output without running it.
   void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
   /// Tells the model to go on after a response that is none, unless it was told so often enough.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -33,6 +34,21 @@ class ToolHost {
   /// @param fit  to be asked once, of the output as it would be shown, before it is recorded
   virtual CallResult dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                               std::stop_token stop) = 0;
+  /// Whether the call, as far as its tool goes, changes nothing and may run beside others like it.
+  virtual bool reads_only(const ToolCall&) const { return false; }
+  /// Runs calls that only read, at the same time where the host can. Each result is handed out in
+  /// the order of the calls, before the next is fitted; behind one that ends the run there are
+  /// none.
+  virtual void dispatch_together(std::span<const ToolCall> calls, int turn, const FitOutput& fit,
+                                 const std::function<void(CallResult)>& take,
+                                 std::stop_token stop) {
+    for (const ToolCall& call : calls) {
+      CallResult result = dispatch(call, turn, fit, stop);
+      const bool ends = result.verdict != CallVerdict::go_on;
+      take(std::move(result));
+      if (ends) return;
+    }
+  }
 };
 
 }  // namespace sortie

@@ -21,8 +21,8 @@ constexpr BuiltInTool kTools[] = {
     {"read_file", Default::on},
     {"list_dir", Default::on},
     {"search_files", Default::on},
-    {"git_status", Default::later},
-    {"git_diff", Default::later},
+    {"git_status", Default::on},
+    {"git_diff", Default::on},
     {"run_tests", Default::on},
     // What a model searches for leaves the machine.
     {"web_search", Default::off},

@@ -139,8 +139,8 @@ void read_staged(git_repository& repository, git_index& index, const std::string
 
 void read_commits(git_repository& repository, int most, GitTreeState& state) {
   GitWalk walk;
-  if (git_revwalk_new(GitOut(walk), &repository) < 0 || git_revwalk_push_head(walk.get()) < 0)
-    return;
+  if (git_revwalk_new(GitOut(walk), &repository) < 0) return;
+  if (git_revwalk_push_head(walk.get()) < 0) return;  // no commit yet
   git_oid id;
   for (int i = 0; i < most && git_revwalk_next(&id, walk.get()) == 0; ++i) {
     GitCommit commit;

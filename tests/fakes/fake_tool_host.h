@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -16,6 +17,8 @@ class FakeToolHost : public ToolHost {
   std::vector<std::string> dispatched;             ///< call ids in order
   std::vector<std::string> names = {"shell"};      ///< of the tools
   std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
+  std::vector<std::string> reading;                ///< ids of calls that only read
+  std::vector<std::size_t> together;               ///< sizes of the groups that were dispatched
 
   std::vector<ToolSpec> specs() const override {
     std::vector<ToolSpec> specs;
@@ -23,6 +26,15 @@ class FakeToolHost : public ToolHost {
       specs.push_back(
           {.name = name, .description = "Runs a command.", .parameters = Json::object()});
     return specs;
+  }
+  bool reads_only(const ToolCall& call) const override {
+    return std::find(reading.begin(), reading.end(), call.call_id) != reading.end();
+  }
+  void dispatch_together(std::span<const ToolCall> calls, int turn, const FitOutput& fit,
+                         const std::function<void(CallResult)>& take,
+                         std::stop_token stop) override {
+    together.push_back(calls.size());
+    ToolHost::dispatch_together(calls, turn, fit, take, stop);
   }
   CallResult dispatch(const ToolCall& call, int, const FitOutput& fit, std::stop_token) override {
     dispatched.push_back(call.call_id);

@@ -1,6 +1,8 @@
 #include "tools/registry.h"
 
 #include <boost/test/unit_test.hpp>
+#include <condition_variable>
+#include <mutex>
 
 #include "core/base/error.h"
 #include "core/base/image_file.h"
@@ -39,6 +41,39 @@ class Puzzling : public Tool {
 
  private:
   ToolSpec spec_;
+};
+
+/// Answers once as many calls of it run as are waited for, or says that it was alone.
+class Meeting : public Tool {
+ public:
+  explicit Meeting(int expected) : expected_(expected) {
+    spec_.name = "read_file";
+    spec_.parameters = parse_json(R"({"type":"object","properties":{"path":{"type":"string"}}})");
+  }
+  const ToolSpec& spec() const override { return spec_; }
+  bool reads_only() const override { return true; }
+  std::vector<Action> actions(const Json& arguments) const override {
+    return {ReadPath{arguments.string_at("path")}};
+  }
+  ToolResult run(const Json& arguments, std::stop_token) override {
+    std::unique_lock lock(mutex_);
+    ++here_;
+    all_here_.notify_all();
+    const bool met =
+        all_here_.wait_for(lock, std::chrono::minutes(1), [&] { return here_ >= expected_; });
+    if (arguments.string_at("path") == "gone") throw ToolError("it is gone");
+    if (arguments.string_at("path") == "broken") throw Error("the disk is gone");
+    ToolResult result;
+    result.text = arguments.string_at("path") + (met ? " met" : " was alone");
+    return result;
+  }
+
+ private:
+  ToolSpec spec_;
+  int expected_;
+  int here_ = 0;
+  std::mutex mutex_;
+  std::condition_variable all_here_;
 };
 
 Policy strict_and(const std::vector<CommandRule>& rules) {
@@ -318,6 +353,77 @@ BOOST_FIXTURE_TEST_CASE(images_go_with_the_output_as_far_as_there_is_room, Fixtu
   BOOST_TEST(shown.output.images[0].base64 == base64_encoded(test::images::kPng));
   BOOST_TEST(cut.output.images.empty());
   BOOST_TEST(events.data_of("tool.output").at(1).string_at("shown").ends_with("; no room"));
+}
+
+BOOST_FIXTURE_TEST_CASE(calls_that_only_read_run_at_the_same_time, Fixture) {
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<Meeting>(3));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock);
+  const auto reading = [](const std::string& id, const std::string& path) {
+    return ToolCall{id, "read_file", write_json(Json::object({{"path", path}}))};
+  };
+  const std::vector<ToolCall> calls = {reading("1", "a"), reading("2", ".env"),
+                                       reading("3", "gone"), reading("4", "b")};
+  std::vector<CallResult> results;
+  Types at_fit;
+
+  registry.dispatch_together(
+      calls, 1,
+      [&](ToolOutput& output) {
+        at_fit.push_back(output.call_id + " after " + std::to_string(results.size()));
+        return std::uint64_t{0};
+      },
+      [&](CallResult result) { results.push_back(std::move(result)); }, {});
+
+  BOOST_TEST(registry.reads_only(calls[0]));
+  BOOST_TEST(!registry.reads_only({"5", "nothing", "{}"}));
+  BOOST_REQUIRE(results.size() == 4u);
+  BOOST_TEST(results[0].output.text == "a met");
+  BOOST_TEST(results[1].denied);
+  BOOST_TEST(results[2].output.text == "it is gone");
+  BOOST_TEST(!results[2].output.success);
+  BOOST_TEST(results[3].output.text == "b met");
+  // Each is fitted when the ones before it were handed out.
+  BOOST_TEST((at_fit == Types{"1 after 0", "2 after 1", "3 after 2", "4 after 3"}));
+  BOOST_TEST((events.types() == Types{"approval", "tool.call", "approval", "tool.call", "approval",
+                                      "tool.call", "approval", "tool.call", "tool.output",
+                                      "tool.output", "tool.output", "tool.output"}));
+  Types order;
+  for (const Json& output : events.data_of("tool.output"))
+    order.push_back(output.string_at("call_id"));
+  BOOST_TEST((order == Types{"1", "2", "3", "4"}));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_ends_the_run_is_thrown_from_a_group_too, Fixture) {
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<Meeting>(2));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock);
+  const std::vector<ToolCall> calls = {{"1", "read_file", R"({"path":"a"})"},
+                                       {"2", "read_file", R"({"path":"broken"})"}};
+  int results = 0;
+
+  BOOST_CHECK_THROW(
+      registry.dispatch_together(calls, 1, {}, [&](const CallResult&) { ++results; }, {}), Error);
+  BOOST_TEST(results == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(behind_a_denial_that_ends_the_run_no_call_of_a_group_is_judged, Strict) {
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<Meeting>(1));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock,
+                        {.abort_on_denied = true});
+  const std::vector<ToolCall> calls = {{"1", "read_file", R"({"path":"a"})"},
+                                       {"2", "read_file", R"({"path":".env"})"},
+                                       {"3", "read_file", R"({"path":"b"})"}};
+  std::vector<CallResult> results;
+
+  registry.dispatch_together(calls, 1, {},
+                             [&](CallResult result) { results.push_back(std::move(result)); }, {});
+
+  BOOST_REQUIRE(results.size() == 2u);
+  BOOST_TEST(results[0].output.text == "a met");
+  BOOST_TEST((results[1].verdict == CallVerdict::forbidden));
+  BOOST_TEST(events.data_of("tool.call").size() == 2u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_plan_is_an_event, Fixture) {

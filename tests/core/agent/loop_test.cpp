@@ -555,4 +555,50 @@ BOOST_AUTO_TEST_CASE(the_next_stage_has_its_turns_again) {
   BOOST_TEST(flight.loop.last_message() == "Two.");
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_only_read_run_together_and_are_answered_in_order) {
+  Flight flight;
+  flight.tools.reading = {"a", "b", "c", "e"};
+  flight.model.add(response({call("a"), call("b"), call("w"), call("c"), call("a"), call("e")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::success));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b", "w", "c", "e"}));
+  // "c" and "e" are parted by a call whose id was used before.
+  BOOST_TEST((flight.tools.together == std::vector<std::size_t>{2}));
+  BOOST_TEST(flight.budget.tool_calls() == 5);
+  std::vector<std::string> outputs;
+  for (const Item& item : flight.loop.history().items())
+    if (const auto* one = std::get_if<ToolOutput>(&item.content)) outputs.push_back(one->call_id);
+  BOOST_TEST((outputs == std::vector<std::string>{"a", "b", "w", "c", "a", "e"}));
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_run_together_keep_to_the_budget) {
+  Flight flight({.tool_calls = 3});
+  flight.tools.reading = {"a", "b", "c", "d", "e"};
+  flight.model.add(response({call("a"), call("b"), call("c"), call("d"), call("e")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::budget));
+  BOOST_TEST((flight.tools.together == std::vector<std::size_t>{3}));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b", "c"}));
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(behind_a_call_that_ends_the_run_none_of_its_group_is_run) {
+  Flight flight;
+  flight.tools.reading = {"a", "b", "c"};
+  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b"), call("c")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::denied));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b"}));
+  BOOST_TEST(flight.output_of(2).starts_with("Not run: the run has ended"));
+  BOOST_TEST(flight.calls_are_paired());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
