@@ -85,12 +85,34 @@ std::string HeadTail::render(std::string_view where) const {
   return text.append(tail);
 }
 
-CollectedOutput OutputBuffer::finish() const {
-  return {.shown = shown_.render(),
+HeadTail HeadTail::narrowed(std::size_t limit) const {
+  HeadTail narrow(limit);
+  const std::size_t kept = narrow.half_ + kSpare;
+  if (limit >= 2 * half_) return *this;
+  if (!cut()) {
+    narrow.feed(head_ + tail_);
+    return narrow;
+  }
+  narrow.head_ = head_.substr(0, kept);
+  narrow.tail_ = tail_.substr(tail_.size() - std::min(tail_.size(), kept));
+  narrow.total_bytes_ = total_bytes_;
+  narrow.newlines_ = newlines_;
+  narrow.ends_in_newline_ = ends_in_newline_;
+  return narrow;
+}
+
+CollectedOutput OutputBuffer::finish() const { return collected(shown_); }
+
+CollectedOutput OutputBuffer::finish(std::size_t shown_bytes) const {
+  return collected(shown_.narrowed(shown_bytes));
+}
+
+CollectedOutput OutputBuffer::collected(const HeadTail& shown) const {
+  return {.shown = shown.render(),
           .recorded = recorded_.render(),
-          .total_bytes = shown_.total_bytes(),
-          .total_lines = shown_.total_lines(),
-          .left_out_bytes = shown_.left_out_bytes()};
+          .total_bytes = shown.total_bytes(),
+          .total_lines = shown.total_lines(),
+          .left_out_bytes = shown.left_out_bytes()};
 }
 
 std::string size_in_words(std::uint64_t bytes) {

@@ -25,6 +25,8 @@ class HeadTail {
   /// "… 4821 lines (312 KiB) left out …" on a line between them.
   /// @param where  of the whole output: "; the whole output is in WHERE" is said; "" for nowhere
   std::string render(std::string_view where = {}) const;
+  /// The same text with a smaller limit.
+  HeadTail narrowed(std::size_t limit) const;
 
  private:
   std::string_view shown_head() const;
@@ -59,8 +61,12 @@ class OutputBuffer {
     recorded_.feed(text);
   }
   CollectedOutput finish() const;
+  /// @param shown_bytes  smaller than the buffer's own
+  CollectedOutput finish(std::size_t shown_bytes) const;
 
  private:
+  CollectedOutput collected(const HeadTail& shown) const;
+
   HeadTail shown_;
   HeadTail recorded_;
 };

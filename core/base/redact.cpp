@@ -183,6 +183,12 @@ std::string StreamRedactor::feed(std::string_view chunk) {
   return release(settled());
 }
 
+std::string StreamRedactor::pause() {
+  renew();
+  if (looks_at_lines()) search_last_line();
+  return release(settled());
+}
+
 std::string StreamRedactor::finish() {
   renew();
   find_rest();

@@ -100,6 +100,9 @@ class StreamRedactor {
   explicit StreamRedactor(const Redactor& redactor, Audience audience = Audience::record);
   /// What may be shown now.
   std::string feed(std::string_view chunk);
+  /// What may be shown while the stream waits: what was held back only because patterns look at
+  /// whole lines is looked at as far as it has come. What may begin a known value or a token stays.
+  std::string pause();
   /// The rest, at the stream's end.
   std::string finish();
 

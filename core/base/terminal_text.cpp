@@ -71,6 +71,17 @@ void append_repaired(std::string_view text, std::string& out) {
     out += repaired(text);
 }
 
+/// How many bytes at the end are the beginning of a character.
+std::size_t begun_character(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xc0) == 0x80) continue;
+    const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string TerminalText::feed(std::string_view bytes) {
@@ -85,6 +96,14 @@ std::string TerminalText::feed(std::string_view bytes) {
     if (end < bytes.size()) control(bytes[end++]);
     i = end;
   }
+  return out;
+}
+
+std::string TerminalText::pause() {
+  const std::size_t whole = line_.size() - begun_character(line_);
+  std::string out;
+  append_repaired(std::string_view(line_).substr(0, whole), out);
+  line_.erase(0, whole);
   return out;
 }
 

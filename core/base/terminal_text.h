@@ -14,6 +14,9 @@ class TerminalText {
  public:
   /// Whole lines as far as they have come; also the beginning of one longer than 64 KiB.
   std::string feed(std::string_view bytes);
+  /// The beginning of a line that has not ended, a prompt, for whoever waits: it is not said again.
+  /// The bytes of a character that is not whole yet stay.
+  std::string pause();
   /// The line that has not ended.
   std::string finish();
 

@@ -112,6 +112,36 @@ BOOST_AUTO_TEST_CASE(fifty_megabytes_are_kept_in_bounded_memory) {
   BOOST_TEST(output.recorded.size() <= 100'100u);
 }
 
+BOOST_AUTO_TEST_CASE(a_smaller_limit_shows_what_a_smaller_buffer_would_have) {
+  for (const int lines : {3, 10, 18, 40, 1000}) {
+    HeadTail large(200);
+    HeadTail small(40);
+    for (int i = 0; i < lines; ++i) {
+      const std::string line = "line " + std::to_string(i) + "\n";
+      large.feed(line);
+      small.feed(line);
+    }
+    BOOST_TEST_CONTEXT(lines << " lines") {
+      BOOST_TEST(large.narrowed(40).render() == small.render());
+      BOOST_TEST(large.narrowed(40).left_out_bytes() == small.left_out_bytes());
+      BOOST_TEST(large.narrowed(40).total_lines() == small.total_lines());
+      BOOST_TEST(large.narrowed(4000).render() == large.render());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_pause_shows_the_line_so_far_and_keeps_half_a_character) {
+  TerminalText text;
+  BOOST_TEST(text.feed("a\n>>> \xe2\x82") == "a\n");
+  BOOST_TEST(text.pause() == ">>> ");
+  BOOST_TEST(text.pause() == "");
+  BOOST_TEST(text.feed("\xac\r\nnext") == "€\n");
+  BOOST_TEST(text.pause() == "next");
+  BOOST_TEST(text.feed("\rnew\n\xff") == "new\n");
+  BOOST_TEST(text.pause() == "\xef\xbf\xbd");  // no character begins so
+  BOOST_TEST(text.finish() == "");
+}
+
 BOOST_AUTO_TEST_CASE(sizes_in_words) {
   BOOST_TEST(size_in_words(1) == "1 byte");
   BOOST_TEST(size_in_words(1023) == "1023 bytes");

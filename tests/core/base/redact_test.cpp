@@ -32,6 +32,19 @@ std::string streamed(const Redactor& by, std::string_view text, std::size_t chun
 
 BOOST_AUTO_TEST_SUITE(redact)
 
+BOOST_AUTO_TEST_CASE(a_pause_shows_all_but_what_may_begin_a_secret) {
+  Redactor by(std::vector<Secret>{{"API_KEY", kKey}});
+  by.add_pattern("ACME", "ACME-[0-9]{4}");
+  StreamRedactor stream(by, Audience::tools);
+
+  BOOST_TEST(stream.feed("Continue? ") == "");  // patterns look at whole lines
+  BOOST_TEST(stream.pause() == "Continue? ");
+  BOOST_TEST(stream.feed("no ACME-1234 sk-Te5t") == "");
+  BOOST_TEST(stream.pause() == "no [REDACTED:ACME] ");
+  BOOST_TEST(stream.feed("/K+y_0123456789\nx") == "[REDACTED:API_KEY]\n");
+  BOOST_TEST(stream.finish() == "x");
+}
+
 BOOST_AUTO_TEST_CASE(every_coding_of_a_known_secret_is_replaced) {
   // Made by base64(1), basenc(1), xxd(1), Python's urllib and json; the bytes before and behind
   // shift the base64 groups, so up to one character on each side belongs to both and stays.
