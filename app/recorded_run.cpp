@@ -22,6 +22,7 @@ std::vector<Action> actions_of(const Json& list) {
     if (kind == "run_command") {
       RunCommand command{.argv = {}, .workdir = json.string_at("workdir")};
       for (const Json& word : json["argv"].items()) command.argv.push_back(word.text());
+      if (json["input"].is_string()) command.input = json["input"].text();
       actions.emplace_back(std::move(command));
     } else if (kind == "read_path") {
       actions.emplace_back(ReadPath{json.string_at("path")});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,8 @@ struct RunCommand {
   std::vector<std::string> argv;
   std::filesystem::path workdir;  ///< absolute
   bool escalated = false;         ///< the call asks for more than the policy's sandbox
+  /// Set where it runs already: what is to be typed into it, the unfinished line before included.
+  std::optional<std::string> input{};
 };
 
 struct ReadPath {

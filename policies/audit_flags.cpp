@@ -297,6 +297,8 @@ AuditFlags audit_flags(const std::vector<Action>& actions, const Json& arguments
     if (const auto* command = std::get_if<RunCommand>(&action)) {
       PathFlags paths(workspace, command->workdir, flags);
       CommandFlags(flags, &paths).look_at(command->argv);
+      if (command->input)
+        CommandFlags(flags, &paths).look_at(std::vector<std::string>{"sh", "-c", *command->input});
     } else if (const auto* read = std::get_if<ReadPath>(&action)) {
       PathFlags(workspace, workspace, flags).look_at(read->path.native());
     } else if (const auto* write = std::get_if<WritePath>(&action)) {

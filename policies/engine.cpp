@@ -127,7 +127,11 @@ Decision Engine::decide_by_policy(const Action& action) const {
 }
 
 Decision Engine::decide_strictly(const Action& action) const {
-  if (const auto* command = std::get_if<RunCommand>(&action)) return decide_command(*command);
+  if (const auto* command = std::get_if<RunCommand>(&action)) {
+    Decision decision = decide_command(*command);
+    if (decision.effect != Effect::allow || !command->input) return decision;
+    return refused_input(*command).value_or(std::move(decision));
+  }
   if (const auto* read = std::get_if<ReadPath>(&action)) return paths_.decide_read(read->path);
   if (const auto* write = std::get_if<WritePath>(&action)) return paths_.decide_write(write->path);
   return tools_.decide(std::get<CallTool>(action), approval_);

@@ -96,6 +96,7 @@ class Engine {
   Decision decide_cd(const Simple& simple) const;
   Decision decide_unmatched(const Simple& simple) const;
   Decision unreadable(const ScriptRefusal& refusal) const;
+  std::optional<Decision> refused_input(const RunCommand& command) const;
 
   const Policy& policy_;
   Approval approval_;

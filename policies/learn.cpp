@@ -94,7 +94,10 @@ class Learner {
     for (const Action& action : call.actions) {
       const Decision decision = engine.decide(action);
       if (decision.effect == Effect::allow) continue;
-      if (const auto* command = std::get_if<RunCommand>(&action)) {
+      const auto* command = std::get_if<RunCommand>(&action);
+      if (command != nullptr && command->input) {
+        refuse("typed into " + shown(action), decision.reason);
+      } else if (command != nullptr) {
         add_command(*command, decision, engine);
       } else if (!decision.unmatched) {
         refuse(shown(action), decision.reason);

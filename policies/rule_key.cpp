@@ -220,7 +220,11 @@ Json command_approval(const std::vector<std::string>& argv, const std::string& w
 
 std::vector<Json> command_keys(const RunCommand& command, const Engine& engine) {
   const std::string workdir = command.workdir.string();
-  const Json whole = Json::object({{"argv", array_of(command.argv)}, {"workdir", workdir}});
+  Json whole = Json::object({{"argv", array_of(command.argv)}, {"workdir", workdir}});
+  if (command.input) {  // what is typed is another matter than the command
+    whole.set("input", *command.input);
+    return {whole};
+  }
   if (command.argv.empty()) return {whole};
   if (is_shell(command.argv[0]) || read_shell_call(command.argv).script) {
     const auto script = script_commands(command, engine);

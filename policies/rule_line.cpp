@@ -97,6 +97,7 @@ class Lines {
   }
 
   bool add_command(const RunCommand& command) {
+    if (command.input) return false;  // no rule is about what is typed
     const auto script = script_commands(command, engine_);
     if (!script) return add_argv(command.argv);
     bool any = false;

@@ -93,6 +93,7 @@ Json to_json(const Action& action, const Engine& engine) {
       const auto reading = engine.read(command);
       if (reading && !reading->refused) json.set("commands", commands_json(*reading));
       if (reading && reading->refused) json.set("unreadable", reading->refusal.reason);
+      if (command.input) json.set("input", *command.input);
       return json;
     }
     Json operator()(const ReadPath& read) const {
