@@ -153,6 +153,7 @@ struct Agent::State {
   Parts parts;
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
   std::unique_ptr<ToolRegistry> registry;
@@ -174,6 +175,8 @@ void Agent::State::make_model() {
 void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
+  sessions =
+      std::make_unique<ExecSessions>(*launcher, parts.redactor, inputs.task.context.shown_output);
   auto tools = sortie::make_tools({.inputs = inputs,
                                    .confinement = parts.confinement,
                                    .launcher = *launcher,
@@ -181,6 +184,7 @@ void Agent::State::make_tools() {
                                    .clock = parts.clock,
                                    .git = parts.git,
                                    .diff = parts.diff,
+                                   .sessions = *sessions,
                                    .run_tests = parts.run_tests},
                                   notes);
 
@@ -316,6 +320,10 @@ void Agent::State::limit_to_stage() {
   if (stage != nullptr)
     limits = {
         .stage = stage->name, .read_only = stage->sandbox == "read-only", .tools = stage->tools};
+  // What runs was confined as the stage before wanted it.
+  if (parts.confinement.engine().limits().read_only != limits.read_only ||
+      (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))
+    sessions->end_all("with the stage");
   // The same tool under the name that the model knows it by.
   if (!limits.tools.empty())
     for (const auto& name : registry->names())
@@ -391,6 +399,8 @@ std::vector<Item> Agent::message(const std::string& text) {
                       .height = image.header.height});
   return state_->opening(text, std::move(images));
 }
+
+int Agent::end_sessions() { return state_->sessions->end_all("when you ended your turn"); }
 
 bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }
 

@@ -43,6 +43,10 @@ std::string Run::finish(const std::function<void()>& step) {
 /// of all before it, so that the record, result.json and the exit code agree.
 ExitCode Run::end() {
   finish([this] { learn_secrets(); });
+  finish([this] {
+    if (agent_ && agent_->end_sessions() > 0 && protected_paths_)
+      protected_paths_->restore_changed();
+  });
   finish([this] { fail_stage(); });
   if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
       transcript_)

@@ -12,6 +12,7 @@
 #include "tools/apply_patch.h"
 #include "tools/git_diff.h"
 #include "tools/git_status.h"
+#include "tools/exec_command.h"
 #include "tools/list_dir.h"
 #include "tools/local_shell.h"
 #include "tools/read_file.h"
@@ -43,14 +44,18 @@ ShellOptions shell_options(const ToolSetParts& parts) {
 }
 
 /// @param patches  the run's apply_patch
-std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
+std::unique_ptr<Shell> make_commands(const ToolSetParts& parts, Tool* patches) {
   const Engine& engine = parts.confinement.engine();
   // A patch inside a command is the tool's business, as far as the run has that tool.
   if (!enables_tool(parts.inputs.task.tools, "apply_patch") || !engine.shows_tool("apply_patch"))
     patches = nullptr;
-  std::unique_ptr<Tool> shell = std::make_unique<Shell>(
+  return std::make_unique<Shell>(
       ShellParts{parts.launcher, parts.confinement.view(), parts.redactor, patches, &engine},
       shell_options(parts));
+}
+
+std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
+  std::unique_ptr<Tool> shell = make_commands(parts, patches);
   if (!offers_local_shell(parts.inputs.task.model)) return shell;
   return std::make_unique<LocalShell>(std::move(shell));
 }
@@ -121,7 +126,10 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   Tools tools;
   const auto add = [&tools](std::unique_ptr<Tool> tool) { tools.push_back(std::move(tool)); };
   add(std::make_unique<ApplyPatch>(view, workspace, is_protected));
-  add(make_shell(parts, tools.back().get()));
+  Tool* const patches = tools.back().get();
+  add(make_shell(parts, patches));
+  add(std::make_unique<ExecCommand>(make_commands(parts, patches), parts.sessions, shown_output));
+  add(std::make_unique<WriteStdin>(parts.sessions, shown_output));
   add(std::make_unique<UpdatePlan>());
   add(std::make_unique<ViewImage>(view, workspace, is_hidden));
   add(std::make_unique<ReadFile>(

@@ -13,6 +13,7 @@
 #include "core/base/redact.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
+#include "tools/exec_sessions.h"
 #include "tools/run_tests.h"
 #include "tools/tool.h"
 
@@ -28,6 +29,7 @@ struct ToolSetParts {
   const GitInfo& git;
   /// The run's diff as it is now.
   std::function<Diff()> diff{};
+  ExecSessions& sessions;
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };

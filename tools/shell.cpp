@@ -196,13 +196,15 @@ std::string Shell::escalate(Command& command) const {
   return "escalated by a rule: " + (what.empty() ? "nothing beyond the sandbox" : what);
 }
 
-ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
-  if (const Json patch = patch_of(arguments); !patch.is_null())
-    return parts_.apply_patch->run(patch, stop);
+std::optional<ToolResult> Shell::run_patch(const Json& arguments, std::stop_token stop) {
+  const Json patch = patch_of(arguments);
+  if (patch.is_null()) return std::nullopt;
+  return parts_.apply_patch->run(patch, std::move(stop));
+}
 
+Command Shell::prepare(const Json& arguments, std::string& note) const {
   Command command = command_of(arguments);
-  const bool asks = arguments["with_escalated_permissions"].boolean();
-  const std::string note = asks ? escalate(command) : "";
+  if (arguments["with_escalated_permissions"].boolean()) note = escalate(command);
   const auto script = shell_string(command.argv, options_.folders);
   command.environment = environment_to_run(options_.environment);
   if (command.open_network) remove_proxy(command.environment);
@@ -214,6 +216,13 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
     command.argv = shell_string_argv(*script);
     command.environment = shell_string_environment(std::move(command.environment));
   }
+  return command;
+}
+
+ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
+  if (auto patched = run_patch(arguments, stop)) return *patched;
+  std::string note;
+  const Command command = prepare(arguments, note);
   TerminalText plain;
   StreamRedactor redacted(parts_.redactor, Audience::tools);
   OutputBuffer buffer(options_.shown_output);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ class Shell : public Tool {
   Json renamed(Json arguments) const override;
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
+
+  /// Runs the patch that the call is; nothing where it is none.
+  std::optional<ToolResult> run_patch(const Json& arguments, std::stop_token stop);
+  /// The command of a call that is no patch, ready to be started.
+  /// @param note  set to what the model is to be told of it, where there is something
+  Command prepare(const Json& arguments, std::string& note) const;
 
  private:
   Command command_of(const Json& arguments) const;

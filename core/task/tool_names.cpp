@@ -13,8 +13,8 @@ using Default = BuiltInTool::Default;
 constexpr BuiltInTool kTools[] = {
     {"shell", Default::on},
     {"local_shell", Default::on},  // in place of `shell` with models that have it
-    {"exec_command", Default::later},
-    {"write_stdin", Default::later},
+    {"exec_command", Default::off},
+    {"write_stdin", Default::off},  // comes with it
     {"apply_patch", Default::on},
     {"update_plan", Default::on},
     {"view_image", Default::on},
@@ -30,6 +30,8 @@ constexpr BuiltInTool kTools[] = {
 
 const std::string& one_name(const std::string& tool) {
   static const std::string shell = "shell";
+  static const std::string exec_command = "exec_command";
+  if (tool == "write_stdin") return exec_command;
   return tool == "local_shell" ? shell : tool;
 }
 

@@ -28,7 +28,7 @@ std::optional<BuiltInTool::Default> find_built_in_tool(std::string_view name);
 bool is_mcp_tool(std::string_view name);
 
 /// Whether the word of a list of tools means the tool: its name, `shell` and `local_shell` for each
-/// other, or a glob of an MCP server's tools, "mcp__docs__*".
+/// other, `exec_command` and `write_stdin` likewise, or a glob of an MCP server's tools, "mcp__docs__*".
 bool means_tool(const std::string& word, const std::string& tool);
 
 /// Whether a run has the tool, as far as the task says.

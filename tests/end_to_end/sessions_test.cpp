@@ -1,0 +1,189 @@
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/record/transcript_reader.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+constexpr const char* kTools = "tools: {enable: [exec_command]}\nexpect: {changes: any}\n";
+
+Json exec(const std::string& cmd, bool tty = false) {
+  return Json::object({{"cmd", cmd}, {"tty", tty}, {"yield_time_ms", 250}});
+}
+
+Json type(const std::string& chars, int id = 1) {
+  return Json::object({{"session_id", id}, {"chars", chars}, {"yield_time_ms", 30'000}});
+}
+
+std::string marker_of(const char* test) {
+  return "31557601." + std::to_string(::getpid()) + std::to_string(std::string(test).size());
+}
+
+/// A command that goes on for ever, whose processes have the marker on their command lines.
+std::string endless(const std::string& marker) {
+  return "trap '' HUP TERM; setsid sleep " + marker + " & sleep " + marker;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sessions)
+
+BOOST_AUTO_TEST_CASE(a_session_is_typed_into_whoever_runs_it) {
+  for (const Caller& caller : all_callers()) {
+    for (const bool tty : {true, false}) {
+      BOOST_TEST_CONTEXT(caller.name << (tty ? ", terminal" : ", pipe")) {
+        const RunFolder folder;
+        folder.write_task(
+            CassetteWriter()
+                .call("exec_command", exec("read x; echo got $x > made; cat made", tty))
+                .next()
+                .call("write_stdin", type("a line\n"))
+                .next()
+                .call("write_stdin", type("more\n"))
+                .next()
+                .message("done"),
+            std::string("policy: auto\n") + kTools);
+
+        const ProgramEnd end = folder.run_as(caller);
+
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(holds(folder.output(1), "got a line\n"));
+        BOOST_TEST(holds(folder.output(2), "session 1 has ended with exit code 0"));
+        BOOST_TEST(holds(folder.artifact("changes.diff"), "+got a line"));
+        const auto outputs = folder.records("tool.output");
+        BOOST_TEST(outputs.at(0)["details"].integer_at("session_id") == 1);
+        BOOST_TEST(outputs.at(0)["exit"].is_null());
+        BOOST_TEST(outputs.at(1)["exit"].integer_at("code", -1) == 0);
+        BOOST_TEST(verify_run(folder.out()).ok);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_run_ends_its_sessions_whoever_runs_it) {
+  const std::string marker = marker_of("end");
+  for (const Caller& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write_task(CassetteWriter()
+                            .call("exec_command", exec(endless(marker), true))
+                            .call("exec_command", exec(endless(marker), false))
+                            .next()
+                            .message("done"),
+                        std::string("policy: auto\n") + kTools);
+
+      const ProgramEnd end = folder.run_as(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(processes_with(marker).empty());
+      BOOST_TEST(folder.records("tool.output").at(1)["details"].integer_at("session_id") == 2);
+      BOOST_TEST(folder.result()["survivors_excluded"].boolean());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_session_runs_while_the_work_is_judged) {
+  const RunFolder folder;
+  folder.write("work/lock", "");
+  folder.write_task(
+      CassetteWriter()
+          .call("exec_command", exec("flock lock -c 'echo held; exec tail -f /dev/null'"))
+          .next()
+          .message("done"),
+      std::string("policy: auto\nverify: ['flock -n lock true']\n") + kTools);
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.output(0), "held"));
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_a_run_with_sessions_in_order) {
+  const std::string marker = marker_of("signal");
+  const RunFolder folder;
+  folder.write_task(CassetteWriter()
+                        .call("exec_command", exec(endless(marker), true))
+                        .next()
+                        .call("write_stdin", type(""))
+                        .next()
+                        .message("done"),
+                    std::string("policy: auto\n") + kTools);
+  Program program(folder.start());
+  BOOST_REQUIRE(wait_until([&] {
+    return std::filesystem::exists(folder.out() / "transcript.jsonl") &&
+           folder.records("tool.call").size() == 2;
+  }));
+  BOOST_TEST(!processes_with(marker).empty());
+
+  program.signal(SIGINT);
+  const ProgramEnd end = program.finish();
+
+  BOOST_TEST(end.status == 130, end.errors);
+  BOOST_TEST(processes_with(marker).empty());
+  BOOST_TEST(verify_run(folder.out()).finished);
+}
+
+BOOST_AUTO_TEST_CASE(rules_decide_what_is_started_and_what_is_typed) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "some text\n");
+  folder.write("policy.yaml",
+               "version: 1\nextends: strict\ncommands: [{allow: [python3]}, {allow: [bash]}]\n"
+               "tools: [{allow: [exec_command, write_stdin]}]\n");
+  folder.write_task(CassetteWriter()
+                        .call("exec_command", exec("cat a.txt"))
+                        .call("exec_command", exec("make"))
+                        .call("exec_command", exec("echo $HOME"))
+                        .call("exec_command", exec("python3 -q -i"))
+                        .call("exec_command", exec("bash"))
+                        .next()
+                        .call("write_stdin", type("print(6 * 7)\nexit()\n", 2))
+                        .call("write_stdin", type("make\n", 3))
+                        .call("write_stdin", type("\x04", 3))
+                        .next()
+                        .message("done"),
+                    std::string("policy: policy.yaml\n") + kTools);
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.output(0), "some text"));
+  const auto outputs = folder.records("tool.output");
+  BOOST_REQUIRE(outputs.size() == 8u);
+  BOOST_TEST(outputs[1].string_at("status") == "declined");
+  BOOST_TEST(outputs[2].string_at("status") == "declined");
+  BOOST_TEST(holds(folder.output(5), "42"));
+  BOOST_TEST(outputs[6].string_at("status") == "declined");
+  BOOST_TEST(holds(outputs[6].string_at("reason"), "typed into a program that takes commands"));
+  BOOST_TEST(outputs[7]["exit"].integer_at("code", -1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_patch_in_a_session_is_applied_as_by_the_tool) {
+  const RunFolder folder;
+  folder.write_task(
+      CassetteWriter()
+          .call("exec_command", exec("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n"
+                                     "+made\n*** End Patch\nEOF\n"))
+          .next()
+          .message("done"),
+      "policy: auto\ntools: {enable: [exec_command, apply_patch]}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.output(0), "A new.txt"));
+  BOOST_TEST(holds(folder.artifact("changes.diff"), "+made"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
