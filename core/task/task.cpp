@@ -10,6 +10,8 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/yaml.h"
+#include "core/task/functions.h"
+#include "core/task/path_value.h"
 #include "core/task/placeholders.h"
 #include "core/task/task_fields.h"
 
@@ -96,6 +98,9 @@ class Loader {
       check_prompt(draft_.task.prompt, *draft_.prompt);
     if (!draft_.prompt_file.empty())
       draft_.task.prompt = read_prompt_file(draft_.prompt_file, *draft_.prompt_file_at);
+    read_functions();
+    for (const YamlNode& tool : draft_.enabled)
+      if (tool.is_scalar()) check_tool(tool.text, tool.place);
     for (std::size_t i = 0; i < draft_.stages.size(); ++i) {
       TaskStage& stage = draft_.task.stages[i];
       const auto& place = draft_.stages[i];
@@ -137,10 +142,25 @@ class Loader {
                       "the stage 'verify' needs commands in the task's 'verify'");
   }
 
+  void read_functions() {
+    if (draft_.functions.empty()) return;
+    Task& task = draft_.task;
+    task.functions_file = absolute_path(folder_, draft_.functions);
+    task.functions = sortie::read_functions(task.functions_file, draft_.functions,
+                                            *draft_.functions_at, findings_);
+  }
+
+  /// Of tools.enable: not whether it leaves the tool out.
+  void check_tool(const std::string& name, const TextPlace& place) {
+    std::string nearest;
+    if (std::string problem = tool_problem(name, draft_.task, nearest); !problem.empty())
+      findings_.error(place, std::move(problem), std::move(nearest));
+  }
+
   void check_stage_tools(const TaskStage& stage, const TaskDraft::StagePlace& place) {
     for (std::size_t i = 0; i < std::min(stage.tools.size(), place.tools.size()); ++i) {
       std::string nearest;
-      std::string problem = tool_problem(stage.tools[i], draft_.task.tools, nearest);
+      std::string problem = tool_problem(stage.tools[i], draft_.task, nearest);
       if (problem.empty() && stage.tools[i] == "run_tests" && draft_.task.verify.commands.empty())
         problem = "run_tests needs commands in the task's 'verify'";
       if (!problem.empty()) findings_.error(place.tools[i], std::move(problem), std::move(nearest));
@@ -249,6 +269,7 @@ std::string task_digest(const Task& task) {
   auto& members = effective.members();
   std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
   if (task.output.schema) effective.set("output_schema", *task.output.schema);
+  if (!task.functions.empty()) effective.set("functions", functions_json(task.functions));
   Json images = Json::array();
   for (const TaskImage& image : task.images) images.push_back(sha256_hex(image.content));
   if (!task.images.empty()) effective.set("image_contents", std::move(images));

@@ -11,6 +11,7 @@
 #include "core/base/image_file.h"
 #include "core/base/json.h"
 #include "core/base/model_price.h"
+#include "core/task/function.h"
 #include "core/task/mcp_server.h"
 
 namespace sortie {
@@ -137,9 +138,11 @@ struct Task {
   std::map<std::string, TaskVariable> vars;
   TaskWorkspace workspace;
   TaskModel model;
-  std::vector<std::string> tools;  ///< empty: the defaults
-  std::vector<TaskMcpServer> mcp;  ///< in the file's order
-  std::vector<TaskStage> stages;   ///< empty: one prompt
+  std::vector<std::string> tools;        ///< empty: the defaults
+  std::filesystem::path functions_file;  ///< absolute; "" for none
+  std::vector<TaskFunction> functions;   ///< what it holds
+  std::vector<TaskMcpServer> mcp;        ///< in the file's order
+  std::vector<TaskStage> stages;         ///< empty: one prompt
   TaskVerify verify;
   TaskChecks checks;
   TaskExpect expect;

@@ -141,33 +141,28 @@ std::vector<std::string> known_tools() {
   return names;
 }
 
-void check_tool(const YamlNode& node, Diagnostics& findings) {
-  std::string nearest;
-  if (!node.is_scalar()) return;
-  if (std::string problem = tool_problem(node.text, {}, nearest); !problem.empty())
-    findings.error(node.place, std::move(problem), std::move(nearest));
-}
-
-/// `default`, or a list of tools.
-FieldValue enable_value(std::vector<std::string>& target) {
-  FieldValue names = texts_value(target);
+/// `default`, or a list of tools; the names are looked at once the task's own are known.
+FieldValue enable_value(TaskDraft& draft) {
+  FieldValue names = texts_value(draft.task.tools);
   Json known = Json::array();
   for (const auto& name : known_tools()) known.push_back(name);
-  Json list = Json::object(
-      {{"type", "array"}, {"items", Json::object({{"enum", std::move(known)}})}, {"minItems", 1}});
+  Json built_in = Json::object({{"enum", std::move(known)}});
+  Json own = Json::object({{"type", "string"}, {"pattern", "^[A-Za-z0-9_*-]{1,64}$"}});
+  Json item = Json::object({{"anyOf", Json::array({std::move(built_in), std::move(own)})}});
+  Json list = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}});
   Json schema =
       Json::object({{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
                     {"default", "default"}});
   return {.schema = std::move(schema),
-          .read = [&target, read = std::move(names.read)](
+          .read = [&draft, read = std::move(names.read)](
                       const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (node.is_scalar() && node.text == "default") {
-              target.clear();
+              draft.task.tools.clear();
             } else if (!node.is_list() || node.items.empty()) {
               findings.error(node.place, "'enable' has to be 'default' or a list of tools");
             } else {
               read(node, name, findings);
-              for (const auto& item : node.items) check_tool(item, findings);
+              draft.enabled = node.items;
             }
           }};
 }
@@ -213,29 +208,33 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::string tool_problem(const std::string& name, const std::vector<std::string>& enabled,
-                         std::string& nearest) {
+std::string tool_problem(const std::string& name, const Task& task, std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
   const auto built_in = find_built_in_tool(name);
   if (built_in == BuiltInTool::Default::later) return tool + " is not supported yet";
   // Which there are is known once the servers have listed them.
   if (is_mcp_tool(name)) return {};
-  if (!built_in) {
-    nearest = nearest_name(name, enabled.empty() ? known_tools() : enabled);
+  std::vector<std::string> known = known_tools();
+  for (const TaskFunction& function : task.functions) known.push_back(function.name);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    nearest = nearest_name(name, known);
     return "there is no " + tool;
   }
-  if (enabled.empty() || enables_tool(enabled, name)) return {};
-  nearest = nearest_name(name, enabled);
+  if (task.tools.empty() || enables_tool(task.tools, name)) return {};
+  nearest = nearest_name(name, task.tools);
   return "the run does not have the " + tool + ": tools.enable leaves it out";
 }
 
 Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Task& task = draft.task;
   Fields tools("tools");
-  tools.add("enable", enable_value(task.tools), "`default`, or the list of tools.")
+  tools
+      .add("enable", enable_value(draft),
+           "`default`, or the list of all tools, those of `functions` among them.")
+      .add("functions", noted(text_value(draft.functions), draft.functions_at),
+           "A manifest of your own function tools, relative to the task file.")
       .add("mcp", mcp_servers_value(task.mcp),
-           "Servers of tools (Model Context Protocol), by name.")
-      .later({"functions"});
+           "Servers of tools (Model Context Protocol), by name.");
   Fields expect("expect");
   expect
       .add("changes", choice_value(task.expect.changes, {"auto", "required", "forbidden", "any"}),

@@ -16,7 +16,11 @@ struct TaskDraft {
   std::string prompt_file;          ///< as written
   std::optional<TextPlace> prompt;  ///< where a prompt was read
   std::optional<TextPlace> prompt_file_at;
-  std::optional<TextPlace> schema_at;  ///< of output.schema
+  std::optional<TextPlace> schema_at;     ///< of output.schema
+  std::string functions;                  ///< the manifest's file as written
+  std::optional<TextPlace> functions_at;  ///< of tools.functions
+  /// Of tools.enable: which tools there are is known once the manifest is.
+  std::vector<YamlNode> enabled;
 
   /// Where a stage's texts stand; as many as the task's stages.
   struct StagePlace {
@@ -30,10 +34,9 @@ struct TaskDraft {
   std::vector<TextPlace> images;  ///< as many as the task's images
 };
 
-/// Why a run with the tools `enabled` (empty: the default ones) can't have the tool, or "".
+/// Why no run of the task can have the tool, as far as that is known at load; or "".
 /// @param nearest  set to the name that was probably meant, or ""
-std::string tool_problem(const std::string& name, const std::vector<std::string>& enabled,
-                         std::string& nearest);
+std::string tool_problem(const std::string& name, const Task& task, std::string& nearest);
 
 /// The table of the task file's keys, over the draft.
 /// @param folder  absolute; what the paths in the file are relative to

@@ -133,6 +133,7 @@ Json task_json(const Task& task) {
        {"model", whole_model_json(task.model)},
        {"tools",
         Json::object({{"enable", task.tools.empty() ? Json("default") : strings(task.tools)},
+                      {"functions", text_or_null(task.functions_file.string())},
                       {"mcp", mcp_servers_json(task.mcp)}})},
        {"stages", stages_json(task.stages)},
        {"verify", verify_json(task.verify)},

@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
   // JSON is YAML; null stands for what is not given.
   Json effective = task_json(task);
   std::erase_if(effective.members(), [](const auto& member) { return member.second.is_null(); });
-  for (const char* part : {"model", "context", "output"})
+  for (const char* part : {"model", "tools", "context", "output"})
     std::erase_if(effective.find(part)->members(),
                   [](const auto& member) { return member.second.is_null(); });
   std::erase_if(effective.find("vars")->find("a")->members(),

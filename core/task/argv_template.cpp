@@ -1,0 +1,119 @@
+#include "core/task/argv_template.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/task/placeholders.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::string_view kSpread = "...";
+
+bool is_placeholder(const PromptPart& part) { return part.kind == PromptPart::Kind::variable; }
+
+bool spreads(const PromptPart& part) {
+  return is_placeholder(part) && part.text.ends_with(kSpread);
+}
+
+std::string argument_of(const PromptPart& part) {
+  std::string name = part.text;
+  if (spreads(part)) name.resize(name.size() - kSpread.size());
+  return name;
+}
+
+bool has_type(const Json& schema, std::string_view type) {
+  return schema["type"].is_string() && schema["type"].text() == type;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.text() : write_json(value);
+}
+
+/// The argument, or its default.
+const Json& value_of(const std::string& name, const Json& parameters, const Json& arguments) {
+  const Json& given = arguments[name];
+  return given.is_null() ? parameters["properties"][name]["default"] : given;
+}
+
+void refuse_option(const std::string& name, const Json& value) {
+  const bool is_option = value.is_string() && value.text().size() > 1 && value.text()[0] == '-';
+  if (is_option)
+    throw ToolError("the argument '" + name +
+                    "' begins with '-': the program would take it for an option. Put './' before a "
+                    "path; other text can't begin so here");
+}
+
+}  // namespace
+
+bool has_placeholder(const std::string& element) {
+  const auto parts = split_prompt(element);
+  return std::any_of(parts.begin(), parts.end(), is_placeholder);
+}
+
+std::vector<ArgvProblem> check_argv_element(const std::string& element, const Json& parameters) {
+  std::vector<ArgvProblem> problems;
+  std::vector<std::string> names;
+  for (const auto& [name, schema] : parameters["properties"].members()) names.push_back(name);
+  const auto parts = split_prompt(element);
+  for (const PromptPart& part : parts) {
+    if (part.kind == PromptPart::Kind::literal) continue;
+    if (!is_placeholder(part)) {
+      problems.push_back({"'{{' without '}}'; '\\{{' is the literal '{{'"});
+      continue;
+    }
+    const std::string name = argument_of(part);
+    const std::string shown = one_line(name, 60);
+    const Json* schema = parameters["properties"].find(name);
+    if (schema == nullptr) {
+      problems.push_back({"'" + shown + "' is none of the parameters", nearest_name(name, names)});
+    } else if (spreads(part) && parts.size() > 1) {
+      problems.push_back({"'{{" + shown + "...}}' has to be an element of its own"});
+    } else if (spreads(part) && !has_type(*schema, "array")) {
+      problems.push_back(
+          {"'" + shown + "' is no array: '{{" + shown + "}}' puts it into one element"});
+    } else if (!spreads(part) && has_type(*schema, "array")) {
+      problems.push_back({"'" + shown + "' is an array: '{{" + shown +
+                          "...}}' as an element of its own makes an element of each item"});
+    }
+  }
+  return problems;
+}
+
+std::vector<std::string> fill_argv(const std::vector<std::string>& elements, const Json& parameters,
+                                   const Json& arguments) {
+  std::vector<std::string> argv;
+  bool only_operands = false;  // behind `--`
+  for (const std::string& element : elements) {
+    const auto parts = split_prompt(element);
+    if (parts.size() == 1 && spreads(parts[0])) {
+      const std::string name = argument_of(parts[0]);
+      for (const Json& item : value_of(name, parameters, arguments).items()) {
+        if (!only_operands) refuse_option(name, item);
+        argv.push_back(text_of(item));
+      }
+      continue;
+    }
+    std::string filled;
+    bool missing = false;
+    for (const PromptPart& part : parts) {
+      if (!is_placeholder(part)) {
+        filled += part.text;
+        continue;
+      }
+      const Json& value = value_of(part.text, parameters, arguments);
+      missing = missing || value.is_null();
+      if (filled.empty() && !only_operands) refuse_option(part.text, value);
+      filled += text_of(value);
+    }
+    if (missing) continue;
+    only_operands = only_operands || element == "--";
+    argv.push_back(std::move(filled));
+  }
+  return argv;
+}
+
+}  // namespace sortie

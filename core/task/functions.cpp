@@ -1,0 +1,252 @@
+#include "core/task/functions.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/fields.h"
+#include "core/base/json_schema.h"
+#include "core/base/json_tree.h"
+#include "core/base/text.h"
+#include "core/base/text_file.h"
+#include "core/task/argv_template.h"
+#include "core/task/tool_names.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMaxManifestBytes = 1u << 20;
+constexpr std::size_t kMaxFunctions = 100;
+/// The list, a function, its `run`: what lies below is read as a value.
+constexpr int kPlacedDepth = 3;
+constexpr TextLimits kName = {.pattern = "[A-Za-z0-9_-]{1,64}",
+                              .meaning = "1 to 64 letters, digits, '_' and '-'"};
+constexpr TextLimits kDescription = {.max_bytes = 16u << 10};
+
+/// A function while it is read: the table's own types, and where its argv stands.
+struct Draft {
+  TaskFunction function;
+  std::string input = "none";
+  std::string output = "text";
+  std::vector<TextPlace> run_at;
+};
+
+/// Only that it is one; what it says is read as a value, beside the table.
+FieldValue schema_value() {
+  return {.schema = Json::object({{"type", "object"}}),
+          .read = [](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (!node.is_mapping())
+              findings.error(node.place,
+                             "'" + name + "' has to be a JSON Schema, not " + kind_in_words(node));
+          }};
+}
+
+FieldValue argv_value(Draft& draft) {
+  FieldValue value = texts_value(draft.function.run, Lists::replaced, {.may_be_empty = true});
+  value.schema.set("minItems", 1);
+  value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
+                                                      Diagnostics& findings) {
+    if (node.is_list() && node.items.empty()) findings.error(node.place, "'run' has no program");
+    for (const auto& item : node.items) draft.run_at.push_back(item.place);
+    read(node, name, findings);
+  };
+  return value;
+}
+
+Fields function_fields(Draft& draft) {
+  TaskFunction& function = draft.function;
+  return Fields("function")
+      .require("name", text_value(function.name, kName),
+               "The tool's name, which no built-in one has; none begins with mcp__.")
+      .require("description", text_value(function.description, kDescription),
+               "What the model is told of it.")
+      .add("parameters", schema_value(),
+           "JSON Schema of the arguments, of type object; without it there are none.")
+      .require("run", argv_value(draft),
+               "The argv. {{arg}} stands for an argument inside one element, {{args...}} for an "
+               "element for each item of an array; no shell reads any of it.")
+      .add("stdin", choice_value(draft.input, {"none", "json"}),
+           "json: the arguments as one JSON object.")
+      .add("timeout", duration_value(function.timeout, 1ms, 24h),
+           "At most what the policy lets a command take, which holds without it.")
+      .add("output", choice_value(draft.output, {"text", "json"}),
+           "json: stdout has to be one JSON value.")
+      .add("read_only", boolean_value(function.read_only),
+           "It runs without a right to write, and beside other calls that only read.");
+}
+
+/// A schema that a check of the arguments can work by, and that every provider takes.
+Json checked_parameters(const Json& given, const TextPlace& place, Diagnostics& findings) {
+  Json schema = given.is_object() ? given : Json::object({{"type", "object"}});
+  if (schema.string_at("type") != "object") {
+    findings.error(place, "'parameters' has to be a schema of \"type\": \"object\"");
+    return schema;
+  }
+  if (!schema.find("properties")) schema.set("properties", Json::object());
+  try {
+    JsonSchema compiled(schema);
+  } catch (const InputError& error) {
+    findings.error(place, std::string("'parameters': ") + error.what());
+  }
+  return schema;
+}
+
+/// Whether a word is the option after which a shell takes the next one as a script.
+bool asks_for_script(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && word[1] != '-' &&
+         word.find('c') != std::string_view::npos;
+}
+
+bool is_program(std::string_view word, std::initializer_list<std::string_view> names) {
+  const std::string_view program = word.substr(word.rfind('/') + 1);
+  return std::find(names.begin(), names.end(), program) != names.end();
+}
+
+/// Where a placeholder is a shell's script, its file, or a part of either.
+std::optional<std::size_t> find_filled_script(const std::vector<std::string>& run) {
+  const bool wrapped = is_program(run[0], {"env", "nice", "ionice", "nohup", "setsid", "stdbuf",
+                                           "time", "timeout", "xargs", "busybox"});
+  for (std::size_t i = 0; i < (wrapped ? run.size() : 1); ++i) {
+    if (!is_program(run[i], {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh"}))
+      continue;
+    // Up to the script itself; what follows are its arguments.
+    bool script_next = false;
+    for (std::size_t word = i + 1; word < run.size(); ++word) {
+      if (has_placeholder(run[word])) return word;
+      if (script_next || !(run[word].starts_with('-') || run[word].starts_with('+'))) break;
+      script_next = asks_for_script(run[word]);
+    }
+  }
+  return std::nullopt;
+}
+
+void check_run(const Draft& draft, Diagnostics& findings) {
+  const auto& run = draft.function.run;
+  if (run.empty() || run.size() != draft.run_at.size()) return;
+  if (run[0].empty())
+    findings.error(draft.run_at[0], "the program has no name");
+  else if (has_placeholder(run[0]))
+    findings.error(draft.run_at[0],
+                   "the program can't be chosen by the model: a placeholder has "
+                   "to be one of its arguments");
+  else if (const auto script = find_filled_script(run))
+    findings.error(draft.run_at[*script], "what the model sends would be read by a shell");
+  for (std::size_t i = 0; i < run.size(); ++i)
+    for (auto& problem : check_argv_element(run[i], draft.function.parameters))
+      findings.error(draft.run_at[i], std::move(problem.message), std::move(problem.nearest));
+}
+
+/// The manifest as it is read.
+class Manifest {
+ public:
+  Manifest(std::string shown, Diagnostics& findings)
+      : shown_(std::move(shown)), findings_(findings) {}
+
+  std::vector<TaskFunction> read(const PlacedJson& json) {
+    const YamlNode& list = json.tree;
+    if (list.kind == YamlNode::Kind::refused) return {};
+    if (!check_list(list, "functions", "a list of functions", findings_)) return {};
+    if (list.items.empty()) findings_.error(list.place, "there is no function in it");
+    if (list.items.size() > kMaxFunctions)
+      findings_.error(list.place,
+                      "there are more than " + std::to_string(kMaxFunctions) + " functions");
+    for (std::size_t i = 0; i < list.items.size(); ++i)
+      read_function(list.items[i], json.value.items()[i]);
+    return std::move(functions_);
+  }
+
+ private:
+  void read_function(const YamlNode& node, const Json& value) {
+    Draft draft;
+    mapping_value(function_fields(draft)).read(node, "function", findings_);
+    TaskFunction& function = draft.function;
+    function.place =
+        shown_ + ":" + std::to_string(node.place.line) + ":" + std::to_string(node.place.column);
+    function.input = draft.input == "json" ? TaskFunction::Input::json : TaskFunction::Input::none;
+    function.output =
+        draft.output == "json" ? TaskFunction::Output::json : TaskFunction::Output::text;
+    const YamlNode* schema = node.find("parameters");
+    function.parameters =
+        checked_parameters(value["parameters"], schema ? schema->place : node.place, findings_);
+    if (const YamlNode* name = node.find("name")) check_name(function.name, name->place);
+    check_run(draft, findings_);
+    functions_.push_back(std::move(function));
+  }
+
+  void check_name(const std::string& name, const TextPlace& place) {
+    if (name.empty()) return;
+    if (find_built_in_tool(name))
+      findings_.error(place, "'" + name + "' is a tool of sortie's own; choose another name");
+    if (is_mcp_tool(name))
+      findings_.error(place, "names that begin with 'mcp__' are those of MCP servers' tools");
+    if (!places_.emplace(name, place).second)
+      findings_.add({.place = place,
+                     .message = "two functions are called '" + name + "'",
+                     .nearest = {},
+                     .notes = {{.place = places_.at(name),
+                                .severity = Severity::note,
+                                .message = "the first one is here",
+                                .nearest = {},
+                                .notes = {}}}});
+  }
+
+  std::string shown_;
+  Diagnostics& findings_;
+  std::map<std::string, TextPlace> places_;
+  std::vector<TaskFunction> functions_;
+};
+
+}  // namespace
+
+std::vector<TaskFunction> read_functions(const std::filesystem::path& path,
+                                         const std::string& named, const TextPlace& at,
+                                         Diagnostics& findings) {
+  TextFile file = read_text_file(path, kMaxManifestBytes);
+  if (!file.problem.empty()) {
+    findings.error(at, "manifest '" + one_line(path.string()) + "': " + file.problem);
+    return {};
+  }
+  const std::size_t source = findings.add_source(named, std::move(file.text));
+  return Manifest(named, findings).read(read_json(source, findings, kPlacedDepth));
+}
+
+Json functions_json(const std::vector<TaskFunction>& functions) {
+  Json list = Json::array();
+  for (const TaskFunction& function : functions) {
+    Json run = Json::array();
+    for (const auto& element : function.run) run.push_back(element);
+    list.push_back(Json::object(
+        {{"name", function.name},
+         {"description", function.description},
+         {"parameters", function.parameters},
+         {"run", std::move(run)},
+         {"stdin", function.input == TaskFunction::Input::json ? "json" : "none"},
+         {"timeout",
+          function.timeout.count() == 0 ? Json() : Json(duration_text(function.timeout))},
+         {"output", function.output == TaskFunction::Output::json ? "json" : "text"},
+         {"read_only", function.read_only}}));
+  }
+  return list;
+}
+
+Json functions_schema() {
+  Draft draft;
+  Json function = function_fields(draft).schema();
+  // No duration of its own: the policy's holds.
+  if (Json* timeout = function.find("properties")->find("timeout"))
+    std::erase_if(timeout->members(), [](const auto& member) { return member.first == "default"; });
+  return Json::object({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                       {"title", "sortie functions"},
+                       {"type", "array"},
+                       {"items", std::move(function)},
+                       {"minItems", 1},
+                       {"maxItems", static_cast<std::int64_t>(kMaxFunctions)}});
+}
+
+}  // namespace sortie
