@@ -73,6 +73,7 @@ std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
   std::vector<fs::path> files;
   if (!task.file.empty()) files.push_back(task.file);
   if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
+  if (!task.functions_file.empty()) files.push_back(task.functions_file);
   if (!task.output.schema_file.empty()) files.push_back(task.output.schema_file);
   for (const TaskImage& image : task.images) files.push_back(image.path);
   // It runs outside the sandbox: whoever could write it would be out.

@@ -13,6 +13,7 @@
 #include "tools/exec_command.h"
 #include "tools/git_diff.h"
 #include "tools/git_status.h"
+#include "tools/function_tool.h"
 #include "tools/list_dir.h"
 #include "tools/local_shell.h"
 #include "tools/read_file.h"
@@ -148,8 +149,14 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   }
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
+  for (const TaskFunction& function : task.functions)
+    add(std::make_unique<FunctionTool>(function, parts.launcher, parts.redactor,
+                                       shell_options(parts)));
 
   check_that_all_are_there(task.tools, tools, notes);
+  for (const TaskFunction& function : task.functions)
+    if (!enables_tool(task.tools, function.name))
+      notes.push_back("tools.enable leaves out the function " + function.name);
   std::erase_if(tools,
                 [&](const auto& tool) { return !enables_tool(task.tools, tool->spec().name); });
   std::stable_sort(tools.begin(), tools.end(), [](const auto& left, const auto& right) {

@@ -54,6 +54,7 @@ class Check {
         check_variable(name, variable.environment);
     for (const TaskMcpServer& server : request_.task.mcp) check_server(server);
     for (const McpHostUse& use : request_.mcp_hosts) check_host(use);
+    for (const TaskFunction& function : request_.task.functions) check_function(function);
     check_time();
     check_cost();
     return std::move(messages_);
@@ -147,6 +148,14 @@ class Check {
         (hosts == policy_.credentials.end() ? "without " + use.variable
                                             : use.variable + ": " + list_text(hosts->second)) +
         ")");
+  }
+
+  void check_function(const TaskFunction& function) {
+    if (may_name_program(policy_, function.run)) return;
+    messages_.push_back(function.place + ": error: the program " + one_line(function.run[0], 80) +
+                        " of the function " + function.name + " is beyond the policy's bounds (" +
+                        policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +
+                        ")");
   }
 
   void check_time() {

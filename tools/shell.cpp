@@ -6,10 +6,10 @@
 
 #include "core/base/error.h"
 #include "core/base/process.h"
-#include "core/base/terminal_text.h"
 #include "policies/environment.h"
 #include "policies/git_calls.h"
 #include "policies/shell/shell_string.h"
+#include "tools/command_output.h"
 #include "tools/embedded_patch.h"
 #include "tools/workspace_path.h"
 
@@ -38,13 +38,6 @@ std::vector<std::string> argv_of(const Json& command) {
   std::vector<std::string> argv;
   for (const auto& word : command.items()) argv.push_back(word.text());
   return argv;
-}
-
-std::map<std::string, std::string> environment_to_run(std::map<std::string, std::string> given) {
-  for (const auto& [name, value] : quiet_environment()) given.try_emplace(name, value);
-  std::erase_if(
-      given, [](const auto& variable) { return starts_shells(variable.first, variable.second); });
-  return given;
 }
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -113,6 +106,13 @@ const std::map<std::string, std::string>& quiet_environment() {
       {"GIT_TERMINAL_PROMPT", "0"},
       {"DEBIAN_FRONTEND", "noninteractive"}};
   return variables;
+}
+
+std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given) {
+  for (const auto& [name, value] : quiet_environment()) given.try_emplace(name, value);
+  std::erase_if(
+      given, [](const auto& variable) { return starts_shells(variable.first, variable.second); });
+  return given;
 }
 
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
@@ -206,7 +206,7 @@ Command Shell::prepare(const Json& arguments, std::string& note) const {
   Command command = command_of(arguments);
   if (arguments["with_escalated_permissions"].boolean()) note = escalate(command);
   const auto script = shell_string(command.argv, options_.folders);
-  command.environment = environment_to_run(options_.environment);
+  command.environment = command_variables(options_.environment);
   if (command.open_network) remove_proxy(command.environment);
   if (may_run_git(command.argv)) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
@@ -223,16 +223,12 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   if (auto patched = run_patch(arguments, stop)) return *patched;
   std::string note;
   const Command command = prepare(arguments, note);
-  TerminalText plain;
-  StreamRedactor redacted(parts_.redactor, Audience::tools);
-  OutputBuffer buffer(options_.shown_output);
-  const auto take = [&](std::string_view bytes) { buffer.feed(redacted.feed(plain.feed(bytes))); };
+  CommandOutput output(parts_.redactor, options_.shown_output);
+  const auto take = [&](std::string_view bytes) { output.feed(bytes); };
   const ExitStatus exit = run_command(parts_.launcher, command, take, stop);
-  buffer.feed(redacted.feed(plain.finish()));
-  buffer.feed(redacted.finish());
 
   ToolResult result;
-  result.collected = buffer.finish();
+  result.collected = output.finish();
   result.head = result_head(exit, *result.collected, command);
   result.success = exit.success();
   result.exit = exit;

@@ -68,6 +68,9 @@ class Shell : public Tool {
 /// The variables that every command gets unless the policy sets them: PAGER=cat, CI=true, ….
 const std::map<std::string, std::string>& quiet_environment();
 
+/// The environment of a command: what is given, those, and nothing that starts shells.
+std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given);
+
 /// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", or first what ended the command.
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
                         const Command& command);

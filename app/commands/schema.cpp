@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/record/schema.h"
+#include "core/task/functions.h"
 #include "core/task/task.h"
 #include "policies/approver.h"
 #include "policies/policy.h"
@@ -21,16 +22,18 @@ namespace {
 Json schema_of(const std::string& name) {
   if (name == "task") return task_schema();
   if (name == "policy") return policy_schema();
+  if (name == "functions") return functions_schema();
   if (name == "transcript") return transcript_schema();
   if (name == "result") return result_schema();
   if (name == "approver-request") return approver_request_schema();
   if (name == "approver-answer") return approver_answer_schema();
   if (name == "event") return event_schema();
   if (name == "manifest") throw InputError("schema manifest: is not supported yet");
-  const std::string nearest = nearest_name(name, {"task", "policy", "transcript", "event", "result",
-                                                  "approver-request", "approver-answer"});
+  const std::string nearest =
+      nearest_name(name, {"task", "policy", "functions", "transcript", "event", "result",
+                          "approver-request", "approver-answer"});
   throw InputError("schema '" + one_line(name) +
-                   "' is unknown; task, policy, transcript, event, result, approver-request or "
+                   "' is unknown; task, policy, functions, transcript, event, result, approver-request or "
                    "approver-answer is expected" +
                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
@@ -45,7 +48,7 @@ void add_schema(CommandTable& table) {
                                 return ExitCode::success;
                               });
   app.add_option("NAME", *name,
-                 "task, policy, transcript, event, result, approver-request or "
+                 "task, policy, functions, transcript, event, result, approver-request or "
                  "approver-answer")
       ->required();
 }

@@ -16,7 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kSamples[] = {"cpp-library", "python-tool", "stages"};
+const char* const kSamples[] = {"cpp-library", "python-tool", "stages", "todo-collector",
+                                "test-runner"};
+
+/// What the project's own tests end with before the run.
+int status_before(const std::string& sample) {
+  return sample == "cpp-library" ? 2 : sample == "test-runner" ? 1 : 0;
+}
 
 /// A copy of a sample, so that a test may break it.
 struct Sample {
@@ -71,8 +77,7 @@ BOOST_AUTO_TEST_CASE(each_sample_succeeds_and_its_diff_applies) {
       BOOST_TEST(shell_status(sample.folder / "before", "git init -q && git apply " + diff) == 0);
       const char* test =
           std::string(name) == "cpp-library" ? "make -s test" : "/usr/bin/python3 -m unittest -q";
-      BOOST_TEST(shell_status(sample.folder / "sample/project", test) ==
-                 (std::string(name) == "cpp-library" ? 2 : 0));
+      BOOST_TEST(shell_status(sample.folder / "sample/project", test) == status_before(name));
       BOOST_TEST(shell_status(sample.folder / "before", test) == 0);
       BOOST_TEST(
           run_program({.argv = {sortie_binary(), "verify", (sample.folder / "out").string()}})
@@ -144,6 +149,36 @@ BOOST_AUTO_TEST_CASE(the_python_samples_diff_adds_updates_moves_and_deletes) {
                            "\nrename to tally/formats/text.py\n", "\ndeleted file mode 100644\n",
                            "diff --git a/tally/cli.py b/tally/cli.py\n"})
     BOOST_TEST(diff.find(line) != std::string::npos, line);
+}
+
+BOOST_AUTO_TEST_CASE(the_samples_with_functions_get_structured_results) {
+  const auto results_of = [](const Sample& sample, const std::string& tool) {
+    BOOST_REQUIRE(sample.run().status == 0);
+    std::vector<Json> results;
+    const std::string transcript = read_file(sample.folder / "out/transcript.jsonl");
+    for (const auto line : split_lines(transcript)) {
+      const Json record = parse_json(line);
+      if (record.string_at("type") == "tool.output" && record["data"].string_at("tool") == tool)
+        results.push_back(parse_json(record["data"].string_at("output")));
+    }
+    return results;
+  };
+  const auto todos = results_of(Sample("todo-collector"), "todos");
+  BOOST_REQUIRE(todos.size() == 2u);
+  BOOST_TEST(write_json(todos[0]["remarks"]) ==
+             R"([{"file":"inventory/stock.py","line":14,"word":"FIXME",)"
+             R"("text":"an item that is used up has to be forgotten"}])");
+  BOOST_REQUIRE(todos[1]["remarks"].items().size() == 1u);
+  BOOST_TEST(todos[1]["remarks"].items()[0].string_at("word") == "TODO");
+
+  const auto tests = results_of(Sample("test-runner"), "unit_tests");
+  BOOST_REQUIRE(tests.size() == 3u);
+  BOOST_TEST(tests[0].integer_at("passed") == 3);
+  BOOST_REQUIRE(tests[0]["failed"].items().size() == 1u);
+  BOOST_TEST(tests[0]["failed"].items()[0].string_at("file") == "tests/test_split.py");
+  BOOST_TEST(tests[0]["failed"].items()[0].integer_at("line") == 11);
+  BOOST_TEST(tests[1].integer_at("run") == 1);
+  BOOST_TEST(tests[2].integer_at("passed") == 4);
 }
 
 BOOST_AUTO_TEST_CASE(the_sample_with_stages_saves_its_plan_and_mends_what_its_verification_finds) {

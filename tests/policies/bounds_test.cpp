@@ -63,6 +63,42 @@ BOOST_AUTO_TEST_CASE(a_model_beyond_the_bounds_is_named_with_both_places) {
       "bounds.models is [])");
 }
 
+BOOST_AUTO_TEST_CASE(a_function_runs_a_program_that_the_policy_names) {
+  Task task;
+  task.functions = {
+      {.name = "todos", .run = {"./tools/todo.py", "{{path}}"}, .place = "functions.json:2:3"}};
+
+  BOOST_TEST(messages(Policy(), {.task = task}) ==
+             "functions.json:2:3: error: the program ./tools/todo.py of the function todos is "
+             "beyond the policy's bounds (bounds.mcp (the default) is [])");
+  BOOST_TEST(messages(parse("bounds: {mcp: ['./tools/*.py']}"), {.task = task}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_words_of_an_entry_are_globs_over_the_first_words_of_a_program) {
+  const struct {
+    const char* entry;
+    std::vector<std::string> argv;
+    bool named;
+  } rows[] = {
+      {"npx", {"npx", "-y", "server"}, true},
+      {"npx -y server", {"npx", "-y", "server", "--more"}, true},
+      {"npx -y server", {"npx", "-y", "other"}, false},
+      {"npx -y server", {"npx", "-y"}, false},
+      {"npx -y server*", {"npx", "-y", "server x"}, true},
+      {"./tools/*", {"./tools/a", "b"}, true},
+      {"tools", {"./tools"}, false},
+      {"a b", {"a b"}, false},
+      {" ", {"a"}, false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.entry) {
+      Policy policy;
+      policy.mcp = {row.entry};
+      BOOST_TEST(may_name_program(policy, row.argv) == row.named);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so) {
   Task task;
   task.vars["a"].environment = "GITHUB_TOKEN";
