@@ -29,6 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Bytes of the outputs of a run that stand whole beside it.
+constexpr std::uint64_t kMostOutputs = 256u << 20;
+
 Isolation isolation_of(const std::string& name) {
   if (name == "overlay") return Isolation::overlay;
   if (name == "copy") return Isolation::copy;
@@ -155,6 +158,7 @@ struct Agent::State {
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<ExecSessions> sessions;
+  std::unique_ptr<WholeOutputs> outputs;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
   std::unique_ptr<ToolRegistry> registry;
@@ -178,6 +182,9 @@ void Agent::State::make_tools() {
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
   sessions =
       std::make_unique<ExecSessions>(*launcher, parts.redactor, inputs.task.context.shown_output);
+  if (const fs::path& folder = parts.confinement.outputs(); !folder.empty())
+    outputs = std::make_unique<WholeOutputs>(
+        folder, std::min<std::uint64_t>(kMostOutputs, inputs.policy.limits.disk));
   auto tools = sortie::make_tools({.inputs = inputs,
                                    .confinement = parts.confinement,
                                    .launcher = *launcher,
@@ -186,6 +193,7 @@ void Agent::State::make_tools() {
                                    .git = parts.git,
                                    .diff = parts.diff,
                                    .sessions = *sessions,
+                                   .outputs = outputs.get(),
                                    .run_tests = parts.run_tests},
                                   notes);
 

@@ -271,6 +271,8 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
                                 programs.included.end());
   profile_ = make_profile(inputs, own);
+  outputs_ = inputs.outputs;
+  if (!outputs_.empty()) profile_.readable.push_back(outputs_);
   const fs::path& seen = workspace();
   // The caller's HOME too where the commands have another: its tools need more of it than the
   // folder of PATH, and a run is to find the same programs everywhere.

@@ -33,6 +33,8 @@ struct ConfinementInputs {
   std::string no_namespaces;             ///< why not, where it said so
   std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
                                          ///< there are no namespaces to keep the machine's away
+  std::filesystem::path outputs{};       ///< where outputs stand whole, shown to commands
+                                         ///< read-only; "" for nowhere
 };
 
 /// The keeper with its profile, the environment of commands, and the engine that decides on them.
@@ -60,6 +62,8 @@ class Confinement {
   DiskFiles& view() { return *view_; }
   /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
   const std::filesystem::path& workspace() const { return workspace_root(profile_); }
+  /// Where outputs stand whole; "" for nowhere.
+  const std::filesystem::path& outputs() const { return outputs_; }
   /// What of the sandbox is not to be had here, and why.
   const std::vector<std::string>& missing() const { return missing_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
@@ -67,6 +71,7 @@ class Confinement {
 
  private:
   SandboxProfile profile_;
+  std::filesystem::path outputs_;
   Environment environment_;
   Environment git_environment_;
   std::unique_ptr<Engine> engine_;

@@ -101,6 +101,19 @@ Environment Run::commands_environment() const {
   return environment;
 }
 
+namespace {
+
+/// Where outputs stand whole while the run lasts: gone with its state.
+std::filesystem::path make_outputs_folder(const std::filesystem::path& state) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(state, error) / "outputs";
+  if (!error) std::filesystem::create_directory(folder, error);
+  if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::usage);
+  return folder;
+}
+
+}  // namespace
+
 void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state,
                        const std::string& no_namespaces) {
   workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
@@ -111,7 +124,7 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   confinement_ = std::make_unique<Confinement>(
       ConfinementInputs{inputs_.policy, inputs_.approval, inputs_.workspace, out_.path(),
                         std::move(files), workspace_->mount_plan(), namespaces != Namespaces::none,
-                        no_namespaces, state},
+                        no_namespaces, state, make_outputs_folder(state)},
       commands_environment());
   confinement_->judge_scripts_by(
       script_files(workspace_->start(), confinement_->view(), confinement_->workspace()));

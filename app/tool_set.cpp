@@ -44,15 +44,24 @@ ShellOptions shell_options(const ToolSetParts& parts) {
   return options;
 }
 
+/// What every command of the run needs.
+ShellParts shell_parts(const ToolSetParts& parts) {
+  return {.launcher = parts.launcher,
+          .files = parts.confinement.view(),
+          .redactor = parts.redactor,
+          .engine = &parts.confinement.engine(),
+          .outputs = parts.outputs};
+}
+
 /// @param patches  the run's apply_patch
 std::unique_ptr<Shell> make_commands(const ToolSetParts& parts, Tool* patches) {
   const Engine& engine = parts.confinement.engine();
   // A patch inside a command is the tool's business, as far as the run has that tool.
   if (!enables_tool(parts.inputs.task.tools, "apply_patch") || !engine.shows_tool("apply_patch"))
     patches = nullptr;
-  return std::make_unique<Shell>(
-      ShellParts{parts.launcher, parts.confinement.view(), parts.redactor, patches, &engine},
-      shell_options(parts));
+  ShellParts with_patches = shell_parts(parts);
+  with_patches.apply_patch = patches;
+  return std::make_unique<Shell>(with_patches, shell_options(parts));
 }
 
 std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
@@ -81,6 +90,17 @@ std::vector<std::pair<std::string, std::string>> outer_ignore_rules(const fs::pa
     above /= part;
   }
   return rules;
+}
+
+/// A tool that reads by `path` reads whole outputs too.
+/// @param make  makes it over a folder of files, which is its workspace
+template <class Make>
+std::unique_ptr<Tool> make_reader(const ToolSetParts& parts, const Make& make) {
+  std::unique_ptr<Tool> tool = make(parts.confinement.view(), parts.confinement.workspace());
+  if (parts.outputs == nullptr) return tool;
+  const fs::path& folder = parts.outputs->folder();
+  return std::make_unique<ReadsOutputs>(std::move(tool), make(parts.outputs->files(), folder),
+                                        folder);
 }
 
 std::size_t place_in_table(const Tool& tool) {
@@ -133,15 +153,20 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(std::make_unique<WriteStdin>(parts.sessions, shown_output));
   add(std::make_unique<UpdatePlan>());
   add(std::make_unique<ViewImage>(view, workspace, is_hidden));
-  add(std::make_unique<ReadFile>(
-      view, workspace,
-      ReadFileOptions{
-          .hidden = is_hidden, .stream = stream_below(view.root()), .room = shown_output}));
+  add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
+    ReadFileOptions options{.stream = stream_below(files.root()), .room = shown_output};
+    if (folder == workspace) options.hidden = is_hidden;
+    return std::make_unique<ReadFile>(files, folder, std::move(options));
+  }));
   add(std::make_unique<ListDir>(view, workspace, is_hidden, shown_output));
-  add(std::make_unique<SearchFiles>(
-      view, workspace, parts.clock, is_hidden,
-      SearchFilesOptions{.outer_rules = outer_ignore_rules(parts.git.toplevel, workspace),
-                         .most_output = shown_output - shown_output / 8}));
+  add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
+    SearchFilesOptions options{.most_output = shown_output - shown_output / 8};
+    if (folder == workspace)
+      options.outer_rules = outer_ignore_rules(parts.git.toplevel, workspace);
+    return std::make_unique<SearchFiles>(files, folder, parts.clock,
+                                         folder == workspace ? is_hidden : HiddenPaths(),
+                                         std::move(options));
+  }));
   if (!parts.git.toplevel.empty()) {
     add(std::make_unique<GitStatus>(view, parts.inputs.workspace, parts.clock,
                                     GitStatusOptions{.hidden = is_hidden}));
@@ -150,8 +175,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
   for (const TaskFunction& function : task.functions)
-    add(std::make_unique<FunctionTool>(function, parts.launcher, parts.redactor,
-                                       shell_options(parts)));
+    add(std::make_unique<FunctionTool>(function, shell_parts(parts), shell_options(parts)));
 
   check_that_all_are_there(task.tools, tools, notes);
   for (const TaskFunction& function : task.functions)

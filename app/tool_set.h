@@ -16,6 +16,7 @@
 #include "tools/exec_sessions.h"
 #include "tools/run_tests.h"
 #include "tools/tool.h"
+#include "tools/whole_outputs.h"
 
 namespace sortie {
 
@@ -30,6 +31,7 @@ struct ToolSetParts {
   /// The run's diff as it is now.
   std::function<Diff()> diff{};
   ExecSessions& sessions;
+  WholeOutputs* outputs = nullptr;  ///< keeps the outputs that are shown in part
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };

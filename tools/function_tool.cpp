@@ -28,19 +28,13 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-CollectedOutput collected(const std::string& text, std::size_t shown_bytes) {
-  OutputBuffer buffer(shown_bytes);
-  buffer.feed(text);
-  return buffer.finish();
-}
-
 }  // namespace
 
-FunctionTool::FunctionTool(TaskFunction function, Launcher& launcher, const Redactor& redactor,
-                           ShellOptions options)
+FunctionTool::FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options)
     : function_(std::move(function)),
-      launcher_(launcher),
-      redactor_(redactor),
+      launcher_(parts.launcher),
+      redactor_(parts.redactor),
+      outputs_(parts.outputs),
       options_(std::move(options)) {
   spec_.name = function_.name;
   spec_.description = function_.description;
@@ -82,7 +76,7 @@ ToolResult FunctionTool::run(const Json& arguments, std::stop_token stop) {
 
 ToolResult FunctionTool::run_for_text(const Command& command, const std::string& input,
                                       std::stop_token stop) const {
-  CommandOutput output(redactor_, options_.shown_output);
+  CommandOutput output(redactor_, options_.shown_output, outputs_);
   const CommandTraffic traffic{.output = [&](std::string_view bytes) { output.feed(bytes); },
                                .input = input};
   const ExitStatus exit = run_command(launcher_, command, traffic, std::move(stop));
@@ -101,7 +95,7 @@ ToolResult FunctionTool::run_for_json(const Command& given, const std::string& i
   command.errors_apart = true;
   std::string whole;
   bool too_long = false;
-  CommandOutput output(redactor_, options_.shown_output);
+  CommandOutput output(redactor_, options_.shown_output, outputs_);
   CommandOutput errors(redactor_, kShownErrors);
   const CommandTraffic traffic{.output =
                                    [&](std::string_view bytes) {
@@ -120,8 +114,9 @@ ToolResult FunctionTool::run_for_json(const Command& given, const std::string& i
   std::string problem;
   try {
     if (too_long) throw JsonError("longer than " + size_in_words(kLongestJson), kLongestJson);
-    result.collected =
-        collected(redactor_.text(normal_json(whole), Audience::tools), options_.shown_output);
+    CommandOutput normal(redactor_, options_.shown_output, outputs_);
+    normal.feed(normal_json(whole));
+    result.collected = normal.finish();
   } catch (const JsonError& error) {
     result.collected = output.finish();
     problem = std::string("The output is declared to be JSON and is not: ") + error.what() +

@@ -17,10 +17,10 @@ namespace sortie {
 /// call's arguments in the places of its placeholders.
 class FunctionTool : public Tool {
  public:
-  /// @param launcher, redactor  outlive the tool
-  FunctionTool(TaskFunction function, Launcher& launcher, const Redactor& redactor,
-               ShellOptions options);
+  /// @param parts  the launcher, the redactor and the outputs of it are used
+  FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options);
   const ToolSpec& spec() const override { return spec_; }
+  bool reads_only() const override { return function_.read_only; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
@@ -34,6 +34,7 @@ class FunctionTool : public Tool {
   TaskFunction function_;
   Launcher& launcher_;
   const Redactor& redactor_;
+  WholeOutputs* outputs_;
   ShellOptions options_;
   ToolSpec spec_;
 };

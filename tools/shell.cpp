@@ -223,7 +223,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   if (auto patched = run_patch(arguments, stop)) return *patched;
   std::string note;
   const Command command = prepare(arguments, note);
-  CommandOutput output(parts_.redactor, options_.shown_output);
+  CommandOutput output(parts_.redactor, options_.shown_output, parts_.outputs);
   const auto take = [&](std::string_view bytes) { output.feed(bytes); };
   const ExitStatus exit = run_command(parts_.launcher, command, take, stop);
 

@@ -13,6 +13,7 @@
 #include "core/base/redact.h"
 #include "policies/engine.h"
 #include "tools/tool.h"
+#include "tools/whole_outputs.h"
 
 namespace sortie {
 
@@ -24,6 +25,8 @@ struct ShellParts {
   Tool* apply_patch = nullptr;  ///< runs the patches found in calls; nothing: they are commands
   /// Says what a call gets that asks for escalated permissions; nothing: none gets any.
   const Engine* engine = nullptr;
+  /// Keeps the outputs that are shown in part; nothing: they are kept nowhere.
+  WholeOutputs* outputs = nullptr;
 };
 
 struct ShellOptions {

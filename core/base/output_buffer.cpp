@@ -101,14 +101,17 @@ HeadTail HeadTail::narrowed(std::size_t limit) const {
   return narrow;
 }
 
-CollectedOutput OutputBuffer::finish() const { return collected(shown_); }
-
-CollectedOutput OutputBuffer::finish(std::size_t shown_bytes) const {
-  return collected(shown_.narrowed(shown_bytes));
+CollectedOutput OutputBuffer::finish(std::string_view where) const {
+  return collected(shown_, where);
 }
 
-CollectedOutput OutputBuffer::collected(const HeadTail& shown) const {
-  return {.shown = shown.render(),
+CollectedOutput OutputBuffer::finish(std::size_t shown_bytes) const {
+  return collected(shown_.narrowed(shown_bytes), {});
+}
+
+CollectedOutput OutputBuffer::collected(const HeadTail& shown,
+                                        std::string_view where) const {
+  return {.shown = shown.render(where),
           .recorded = recorded_.render(),
           .total_bytes = shown.total_bytes(),
           .total_lines = shown.total_lines(),

@@ -60,12 +60,13 @@ class OutputBuffer {
     shown_.feed(text);
     recorded_.feed(text);
   }
-  CollectedOutput finish() const;
+  /// @param where  of the whole output, as HeadTail::render has it
+  CollectedOutput finish(std::string_view where = {}) const;
   /// @param shown_bytes  smaller than the buffer's own
   CollectedOutput finish(std::size_t shown_bytes) const;
 
  private:
-  CollectedOutput collected(const HeadTail& shown) const;
+  CollectedOutput collected(const HeadTail& shown, std::string_view where) const;
 
   HeadTail shown_;
   HeadTail recorded_;

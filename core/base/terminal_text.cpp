@@ -45,13 +45,34 @@ std::size_t plain_bytes(std::string_view text) {
   return end;
 }
 
-/// UTF-8 without bad sequences and without the control characters U+0080 to U+009F.
+/// The second byte of U+0080 to U+009F; 0 where no such character stands there.
+unsigned char c1_control(std::string_view text, std::size_t at) {
+  if (at + 1 >= text.size() || text[at] != '\xc2') return 0;
+  const auto second = static_cast<unsigned char>(text[at + 1]);
+  return second < 0xa0 ? second : 0;
+}
+
+/// Where the sequence ends that this control begins: a CSI has parameters and a letter, a string
+/// (DCS, SOS, OSC, PM, APC) goes to its ST where that stands on the line.
+std::size_t end_of_sequence(std::string_view text, std::size_t at, unsigned char control) {
+  std::size_t end = at + 2;
+  if (control == 0x9b) {
+    while (end < text.size() && text[end] >= 0x20 && text[end] <= 0x3f) ++end;
+    return end < text.size() && text[end] >= 0x40 && text[end] <= 0x7e ? end + 1 : end;
+  }
+  const bool is_string = control == 0x90 || control == 0x98 || control >= 0x9d;
+  if (!is_string) return end;
+  const std::size_t terminator = text.substr(0, text.find('\n', end)).find("\xc2\x9c", end);
+  return terminator == std::string_view::npos ? end : terminator + 2;
+}
+
+/// UTF-8 without bad sequences and without the control characters U+0080 to U+009F and what they
+/// introduce.
 std::string repaired(std::string_view text) {
   std::string out = repair_utf8(text);
   for (std::size_t at = 0; (at = out.find('\xc2', at)) != std::string::npos;) {
-    const auto next = static_cast<unsigned char>(out[at + 1]);
-    if (next < 0xa0)
-      out.erase(at, 2);
+    if (const auto control = c1_control(out, at))
+      out.erase(at, end_of_sequence(out, at, control) - at);
     else
       at += 2;
   }

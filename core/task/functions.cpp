@@ -212,8 +212,12 @@ std::vector<TaskFunction> read_functions(const std::filesystem::path& path,
     findings.error(at, "manifest '" + one_line(path.string()) + "': " + file.problem);
     return {};
   }
-  const std::size_t source = findings.add_source(named, std::move(file.text));
-  return Manifest(named, findings).read(read_json(source, findings, kPlacedDepth));
+  return parse_functions(findings.add_source(named, std::move(file.text)), findings);
+}
+
+std::vector<TaskFunction> parse_functions(std::size_t source, Diagnostics& findings) {
+  const PlacedJson json = read_json(source, findings, kPlacedDepth);
+  return Manifest(findings.name(source), findings).read(json);
 }
 
 Json functions_json(const std::vector<TaskFunction>& functions) {

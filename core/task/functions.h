@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ namespace sortie {
 std::vector<TaskFunction> read_functions(const std::filesystem::path& path,
                                          const std::string& named, const TextPlace& at,
                                          Diagnostics& findings);
+
+/// The same of a text that was read.
+/// @param source  added to `findings` before, with its text
+std::vector<TaskFunction> parse_functions(std::size_t source, Diagnostics& findings);
 
 /// The functions with every default, as JSON: what the task's digest covers.
 Json functions_json(const std::vector<TaskFunction>& functions);

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/fake_launcher.h"
+#include "tests/fakes/memory_files.h"
 
 using namespace sortie;
 using namespace std::chrono_literals;
@@ -23,7 +24,7 @@ struct Fixture {
     options.workspace = "/w";
     options.shown_output = 1000;
   }
-  FunctionTool tool() { return FunctionTool(function, launcher, redactor, options); }
+  FunctionTool tool() { return FunctionTool(function, {launcher, files, redactor}, options); }
   ToolResult run(const char* arguments = R"({"path": "src"})") {
     return tool().run(parse_json(arguments), {});
   }
@@ -33,6 +34,7 @@ struct Fixture {
 
   TaskFunction function;
   FakeLauncher launcher;
+  MemoryFiles files;
   Redactor redactor{{{"KEY", "s3cr3t-value"}}};
   ShellOptions options;
 };

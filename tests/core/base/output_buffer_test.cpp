@@ -42,7 +42,12 @@ BOOST_AUTO_TEST_CASE(terminal_output_becomes_plain_text_however_it_is_cut) {
       {"backspace over a character of two bytes", "aé\bb", "ab"},
       {"backspace at the beginning", "\ba\n\b\bb", "a\nb"},
       {"control characters", std::string("a\0b\x01\x7f", 5), "ab"},
-      {"control characters of two bytes", "a\xC2\x9B\x62", "ab"},
+      {"control characters of two bytes", "a\xC2\x85\x62\xC2\x9C", "ab"},
+      {"colour by a control character of two bytes", "a\xC2\x9B\x31;31mred\xC2\x9B\x6d §\n",
+       "ared §\n"},
+      {"title ended by ST of two bytes", "\xC2\x9D\x30;title\xC2\x9Cx\n", "x\n"},
+      {"string of two bytes that does not end hides nothing", "\xC2\x90q\nx\n", "q\nx\n"},
+      {"CSI of two bytes that does not end", "\xC2\x9B\x31\xC2\x9B\nx", "\nx"},
       {"bad bytes", "a\xff\xc3\n", "a\xEF\xBF\xBD\xEF\xBF\xBD\n"},
       {"split character", "€€€", "€€€"},
   };

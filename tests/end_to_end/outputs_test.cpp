@@ -1,0 +1,51 @@
+// What the model gets of an output that is longer than what it is shown.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace fs = std::filesystem;
+
+BOOST_AUTO_TEST_SUITE(outputs)
+
+BOOST_AUTO_TEST_CASE(the_whole_of_a_long_output_is_read_in_the_run_and_gone_after_it) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      const std::string whole = (folder.out() / "state/outputs/output-1.txt").string();
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", "seq 1 20000; echo $CI_WORD"}).next();
+      cassette.call("read_file", Json::object({{"path", whole}, {"offset", 12345}, {"limit", 1}}))
+          .shell({"sed", "-n", "6789p", whole})
+          .shell({"sh", "-c", "echo x >> " + whole + " || echo refused"})
+          .next();
+      cassette.message("done");
+      folder.write_task(cassette, "policy: auto\nexpect: {changes: any}\n");
+
+      const ProgramEnd end = folder.run_as(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      const auto records = folder.records("tool.output");
+      BOOST_REQUIRE(records.size() == 4u);
+      const std::string shown = records[0].string_at("shown");
+      BOOST_TEST(shown.starts_with("Exit code: 0\nWall time: "), shown);
+      BOOST_TEST(shown.find("\nTotal output lines: 20001\nOutput:\n1\n2\n") != std::string::npos);
+      BOOST_TEST(
+          shown.find(" left out; the whole output is in " + whole + " …\n") != std::string::npos,
+          shown);
+      BOOST_TEST(folder.output(1).find("12345") != std::string::npos, folder.output(1));
+      BOOST_TEST(folder.output(2) == "6789\n");
+      BOOST_TEST(folder.output(3).find("refused") != std::string::npos, folder.output(3));
+      BOOST_TEST(!fs::exists(folder.out() / "state"));
+      BOOST_TEST(folder.artifact("changes.diff") == "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

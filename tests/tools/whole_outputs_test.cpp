@@ -1,0 +1,117 @@
+#include "tools/whole_outputs.h"
+
+#include <fcntl.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "tests/support/temporary_folder.h"
+#include "tools/command_output.h"
+#include "tools/read_file.h"
+
+using namespace sortie;
+namespace fs = std::filesystem;
+
+BOOST_AUTO_TEST_SUITE(whole_outputs)
+
+namespace {
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+std::string numbers(int last) {
+  std::string text;
+  for (int i = 1; i <= last; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_output_that_is_shown_in_part_stands_whole_in_a_file_without_secrets) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1u << 20);
+  const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
+  CommandOutput output(redactor, 100, &outputs);
+  const std::string text = numbers(50) + "\x1b[1ms3cr3t-value\x1b[0m\xff\n" + numbers(50);
+  for (const char c : text) output.feed(std::string_view(&c, 1));
+
+  const CollectedOutput collected = output.finish();
+
+  const fs::path file = folder / "output-1.txt";
+  BOOST_TEST(collected.shown.find(" left out; the whole output is in " + file.string() + " …\n") !=
+             std::string::npos);
+  BOOST_TEST(read_file(file) == numbers(50) + "[REDACTED:KEY]\xEF\xBF\xBD\n" + numbers(50));
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_is_shown_whole_makes_no_file) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1u << 20);
+  const Redactor redactor;
+  CommandOutput output(redactor, 100, &outputs);
+  output.feed(std::string(99, 'a') + "\n");
+  BOOST_TEST(output.finish().shown == std::string(99, 'a') + "\n");
+  {
+    CommandOutput dropped(redactor, 100, &outputs);
+    dropped.feed(numbers(100));
+    BOOST_TEST(files_in(folder.path()) == 0u);  // lines are taken when they have ended
+  }
+  BOOST_TEST(files_in(folder.path()) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_go_when_there_are_too_many) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1000);
+  const Redactor redactor;
+  for (int i = 0; i < 5; ++i) {
+    CommandOutput output(redactor, 10, &outputs);
+    output.feed(std::string(399, 'x') + "\n");
+    BOOST_TEST(output.finish().shown.find("output-") != std::string::npos);
+  }
+  BOOST_TEST(files_in(folder.path()) == 2u);
+  BOOST_TEST(fs::exists(folder / "output-5.txt"));
+  CommandOutput too_long(redactor, 10, &outputs);
+  too_long.feed(std::string(2000, 'x') + "\n");
+  BOOST_TEST(too_long.finish().shown.find("whole output") == std::string::npos);
+  BOOST_TEST(!fs::exists(folder / "output-6.txt"));
+}
+
+BOOST_AUTO_TEST_CASE(without_its_folder_the_output_is_told_without_a_path) {
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder / "gone");
+  WholeOutputs outputs(folder / "gone", 1000);
+  fs::remove(folder / "gone");
+  const Redactor redactor;
+  CommandOutput output(redactor, 20, &outputs);
+  output.feed(numbers(30));
+  BOOST_TEST(output.finish().shown.find(" left out …\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_reading_tool_reads_them_beside_the_workspace) {
+  const test::TemporaryFolder workspace;
+  const test::TemporaryFolder folder;
+  AtomicFile file(workspace / "a.txt");
+  file.write("of the workspace\n");
+  file.commit();
+  WholeOutputs outputs(folder.path(), 1u << 20);
+  const auto whole = outputs.begin();
+  whole->write("of an output\n");
+  const std::string path = whole->keep();
+  const DiskFiles view(Fd(::open(workspace.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  ReadsOutputs tool(std::make_unique<ReadFile>(view, workspace.path()),
+                    std::make_unique<ReadFile>(outputs.files(), outputs.folder()),
+                    outputs.folder());
+
+  const Json output = Json::object({{"path", path}});
+  BOOST_TEST(tool.actions(output).empty());
+  BOOST_TEST(tool.run(output, {}).text.find("of an output") != std::string::npos);
+  const Json other = Json::object({{"path", "a.txt"}});
+  BOOST_TEST(tool.actions(other).size() == 2u);
+  BOOST_TEST(tool.run(other, {}).text.find("of the workspace") != std::string::npos);
+  for (const std::string& way : {folder.path().string() + "/../a", path + "/../../b"})
+    BOOST_CHECK_THROW(tool.run(Json::object({{"path", way}}), {}), ToolError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,92 @@
+#include "tools/whole_outputs.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/base/error.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+Fd open_folder(const fs::path& folder) {
+  Fd opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) throw system_error(folder.string(), ExitCode::environment);
+  return opened;
+}
+
+}  // namespace
+
+WholeOutputs::WholeOutputs(fs::path folder, std::uint64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes), files_(open_folder(folder_)) {}
+
+WholeOutputs::File::File(WholeOutputs& outputs, fs::path path, Fd file)
+    : outputs_(outputs), path_(std::move(path)), file_(std::move(file)) {}
+
+WholeOutputs::File::~File() {
+  if (!kept_) ::unlink(path_.c_str());
+}
+
+void WholeOutputs::File::write(std::string_view text) {
+  while (!text.empty() && !failed_) {
+    const ssize_t written = ::write(file_.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    failed_ = written < 0;
+    if (failed_) return;
+    bytes_ += static_cast<std::uint64_t>(written);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  failed_ = failed_ || bytes_ > outputs_.max_bytes_;
+}
+
+std::string WholeOutputs::File::keep() {
+  if (failed_) return {};
+  kept_ = true;
+  outputs_.keep(path_, bytes_);
+  return path_.string();
+}
+
+std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
+  const std::lock_guard lock(mutex_);
+  const fs::path path = folder_ / ("output-" + std::to_string(++count_) + ".txt");
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!file) return nullptr;
+  return std::make_unique<File>(*this, path, std::move(file));
+}
+
+void WholeOutputs::keep(const fs::path& path, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  kept_.emplace_back(path, bytes);
+  kept_bytes_ += bytes;
+  while (kept_bytes_ > max_bytes_ && kept_.size() > 1) {
+    ::unlink(kept_.front().first.c_str());
+    kept_bytes_ -= kept_.front().second;
+    kept_.pop_front();
+  }
+}
+
+ReadsOutputs::ReadsOutputs(std::unique_ptr<Tool> tool, std::unique_ptr<Tool> of_outputs,
+                           fs::path folder)
+    : tool_(std::move(tool)), of_outputs_(std::move(of_outputs)), folder_(std::move(folder)) {}
+
+bool ReadsOutputs::is_of_outputs(const Json& arguments) const {
+  const fs::path path = fs::path(arguments.string_at("path")).lexically_normal();
+  return std::mismatch(folder_.begin(), folder_.end(), path.begin(), path.end()).first ==
+         folder_.end();
+}
+
+std::vector<Action> ReadsOutputs::actions(const Json& arguments) const {
+  if (is_of_outputs(arguments)) return {};
+  return tool_->actions(arguments);
+}
+
+ToolResult ReadsOutputs::run(const Json& arguments, std::stop_token stop) {
+  Tool& tool = is_of_outputs(arguments) ? *of_outputs_ : *tool_;
+  return tool.run(arguments, std::move(stop));
+}
+
+}  // namespace sortie

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/fd.h"
+#include "core/base/files.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+/// Where the outputs of commands stand whole that the model is shown a part of: files of a folder
+/// beside the workspace, read by `read_file` and `search_files`, and by commands where they are
+/// shown it. They hold what was redacted already.
+class WholeOutputs {
+ public:
+  /// @param folder     absolute, links resolved; has to be there, and is removed by who made it
+  /// @param max_bytes  of all of them; past it the oldest go
+  WholeOutputs(std::filesystem::path folder, std::uint64_t max_bytes);
+
+  /// One output while it is written. Destroying it without keep() removes the file.
+  class File {
+   public:
+    File(WholeOutputs& outputs, std::filesystem::path path, Fd file);
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File();
+    /// What can't be written (a full disk) makes it a file that is not kept.
+    void write(std::string_view text);
+    /// @return  its path, or "" where a part of it is missing
+    std::string keep();
+
+   private:
+    WholeOutputs& outputs_;
+    std::filesystem::path path_;
+    Fd file_;
+    std::uint64_t bytes_ = 0;
+    bool failed_ = false;
+    bool kept_ = false;
+  };
+  /// Nothing where no file can be made.
+  std::unique_ptr<File> begin();
+
+  const std::filesystem::path& folder() const { return folder_; }
+  /// Of the folder's files.
+  const DiskFiles& files() const { return files_; }
+
+ private:
+  void keep(const std::filesystem::path& path, std::uint64_t bytes);
+
+  std::filesystem::path folder_;
+  std::uint64_t max_bytes_;
+  DiskFiles files_;
+  std::mutex mutex_;  ///< of all below: calls that only read run side by side
+  std::deque<std::pair<std::filesystem::path, std::uint64_t>> kept_;
+  std::uint64_t kept_bytes_ = 0;
+  int count_ = 0;
+};
+
+/// A tool that reads files of the workspace, and beside them those of WholeOutputs.
+class ReadsOutputs : public Tool {
+ public:
+  /// @param tool        for all other paths
+  /// @param of_outputs  the same tool over the folder of the outputs as its workspace
+  ReadsOutputs(std::unique_ptr<Tool> tool, std::unique_ptr<Tool> of_outputs,
+               std::filesystem::path folder);
+  const ToolSpec& spec() const override { return tool_->spec(); }
+  Json renamed(Json arguments) const override { return tool_->renamed(std::move(arguments)); }
+  bool reads_only() const override { return tool_->reads_only(); }
+  /// None for an output: the model has been shown a part of it.
+  std::vector<Action> actions(const Json& arguments) const override;
+  ToolResult run(const Json& arguments, std::stop_token stop) override;
+
+ private:
+  bool is_of_outputs(const Json& arguments) const;
+
+  std::unique_ptr<Tool> tool_;
+  std::unique_ptr<Tool> of_outputs_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace sortie
