@@ -109,8 +109,7 @@ CollectedOutput OutputBuffer::finish(std::size_t shown_bytes) const {
   return collected(shown_.narrowed(shown_bytes), {});
 }
 
-CollectedOutput OutputBuffer::collected(const HeadTail& shown,
-                                        std::string_view where) const {
+CollectedOutput OutputBuffer::collected(const HeadTail& shown, std::string_view where) const {
   return {.shown = shown.render(where),
           .recorded = recorded_.render(),
           .total_bytes = shown.total_bytes(),
