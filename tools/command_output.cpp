@@ -29,7 +29,9 @@ void CommandOutput::keep(std::string_view text) {
 CollectedOutput CommandOutput::finish() {
   keep(redacted_.feed(plain_.finish()));
   keep(redacted_.finish());
-  return buffer_.finish(file_ ? file_->keep() : std::string());
+  const std::string where = file_ ? file_->keep() : std::string();
+  file_.reset();  // what is not kept goes at once
+  return buffer_.finish(where);
 }
 
 }  // namespace sortie

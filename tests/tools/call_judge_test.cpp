@@ -17,7 +17,7 @@ constexpr const char* kWorkspace = "/w";
 /// A tool that wants what its arguments say: {"commands": [argv, …], "write": [path, …]}.
 class Wanting : public Tool {
  public:
-  Wanting() { spec_.name = "shell"; }
+  explicit Wanting(std::string name) { spec_.name = std::move(name); }
   const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override {
     if (arguments["fail"].boolean()) throw Error("the disk is gone");
@@ -61,13 +61,13 @@ struct Fixture {
   }
   CallJudgement judge_by(CallJudge& by, const std::string& arguments,
                          const char* tool_name = "shell") {
+    const Wanting tool(tool_name);
     return by.judge(tool, {.call_id = "c1", .name = tool_name}, parse_json(arguments), 3, {});
   }
   void answer(Verdict verdict, const std::string& reason = {}, const std::string& failure = {}) {
     approver.answers.push_back({verdict, reason, failure, std::chrono::milliseconds(40)});
   }
 
-  Wanting tool;
   Scripted approver;
   Policy policy = [] {
     return parse_policy(
