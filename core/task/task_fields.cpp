@@ -136,8 +136,7 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
 /// Of the tools that a task may name.
 std::vector<std::string> known_tools() {
   std::vector<std::string> names;
-  for (const BuiltInTool& tool : built_in_tools())
-    if (tool.by_default != BuiltInTool::Default::later) names.emplace_back(tool.name);
+  for (const BuiltInTool& tool : built_in_tools()) names.emplace_back(tool.name);
   return names;
 }
 
@@ -210,8 +209,6 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
 
 std::string tool_problem(const std::string& name, const Task& task, std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
-  const auto built_in = find_built_in_tool(name);
-  if (built_in == BuiltInTool::Default::later) return tool + " is not supported yet";
   // Which there are is known once the servers have listed them.
   if (is_mcp_tool(name)) return {};
   std::vector<std::string> known = known_tools();

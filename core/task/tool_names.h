@@ -12,9 +12,8 @@ namespace sortie {
 struct BuiltInTool {
   const char* name;
   enum class Default {
-    on,     ///< a run has it unless the task lists its tools
-    off,    ///< only where the task's list names it
-    later,  ///< its name is known, the tool is not there yet
+    on,   ///< a run has it unless the task lists its tools
+    off,  ///< only where the task's list names it
   } by_default = Default::on;
 };
 
@@ -28,7 +27,8 @@ std::optional<BuiltInTool::Default> find_built_in_tool(std::string_view name);
 bool is_mcp_tool(std::string_view name);
 
 /// Whether the word of a list of tools means the tool: its name, `shell` and `local_shell` for each
-/// other, `exec_command` and `write_stdin` likewise, or a glob of an MCP server's tools, "mcp__docs__*".
+/// other, `exec_command` and `write_stdin` likewise, or a glob of an MCP server's tools,
+/// "mcp__docs__*".
 bool means_tool(const std::string& word, const std::string& tool);
 
 /// Whether a run has the tool, as far as the task says.

@@ -27,7 +27,7 @@ std::vector<Json> declared_tools() {
   std::string names;
   for (const BuiltInTool& tool : built_in_tools()) {
     const std::string name = tool.name;
-    if (tool.by_default == BuiltInTool::Default::later || name == "local_shell") continue;
+    if (name == "local_shell") continue;
     names += (names.empty() ? "" : ", ") + name;
   }
   run.write_task("provider: openai, name: gpt-5-codex",

@@ -288,8 +288,6 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>:3:15: error: the MCP server 'a' needs either a command or a url"},
       {"version: 1\nprompt: x\ntools: {enable: [shel]}",
        "<stdin>:3:18: error: there is no tool 'shel'; did you mean 'shell'?"},
-      {"version: 1\nprompt: x\ntools: {enable: [shell, exec_command]}",
-       "<stdin>:3:25: error: tool 'exec_command' is not supported yet"},
       {"version: 1\nprompt: x\ntools: {enable: []}",
        "<stdin>:3:17: error: 'enable' has to be 'default' or a list of tools"},
       {"version: 1\nprompt: x\nverify: {in: fresh}",
