@@ -63,7 +63,8 @@ bool append_from(Fd& from, std::string& to) {
 }  // namespace
 
 Program::Program(const ProgramStart& start)
-    : shows_events_(start.shows_events && !start.close_output &&
+    : shows_events_(start.shows_events && !start.close_output && start.argv.size() > 1 &&
+                    start.argv[1] == "run" &&
                     std::count(start.argv.begin(), start.argv.end(), "--json") > 0) {
   Pipe input = make_pipe();
   Pipe output = make_pipe();
