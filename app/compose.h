@@ -71,7 +71,7 @@ class Agent {
     std::function<void(const std::string&)> say;  ///< a line for the operator
     const Environment& own;                       ///< sortie's own, with the servers' tokens
     std::stop_token stop;
-    std::function<Diff()> diff{};                 ///< the run's, as it is now
+    std::function<Diff()> diff{};  ///< the run's, as it is now
   };
   explicit Agent(Parts parts);
   ~Agent();

@@ -32,10 +32,11 @@ Json schema_of(const std::string& name) {
   const std::string nearest =
       nearest_name(name, {"task", "policy", "functions", "transcript", "event", "result",
                           "approver-request", "approver-answer"});
-  throw InputError("schema '" + one_line(name) +
-                   "' is unknown; task, policy, functions, transcript, event, result, approver-request or "
-                   "approver-answer is expected" +
-                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  throw InputError(
+      "schema '" + one_line(name) +
+      "' is unknown; task, policy, functions, transcript, event, result, approver-request or "
+      "approver-answer is expected" +
+      (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
 }  // namespace

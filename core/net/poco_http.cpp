@@ -185,8 +185,8 @@ HttpResult PocoHttp::State::exchange(const HttpRequest& request, const HttpLimit
 /// One request to one place: on the kept connection if there is one, else on a fresh one.
 PocoHttp::State::Step PocoHttp::State::once(const HttpRequest& request, const Url& url,
                                             const HttpLimits& limits, HttpSink& sink) {
-  if (connection && (!request.repeatable || !connection->origin().same_origin(url) ||
-                     connection->is_stale()))
+  if (connection &&
+      (!request.repeatable || !connection->origin().same_origin(url) || connection->is_stale()))
     connection.reset();
   if (connection) {
     watchdog.watch(connection->descriptor());
