@@ -98,9 +98,11 @@ class HostileRepository {
     commit_all(top());
   }
 
-  /// Makes git look at the content of files again.
+  /// Makes git look at the content of files again, and write its index: of b.txt, which is the same
+  /// but for its inode.
   void touch() const {
     write_file(top() / "a.txt", "one\nneedle\nchanged\n");
+    write_file(top() / "b.txt", "two\n");
     fs::remove(mark());
   }
 
