@@ -1,7 +1,9 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "core/base/files.h"
 #include "core/base/json.h"
+#include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -139,6 +141,9 @@ BOOST_AUTO_TEST_CASE(every_tool_that_the_task_format_names_is_there) {
   const Json names = enable["anyOf"].items().at(1)["items"]["anyOf"].items().at(0)["enum"];
   BOOST_TEST(names.items().size() >= 5u);
   const RunFolder folder;
+  make_repository(folder.workspace());
+  write_file(folder.workspace() / "a.txt", "a\n");
+  commit_all(folder.workspace());
   folder.write_task(CassetteWriter().message("done"),
                     "policy: auto\nexpect: {changes: any}\nverify: [\"true\"]\n" +
                         ("tools: {enable: " + write_json(names)) + "}\n");

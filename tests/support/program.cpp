@@ -60,12 +60,15 @@ bool append_from(Fd& from, std::string& to) {
   return true;
 }
 
+bool has_word(const ProgramStart& start, const std::string& word) {
+  return std::find(start.argv.begin(), start.argv.end(), word) != start.argv.end();
+}
+
 }  // namespace
 
 Program::Program(const ProgramStart& start)
-    : shows_events_(start.shows_events && !start.close_output && start.argv.size() > 1 &&
-                    start.argv[1] == "run" &&
-                    std::count(start.argv.begin(), start.argv.end(), "--json") > 0) {
+    : shows_events_(start.shows_events && !start.close_output && has_word(start, "run") &&
+                    has_word(start, "--json")) {
   Pipe input = make_pipe();
   Pipe output = make_pipe();
   Pipe errors = make_pipe();
