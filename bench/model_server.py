@@ -13,10 +13,14 @@ def event(kind, **data):
     return f"event: {kind}\ndata: {text}\n\n".encode()
 
 
+def function_call(number, name, arguments):
+    return {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}",
+            "name": name, "arguments": json.dumps(arguments), "status": "completed"}
+
+
 def call(number, argv):
     """A call of the tool shell."""
-    return {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}",
-            "name": "shell", "arguments": json.dumps({"command": argv}), "status": "completed"}
+    return function_call(number, "shell", {"command": argv})
 
 
 def patch(number, text):

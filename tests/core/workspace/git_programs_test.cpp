@@ -119,6 +119,26 @@ BOOST_AUTO_TEST_CASE(submodules_that_only_a_commit_names_are_not_looked_into) {
   BOOST_TEST(overrides_in(folder.path()).at("submodule.s.ignore") == "all");
 }
 
+BOOST_AUTO_TEST_CASE(submodules_that_only_an_index_names_are_not_looked_into) {
+  for (const char* version : {"2", "3", "4"}) {
+    BOOST_TEST_CONTEXT("an index of version " << version) {
+      const TemporaryFolder folder;
+      make_repository(folder.path());
+      write_file(folder.path() / ".gitmodule", "so that version 4 leaves out what they share\n");
+      write_file(folder.path() / ".gitmodules", "[submodule \"s\"]\n\tpath = s\n");
+      write_file(folder.path() / "later.txt", "\n");
+      git(folder.path(), {"add", ".gitmodule", ".gitmodules"});
+      // An intent to add is what only versions 3 and 4 can say.
+      if (*version != '2') git(folder.path(), {"add", "-N", "later.txt"});
+      git(folder.path(), {"update-index", "--index-version", version});
+      std::filesystem::remove(folder.path() / ".gitmodules");
+      BOOST_TEST(overrides_in(folder.path()).at("submodule.s.ignore") == "all");
+      git(folder.path(), {"rm", "-q", "--cached", ".gitmodules"});
+      BOOST_TEST(!overrides_in(folder.path()).contains("submodule.s.ignore"));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_configuration_is_read_as_git_reads_it) {
   const TemporaryFolder folder;
   const char* texts[] = {
