@@ -146,7 +146,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   // A line a tool; their order is that of built_in_tools().
   Tools tools;
   const auto add = [&tools](std::unique_ptr<Tool> tool) { tools.push_back(std::move(tool)); };
-  add(std::make_unique<ApplyPatch>(view, workspace, is_protected));
+  add(std::make_unique<ApplyPatch>(view, workspace, is_protected, is_hidden));
   Tool* const patches = tools.back().get();
   add(make_shell(parts, patches));
   add(std::make_unique<ExecCommand>(make_commands(parts, patches), parts.sessions, shown_output));

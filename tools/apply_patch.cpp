@@ -1,7 +1,6 @@
 #include "tools/apply_patch.h"
 
 #include "core/base/error.h"
-#include "tools/patch/applier.h"
 #include "tools/patch/parser.h"
 #include "tools/workspace_path.h"
 
@@ -43,14 +42,6 @@ constexpr const char* kParameters = R"({
   "additionalProperties": false
 })";
 
-patch::Place place_of(const Json& arguments, const std::filesystem::path& workspace,
-                      const std::function<bool(const std::filesystem::path&)>& refused) {
-  const auto folder = workspace_path(arguments.string_at("workdir"), workspace);
-  return {.root = workspace,
-          .folder = folder == "." ? std::filesystem::path() : folder,
-          .refused = refused};
-}
-
 FileChange to_change(const patch::FileEffect& effect) {
   const char* kind = effect.letter == 'A'         ? "add"
                      : effect.letter == 'D'       ? "delete"
@@ -67,8 +58,12 @@ FileChange to_change(const patch::FileEffect& effect) {
 }  // namespace
 
 ApplyPatch::ApplyPatch(Files& files, std::filesystem::path workspace,
-                       std::function<bool(const std::filesystem::path&)> refused)
-    : files_(files), workspace_(std::move(workspace)), refused_(std::move(refused)) {
+                       std::function<bool(const std::filesystem::path&)> refused,
+                       HiddenPaths hidden)
+    : files_(files),
+      workspace_(std::move(workspace)),
+      refused_(std::move(refused)),
+      hidden_(std::move(hidden)) {
   spec_.name = "apply_patch";
   spec_.description = kDescription;
   spec_.form = ToolCall::Form::custom;
@@ -76,18 +71,25 @@ ApplyPatch::ApplyPatch(Files& files, std::filesystem::path workspace,
   spec_.grammar = kGrammar;
 }
 
+patch::Place ApplyPatch::place_of(const Json& arguments) const {
+  const auto folder = workspace_path(arguments.string_at("workdir"), workspace_);
+  return {.root = workspace_,
+          .folder = folder == "." ? std::filesystem::path() : folder,
+          .refused = refused_,
+          .near = [this](const auto& path) { return near_path(files_, path, hidden_); }};
+}
+
 std::vector<Action> ApplyPatch::actions(const Json& arguments) const {
   const auto hunks = patch::parse_patch(arguments.string_at("input"));
   std::vector<Action> actions;
-  for (const auto& path :
-       patch::touched_paths(hunks, files_, place_of(arguments, workspace_, refused_)))
+  for (const auto& path : patch::touched_paths(hunks, files_, place_of(arguments)))
     actions.push_back(WritePath{path});
   return actions;
 }
 
 ToolResult ApplyPatch::run(const Json& arguments, std::stop_token) {
-  const auto applied = patch::apply_patch(arguments.string_at("input"), files_,
-                                          place_of(arguments, workspace_, refused_));
+  const auto applied =
+      patch::apply_patch(arguments.string_at("input"), files_, place_of(arguments));
   ToolResult result;
   result.text = applied.text;
   for (const auto& effect : applied.effects) {

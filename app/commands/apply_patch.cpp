@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/files.h"
+#include "tools/missing_path.h"
 #include "tools/patch/applier.h"
 
 namespace sortie {
@@ -22,7 +23,9 @@ ExitCode apply(const std::optional<std::string>& argument) {
   const auto folder = std::filesystem::current_path();
   DiskFiles files(Fd(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   try {
-    write_all(STDOUT_FILENO, patch::apply_patch(text, files, {.root = folder}).text);
+    const patch::Place place = {
+        .root = folder, .near = [&](const auto& path) { return near_path(files, path, {}); }};
+    write_all(STDOUT_FILENO, patch::apply_patch(text, files, place).text);
     return ExitCode::success;
   } catch (const ToolError& error) {
     write_all(STDERR_FILENO, std::string(error.what()) + "\n");

@@ -59,4 +59,46 @@ BOOST_AUTO_TEST_CASE(refused_files_are_not_written_even_when_asked_directly) {
   BOOST_TEST(files.content.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_wrong_path_is_answered_with_the_one_meant) {
+  MemoryFiles files;
+  files.content["src/cart.py"] = {"1\n"};
+  files.content["src/secret.key"] = {"1\n"};
+  files.content[".git/HEAD"] = {"1\n"};
+  ApplyPatch tool(files, "/w", {}, [](const auto& path) { return path.extension() == ".key"; });
+  const struct {
+    const char* section;
+    const char* message;
+  } rows[] = {
+      {"*** Update File: src/card.py\n@@\n-1\n+2\n",
+       "Failed to read file to update src/card.py: no such file; did you mean src/cart.py?\n"
+       "No file was changed."},
+      {"*** Update File: src\\cart.py\n@@\n-1\n+2\n",
+       "Failed to read file to update src\\cart.py: no such file; did you mean src/cart.py?\n"
+       "No file was changed."},
+      {"*** Update File: cart.py\n@@\n-1\n+2\n",
+       "Failed to read file to update cart.py: no such file; did you mean src/cart.py?\n"
+       "No file was changed."},
+      {"*** Delete File: lib/cart.py\n",
+       "Failed to delete file lib/cart.py: no such file; did you mean src/cart.py?\n"
+       "No file was changed."},
+      {"*** Delete File: lib/secret.key\n",
+       "Failed to delete file lib/secret.key: no such file; the workspace has no lib\n"
+       "No file was changed."},
+      {"*** Delete File: secret.kex\n",
+       "Failed to delete file secret.kex: no such file\nNo file was changed."},
+      {"*** Delete File: HEAD\n", "Failed to delete file HEAD: no such file\nNo file was changed."},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.section) {
+      const std::string text = std::string("*** Begin Patch\n") + row.section + "*** End Patch\n";
+      try {
+        tool.run(Json::object({{"input", text}}), {});
+        BOOST_ERROR("not refused");
+      } catch (const ToolError& error) {
+        BOOST_TEST(error.what() == row.message);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -92,7 +92,8 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
       {"../shot.png", "leads out of the workspace"},
       {"/etc/passwd", "leads out of the workspace"},
       {"shoot.png", "shoot.png: no such file or folder; did you mean shot.png?"},
-      {"none/shot.png", "none/shot.png: no such file or folder; the workspace has no none"},
+      {"none/shot.png", "none/shot.png: no such file or folder; did you mean shot.png?"},
+      {"none/other.png", "none/other.png: no such file or folder; the workspace has no none"},
       {"shot.png/x", "shot.png/x: no such file or folder: shot.png is no folder"},
       {"a\nb", "has control characters in it"},
   };

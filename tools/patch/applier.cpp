@@ -14,6 +14,11 @@ namespace sortie::patch {
 namespace fs = std::filesystem;
 namespace {
 
+[[noreturn]] void leads_out(const std::string& written) {
+  throw ToolError("The path " + written +
+                  " leads out of the workspace; write it relative to the workspace");
+}
+
 /// The path relative to the root. Judges the words alone; links are the Files' part.
 fs::path place_of(const std::string& written, const Place& place) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
@@ -24,12 +29,11 @@ fs::path place_of(const std::string& written, const Place& place) {
   fs::path inside = (place.folder / path).lexically_normal();
   if (path.is_absolute()) {
     inside = path.lexically_normal().lexically_relative(place.root);
-    if (place.root.empty() || inside.empty())
-      throw ToolError("The path " + written + " leads out of the workspace");
+    if (place.root.empty() || inside.empty()) leads_out(written);
   }
-  if (*inside.begin() == "..")
-    throw ToolError("The path " + written + " leads out of the workspace");
-  if (!inside.has_filename() || inside == ".")
+  if (*inside.begin() == "..") leads_out(written);
+  if (!inside.has_filename()) inside = inside.parent_path();  // "a/" is "a"
+  if (inside.empty() || inside == ".")
     throw ToolError("The path " + written + " names a folder, not a file");
   return inside;
 }
@@ -75,7 +79,7 @@ class Application {
     const fs::path path = place_of(hunk.path, place_);
     const fs::path entry = changes_.entry(path);
     const auto kind = changes_.kind(entry);
-    if (!kind) fail("no such file");
+    if (!kind) fail("no such file" + near(entry));
     if (*kind == FileStatus::Kind::folder) fail("it is a folder");
     const fs::path target = changes_.target(path);
     const auto& before = read_target(target, "Failed to delete file " + hunk.path + ": ");
@@ -90,7 +94,7 @@ class Application {
     const std::string failure = "Failed to read file to update " + hunk.path + ": ";
     const fs::path target = changes_.target(source);
     const auto& before = read_target(target, failure);
-    if (!before) throw ToolError(failure + "no such file");
+    if (!before) throw ToolError(failure + "no such file" + near(target));
     Changes::File after{update_content(before->content, hunk), before->mode};
     if (!hunk.move_to)
       return write({.letter = 'M', .path = target}, hunk.path, before, std::move(after));
@@ -121,6 +125,8 @@ class Application {
                                                       const std::string& written) {
     return read_target(target, "Failed to write file " + written + ": ");
   }
+
+  std::string near(const fs::path& path) const { return place_.near ? place_.near(path) : ""; }
 
   void refuse_protected(const fs::path& path, const std::string& written) const {
     if (place_.refused && place_.refused(path))
@@ -154,7 +160,12 @@ class Application {
 
 Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place) {
   Application application(files, place);
-  for (const auto& hunk : hunks) application.apply(hunk);
+  try {
+    for (const auto& hunk : hunks) application.apply(hunk);
+  } catch (const ToolError& error) {
+    // Models know tools that have written the files before the one that failed.
+    throw ToolError(error.what() + std::string("\nNo file was changed."));
+  }
   return application.finish();
 }
 

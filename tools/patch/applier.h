@@ -17,6 +17,9 @@ struct Place {
   std::filesystem::path folder{};  ///< relative to the root: what relative paths begin at
   /// Whether a file, relative to the root and with links resolved, must not be written.
   std::function<bool(const std::filesystem::path&)> refused{};
+  /// What was probably meant by a path, relative to the root, at which nothing stands: words that
+  /// go on from "no such file", or "".
+  std::function<std::string(const std::filesystem::path&)> near{};
 };
 
 /// A file that a patch changed.

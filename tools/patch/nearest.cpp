@@ -92,10 +92,14 @@ std::string differences(const FileLines& file, const std::vector<std::string_vie
 
 std::string nearest_place(const FileLines& file, const std::vector<std::string_view>& pattern,
                           std::size_t from, const std::string& path) {
-  if (pattern.empty() || file.size() == 0) return "";
+  if (pattern.empty()) return "";
+  if (file.size() == 0) return path + " is empty.\n";
   auto window = by_equal_lines(file, pattern);
   if (!window) window = by_similar_line(file, pattern);
-  if (!window) return "";
+  if (!window)
+    return (pattern.size() == 1 ? "No such line stands in " : "None of these lines stands in ") +
+           path + ", which has " + std::to_string(file.size()) +
+           (file.size() == 1 ? " line" : " lines") + ": read it again.\n";
   const std::size_t end = std::min(window->start + pattern.size(), file.size());
   std::string text = "The nearest place is " + path + ", line" +
                      (end - window->start > 1

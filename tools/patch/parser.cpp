@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "tools/patch/blanks.h"
+#include "tools/patch/hints.h"
 
 namespace sortie::patch {
 namespace {
@@ -57,9 +58,9 @@ std::vector<std::string_view> body_of(std::string_view text) {
     lines.pop_back();
   }
   if (trim(lines.front()) != kBegin)
-    invalid("The first line of the patch must be '*** Begin Patch'");
+    invalid("The first line of the patch must be '*** Begin Patch'" + begin_hint(lines.front()));
   if (lines.size() < 2 || trim(lines.back()) != kEnd)
-    invalid("The last line of the patch must be '*** End Patch'");
+    invalid("The last line of the patch must be '*** End Patch'" + end_hint(lines.back()));
   lines.pop_back();
   lines.erase(lines.begin());
   return lines;
@@ -96,6 +97,8 @@ class Parser {
       add_line(line);
   }
 
+  static std::string with_stop(const std::string& hint) { return hint.empty() ? "" : "." + hint; }
+
   void environment(std::string_view line) {
     if (trim(trim(line).substr(kEnvironment.size())).empty())
       invalid("'*** Environment ID:' must not be empty");
@@ -104,7 +107,8 @@ class Parser {
   void no_header(std::string_view line) const {
     invalid_hunk(number(), "'" + std::string(trim(line)) +
                                "' is not a valid hunk header. Valid hunk headers: '*** Add File: "
-                               "{path}', '*** Delete File: {path}', '*** Update File: {path}'");
+                               "{path}', '*** Delete File: {path}', '*** Update File: {path}'" +
+                               with_stop(header_hint(line)));
   }
 
   bool header(std::string_view line) {
@@ -133,7 +137,8 @@ class Parser {
   void add_line(std::string_view line) {
     if (!line.starts_with('+'))
       invalid_hunk(number(), "Unexpected line found in add file hunk: '" + std::string(line) +
-                                 "'. Every line should start with '+'");
+                                 "'. Every line should start with '+'" +
+                                 with_stop(header_hint(line)));
     hunks_.back().content.append(line.substr(1)).push_back('\n');
   }
 
@@ -143,7 +148,8 @@ class Parser {
     if (marker.starts_with(kMove) && hunk.chunks.empty() && !hunk.move_to) {
       hunk.move_to = marker.substr(kMove.size());
     } else if (marker == "@@" || marker.starts_with("@@ ")) {
-      close_chunk();
+      close_chunk(
+          ". A chunk begins with one '@@' line: join them, or give the first one lines of its own");
       begin_chunk();
       if (marker.size() > 3) hunk.chunks.back().anchor = marker.substr(3);
     } else if (marker == kEndOfFile) {
@@ -181,7 +187,8 @@ class Parser {
     if (sign != ' ' && sign != '+' && sign != '-')
       invalid_hunk(number(), "Unexpected line found in update hunk: '" + std::string(line) +
                                  "'. Every line should start with ' ' (context line), '+' (added "
-                                 "line), or '-' (removed line)");
+                                 "line), or '-' (removed line)" +
+                                 with_stop(header_hint(line)));
     if (chunks.empty()) begin_chunk();
     const auto kind = sign == '+'   ? ChunkLine::Kind::added
                       : sign == '-' ? ChunkLine::Kind::removed
@@ -189,17 +196,20 @@ class Parser {
     chunks.back().lines.push_back({kind, std::string(line.empty() ? line : line.substr(1))});
   }
 
-  void close_chunk() const {
+  void close_chunk(const std::string& hint = "") const {
     const auto& chunks = hunks_.back().chunks;
     if (!chunks.empty() && chunks.back().lines.empty())
-      invalid_hunk(number(), "Update hunk does not contain any lines");
+      invalid_hunk(number(), "Update hunk does not contain any lines" + hint);
   }
 
   void close_hunk() const {
     if (hunks_.empty() || hunks_.back().kind != Hunk::Kind::update) return;
     const Hunk& hunk = hunks_.back();
     if (hunk.chunks.empty())
-      invalid_hunk(hunk.line, "Update file hunk for path '" + hunk.path + "' is empty");
+      invalid_hunk(
+          hunk.line,
+          "Update file hunk for path '" + hunk.path + "' is empty" +
+              (hunk.move_to ? ". A move needs a chunk: a line of the file as context" : ""));
     close_chunk();
   }
 

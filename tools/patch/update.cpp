@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "tools/patch/hints.h"
 #include "tools/patch/matcher.h"
 #include "tools/patch/nearest.h"
 
@@ -74,7 +75,8 @@ class Update {
     const Pattern anchor{*chunk.anchor};
     const auto place = file_.find(anchor, cursor_);
     if (!place)
-      fail("Failed to find context '" + *chunk.anchor + "' in " + hunk_.path + "\n", chunk, anchor);
+      fail("Failed to find context '" + *chunk.anchor + "' in " + hunk_.path + "\n", chunk, anchor,
+           anchor_hint(file_, *chunk.anchor, cursor_));
     cursor_ = *place + 1;
   }
 
@@ -124,11 +126,14 @@ class Update {
   [[noreturn]] void not_found(const Chunk& chunk, const Pattern& pattern) const {
     std::string text = "Failed to find expected lines in " + hunk_.path + ":\n";
     for (const auto line : pattern) text.append(line).push_back('\n');
-    fail(std::move(text), chunk, pattern);
+    fail(std::move(text), chunk, pattern, lines_hint(pattern));
   }
 
-  [[noreturn]] void fail(std::string text, const Chunk& chunk, const Pattern& sought) const {
-    text += position(chunk) + nearest_place(file_, sought, cursor_, hunk_.path);
+  /// @param hint  what was probably meant; "" where the nearest place is to be told
+  [[noreturn]] void fail(std::string text, const Chunk& chunk, const Pattern& sought,
+                         const std::string& hint) const {
+    text +=
+        position(chunk) + (hint.empty() ? nearest_place(file_, sought, cursor_, hunk_.path) : hint);
     text.pop_back();  // its last line's end
     throw ToolError(text);
   }

@@ -1,0 +1,123 @@
+#include "tools/patch/hints.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "core/base/text.h"
+#include "tools/patch/blanks.h"
+
+namespace sortie::patch {
+namespace {
+
+constexpr std::size_t kLongestShown = 200;  ///< bytes of a line
+
+std::string quoted(std::string_view line) { return "'" + one_line(line, kLongestShown) + "'"; }
+
+/// Its letters in lower case: what is left of a header whatever blanks and signs it has.
+std::string letters_of(std::string_view text) {
+  std::string letters;
+  for (const unsigned char c : text)
+    if (std::isalpha(c) != 0) letters += static_cast<char>(std::tolower(c));
+  return letters;
+}
+
+/// The header that words like these mean; "" where none is.
+std::string_view meant_header(const std::string& letters) {
+  static constexpr struct {
+    std::string_view letters;
+    std::string_view header;
+  } kMeant[] = {
+      {"updatefile", "*** Update File: "}, {"modifyfile", "*** Update File: "},
+      {"editfile", "*** Update File: "},   {"changefile", "*** Update File: "},
+      {"update", "*** Update File: "},     {"addfile", "*** Add File: "},
+      {"createfile", "*** Add File: "},    {"newfile", "*** Add File: "},
+      {"add", "*** Add File: "},           {"deletefile", "*** Delete File: "},
+      {"removefile", "*** Delete File: "}, {"delete", "*** Delete File: "},
+      {"moveto", "*** Move to: "},         {"movefile", "*** Move to: "},
+      {"renameto", "*** Move to: "},       {"renamefile", "*** Move to: "},
+      {"endpatch", "*** End Patch"},       {"endoffile", "*** End of File"},
+  };
+  for (const auto& row : kMeant)
+    if (row.letters == letters) return row.header;
+  return "";
+}
+
+/// "-1,3 +1,4 @@" and the like: where a unified diff has its lines.
+bool is_line_range(std::string_view anchor) {
+  return anchor.size() >= 2 && anchor[0] == '-' && std::isdigit(anchor[1]) != 0 &&
+         anchor.find(" +") != std::string_view::npos;
+}
+
+/// "12: ", "L12:", "12|", "12 →" and a tab for the sign.
+bool begins_with_number(std::string_view line) {
+  line = trim(line);
+  if (line.starts_with('L')) line.remove_prefix(1);
+  const auto end =
+      std::find_if(line.begin(), line.end(), [](char c) { return c < '0' || c > '9'; });
+  std::string_view rest = line.substr(static_cast<std::size_t>(end - line.begin()));
+  if (rest.size() == line.size()) return false;
+  if (rest.starts_with('\t')) return true;
+  rest = trim(rest);
+  return rest.starts_with(':') || rest.starts_with('|') || rest.starts_with("→");
+}
+
+std::optional<std::size_t> line_with(const FileLines& file, const std::string& part,
+                                     std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i)
+    if (comparable(file.text(i), Leniency::signs).find(part) != std::string::npos) return i;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string header_hint(std::string_view line) {
+  line = trim(line);
+  if (!line.starts_with("**")) return "";
+  const std::size_t colon = line.find(':');
+  const std::string_view header = meant_header(letters_of(line.substr(0, colon)));
+  if (header.empty()) return "";
+  const std::string_view path = colon == std::string_view::npos ? "" : trim(line.substr(colon + 1));
+  if (header.ends_with(' ') && path.empty()) return " A path has to follow the header.";
+  return " Did you mean " + quoted(std::string(header) + std::string(path)) + "?";
+}
+
+std::string begin_hint(std::string_view first) {
+  first = trim(first);
+  if (first.starts_with("```")) return ". Leave out the ``` around the patch";
+  for (const std::string_view sign : {"--- ", "diff ", "Index: ", "@@ -"})
+    if (first.starts_with(sign))
+      return ". A unified diff is not taken: after '*** Begin Patch' comes '*** Update File: "
+             "PATH', "
+             "then chunks that begin with '@@' and have no line numbers";
+  return ", not " + quoted(first);
+}
+
+std::string end_hint(std::string_view last) {
+  return ", not " + quoted(last) + ". If the patch was cut off there, send it in smaller ones";
+}
+
+std::string anchor_hint(const FileLines& file, std::string_view anchor, std::size_t from) {
+  if (is_line_range(anchor))
+    return "'@@' takes no line numbers: write '@@' alone, or '@@' and a whole line of the file.\n";
+  const std::string part = comparable(anchor, Leniency::signs);
+  if (part.empty()) return "";
+  auto found = line_with(file, part, from, file.size());
+  if (!found) found = line_with(file, part, 0, std::min(from, file.size()));
+  if (!found || comparable(file.text(*found), Leniency::signs) == part) return "";
+  return "An anchor is a whole line; line " + std::to_string(*found + 1) +
+         " has it as a part: " + quoted(file.text(*found)) +
+         (*found < from ? ", but stands before this chunk" : "") + ".\n";
+}
+
+std::string lines_hint(const std::vector<std::string_view>& pattern) {
+  bool numbered = false;
+  for (const std::string_view line : pattern) {
+    if (trim(line).empty()) continue;
+    if (!begins_with_number(line)) return "";
+    numbered = true;
+  }
+  return numbered ? "Leave out the line numbers: they are no part of the file's lines.\n" : "";
+}
+
+}  // namespace sortie::patch
