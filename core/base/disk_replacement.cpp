@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
+#include <thread>
 
 #include "core/base/disk_place.h"
 #include "core/base/error.h"
@@ -19,89 +21,149 @@ namespace sortie {
 
 using namespace disk;
 
+namespace {
+
+/// From so many files on a second thread is worth its start.
+constexpr std::size_t kMany = 64;
+
+}  // namespace
+
 void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   steps_.reserve(replacements.size());
   for (const auto& what : replacements) {
     auto [folder, name] = split_name(what.path);
     steps_.push_back({.what = what, .folder = std::move(folder), .name = std::move(name)});
   }
-  Step* at = nullptr;
-  try {
-    for (auto& step : steps_) stage(*(at = &step));
-    for (auto& step : steps_) perform(*(at = &step));
-  } catch (const std::exception& error) {
-    const std::string act = at->what.content ? "Failed to write file " : "Failed to delete file ";
-    const std::string lost = undo_all();
-    throw ToolError(act + error.what() + "." + (lost.empty() ? " No file was changed." : lost));
+  auto failure = do_in_two_threads(&DiskReplacement::stage);
+  // One after the other: a file goes before a folder takes its place.
+  if (!failure) failure = do_all(&DiskReplacement::perform);
+  if (!failure) {
+    do_in_two_threads(&DiskReplacement::clear_away);
+    return;
   }
-  finish();
+  const std::string act =
+      failure->step->what.content ? "Failed to write file " : "Failed to delete file ";
+  const std::string lost = undo_all();
+  throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost));
 }
 
-const Fd& DiskReplacement::open(const std::string& folder) {
-  if (opened_ && opened_name_ == folder) return opened_;
-  opened_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY);
-  opened_name_ = folder;
-  return opened_;
+std::optional<DiskReplacement::Failure> DiskReplacement::do_all(Act act) {
+  std::atomic<bool> failed = false;
+  return do_part(0, steps_.size(), act, failed);
 }
 
-void DiskReplacement::stage(Step& step) {
+std::optional<DiskReplacement::Failure> DiskReplacement::do_in_two_threads(Act act) {
+  if (steps_.size() < kMany) return do_all(act);
+  // Not within a folder: two threads in one would wait for each other.
+  std::size_t middle = steps_.size() / 2;
+  while (middle < steps_.size() && steps_[middle].folder == steps_[middle - 1].folder) ++middle;
+  std::atomic<bool> failed = false;
+  std::optional<Failure> later;
+  std::thread other;
+  try {
+    other = std::thread([&] { later = do_part(middle, steps_.size(), act, failed); });
+  } catch (const std::system_error&) {  // no more threads to be had
+    return do_all(act);
+  }
+  const auto sooner = do_part(0, middle, act, failed);
+  other.join();
+  return sooner ? sooner : later;
+}
+
+/// @param failed  of another part: nothing more is begun
+std::optional<DiskReplacement::Failure> DiskReplacement::do_part(std::size_t first,
+                                                                 std::size_t last, Act act,
+                                                                 std::atomic<bool>& failed) {
+  OpenFolder at(root_);
+  for (std::size_t i = first; i < last && !failed; ++i) {
+    try {
+      (this->*act)(steps_[i], at);
+    } catch (const std::exception& error) {
+      failed = true;
+      return Failure{&steps_[i], error.what()};
+    }
+  }
+  return std::nullopt;
+}
+
+const Fd& DiskReplacement::OpenFolder::open(const std::string& folder) {
+  if (folder_ && name_ == folder) return folder_;
+  folder_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY);
+  name_ = folder;
+  return folder_;
+}
+
+const Fd& DiskReplacement::OpenFolder::make(Step& step) {
+  if (open(step.folder)) return folder_;
+  folder_ = make_folders(root_, step.folder, step.what.path, &step.made_folders);
+  return folder_;
+}
+
+void DiskReplacement::stage(Step& step, OpenFolder& at) const {
   if (!step.what.content) return;
   // A folder that is not there yet, or a file that stands in its way and is to go.
   step.stage = step.folder;
-  while (!open(step.stage)) {
+  while (!at.open(step.stage)) {
     if (!is_missing(errno) || step.stage == ".") fail_errno(step.what.path, errno);
     step.stage = split_name(step.stage).first;
   }
+  const Fd& folder = at.open(step.stage);
   struct stat there {};
-  if (step.stage == step.folder) there = replaced_at(opened_, step.name, step.what.path);
+  if (step.stage == step.folder) there = replaced_at(folder, step.name, step.what.path);
   step.replaces = there.st_mode != 0;
-  const struct stat owner = owner_of(opened_, there, step.what.path);
-  step.temporary = make_beside(opened_, *step.what.content, owner, step.what.mode, step.what.path);
+  const struct stat owner = owner_of(folder, there, step.what.path);
+  step.temporary = make_beside(folder, *step.what.content, owner, step.what.mode, step.what.path);
   step.state = State::staged;
 }
 
-void DiskReplacement::perform(Step& step) {
-  if (!step.what.content) return remove(step);
-  if (step.replaces) return replace(step);
-  if (!open(step.folder))
-    opened_ = make_folders(root_, step.folder, step.what.path, &step.made_folders);
-  const int at = opened_.get();
+void DiskReplacement::perform(Step& step, OpenFolder& at) const {
+  if (!step.what.content) return remove(step, at);
+  if (step.replaces) return replace(step, at);
+  const int folder = at.make(step).get();
   Fd elsewhere;
   if (step.stage != step.folder) elsewhere = open_beneath(root_, step.stage, O_PATH | O_DIRECTORY);
-  const int stage = elsewhere ? elsewhere.get() : at;
-  if (::renameat(stage, step.temporary.c_str(), at, step.name.c_str()) != 0)
+  const int stage = elsewhere ? elsewhere.get() : folder;
+  if (::renameat(stage, step.temporary.c_str(), folder, step.name.c_str()) != 0)
     fail_errno(step.what.path, errno);
   step.state = State::appeared;
 }
 
-void DiskReplacement::replace(Step& step) {
-  if (!open(step.folder)) fail_errno(step.what.path, errno);
-  const int at = opened_.get();
+void DiskReplacement::replace(Step& step, OpenFolder& at) {
+  const Fd& folder = at.open(step.folder);
+  if (!folder) fail_errno(step.what.path, errno);
   const char* temporary = step.temporary.c_str();
   const char* name = step.name.c_str();
-  if (::renameat2(at, temporary, at, name, RENAME_EXCHANGE) == 0) {
+  if (::renameat2(folder.get(), temporary, folder.get(), name, RENAME_EXCHANGE) == 0) {
     step.state = State::exchanged;
     return;
   }
   // Not every file system can; an overlay not for the files of an owner that it does not know.
-  step.saved = save(opened_, step);
-  if (::renameat(at, temporary, at, name) != 0) fail_errno(step.what.path, errno);
+  step.saved = save(folder, step);
+  if (::renameat(folder.get(), temporary, folder.get(), name) != 0)
+    fail_errno(step.what.path, errno);
   step.state = State::rewritten;
 }
 
-void DiskReplacement::remove(Step& step) {
-  if (!open(step.folder)) fail_errno(step.what.path, errno);
-  replaced_at(opened_, step.name, step.what.path);
-  const int at = opened_.get();
+void DiskReplacement::remove(Step& step, OpenFolder& at) {
+  const Fd& folder = at.open(step.folder);
+  if (!folder) fail_errno(step.what.path, errno);
+  replaced_at(folder, step.name, step.what.path);
   step.stage = step.folder;
   step.temporary = temporary_name();
-  if (::renameat(at, step.name.c_str(), at, step.temporary.c_str()) == 0) {
+  const char* name = step.name.c_str();
+  if (::renameat(folder.get(), name, folder.get(), step.temporary.c_str()) == 0) {
     step.state = State::aside;
     return;
   }
-  step.saved = save(opened_, step);
-  if (::unlinkat(at, step.name.c_str(), 0) != 0) fail_errno(step.what.path, errno);
+  step.saved = save(folder, step);
+  if (::unlinkat(folder.get(), name, 0) != 0) fail_errno(step.what.path, errno);
   step.state = State::rewritten;
+}
+
+/// All is in its place: what was there before goes.
+void DiskReplacement::clear_away(Step& step, OpenFolder& at) const {
+  if (step.state != State::exchanged && step.state != State::aside) return;
+  if (const Fd& folder = at.open(step.folder)) ::unlinkat(folder.get(), step.temporary.c_str(), 0);
 }
 
 DiskReplacement::Saved DiskReplacement::save(const Fd& folder, const Step& step) {
@@ -129,11 +191,12 @@ void DiskReplacement::restore(const Fd& folder, const Step& step) {
   if (::renameat(at, name.c_str(), at, step.name.c_str()) != 0) fail_errno(step.what.path, errno);
 }
 
-void DiskReplacement::undo(Step& step) {
+void DiskReplacement::undo(Step& step, OpenFolder& opened) {
   if (step.state == State::untouched) return;
   const bool beside = step.state == State::staged;
-  if (!open(beside ? step.stage : step.folder)) fail_errno(step.what.path, errno);
-  const int at = opened_.get();
+  const Fd& folder = opened.open(beside ? step.stage : step.folder);
+  if (!folder) fail_errno(step.what.path, errno);
+  const int at = folder.get();
   const auto check = [&](int result) {
     if (result != 0) fail_errno(step.what.path, errno);
   };
@@ -148,31 +211,32 @@ void DiskReplacement::undo(Step& step) {
     case State::aside:
       return check(::renameat(at, step.temporary.c_str(), at, step.name.c_str()));
     case State::rewritten:
-      return restore(opened_, step);
+      return restore(folder, step);
     case State::untouched:
       return;
   }
 }
 
 /// Those that were made for this step; one that somebody else put a file into meanwhile stays.
-void DiskReplacement::take_folders_back(const Step& step) {
-  opened_.reset();
+void DiskReplacement::take_folders_back(const Step& step, OpenFolder& at) {
+  at.close();
   for (auto folder = step.made_folders.rbegin(); folder != step.made_folders.rend(); ++folder) {
     const auto [above, name] = split_name(*folder);
-    if (open(above)) ::unlinkat(opened_.get(), name.c_str(), AT_REMOVEDIR);
+    if (const Fd& open = at.open(above)) ::unlinkat(open.get(), name.c_str(), AT_REMOVEDIR);
   }
 }
 
 /// What can't be put back, in words.
 std::string DiskReplacement::undo_all() {
   std::string lost;
+  OpenFolder at(root_);
   // What never appeared goes first: that makes room for what has to be written again.
   for (const bool staged : {true, false}) {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       if ((step->state == State::staged) != staged) continue;
       try {
-        undo(*step);
-        take_folders_back(*step);
+        undo(*step, at);
+        take_folders_back(*step, at);
       } catch (const std::exception& error) {
         lost += std::string(" Could not be restored: ") + error.what() + ".";
       }
@@ -180,14 +244,6 @@ std::string DiskReplacement::undo_all() {
     }
   }
   return lost;
-}
-
-/// All is in its place: what was there before goes.
-void DiskReplacement::finish() {
-  for (const auto& step : steps_) {
-    if (step.state != State::exchanged && step.state != State::aside) continue;
-    if (open(step.folder)) ::unlinkat(opened_.get(), step.temporary.c_str(), 0);
-  }
 }
 
 }  // namespace sortie

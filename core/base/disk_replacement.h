@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,7 @@ namespace sortie {
 /// replaces (renameat2(RENAME_EXCHANGE)), and what is to go takes another name: to undo that is to
 /// rename back, which needs no space and gives back the very files. Last the old ones go. That is
 /// also faster than renaming over them: ext4 writes out a file at once that replaces another so.
+/// Of many files the halves are written and cleared away at the same time.
 class DiskReplacement {
  public:
   /// @param root  the open folder that paths are below
@@ -51,23 +55,46 @@ class DiskReplacement {
     Saved saved{};
   };
 
-  void stage(Step& step);
-  void perform(Step& step);
-  void undo(Step& step);
-  void take_folders_back(const Step& step);
-  std::string undo_all();
-  void finish();
+  /// A folder below the root that stays open until another one is: paths mostly come in order.
+  class OpenFolder {
+   public:
+    explicit OpenFolder(int root) : root_(root) {}
+    /// None, with errno set, where it can't be opened.
+    const Fd& open(const std::string& folder);
+    /// With all that is missing on the way, which is noted as the step's.
+    const Fd& make(Step& step);
+    void close() { folder_.reset(); }
 
-  const Fd& open(const std::string& folder);
-  void remove(Step& step);
-  void replace(Step& step);
+   private:
+    int root_;
+    std::string name_;
+    Fd folder_;
+  };
+  struct Failure {
+    const Step* step = nullptr;
+    std::string cause;
+  };
+  using Act = void (DiskReplacement::*)(Step&, OpenFolder&) const;
+
+  std::optional<Failure> do_all(Act act);
+  std::optional<Failure> do_in_two_threads(Act act);
+  std::optional<Failure> do_part(std::size_t first, std::size_t last, Act act,
+                                 std::atomic<bool>& failed);
+
+  void stage(Step& step, OpenFolder& at) const;
+  void perform(Step& step, OpenFolder& at) const;
+  void clear_away(Step& step, OpenFolder& at) const;
+  static void remove(Step& step, OpenFolder& at);
+  static void replace(Step& step, OpenFolder& at);
+
+  std::string undo_all();
+  static void undo(Step& step, OpenFolder& at);
+  static void take_folders_back(const Step& step, OpenFolder& at);
   static Saved save(const Fd& folder, const Step& step);
   static void restore(const Fd& folder, const Step& step);
 
   int root_;
   std::vector<Step> steps_;
-  std::string opened_name_;  ///< the last folder: paths mostly come in order
-  Fd opened_;
 };
 
 }  // namespace sortie

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <thread>
@@ -259,6 +260,42 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_before_anything_appears) {
   };
   for (const auto& [what, cause] : rows)
     check_undone(folder.path(), cause, true, {{.path = "a", .content = "new"}, what});
+}
+
+BOOST_AUTO_TEST_CASE(many_files_in_many_folders_are_all_replaced_or_none) {
+  test::TemporaryFolder folder;
+  std::vector<Replacement> all;
+  for (int i = 0; i < 500; ++i) {
+    const fs::path path = fs::path("d" + std::to_string(i / 20)) / ("f" + std::to_string(i));
+    fs::create_directories(folder / path.parent_path());
+    write_file(folder / path, "old");
+    if (i % 3 == 0)
+      all.push_back({.path = path});
+    else
+      all.push_back({.path = path, .content = "new", .mode = 0600});
+    if (i % 7 == 0)
+      all.push_back({.path = path.parent_path() / "n" / path.filename(), .content = "new"});
+  }
+  for (const std::size_t at : {std::size_t{3}, all.size() / 2, all.size() - 2}) {
+    BOOST_TEST_CONTEXT("failing at " << at) {
+      auto failing = all;
+      failing.insert(failing.begin() + static_cast<std::ptrdiff_t>(at), {.path = "d1"});
+      check_undone(folder.path(), "Failed to delete file d1: is a folder", true, failing);
+      failing[at].content = "x";
+      check_undone(folder.path(), "Failed to write file d1: is a folder", true, failing);
+    }
+  }
+
+  open(folder.path()).replace_all(all);
+
+  std::size_t left = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+    if (!entry.is_directory()) {
+      BOOST_TEST(read_file(entry.path()) == "new");
+      ++left;
+    }
+  const auto written = [](const auto& what) { return what.content.has_value(); };
+  BOOST_TEST(left == static_cast<std::size_t>(std::count_if(all.begin(), all.end(), written)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
