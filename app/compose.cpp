@@ -333,6 +333,7 @@ void Agent::State::limit_to_stage() {
   if (parts.confinement.engine().limits().read_only != limits.read_only ||
       (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))
     sessions->end_all("with the stage");
+  if (servers) servers->hold(limits.read_only);
   // The same tool under the name that the model knows it by.
   if (!limits.tools.empty())
     for (const auto& name : registry->names())
@@ -409,7 +410,10 @@ std::vector<Item> Agent::message(const std::string& text) {
   return state_->opening(text, std::move(images));
 }
 
-int Agent::end_sessions() { return state_->sessions->end_all("when you ended your turn"); }
+int Agent::end_background() {
+  const int sessions = state_->sessions->end_all("when you ended your turn");
+  return sessions + (state_->servers ? state_->servers->rest() : 0);
+}
 
 bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }
 

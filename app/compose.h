@@ -80,8 +80,9 @@ class Agent {
   /// The text as the next message; before the first one stands what a run begins with, and the
   /// task's images go with it.
   std::vector<Item> message(const std::string& text);
-  /// Ends the commands that go on as sessions. @return how many there were
-  int end_sessions();
+  /// Ends what runs on between the calls: sessions, and the servers of tools whose programs may
+  /// write; these are started anew with the agent's next turn. @return how many there were
+  int end_background();
   /// From here on the stage's own tools, sandbox and limits hold.
   void enter_stage(const TaskStage& stage);
   /// Those of the run again.

@@ -117,7 +117,7 @@ std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy) {
     McpHostUse use{.server = server.name, .place = server.place};
     try {
       const Url url = mcp::parse_server_url(server.url);
-      use.authority = url.authority();
+      use.address = (url.secure ? "https://" : "http://") + url.authority();
       use.variable = server.bearer_token_env;
       use.token_may_go =
           use.variable.empty() || key_may_go(use.variable, {.base = url}, policy.credentials);

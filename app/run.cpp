@@ -261,14 +261,14 @@ RunTests::Outcome Run::run_tests(std::stop_token stop) {
 }
 
 /// Nothing of the agent's may run while its work is judged.
-void Run::end_sessions() {
-  if (!agent_ || agent_->end_sessions() == 0 || !protected_paths_) return;
+void Run::end_background() {
+  if (!agent_ || agent_->end_background() == 0 || !protected_paths_) return;
   if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
     throw RunEnds{ExitCode::integrity, "a command changed the protected path " + changed.front()};
 }
 
 VerificationResult Run::verify(const std::string& phase, int round) {
-  end_sessions();
+  end_background();
   const VerificationOptions options = verification_options(phase, round);
   auto result = run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_,
                                  budget_, options, stop());

@@ -44,7 +44,7 @@ std::string Run::finish(const std::function<void()>& step) {
 ExitCode Run::end() {
   finish([this] { learn_secrets(); });
   finish([this] {
-    if (agent_ && agent_->end_sessions() > 0 && protected_paths_)
+    if (agent_ && agent_->end_background() > 0 && protected_paths_)
       protected_paths_->restore_changed();
   });
   finish([this] { fail_stage(); });

@@ -101,7 +101,7 @@ class Run {
   void print(const std::string& text);
   void print_message();
   VerificationOptions verification_options(const std::string& phase, int round) const;
-  void end_sessions();
+  void end_background();
   VerificationResult verify(const std::string& phase, int round);
   RunTests::Outcome run_tests(std::stop_token stop);
   std::stop_token stop() const { return signals_->token(); }

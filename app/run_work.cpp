@@ -134,7 +134,7 @@ void Run::count_failure(const std::string& reason) {
 /// What must hold at the end, in its order. A verification that passed in a stage stands as long as
 /// nothing in the tree was written to since.
 std::string Run::judge_end() {
-  end_sessions();
+  end_background();
   if (!tree_is_as_verified()) {
     verified_tree_.reset();
     if (const std::string feedback = judge_verification(); !feedback.empty()) return feedback;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 #include "core/base/fields.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "policies/environment.h"
+#include "policies/mcp_bounds.h"
 
 namespace sortie {
 namespace {
@@ -121,7 +121,7 @@ class Check {
   void check_server(const TaskMcpServer& server) {
     if (server.command.empty()) return;
     const std::string name = "the MCP server " + server.name;
-    if (!may_name_program(policy_, server.command))
+    if (!names_program(policy_.mcp, server.command))
       messages_.push_back(server.place + ": error: the program " +
                           one_line(server.command.front(), 80) + " of " + name +
                           " is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") +
@@ -134,24 +134,24 @@ class Check {
 
   void check_host(const McpHostUse& use) {
     const std::string name = "the MCP server " + use.server;
-    // A host that is named alone is meant at its usual port, not at any that someone opens there.
-    if (matching_glob(policy_.mcp, use.authority, LetterCase::ignored) == nullptr)
-      messages_.push_back(use.place + ": error: the host " + one_line(use.authority, 80) + " of " +
-                          name + " is beyond the policy's bounds (" +
-                          policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +
-                          ")");
+    const std::string address = one_line(use.address, 80);
+    // The entry that is missing is said in full: a host without its scheme names a program.
+    if (!names_address(policy_.mcp, use.address))
+      messages_.push_back(use.place + ": error: the address of " + name +
+                          " is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") +
+                          " is " + list_text(policy_.mcp) + ", without " + address + ")");
     if (use.token_may_go) return;
     const auto hosts = policy_.credentials.find(use.variable);
     messages_.push_back(
-        use.place + ": error: " + use.variable + " may not go to " + one_line(use.authority, 80) +
-        ", the host of " + name + " (" + policy_place(policy_, "bounds.credentials") + " is " +
+        use.place + ": error: " + use.variable + " may not go to " + address + ", the address of " +
+        name + " (" + policy_place(policy_, "bounds.credentials") + " is " +
         (hosts == policy_.credentials.end() ? "without " + use.variable
                                             : use.variable + ": " + list_text(hosts->second)) +
         ")");
   }
 
   void check_function(const TaskFunction& function) {
-    if (may_name_program(policy_, function.run)) return;
+    if (names_program(policy_.mcp, function.run)) return;
     messages_.push_back(function.place + ": error: the program " + one_line(function.run[0], 80) +
                         " of the function " + function.name + " is beyond the policy's bounds (" +
                         policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +
@@ -182,17 +182,6 @@ class Check {
 
 std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request) {
   return Check(policy, request).run();
-}
-
-bool may_name_program(const Policy& policy, const std::vector<std::string>& argv) {
-  return std::any_of(policy.mcp.begin(), policy.mcp.end(), [&argv](const std::string& entry) {
-    std::istringstream words(entry);
-    std::string glob;
-    std::size_t at = 0;
-    for (; words >> glob; ++at)
-      if (at >= argv.size() || !Pattern::word_glob(glob).matches(argv[at])) return false;
-    return at > 0;
-  });
 }
 
 bool may_read_variable(const Policy& policy, const std::string& name) {

@@ -23,7 +23,7 @@ struct KeyUse {
 struct McpHostUse {
   std::string server{};      ///< its name in the task
   std::string place{};       ///< "task.yaml:5:5"
-  std::string authority{};   ///< "HOST:PORT" where the port is not the scheme's, else the host
+  std::string address{};     ///< "https://HOST", with ":PORT" where it is not the scheme's
   std::string variable{};    ///< of its token; "" for none
   bool token_may_go = true;  ///< whether bounds.credentials has that host for it
 };
@@ -42,10 +42,6 @@ struct BoundsRequest {
 /// What is asked for beyond the policy's bounds, a message each: where it is asked, what, and what
 /// the policy has instead, with its place.
 std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request);
-
-/// Whether bounds.mcp lets a task name the program: words of an entry are globs over the argv's
-/// first ones, one by one; "npx -y some-server" lets that server be run by npx and no other.
-bool may_name_program(const Policy& policy, const std::vector<std::string>& argv);
 
 /// Whether a task may read this environment variable into its prompt: one of bounds.vars_env, none
 /// that `environment.exclude` matches, and no credential.

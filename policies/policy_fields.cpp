@@ -50,8 +50,9 @@ Fields bounds_fields(PolicyDraft& draft) {
            "Globs over provider/name that a task may ask for; a recording asks no model.")
       .add("vars_env", word_list(draft, "bounds.vars_env", policy.vars_env),
            "Globs over environment variables that a task may read into its prompt.")
-      .add("mcp", word_list(draft, "bounds.mcp", policy.mcp),
-           "Hosts and commands of MCP servers, and function programs, that a task may name.")
+      .add("mcp", mcp_bounds_value(draft),
+           "What a task may name as MCP servers and functions: programs, as globs over their first "
+           "words, and addresses, https://HOST with its port where that is not the usual one.")
       .add("budget", mapping_value(std::move(budget)), "The most that a task may ask for.");
 }
 

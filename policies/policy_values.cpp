@@ -6,6 +6,7 @@
 #include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "policies/host_pattern.h"
+#include "policies/mcp_bounds.h"
 
 namespace sortie {
 namespace {
@@ -140,6 +141,30 @@ FieldValue credentials_value(PolicyDraft& draft) {
         }
       }};
   return first_replaces(draft, "bounds.credentials", target, std::move(value));
+}
+
+FieldValue mcp_bounds_value(PolicyDraft& draft) {
+  auto& target = draft.policy.mcp;
+  FieldValue value = globs_value(target, Globs::words);
+  const auto pattern = [](const std::string& text) { return Json::object({{"pattern", text}}); };
+  value.schema.set(
+      "items",
+      Json::object({{"type", "string"},
+                    {"minLength", 1},
+                    {"anyOf", Json::array({pattern(std::string("^https?://") + kHost.pattern + "$"),
+                                           Json::object({{"not", pattern("^[^ ]*://")}})})}}));
+  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                              Diagnostics& findings) {
+    for (const auto& item : node.items) {
+      if (!item.is_scalar() || !is_mcp_address(item.text)) continue;
+      std::string problem;
+      if (!parse_mcp_address(item.text, problem))
+        findings.error(item.place, "'" + name + "' has the address '" + one_line(item.text, 60) +
+                                       "', which can't be used: " + problem);
+    }
+    read(node, name, findings);
+  };
+  return first_replaces(draft, "bounds.mcp", target, std::move(value));
 }
 
 FieldValue hosts_value(PolicyDraft& draft) {

@@ -54,6 +54,8 @@ FieldValue globs_value(std::vector<std::string>& target, Globs kind, Lists lists
 FieldValue protect_value(PolicyDraft& draft);
 /// `bounds.credentials`: variables, each with the hosts that may get its value.
 FieldValue credentials_value(PolicyDraft& draft);
+/// `bounds.mcp`: programs and addresses (policies/mcp_bounds.h).
+FieldValue mcp_bounds_value(PolicyDraft& draft);
 /// `network.allow`: hosts.
 FieldValue hosts_value(PolicyDraft& draft);
 /// `redact.patterns`: each has to be an RE2 expression that matches no empty text.

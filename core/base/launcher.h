@@ -79,6 +79,9 @@ class RunningCommand {
   virtual int ended_descriptor() const = 0;
   /// The status once the command has ended and all its descendants are dead; else nothing.
   virtual std::optional<ExitStatus> status() = 0;
+  /// Asks its program, and what shares the program's process group, to end by itself (SIGTERM).
+  /// Nobody waits for it: status() tells, and end() is for what is deaf to it.
+  virtual void ask_to_end() = 0;
   /// Kills all processes of the command; `why` becomes the status' ending.
   virtual void end(Ending why) = 0;
 };

@@ -12,9 +12,17 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMostServers = 32;
 // Without "__", which stands between the server's name and its tool's.
 constexpr TextLimits kServerName = {.pattern = "[A-Za-z0-9](?:[A-Za-z0-9-]|_[A-Za-z0-9-]){0,31}",
-                                    .meaning = "1 to 32 letters, digits, '-' and single '_'"};
+                                    .meaning = "1 to 32 letters, digits, '-' and single '_'",
+                                    .max_bytes = 32};
 constexpr TextLimits kVariable = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                   .meaning = "the name of an environment variable"};
+
+/// Events name sortie's own tools by a server of that name.
+bool is_own_name(std::string name) {
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return name == "sortie";
+}
 
 Fields server_fields(TaskMcpServer& server) {
   return Fields("MCP server")
@@ -62,7 +70,9 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
               {{"type", "object"},
                {"maxProperties", static_cast<std::int64_t>(kMostServers)},
                {"propertyNames",
-                Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"}})},
+                Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
+                              {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
+                              {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}})},
                {"additionalProperties", server_fields(any).schema()}}),
           .read = [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
             if (!node.is_mapping()) {
@@ -75,6 +85,12 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
                              "'mcp' has more than " + std::to_string(kMostServers) + " servers");
             for (const auto& member : node.members) {
               if (!read_text(member.key, "server name", kServerName, findings)) continue;
+              if (is_own_name(member.key.text)) {
+                findings.error(member.key.place, "'" + member.key.text +
+                                                     "' is what events call sortie's own tools; "
+                                                     "choose another name for the server");
+                continue;
+              }
               TaskMcpServer server{.name = member.key.text};
               server.place = findings.name(member.key.place.source) + ":" +
                              std::to_string(member.key.place.line) + ":" +

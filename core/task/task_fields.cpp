@@ -207,10 +207,25 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
 
 }  // namespace
 
+namespace {
+
+/// Which tools there are is known once the servers have listed them; which servers, now.
+std::string server_problem(const std::string& tool, const Task& task, std::string& nearest) {
+  const std::string server = server_of_mcp_tool(tool);
+  if (server.find_first_of("*?[\\") != std::string::npos || server.empty()) return {};
+  std::vector<std::string> known;
+  for (const TaskMcpServer& one : task.mcp) known.push_back(one.name);
+  if (std::find(known.begin(), known.end(), server) != known.end()) return {};
+  nearest = nearest_name(server, known);
+  return "there is no MCP server '" + one_line(server, 60) + "' for the tool '" +
+         one_line(tool, 60) + "'";
+}
+
+}  // namespace
+
 std::string tool_problem(const std::string& name, const Task& task, std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
-  // Which there are is known once the servers have listed them.
-  if (is_mcp_tool(name)) return {};
+  if (is_mcp_tool(name)) return server_problem(name, task, nearest);
   std::vector<std::string> known = known_tools();
   for (const TaskFunction& function : task.functions) known.push_back(function.name);
   if (std::find(known.begin(), known.end(), name) == known.end()) {

@@ -48,6 +48,13 @@ std::optional<Default> find_built_in_tool(std::string_view name) {
 
 bool is_mcp_tool(std::string_view name) { return name.starts_with("mcp__"); }
 
+std::string server_of_mcp_tool(std::string_view name) {
+  if (!is_mcp_tool(name)) return {};
+  name.remove_prefix(std::string_view("mcp__").size());
+  const std::size_t end = name.find("__");  // which no server's name has
+  return end == std::string_view::npos ? "" : std::string(name.substr(0, end));
+}
+
 bool means_tool(const std::string& word, const std::string& tool) {
   if (one_name(word) == one_name(tool)) return true;
   return is_mcp_tool(word) && is_mcp_tool(tool) && Pattern::word_glob(word).matches(tool);

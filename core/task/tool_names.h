@@ -26,6 +26,9 @@ std::optional<BuiltInTool::Default> find_built_in_tool(std::string_view name);
 /// Whether the name is one that tools of MCP servers have: "mcp__SERVER__TOOL".
 bool is_mcp_tool(std::string_view name);
 
+/// SERVER of "mcp__SERVER__TOOL"; "" where the name has no such form.
+std::string server_of_mcp_tool(std::string_view name);
+
 /// Whether the word of a list of tools means the tool: its name, `shell` and `local_shell` for each
 /// other, `exec_command` and `write_stdin` likewise, or a glob of an MCP server's tools,
 /// "mcp__docs__*".

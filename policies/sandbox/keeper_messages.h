@@ -15,6 +15,10 @@ Command decode_command(std::string_view bytes);
 /// First word of a message to the keeper, and of its first answer.
 enum class KeeperWord : std::int64_t { start, quit, ready, failed };
 
+/// A byte over a command's own socket asks for its end: this one politely (SIGTERM), any other is
+/// the Ending that it is killed with.
+inline constexpr char kAskToEnd = '\x7f';
+
 /// How a command ended, as the keeper says it over the command's own socket.
 struct CommandEnd {
   ExitStatus status;

@@ -120,9 +120,18 @@ void KeeperService::wait() {
 void KeeperService::hear(Running& command) {
   const auto message = receive_message(command.control.get(), Wait::no);
   if (message.bytes.empty() && !message.closed) return;
+  if (!message.bytes.empty() && message.bytes.front() == kAskToEnd) return ask_to_end(command);
   const Ending why =
       message.bytes.empty() ? Ending::cancelled : static_cast<Ending>(message.bytes.front());
   end(command, why, "");
+}
+
+/// The program is the oldest child of the command's first process: what was left behind by its
+/// parents comes after it. It leads a process group from before its exec on.
+void KeeperService::ask_to_end(const Running& command) {
+  const std::vector<pid_t> children = children_of(command.first);
+  if (children.empty()) return;
+  if (::kill(-children.front(), SIGTERM) != 0) ::kill(children.front(), SIGTERM);
 }
 
 void KeeperService::end(Running& command, Ending why, const std::string& detail) {

@@ -50,6 +50,7 @@ class KeeperService {
 
   void wait();
   void hear(Running& command);
+  static void ask_to_end(const Running& command);
   static void end(Running& command, Ending why, const std::string& detail);
   void reap();
   void answer(const Running& command);

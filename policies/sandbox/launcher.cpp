@@ -54,10 +54,8 @@ class KeptCommand : public RunningCommand {
     return ended_->status;
   }
 
-  void end(Ending why) override {
-    const char byte = static_cast<char>(why);
-    send_message(control_.get(), std::string_view(&byte, 1));
-  }
+  void ask_to_end() override { say(kAskToEnd); }
+  void end(Ending why) override { say(static_cast<char>(why)); }
 
   /// Makes the pipes that the command is to have.
   /// @return their other ends, in the order that keeper_process.h has
@@ -91,6 +89,8 @@ class KeptCommand : public RunningCommand {
   }
 
  private:
+  void say(char byte) { send_message(control_.get(), std::string_view(&byte, 1)); }
+
   void take_end(const ChannelMessage& message) {
     ended_ = message.closed ? CommandEnd{{}, keeper_gone().what()} : decode_end(message.bytes);
   }

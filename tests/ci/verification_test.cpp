@@ -29,6 +29,7 @@ class EndedCommand : public RunningCommand {
   const Fd& errors() const override { return none_; }
   int ended_descriptor() const override { return output_.get(); }
   std::optional<ExitStatus> status() override { return exit_; }
+  void ask_to_end() override {}
   void end(Ending why) override { exit_.ending = why; }
 
  private:

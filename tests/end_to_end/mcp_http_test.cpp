@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "tests/end_to_end/mcp_http_run.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/everything_server.h"
-#include "tests/support/loopback_http.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -17,102 +16,23 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-constexpr const char* kToken = "mcp-token-4711-abcdef";
-
-ServedResponse answer(const Json& id, const std::string& result, const HttpHeaders& more = {}) {
-  HttpHeaders headers{{"Content-Type", "application/json"}};
-  headers.insert(headers.end(), more.begin(), more.end());
-  return served_status(
-      200, headers, R"({"jsonrpc":"2.0","id":)" + write_json(id) + R"(,"result":)" + result + "}");
-}
-
-std::string text_result(const std::string& text) {
-  return write_json(
-      Json::object({{"content", Json::array({Json::object({{"type", "text"}, {"text", text}})})}}));
-}
-
-/// A server with one tool, "find", that says which token and session it was called with.
-ServedResponse polite(const ReceivedRequest& request) {
-  if (request.line.starts_with("GET")) return served_status(405, {}, "");
-  if (request.line.starts_with("DELETE")) return served_status(200, {}, "");
-  const Json message = parse_json(request.body);
-  const std::string method = message.string_at("method");
-  if (method == "initialize")
-    return answer(message["id"],
-                  R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{}},)"
-                  R"("serverInfo":{"name":"issues","version":"1"}})",
-                  {{"Mcp-Session-Id", "session-1"}});
-  if (method == "tools/list")
-    return answer(message["id"],
-                  R"({"tools":[{"name":"find","description":"Finds issues.",)"
-                  R"("inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]})");
-  if (method != "tools/call") return served_status(202, {}, "");
-  return answer(
-      message["id"],
-      text_result("found with " + std::string(header_value(request.headers, "Authorization")) +
-                  " in " + std::string(header_value(request.headers, "Mcp-Session-Id"))));
-}
-
-/// A run whose task names one server, "issues", at this address.
-struct McpRun : RunFolder {
-  explicit McpRun(int calls = 1) {
-    write("work/a.txt", "a\n");
-    commit_workspace();
-    for (int i = 0; i < calls; ++i)
-      cassette.call("mcp__issues__find", Json::object({{"text", "crash"}})).next();
-    cassette.message("done");
-  }
-  void write_policy(const std::string& bounds) const {
-    write("policy.yaml", "version: 1\nextends: [auto]\nbounds: {" + bounds + "}\n");
-  }
-  /// @param settings  YAML of the server, beside its url
-  ProgramEnd run(const std::string& url, const std::string& settings = "",
-                 const std::string& token = kToken) const {
-    write_task(cassette,
-               "policy: policy.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n    issues: "
-               "{url: \"" +
-                   url + "\"" + (settings.empty() ? "" : ", " + settings) + "}\n");
-    ProgramStart start = RunFolder::start();
-    start.environment["ISSUES_TOKEN"] = token;
-    return run_program(start);
-  }
-  ProgramEnd run(const LoopbackHttp& server, const std::string& settings = "") const {
-    const std::string place = "\"127.0.0.1:" + std::to_string(server.port()) + "\"";
-    write_policy("mcp: [" + place + "], credentials: {ISSUES_TOKEN: [" + place + "]}");
-    return run(server.url(), settings);
-  }
-  std::string everything(const ProgramEnd& end) const {
-    std::string text = end.output + end.errors;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(out()))
-      if (entry.is_regular_file()) text += read_file(entry.path());
-    return text;
-  }
-  std::string states() const {
-    std::string text;
-    for (const Json& record : records("mcp.server"))
-      text += (text.empty() ? "" : " ") + record.string_at("state");
-    return text;
-  }
-
-  CassetteWriter cassette;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(mcp_http)
 
 BOOST_AUTO_TEST_CASE(a_server_is_called_with_its_token_and_the_session_is_ended) {
   const McpRun run;
-  LoopbackHttp server(polite);
+  LoopbackHttp server(polite_mcp);
 
   const ProgramEnd end = run.run(server, "bearer_token_env: ISSUES_TOKEN");
 
   BOOST_TEST_REQUIRE(end.status == 0, end.errors);
   // The server repeats the token: nobody sees it.
   BOOST_TEST(run.output(0) == "found with Bearer [REDACTED:ISSUES_TOKEN] in session-1");
-  BOOST_TEST(!holds(run.everything(end), kToken));
+  BOOST_TEST(!holds(run.everything(end), kMcpToken));
   for (const ReceivedRequest& request : server.requests())
-    BOOST_TEST(header_value(request.headers, "Authorization") == "Bearer " + std::string(kToken));
+    BOOST_TEST(header_value(request.headers, "Authorization") ==
+               "Bearer " + std::string(kMcpToken));
   BOOST_TEST(server.requests().back().line == "DELETE /mcp HTTP/1.1");
   BOOST_TEST(header_value(server.requests().back().headers, "MCP-Protocol-Version") ==
              "2025-06-18");
@@ -124,10 +44,9 @@ BOOST_AUTO_TEST_CASE(a_run_uses_the_reference_server) {
   if (!packages) return;
   EverythingServer everything(*packages);
   const ProviderRun run;
-  const std::size_t begin = everything.url().find("127");
-  run.write("policy.yaml",
-            "version: 1\nextends: [auto]\nbounds: {mcp: [\"" +
-                everything.url().substr(begin, everything.url().find("/mcp") - begin) + "\"]}\n");
+  run.write("policy.yaml", "version: 1\nextends: [auto]\nbounds: {mcp: [\"" +
+                               everything.url().substr(0, everything.url().find("/mcp")) +
+                               "\"]}\n");
   run.write("task.yaml",
             "version: 1\nprompt: Do it.\nworkspace: {path: work}\npolicy: policy.yaml\n"
             "expect: {changes: any}\nmodel: {retries: 1}\ntools:\n  mcp:\n    all: {url: \"" +
@@ -157,9 +76,9 @@ BOOST_AUTO_TEST_CASE(a_run_uses_the_reference_server) {
 }
 
 BOOST_AUTO_TEST_CASE(hosts_and_tokens_are_bounded_by_the_policy) {
-  LoopbackHttp server(polite);
+  LoopbackHttp server(polite_mcp);
   const std::string place = "127.0.0.1:" + std::to_string(server.port());
-  const std::string quoted = "\"" + place + "\"";
+  const std::string quoted = "\"http://" + place + "\"";
   const struct {
     const char* name;
     std::string bounds;
@@ -168,20 +87,26 @@ BOOST_AUTO_TEST_CASE(hosts_and_tokens_are_bounded_by_the_policy) {
     std::string told;
   } rows[] = {
       {"no host is allowed", "mcp: []", server.url(), "", "beyond the policy's bounds"},
-      {"another host", "mcp: [mcp.example.com]", server.url(), "", "beyond the policy's bounds"},
-      {"another port", "mcp: [\"127.0.0.1:1\"]", server.url(), "", "beyond the policy's bounds"},
-      {"its host at the usual port", "mcp: [\"127.0.0.1\"]", server.url(), "",
+      {"another host", "mcp: [\"https://mcp.example.com\"]", server.url(), "",
+       "without http://" + place},
+      {"another port", "mcp: [\"http://127.0.0.1:1\"]", server.url(), "",
+       "beyond the policy's bounds"},
+      {"its host at the usual port", "mcp: [\"http://127.0.0.1\"]", server.url(), "",
+       "beyond the policy's bounds"},
+      {"its host by TLS", "mcp: [\"https://" + place + "\"]", server.url(), "",
+       "beyond the policy's bounds"},
+      {"programs of any name", "mcp: [\"*\", \"" + place + "\", \"127*\"]", server.url(), "",
        "beyond the policy's bounds"},
       {"a token for no host", "mcp: [" + quoted + "]", server.url(),
-       "bearer_token_env: ISSUES_TOKEN", "ISSUES_TOKEN may not go to " + place},
+       "bearer_token_env: ISSUES_TOKEN", "ISSUES_TOKEN may not go to http://" + place},
       {"a token for another host",
        "mcp: [" + quoted + "], credentials: {ISSUES_TOKEN: [mcp.example.com]}", server.url(),
-       "bearer_token_env: ISSUES_TOKEN", "ISSUES_TOKEN may not go to " + place},
+       "bearer_token_env: ISSUES_TOKEN", "ISSUES_TOKEN may not go to http://" + place},
       {"the model's key", "mcp: [" + quoted + "]", server.url(), "bearer_token_env: OPENAI_API_KEY",
-       "OPENAI_API_KEY may not go to " + place},
-      {"plain http", "mcp: [mcp.example.com]", "http://mcp.example.com/mcp", "",
+       "OPENAI_API_KEY may not go to http://" + place},
+      {"plain http", "mcp: [\"https://mcp.example.com\"]", "http://mcp.example.com/mcp", "",
        "plain http is for loopback hosts only"},
-      {"a password in the address", "mcp: [mcp.example.com]",
+      {"a password in the address", "mcp: [\"https://mcp.example.com\"]",
        "https://u:secret@mcp.example.com/mcp", "", "a user name or password in it is not allowed"},
   };
   for (const auto& row : rows) {
@@ -234,10 +159,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_ends_a_run_that_requires_it_and_
 }
 
 BOOST_AUTO_TEST_CASE(a_token_that_is_not_set_makes_its_server_unavailable) {
-  LoopbackHttp server(polite);
+  LoopbackHttp server(polite_mcp);
   const McpRun run(0);
-  const std::string place = "\"127.0.0.1:" + std::to_string(server.port()) + "\"";
-  run.write_policy("mcp: [" + place + "], credentials: {ISSUES_TOKEN: [" + place + "]}");
+  run.write_policy(McpRun::bounds(server));
   const ProgramEnd end =
       run.run(server.url(), "required: true, bearer_token_env: ISSUES_TOKEN", "");
   BOOST_TEST(end.status == 7, end.errors);
@@ -248,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_is_not_set_makes_its_server_unavailable) {
 BOOST_AUTO_TEST_CASE(a_session_that_is_lost_is_begun_anew_once) {
   LoopbackHttp server([calls = 0](const ReceivedRequest& request) mutable {
     if (holds(request.body, "tools/call") && ++calls != 2) return served_status(404, {}, "");
-    return polite(request);
+    return polite_mcp(request);
   });
   const McpRun run(4);
 
@@ -292,7 +216,7 @@ BOOST_AUTO_TEST_CASE(calls_that_go_wrong_are_told_to_the_model_and_the_run_goes_
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       LoopbackHttp server([&row](const ReceivedRequest& request) {
-        return holds(request.body, "tools/call") ? row.response : polite(request);
+        return holds(request.body, "tools/call") ? row.response : polite_mcp(request);
       });
       const McpRun run;
       const std::string timeout = holds(row.output, "tool_timeout") ? "300ms" : "60s";

@@ -4,54 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
 #include "core/record/transcript_reader.h"
+#include "tests/end_to_end/served_folder.h"
 #include "tests/support/npm_packages.h"
-#include "tests/support/run_folder.h"
 
 using namespace sortie;
 using namespace sortie::test;
 
 namespace {
-
-/// A workspace with the server, and a task that names it.
-class ServedFolder : public RunFolder {
- public:
-  ServedFolder() {
-    write("work/server.py", read_file(SORTIE_SOURCE_DIR "/tests/data/mcp/server.py"));
-    commit_workspace();
-    write("policy.yaml",
-          "version: 1\nextends: [auto]\nbounds: {mcp: [python3 server.py, node, \"*/node\"]}\n");
-  }
-  /// @param settings  YAML of the server "one", beside its command
-  void set(const CassetteWriter& cassette, const std::string& mode,
-           const std::string& settings = {}) const {
-    write_task(cassette,
-               "policy: policy.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n    one: "
-               "{command: [python3, server.py, " +
-                   mode + "]" + (settings.empty() ? "" : ", " + settings) + "}\n");
-  }
-  std::string words(const std::string& kind) const {
-    std::string text;
-    for (const Json& record : records("mcp.message"))
-      if (record.string_at("kind") == kind) text += record.string_at("text") + "\n";
-    return text;
-  }
-  std::vector<std::string> states() const {
-    std::vector<std::string> names;
-    for (const Json& record : records("mcp.server")) names.push_back(record.string_at("state"));
-    return names;
-  }
-};
-
-CassetteWriter calls(const std::vector<std::string>& tools) {
-  CassetteWriter cassette;
-  for (const auto& tool : tools)
-    cassette.call("mcp__one__" + tool, Json::object({{"text", "hello"}})).next();
-  cassette.message("done");
-  return cassette;
-}
 
 bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

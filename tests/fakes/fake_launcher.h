@@ -46,6 +46,7 @@ class FakeCommand : public RunningCommand {
   const Fd& errors() const override { return none_; }
   int ended_descriptor() const override { return ended_.get(); }
   std::optional<ExitStatus> status() override { return status_; }
+  void ask_to_end() override {}
   void end(Ending why) override {
     if (!status_) finish({.ending = why});
     writer_.reset();

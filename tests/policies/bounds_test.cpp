@@ -74,29 +74,22 @@ BOOST_AUTO_TEST_CASE(a_function_runs_a_program_that_the_policy_names) {
   BOOST_TEST(messages(parse("bounds: {mcp: ['./tools/*.py']}"), {.task = task}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_words_of_an_entry_are_globs_over_the_first_words_of_a_program) {
-  const struct {
-    const char* entry;
-    std::vector<std::string> argv;
-    bool named;
-  } rows[] = {
-      {"npx", {"npx", "-y", "server"}, true},
-      {"npx -y server", {"npx", "-y", "server", "--more"}, true},
-      {"npx -y server", {"npx", "-y", "other"}, false},
-      {"npx -y server", {"npx", "-y"}, false},
-      {"npx -y server*", {"npx", "-y", "server x"}, true},
-      {"./tools/*", {"./tools/a", "b"}, true},
-      {"tools", {"./tools"}, false},
-      {"a b", {"a b"}, false},
-      {" ", {"a"}, false},
-  };
-  for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.entry) {
-      Policy policy;
-      policy.mcp = {row.entry};
-      BOOST_TEST(may_name_program(policy, row.argv) == row.named);
-    }
-  }
+BOOST_AUTO_TEST_CASE(a_server_is_a_program_or_an_address_that_the_policy_names) {
+  Task task;
+  task.mcp = {{.name = "docs", .command = {"node", "docs.js"}, .place = "task.yaml:5:5"}};
+  const std::vector<McpHostUse> hosts = {
+      {.server = "issues", .place = "task.yaml:6:5", .address = "https://node.example"}};
+  const BoundsRequest request{.task = task, .mcp_hosts = hosts};
+
+  // What is meant for the one lets nothing of the other kind in.
+  BOOST_TEST(messages(parse("bounds: {mcp: ['node*']}"), request) ==
+             "task.yaml:6:5: error: the address of the MCP server issues is beyond the policy's "
+             "bounds (policy.yaml:2: bounds.mcp is [node*], without https://node.example)");
+  BOOST_TEST(messages(parse("bounds: {mcp: ['https://node.example']}"), request) ==
+             "task.yaml:5:5: error: the program node of the MCP server docs is beyond the policy's "
+             "bounds (policy.yaml:2: bounds.mcp is [https://node.example])");
+  BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://*.node.example']}"), request) != "");
+  BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://node.example']}"), request) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so) {

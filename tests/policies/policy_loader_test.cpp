@@ -69,7 +69,7 @@ bounds:
   credentials: {MY_KEY: [api.example.com, "*.example.org:8443"]}
   models: ["openai/*"]
   vars_env: ["X_*"]
-  mcp: [mcp.example.com]
+  mcp: [npx -y server, "https://*.example.com:8443"]
   budget: {cost: 1.5, time: 2h}
 commands:
   - allow: [cargo, [build, test]]
@@ -454,6 +454,12 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
       {"version: 1\nbounds: {credentials: {KEY: ['*']}}",
        "p.yaml:2:30: error: 'KEY' has to be a host like api.example.com, with a port if need be, "
        "not '*': '*' would be every host"},
+      {"version: 1\nbounds: {mcp: [npx, 'https://a.b/mcp']}",
+       "p.yaml:2:21: error: 'mcp' has the address 'https://a.b/mcp', which can't be used: the host "
+       "alone, without a path"},
+      {"version: 1\nbounds: {mcp: ['https://*']}",
+       "p.yaml:2:16: error: 'mcp' has the address 'https://*', which can't be used: that would be "
+       "nearly every host"},
       {"version: 1\nnetwork: {allow: ['https://a.b']}",
        "p.yaml:2:19: error: 'allow' has to be a host like api.example.com, with a port if need be, "
        "not 'https://a.b': the host alone, without a scheme"},

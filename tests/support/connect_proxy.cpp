@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <list>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -53,6 +55,7 @@ struct ConnectProxy::State {
   int port = 0;
   mutable std::mutex mutex;
   std::vector<std::string> requests;
+  std::list<std::thread> peers;  ///< of the accepting thread alone
   std::thread thread;
 
   void run();
@@ -63,9 +66,12 @@ struct ConnectProxy::State {
 void ConnectProxy::State::run() {
   pollfd waits[3];
   while (wait_for(listener.get(), -1, quit.get(), waits)) {
-    const Fd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (client) serve(client.get());
+    Fd client(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!client) continue;
+    peers.emplace_back(
+        [this, owned = std::make_shared<Fd>(std::move(client))] { serve(owned->get()); });
   }
+  for (std::thread& peer : peers) peer.join();
 }
 
 std::string ConnectProxy::State::read_head(int client) {

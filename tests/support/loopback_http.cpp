@@ -7,83 +7,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "core/base/fd.h"
+#include "tests/support/served_peer.h"
 
 namespace sortie::test {
 namespace {
 
-/// One accepted connection.
-class Peer {
- public:
-  Peer(Fd socket, int quit) : socket_(std::move(socket)), quit_(quit) {}
-
-  /// False at the connection's end, at the time given and when the server quits.
-  bool read(std::string& buffer, int timeout_ms = -1) {
-    pollfd waits[] = {{socket_.get(), POLLIN, 0}, {quit_, POLLIN, 0}};
-    const int ready = ::poll(waits, 2, timeout_ms);
-    if (ready == 0) return true;
-    if (ready < 0 || waits[1].revents != 0) return alive_ = false;
-    char bytes[65536];
-    const ssize_t size = ::recv(socket_.get(), bytes, sizeof bytes, 0);
-    if (size <= 0) return alive_ = false;
-    buffer.append(bytes, static_cast<std::size_t>(size));
-    return true;
-  }
-
-  void write(std::string_view bytes) {
-    while (alive_ && !bytes.empty()) {
-      pollfd waits[] = {{socket_.get(), POLLOUT, 0}, {quit_, POLLIN, 0}};
-      if (::poll(waits, 2, -1) < 0 || waits[1].revents != 0) alive_ = false;
-      if (!alive_) return;
-      const ssize_t size =
-          ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (size < 0 && errno == EAGAIN) continue;
-      if (size <= 0) alive_ = false;
-      if (size > 0) bytes.remove_prefix(static_cast<std::size_t>(size));
-    }
-  }
-
-  bool alive() const { return alive_; }
-
- private:
-  Fd socket_;
-  int quit_;
-  bool alive_ = true;
-};
-
-std::optional<ReceivedRequest> read_request(Peer& peer, std::string& buffer) {
-  std::size_t end = std::string::npos;
-  while ((end = buffer.find("\r\n\r\n")) == std::string::npos)
-    if (!peer.read(buffer)) return std::nullopt;
-  ReceivedRequest request;
-  std::size_t at = buffer.find("\r\n");
-  request.line = buffer.substr(0, at);
-  while (at < end) {
-    const std::size_t next = buffer.find("\r\n", at + 2);
-    const std::string line = buffer.substr(at + 2, next - at - 2);
-    const std::size_t colon = line.find(": ");
-    request.headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
-    at = next;
-  }
-  const std::string length(header_value(request.headers, "Content-Length"));
-  const std::size_t size = length.empty() ? 0 : std::stoul(length);
-  buffer.erase(0, end + 4);
-  while (buffer.size() < size)
-    if (!peer.read(buffer)) return std::nullopt;
-  request.body = buffer.substr(0, size);
-  buffer.erase(0, size);
-  return request;
-}
-
-void respond(Peer& peer, const ServedResponse& response) {
+void respond(ServedPeer& peer, const ServedResponse& response) {
   peer.write(response.bytes);
   std::string ignored;
   if (response.then == ServedResponse::Then::hang)
@@ -98,6 +34,7 @@ struct LoopbackHttp::State {
   Handler handler;
   Fd listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   Fd quit{::eventfd(0, EFD_CLOEXEC)};
+  TlsContext context;
   int port = 0;
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
@@ -112,6 +49,7 @@ struct LoopbackHttp::State {
 };
 
 void LoopbackHttp::State::run() {
+  block_broken_pipes();
   for (int number = 1;; ++number) {
     pollfd waits[] = {{listener.get(), POLLIN, 0}, {quit.get(), POLLIN, 0}};
     if (::poll(waits, 2, -1) < 0) continue;
@@ -126,7 +64,7 @@ void LoopbackHttp::State::run() {
 
 void LoopbackHttp::State::serve(Fd socket, int number) {
   {
-    Peer peer(std::move(socket), quit.get());
+    ServedPeer peer(std::move(socket), context.get(), quit.get());
     std::string buffer;
     while (peer.alive()) {
       auto request = read_request(peer, buffer);
@@ -151,8 +89,10 @@ void LoopbackHttp::State::serve(Fd socket, int number) {
   changed.notify_all();
 }
 
-LoopbackHttp::LoopbackHttp(Handler handler) : state_(std::make_unique<State>()) {
+LoopbackHttp::LoopbackHttp(Handler handler, const std::optional<ServerCertificate>& certificate)
+    : state_(std::make_unique<State>()) {
   state_->handler = std::move(handler);
+  state_->context = make_tls_context(certificate);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -174,8 +114,8 @@ LoopbackHttp::~LoopbackHttp() {
 
 int LoopbackHttp::port() const { return state_->port; }
 
-std::string LoopbackHttp::url(const std::string& path) const {
-  return "http://127.0.0.1:" + std::to_string(port()) + path;
+std::string LoopbackHttp::url(const std::string& path, const std::string& host) const {
+  return (state_->context ? "https://" : "http://") + host + ":" + std::to_string(port()) + path;
 }
 
 std::vector<ReceivedRequest> LoopbackHttp::requests() const {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,20 +10,20 @@
 
 namespace sortie::test {
 
-/// An HTTP server on loopback that takes any number of connections at the same time, each in a
-/// thread of its own.
+/// An HTTP server on loopback, with TLS where it has a certificate, that takes any number of
+/// connections at the same time, each in a thread of its own.
 class LoopbackHttp {
  public:
   /// Called for one request at a time.
   using Handler = std::function<ServedResponse(const ReceivedRequest&)>;
 
-  explicit LoopbackHttp(Handler handler);
+  explicit LoopbackHttp(Handler handler, const std::optional<ServerCertificate>& certificate = {});
   LoopbackHttp(const LoopbackHttp&) = delete;
   ~LoopbackHttp();
 
   int port() const;
-  /// "http://127.0.0.1:PORT" and the path.
-  std::string url(const std::string& path = "/mcp") const;
+  /// "http://127.0.0.1:PORT" or "https://…", and the path.
+  std::string url(const std::string& path = "/mcp", const std::string& host = "127.0.0.1") const;
   std::vector<ReceivedRequest> requests() const;
   /// The header of each request whose line begins so; "" where it has none.
   std::vector<std::string> headers(const std::string& line, const std::string& name) const;

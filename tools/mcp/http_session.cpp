@@ -55,7 +55,6 @@ HttpHeaders HttpSession::common_headers() const {
   const std::lock_guard lock(mutex_);
   if (!id_.empty()) headers.emplace_back("Mcp-Session-Id", id_);
   if (!version_.empty()) headers.emplace_back("MCP-Protocol-Version", version_);
-  headers.insert(headers.end(), server_.headers.begin(), server_.headers.end());
   return headers;
 }
 

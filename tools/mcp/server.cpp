@@ -93,7 +93,7 @@ void Server::take_list(std::stop_token stop, Client::Deadline deadline) {
 }
 
 bool Server::renew(std::stop_token stop) {
-  if (usable_ && client_ && !client_->lost() && client_->list_changes() != seen_changes_) {
+  if (usable_ && !rests_ && !client_->lost() && client_->list_changes() != seen_changes_) {
     try {
       take_list(stop, within(settings_.tool_timeout));
       if (changed_)
@@ -110,7 +110,7 @@ bool Server::renew(std::stop_token stop) {
 }
 
 Json Server::call(const std::string& tool, const Json& arguments, std::stop_token stop) {
-  if (!usable_) throw ToolError(gone());
+  if (!usable_ || rests_) throw ToolError(gone());
   if (const auto why = client_->lost(); why && !restart(*why, stop)) throw ToolError(gone());
   try {
     return client_->call_tool(tool, arguments, within(settings_.tool_timeout), stop);
@@ -163,17 +163,40 @@ void Server::drop(const std::string& why) {
 }
 
 std::string Server::gone() const {
+  if (rests_)
+    return "The MCP server " + settings_.name +
+           " is not running here: its program could write. Its tools can't be called.";
   return "The MCP server " + settings_.name + " is not there any more: " + why_gone_ +
          ". Its tools can't be called.";
 }
 
-void Server::end(Client::Deadline deadline) {
-  if (client_) {
-    const bool was_there = !client_->lost();
-    client_->close(deadline);
-    if (was_there) log_->tell({.state = "ended"});
-    client_.reset();
+bool Server::rest(Client::Deadline deadline) {
+  if (!settings_.may_write || !usable_ || rests_ || client_->lost()) return false;
+  end_life(deadline);
+  rests_ = true;
+  return true;
+}
+
+void Server::wake(std::stop_token stop) {
+  if (!std::exchange(rests_, false)) return;
+  try {
+    begin_life("started", stop);
+  } catch (const ServerError& error) {
+    drop(error.what());
+    throw;
   }
+}
+
+void Server::end_life(Client::Deadline deadline) {
+  if (!client_) return;
+  const bool was_there = !client_->lost();
+  client_->close(deadline);
+  if (was_there) log_->tell({.state = "ended", .detail = client_->lost().value_or("")});
+  client_.reset();
+}
+
+void Server::end(Client::Deadline deadline) {
+  end_life(deadline);
   usable_ = false;
   log_->finish();
 }

@@ -39,7 +39,7 @@ struct ServerSettings {
 };
 
 /// One server of the run, over the lives of its process: started, asked, restarted once where it
-/// dies, ended. start() apart, the methods are called from one thread.
+/// dies, laid to rest and started again, ended. No two methods are called at the same time.
 class Server {
  public:
   using Connect = std::function<std::unique_ptr<Transport>()>;
@@ -65,6 +65,12 @@ class Server {
   /// The result of tools/call.
   /// @throws ToolError  worded for the model
   Json call(const std::string& tool, const Json& arguments, std::stop_token stop);
+  /// Ends it for now, as end() does, where its program may write; wake() starts it anew.
+  /// @return  whether it ran
+  bool rest(Client::Deadline deadline);
+  bool rests() const noexcept { return rests_; }
+  /// @throws ServerError  it is not there any more, then, or not as it was pinned
+  void wake(std::stop_token stop);
   /// In the polite way, by force at the deadline.
   void end(Client::Deadline deadline);
 
@@ -74,6 +80,7 @@ class Server {
   void take_list(std::stop_token stop, Client::Deadline deadline);
   bool restart(const std::string& why, std::stop_token stop);
   void drop(const std::string& why);
+  void end_life(Client::Deadline deadline);
   std::string gone() const;
 
   ServerSettings settings_;
@@ -86,6 +93,7 @@ class Server {
   bool changed_ = false;  ///< the list is another one than at the last renew()
   bool usable_ = false;
   bool restarted_ = false;
+  bool rests_ = false;
   std::string why_gone_;
 };
 

@@ -1,6 +1,7 @@
 #include "tools/mcp/servers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -12,8 +13,8 @@
 namespace sortie::mcp {
 namespace {
 
-/// What a server has to end by itself once it is told to.
-constexpr std::chrono::seconds kEndWithin{2};
+/// What a server has to end by itself: half of it once its stdin is closed, half after SIGTERM.
+constexpr std::chrono::seconds kEndWithin{4};
 
 /// Does something with each server at the same time.
 template <typename Act>
@@ -34,44 +35,80 @@ void Servers::end() {
 }
 
 std::vector<std::string> Servers::start(std::stop_token stop) {
-  std::vector<std::exception_ptr> failures(servers_.size());
-  side_by_side(servers_, [&](Server& server, std::size_t i) {
-    try {
-      server.start(stop);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  });
+  const auto failures = begin([&](Server& server) { server.start(stop); });
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
-    const ServerSettings& settings = servers_[i]->settings();
-    const std::string name = "tools.mcp." + settings.name;
+    const std::string name = "tools.mcp." + servers_[i]->settings().name;
     if (!failures[i]) {
       const ToolList& list = servers_[i]->tools();
       lines.push_back(name + ": " + std::to_string(list.tools.size()) + " tools, pin " + list.pin);
       for (const auto& left_out : list.left_out) lines.push_back(name + ": " + left_out);
       continue;
     }
-    try {
-      std::rethrow_exception(failures[i]);
-    } catch (const ServerError& error) {
-      if (settings.required || error.kind() == ServerError::Kind::pin_broken) {
-        end();
-        throw Error(name + ": " +
-                        (settings.required ? "the required MCP server" : "the MCP server") +
-                        " can't be used: " + error.what(),
-                    ExitCode::environment);
-      }
-      lines.push_back(name + ": the run goes on without this MCP server: " + error.what());
-    }
+    check_that_run_goes_on(*servers_[i], *failures[i], stop);
+    lines.push_back(name + ": the run goes on without this MCP server: " + failures[i]->what());
   }
   return lines;
 }
 
+/// Takes a step that may fail with all of them at the same time. @return  what came of each
+Servers::Failures Servers::begin(const std::function<void(Server&)>& step) {
+  Failures failures(servers_.size());
+  std::vector<std::exception_ptr> others(servers_.size());
+  side_by_side(servers_, [&](Server& server, std::size_t i) {
+    try {
+      step(server);
+    } catch (const ServerError& error) {
+      failures[i] = error;
+    } catch (...) {
+      others[i] = std::current_exception();
+    }
+  });
+  for (const auto& other : others)
+    if (other) std::rethrow_exception(other);
+  return failures;
+}
+
+/// @throws Error  ExitCode::environment
+void Servers::check_that_run_goes_on(const Server& server, const ServerError& error,
+                                     const std::stop_token& stop) {
+  const ServerSettings& settings = server.settings();
+  const bool pin_broken = error.kind() == ServerError::Kind::pin_broken;
+  // A run that is stopped ends for that, and soon.
+  if (stop.stop_requested() || (!settings.required && !pin_broken)) return;
+  end();
+  throw Error("tools.mcp." + settings.name + ": " +
+                  (settings.required ? "the required MCP server" : "the MCP server") +
+                  " can't be used: " + error.what(),
+              ExitCode::environment);
+}
+
+int Servers::rest() {
+  const auto deadline = std::chrono::steady_clock::now() + kEndWithin;
+  std::atomic<int> ran = 0;
+  side_by_side(servers_,
+               [&](Server& server, std::size_t) { ran += server.rest(deadline) ? 1 : 0; });
+  return ran;
+}
+
+int Servers::hold(bool on) {
+  held_ = on;
+  return on ? rest() : 0;
+}
+
 bool Servers::renew(std::stop_token stop) {
+  if (!held_) wake(stop);
   bool changed = false;
   for (const auto& server : servers_) changed = server->renew(stop) || changed;
   return changed;
+}
+
+void Servers::wake(std::stop_token stop) {
+  const auto rests = [](const auto& server) { return server->rests(); };
+  if (std::none_of(servers_.begin(), servers_.end(), rests)) return;
+  const auto failures = begin([&](Server& server) { server.wake(stop); });
+  for (std::size_t i = 0; i < servers_.size(); ++i)
+    if (failures[i]) check_that_run_goes_on(*servers_[i], *failures[i], stop);
 }
 
 std::vector<std::unique_ptr<Tool>> Servers::tools() {

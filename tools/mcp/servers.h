@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -25,13 +27,29 @@ class Servers : public ToolSource {
   ///                was pinned; all of them are ended then
   std::vector<std::string> start(std::stop_token stop);
 
+  /// Ends those for now whose programs may write, so that nothing changes the tree behind whoever
+  /// looks at it. They are started anew by the next renew() that finds them not held.
+  /// @return  how many ran
+  int rest();
+  /// As rest(), for as long as it is on: they stay ended.
+  /// @return  how many ran
+  int hold(bool on);
+  /// @throws Error  ExitCode::environment: one that rested is not there any more and required, or
+  ///                not as it was pinned
   bool renew(std::stop_token stop) override;
   std::vector<std::unique_ptr<Tool>> tools() override;
 
  private:
+  using Failures = std::vector<std::optional<ServerError>>;
+
+  Failures begin(const std::function<void(Server&)>& step);
+  void check_that_run_goes_on(const Server& server, const ServerError& error,
+                              const std::stop_token& stop);
+  void wake(std::stop_token stop);
   void end();
 
   std::vector<std::unique_ptr<Server>> servers_;
+  bool held_ = false;
 };
 
 }  // namespace sortie::mcp

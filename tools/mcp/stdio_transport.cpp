@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "core/base/error.h"
@@ -43,9 +44,18 @@ struct StdioTransport::Process {
   LineReader lines;
   bool output_open = true;
   bool errors_open = true;
-  bool told = false;  ///< that it is to end: its stdin is closed
+  std::optional<Deadline> told_at{};  ///< that it is to end: its stdin was closed then
+  bool asked = false;                 ///< likewise, by SIGTERM
   std::optional<Deadline> kill_at{};
   std::optional<Deadline> give_up_at{};
+
+  /// Half of its time is for the end that its stdin tells it, the rest for the one by SIGTERM.
+  Deadline ask_at() const { return *told_at + (*kill_at - *told_at) / 2; }
+  /// When something is to be done about its end, where it is to end.
+  std::optional<Deadline> next_step() const {
+    if (give_up_at || !kill_at) return give_up_at;
+    return asked ? *kill_at : std::min(ask_at(), *kill_at);
+  }
 
   void kill() {
     if (give_up_at) return;
@@ -147,7 +157,7 @@ std::string StdioTransport::converse(Process& process) {
       process.errors_open = read_piece(process.running->errors(), take_text, some);
     more = more || some;
     // All of it is dead then: what the pipes still hold is the last.
-    if (status && !more) return ended(*status);
+    if (status && !more) return ended(*status, process.asked);
     if (!cut_off_by_.empty()) process.kill();
     write_some(process);
     end_politely(process);
@@ -157,15 +167,14 @@ std::string StdioTransport::converse(Process& process) {
 
 void StdioTransport::wait(Process& process) {
   Deadline until = steady_clock::now() + std::chrono::minutes(1);
-  if (const auto& next = process.give_up_at ? process.give_up_at : process.kill_at)
-    until = std::min(until, *next);
+  if (const auto next = process.next_step()) until = std::min(until, *next);
   bool has_words = false;
   {
     const std::lock_guard lock(mutex_);
     has_words = !waiting_.empty();
   }
   const auto& running = *process.running;
-  const int input = has_words && !process.told ? process.running->input().get() : -1;
+  const int input = has_words && !process.told_at ? process.running->input().get() : -1;
   std::array<pollfd, 5> polled = {{{wake_.get(), POLLIN, 0},
                                    {running.ended_descriptor(), POLLIN, 0},
                                    {process.output_open ? running.output().get() : -1, POLLIN, 0},
@@ -192,9 +201,13 @@ void StdioTransport::end_politely(Process& process) {
   }
   if (!by) return;
   process.kill_at = by;
-  if (!process.told) {
-    process.told = true;
+  if (!process.told_at) {
+    process.told_at = now;
     process.running->input().reset();
+  }
+  if (!process.asked && now >= process.ask_at() && now < *by) {
+    process.asked = true;
+    process.running->ask_to_end();
   }
   if (process.give_up_at && now >= *process.give_up_at)
     throw Error("it could not be ended within 20 s of being killed");
@@ -203,7 +216,7 @@ void StdioTransport::end_politely(Process& process) {
 
 void StdioTransport::write_some(Process& process) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.empty() || process.told) return;
+  if (waiting_.empty() || process.told_at) return;
   const ssize_t count =
       ::write(process.running->input().get(), waiting_.data(), std::min(waiting_.size(), kPiece));
   if (count > 0) waiting_.erase(0, static_cast<std::size_t>(count));
@@ -258,9 +271,12 @@ void StdioTransport::take_errors(std::string_view bytes) {
   receiver_->remarked({Remark::Kind::stderr_text, text});
 }
 
-std::string StdioTransport::ended(const ExitStatus& status) const {
+/// @param asked  whether it was asked to end by SIGTERM
+std::string StdioTransport::ended(const ExitStatus& status, bool asked) const {
   std::string why;
-  switch (status.ending) {
+  const bool as_asked = asked && status.ending == Ending::signalled && status.code == SIGTERM;
+  const std::string& reason = cut_off_by_.empty() ? end_reason_ : cut_off_by_;
+  switch (as_asked ? Ending::cancelled : status.ending) {
     case Ending::exited:
       why = "it exited with code " + std::to_string(status.code);
       break;
@@ -271,9 +287,8 @@ std::string StdioTransport::ended(const ExitStatus& status) const {
       why = "it could not be started";
       break;
     case Ending::cancelled:
-      why = "it was ended";
-      if (const auto& reason = cut_off_by_.empty() ? end_reason_ : cut_off_by_; !reason.empty())
-        why += ": " + reason;
+      why = as_asked ? "it was ended" : "it had to be killed";
+      if (!reason.empty()) why += ": " + reason;
       break;
     case Ending::timed_out:
     case Ending::output_limit:

@@ -53,7 +53,7 @@ class StdioTransport : public Transport {
   void take_line(std::string_view line);
   void take_long_line(std::size_t bytes);
   void take_errors(std::string_view bytes);
-  std::string ended(const ExitStatus& status) const;
+  std::string ended(const ExitStatus& status, bool asked) const;
   void wake();
 
   Launcher& launcher_;

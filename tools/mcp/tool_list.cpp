@@ -110,14 +110,23 @@ std::string full_name(const ToolIdentity& tool) {
 
 std::vector<std::string> shown_names(const std::vector<ToolIdentity>& tools) {
   std::map<std::string, int> times;
-  std::vector<std::string> names;
+  std::vector<std::string> full;
   for (const auto& tool : tools) {
-    names.push_back(full_name(tool));
-    ++times[names.back()];
+    full.push_back(full_name(tool));
+    ++times[full.back()];
   }
-  for (std::size_t i = 0; i < tools.size(); ++i)
-    if (names[i].size() > kMostNameBytes || times[names[i]] > 1)
-      names[i] = shortened(names[i], tools[i]);
+  // A server may call a tool just as another one is called that is cut: then both are.
+  std::vector<std::string> names = full;
+  std::set<std::string> taken;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < tools.size(); ++i) {
+      const bool fits = full[i].size() <= kMostNameBytes && times[full[i]] == 1;
+      if (names[i] != full[i] || (fits && taken.count(full[i]) == 0)) continue;
+      names[i] = shortened(full[i], tools[i]);
+      more = taken.insert(names[i]).second || more;
+    }
+  }
   return names;
 }
 

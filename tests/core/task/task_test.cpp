@@ -286,6 +286,25 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>:3:1: error: 'requires' is not supported yet"},
       {"version: 1\nprompt: x\ntools: {mcp: {a: {}}}",
        "<stdin>:3:15: error: the MCP server 'a' needs either a command or a url"},
+      {"version: 1\nprompt: x\ntools: {mcp: {sortie: {command: [x]}}}",
+       "<stdin>:3:15: error: 'sortie' is what events call sortie's own tools; choose another name "
+       "for the server"},
+      {"version: 1\nprompt: x\ntools: {mcp: {Sortie: {command: [x]}}}",
+       "<stdin>:3:15: error: 'Sortie' is what events call sortie's own tools; choose another name "
+       "for the server"},
+      {"version: 1\nprompt: x\ntools: {mcp: {a__b: {command: [x]}}}",
+       "<stdin>:3:15: error: 'server name' has to be 1 to 32 letters, digits, '-' and single '_', "
+       "not 'a__b'"},
+      {"version: 1\nprompt: x\ntools: {mcp: {a_: {command: [x]}}}",
+       "<stdin>:3:15: error: 'server name' has to be 1 to 32 letters, digits, '-' and single '_', "
+       "not 'a_'"},
+      {"version: 1\nprompt: x\ntools: {mcp: {a_b_c_d_e_f_g_h_i_j_k_l_m_n_o_p_q: {command: [x]}}}",
+       "<stdin>:3:15: error: 'server name' is longer than 32 bytes"},
+      {"version: 1\nprompt: x\ntools: {mcp: {a: {command: [x]}, a: {command: [y]}}}",
+       "<stdin>:3:34: error: duplicate key 'a'"},
+      {"version: 1\nprompt: x\ntools: {enable: [mcp__dosc__x], mcp: {docs: {command: [x]}}}",
+       "<stdin>:3:18: error: there is no MCP server 'dosc' for the tool 'mcp__dosc__x'; did you "
+       "mean 'docs'?"},
       {"version: 1\nprompt: x\ntools: {enable: [shel]}",
        "<stdin>:3:18: error: there is no tool 'shel'; did you mean 'shell'?"},
       {"version: 1\nprompt: x\ntools: {enable: []}",

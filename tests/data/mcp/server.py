@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import socket
 import sys
+import threading
 import time
 
 mode = sys.argv[1] if len(sys.argv) > 1 else "good"
@@ -36,7 +38,7 @@ def tool(name, description="", **properties):
 def tools():
     listed = [tool("echo", "Says it again.", text={"type": "string"}), tool("fail"), tool("env"),
               tool("image"), tool("structured"), tool("resource"), tool("change"), tool("roots"),
-              tool("write"), tool("read.dotted")]
+              tool("write"), tool("read.dotted"), tool("connect")]
     if changed:
         listed.append(tool("added", "Came later."))
     return listed
@@ -112,13 +114,41 @@ def call(request):
         ping = json.loads(sys.stdin.readline())
         return reply(request, text(json.dumps([roots["result"], sampling["error"]["code"],
                                                ping["result"]])))
+    if name == "connect":
+        try:
+            socket.create_connection(("127.0.0.1", int(arguments["text"])), 5).close()
+            return reply(request, text("connected"))
+        except OSError as error:
+            return reply(request, text("no way: " + str(error), isError=True))
     if name == "write":
         open("written.txt", "w").write("by the server\n")
         return reply(request, text("wrote"))
     reply(request, text("echo: " + str(arguments.get("text", ""))))
 
 
+def write_without_end():
+    """A file that is another one whenever somebody looks."""
+    with open("counter.txt", "ab", 0) as file:
+        while True:
+            file.write(b".")
+            time.sleep(0.0005)
+
+
+def tidy_up(*_):
+    print("tidied up", file=sys.stderr, flush=True)
+    open("farewell.txt", "w").write("gone\n")
+    os._exit(0)
+
+
 def main():
+    if mode == "meets":  # the one that is named last
+        open(sys.argv[2], "w").close()
+        while not os.path.exists(sys.argv[3]):
+            time.sleep(0.01)
+    if mode == "busy":
+        threading.Thread(target=write_without_end, daemon=True).start()
+    if mode == "ends_by_term":
+        signal.signal(signal.SIGTERM, tidy_up)
     if mode == "hang_start":
         time.sleep(1000)
     if mode == "die_start":
@@ -157,8 +187,10 @@ def main():
             call(message)
         elif method == "notifications/cancelled":
             print("cancelled " + str(message["params"]["requestId"]), file=sys.stderr, flush=True)
-    if mode == "deaf_to_the_end":
+    if mode in ("deaf_to_the_end", "ends_by_term"):
         time.sleep(1000)
+    if mode == "farewell":
+        tidy_up()
 
 
 main()

@@ -38,6 +38,7 @@ class ForkedCommand : public RunningCommand {
     }
     return status_;
   }
+  void ask_to_end() override { ::kill(child_, SIGTERM); }
   void end(Ending) override { ::kill(child_, SIGKILL); }
 
  private:

@@ -117,6 +117,45 @@ BOOST_AUTO_TEST_CASE(a_command_need_not_read_its_input) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_command_that_is_asked_to_end_may_tidy_up) {
+  in_each_way([](Sandboxed& here, Keeper& keeper) {
+    const auto running = keeper.launcher().start(
+        here.shell("trap 'echo bye; exit 5' TERM; echo ready; tail -f /dev/null & wait"));
+    std::string text = differs("output", read_until(*running, "ready\n"), "ready\n");
+    running->ask_to_end();
+    text += differs("its last words", read_until(*running, "bye\n"), "bye\n");
+    return text + differs("status", ended(end_of(*running)), "0:5");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_a_wrapper_has_started_hears_that_it_is_to_end) {
+  in_each_way([](Sandboxed& here, Keeper& keeper) {
+    const auto running =
+        keeper.launcher().start(here.shell("trap : TERM; sh -c 'trap \"echo leaf; exit\" TERM; "
+                                           "echo ready; tail -f /dev/null & wait' & "
+                                           "wait; wait; exit 3"));
+    std::string text = differs("output", read_until(*running, "ready\n"), "ready\n");
+    running->ask_to_end();
+    text += differs("its last words", read_until(*running, "leaf\n"), "leaf\n");
+    return text + differs("status", ended(end_of(*running)), "0:3");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_is_deaf_goes_on_until_it_is_killed) {
+  in_each_way([](Sandboxed& here, Keeper& keeper) {
+    Command command = here.shell("trap '' TERM; echo ready; exec cat");
+    command.input = CommandInput::pipe;
+    const auto running = keeper.launcher().start(command);
+    std::string text = differs("output", read_until(*running, "ready\n"), "ready\n");
+    running->ask_to_end();
+    running->ask_to_end();
+    write_all(running->input().get(), "still here\n");
+    text += differs("answer", read_until(*running, "\n"), "still here\n");
+    running->end(Ending::cancelled);
+    return text + differs("status", ended(end_of(*running)), ended({.ending = Ending::cancelled}));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(errors_come_apart_where_that_is_asked_for) {
   in_each_way([](Sandboxed& here, Keeper& keeper) {
     Command command = here.shell("echo out; echo err >&2; echo out; echo err >&2");

@@ -35,6 +35,22 @@ BOOST_AUTO_TEST_CASE(names_fit_the_model_and_are_each_tools_own) {
   BOOST_TEST(sha1_hex("abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
 }
 
+BOOST_AUTO_TEST_CASE(no_tool_is_called_as_one_whose_name_was_cut) {
+  const std::string longer(80, 'x');
+  const std::string cut = shown_names({{"s", longer}}).front();
+  const std::string forged = cut.substr(std::string("mcp__s__").size());
+  const std::string again =
+      ("mcp__s__" + forged).substr(std::string("mcp__s__").size(), 16) + sha1_hex("s/" + forged);
+
+  const auto names = shown_names({{"s", again}, {"s", forged}, {"s", longer}, {"s", "good"}});
+
+  BOOST_TEST(names[2] == cut);
+  BOOST_TEST(names[1] == "mcp__s__" + again);
+  BOOST_TEST(names[0] != names[1]);
+  BOOST_TEST(names[3] == "mcp__s__good");
+  for (const auto& name : names) BOOST_TEST(name.size() <= 64u);
+}
+
 BOOST_AUTO_TEST_CASE(the_pin_is_of_what_the_server_says_not_of_how_it_says_it) {
   const std::string one =
       pin_of(tools(R"([{"name":"a","inputSchema":{"type":"object","x":1}},{"name":"b"}])"));
