@@ -13,6 +13,7 @@
 #include "app/auth_file_choice.h"
 #include "app/confinement.h"
 #include "app/mcp_servers.h"
+#include "app/named_files.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
@@ -23,6 +24,7 @@
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/model/credentials.h"
+#include "core/task/file_judge.h"
 #include "core/task/variables.h"
 #include "core/workspace/git_info.h"
 #include "policies/bounds.h"
@@ -288,22 +290,13 @@ VariableSources make_sources(RunInputs& inputs, FlagVariables flags) {
   };
   sources.standard_input = [noted] { return noted("stdin", read_standard_input()); };
   sources.file = [&inputs, noted](const std::string& name) -> std::optional<std::string> {
-    const fs::path path = fs::weakly_canonical(inputs.workspace / name);
-    for (const auto& folder : inputs.policy.read) {
-      const fs::path allowed = fs::weakly_canonical(inputs.workspace / folder);
-      const fs::path relative = path.lexically_relative(allowed);
-      if (relative.empty() || *relative.begin() == "..") continue;
-      const PathRules rules(inputs.policy, {.workspace = inputs.workspace,
-                                            .out = {},
-                                            .protected_files = {},
-                                            .home = environment("HOME").value_or("")});
-      if (rules.is_hidden(path))
-        throw InputError("{{file:" + name + "}}: the policy's paths.hide hides it");
-      if (fs::exists(path) && !fs::is_regular_file(path))
-        throw InputError("{{file:" + name + "}}: is no regular file");
-      return noted("file:" + name, read_file(path, 1u << 20));
-    }
-    throw InputError("{{file:" + name + "}}: the policy's paths.read does not have it");
+    const fs::path path = inputs.workspace / name;
+    if (const auto problem = NamedFiles(inputs.policy, inputs.workspace).problem(path);
+        !problem.empty())
+      throw InputError("{{file:" + name + "}}: " + problem);
+    if (fs::exists(path) && !fs::is_regular_file(path))
+      throw InputError("{{file:" + name + "}}: is no regular file");
+    return noted("file:" + name, read_file(path, 1u << 20));
   };
   sources.date = today();
   sources.run_id = inputs.run_id;
@@ -338,6 +331,29 @@ fs::path resolve_workspace(const RunOptions& options, const Task& task) {
   return root;
 }
 
+/// The policy is loaded as soon as the task file has named it: it says which files the task may
+/// bring in. One of a task's own folder or of the workspace is nobody's secret from them.
+void load_task_and_policy(const RunOptions& options, const std::string& piped, RunInputs& inputs) {
+  std::error_code error;
+  const bool from_stdin = options.task == "-";
+  fs::path folder =
+      from_stdin ? fs::current_path(error) : fs::absolute(options.task, error).parent_path();
+  if (folder == "/") folder.clear();  // the whole machine is no task's own folder
+  std::optional<Policy> policy;
+  fs::path workspace;
+  inputs.task = load_task(options.task, piped, [&](const fs::path& file, const Task& task) {
+    if (!policy) {
+      policy = load_policy(chosen_policy(options.policy, task));
+      workspace = resolve_workspace(options, task);
+    }
+    std::vector<fs::path> folders = {workspace};
+    if (!folder.empty()) folders.push_back(folder);
+    return NamedFiles(*policy, workspace).problem(file, folders);
+  });
+  inputs.policy =
+      policy ? std::move(*policy) : load_policy(chosen_policy(options.policy, inputs.task));
+}
+
 }  // namespace
 
 std::string chosen_policy(const std::string& flag, const Task& task) {
@@ -352,8 +368,7 @@ RunInputs load_inputs(const RunOptions& options) {
     piped = read_standard_input();
     if (!piped || piped->empty()) throw InputError("TASK is '-', and stdin has no task");
   }
-  inputs.task = load_task(options.task, piped.value_or(""));
-  inputs.policy = load_policy(chosen_policy(options.policy, inputs.task));
+  load_task_and_policy(options, piped.value_or(""), inputs);
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
   check_stages(inputs);

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/yaml.h"
+#include "core/task/file_judge.h"
 #include "core/task/functions.h"
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
@@ -68,8 +69,8 @@ TextPlace place_in_task(std::string_view text, const TextPlace& prompt, std::str
 /// Reads one task file; every finding is kept until the end.
 class Loader {
  public:
-  Loader(std::string shown, std::string text, std::filesystem::path folder)
-      : folder_(std::move(folder)) {
+  Loader(std::string shown, std::string text, std::filesystem::path folder, const FileJudge& judge)
+      : folder_(std::move(folder)), judge_(judge) {
     source_ = findings_.add_source(std::move(shown), std::move(text));
   }
 
@@ -146,6 +147,7 @@ class Loader {
     if (draft_.functions.empty()) return;
     Task& task = draft_.task;
     task.functions_file = absolute_path(folder_, draft_.functions);
+    if (!may_read(task.functions_file, "manifest", *draft_.functions_at)) return;
     task.functions = sortie::read_functions(task.functions_file, draft_.functions,
                                             *draft_.functions_at, findings_);
   }
@@ -167,8 +169,17 @@ class Loader {
     }
   }
 
+  /// Whether a file that the task names may be read for it; a finding where not.
+  bool may_read(const std::filesystem::path& file, const char* what, const TextPlace& place) {
+    const std::string problem = judge_ ? judge_(file, draft_.task) : "";
+    if (problem.empty()) return true;
+    findings_.error(place, what + (" '" + one_line(file.string()) + "': ") + problem);
+    return false;
+  }
+
   /// What it is says its content, not its name.
   void read_image(TaskImage& image, const TextPlace& place) {
+    if (!may_read(image.path, "image", place)) return;
     TextFile file = read_bytes_file(image.path, kMaxImageBytes);
     const auto header = read_image_header(file.text);
     if (file.problem.empty() && !header)
@@ -205,6 +216,7 @@ class Loader {
   /// @param named  the file as the task names it
   std::string read_prompt_file(const std::string& named, const TextPlace& place) {
     const std::filesystem::path path = (folder_ / named).lexically_normal();
+    if (!may_read(path, "prompt file", place)) return {};
     TextFile file = read_text_file(path, kMaxPromptBytes);
     if (file.problem.empty() && is_blank(file.text)) file.problem = "is blank";
     if (!file.problem.empty()) {
@@ -221,6 +233,7 @@ class Loader {
   /// The schema has to be one that can be checked in full; else misfits would pass.
   void read_output_schema() {
     const std::filesystem::path& path = draft_.task.output.schema_file;
+    if (!may_read(path, "schema file", *draft_.schema_at)) return;
     TextFile file = read_text_file(path, kMaxSchemaBytes);
     const std::string name = "schema file '" + one_line(path.string()) + "'";
     if (!file.problem.empty())
@@ -240,6 +253,7 @@ class Loader {
   }
 
   std::filesystem::path folder_;
+  const FileJudge& judge_;
   Diagnostics findings_;
   std::size_t source_ = 0;
   TaskDraft draft_;
@@ -248,11 +262,16 @@ class Loader {
 }  // namespace
 
 Task load_task(const std::string& path, const std::string& stdin_text) {
-  if (path == "-") return Loader("<stdin>", stdin_text, std::filesystem::current_path()).load({});
+  return load_task(path, stdin_text, {});
+}
+
+Task load_task(const std::string& path, const std::string& stdin_text, const FileJudge& judge) {
+  if (path == "-")
+    return Loader("<stdin>", stdin_text, std::filesystem::current_path(), judge).load({});
   TextFile file = read_text_file(path, kMaxYamlBytes, Pipes::accepted);
   if (!file.problem.empty()) throw InputError(path + ": error: " + file.problem);
   const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
-  return Loader(path, std::move(file.text), absolute.parent_path()).load(absolute);
+  return Loader(path, std::move(file.text), absolute.parent_path(), judge).load(absolute);
 }
 
 Json task_schema() {

@@ -4,10 +4,14 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "tests/support/images.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -183,6 +187,74 @@ BOOST_AUTO_TEST_CASE(a_task_can_not_put_hidden_files_or_pipes_into_its_prompt) {
   BOOST_TEST(hidden.errors.find("paths.hide") != std::string::npos, hidden.errors);
   BOOST_TEST(pipe.status == 2);
   BOOST_TEST(pipe.errors.find("is no regular file") != std::string::npos, pipe.errors);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_task_names_is_read_only_where_the_policy_lets_it) {
+  const struct {
+    const char* what;
+    const char* task;       ///< what the task says; ELSEWHERE is a folder of its own
+    const char* more;       ///< of the policy
+    const char* says = "";  ///< on stderr; "" where the run takes the file
+  } rows[] = {
+      {"a prompt beside the task", "prompt_file: prompt.md", ""},
+      {"a prompt of the workspace", "prompt_file: work/prompt.md", ""},
+      {"a link that stays", "prompt_file: work/inner.md", ""},
+      {"a prompt elsewhere", "prompt_file: ELSEWHERE/secret", "", "leads out of the task's folder"},
+      {"by a way up", "prompt_file: ../SHORT/secret", "", "leads out of the task's folder"},
+      {"a link that leads out", "prompt_file: work/outer.md", "", "leads out of the task's folder"},
+      {"a folder that leads out", "prompt_file: work/folder/secret", "",
+       "leads out of the task's folder"},
+      {"elsewhere, by paths.read", "prompt_file: work/outer.md", "paths: {read: [ELSEWHERE]}"},
+      {"hidden", "prompt_file: work/prompt.md", "paths: {hide: ['prompt.md']}", "paths.hide"},
+      {"a link to what is hidden", "prompt_file: work/inner.md", "paths: {hide: ['prompt.md']}",
+       "paths.hide"},
+      {"hidden under paths.read", "prompt_file: ELSEWHERE/secret",
+       "paths: {read: [ELSEWHERE], hide: ['ELSEWHERE/secret']}", "paths.hide"},
+      {"a stage's", "stages: [{name: a, prompt_file: work/outer.md}]", "",
+       "leads out of the task's folder"},
+      {"functions", "prompt: x\ntools: {functions: work/outer.md}", "",
+       "leads out of the task's folder"},
+      {"a schema", "prompt: x\noutput: {schema: ELSEWHERE/secret}", "",
+       "leads out of the task's folder"},
+      {"an image", "prompt: x\nimages: [work/outer.png]", "", "leads out of the task's folder"},
+      {"an image beside the task", "prompt: x\nimages: [image.png]", ""},
+  };
+  const TemporaryFolder elsewhere;
+  const std::string place = elsewhere.path().string();
+  write_file(elsewhere / "secret", "TOPSECRET: not for the model\n");
+  write_file(elsewhere / "image.png", images::kPng);
+  const auto filled = [&](std::string text) {
+    for (const auto& [name, value] :
+         {std::pair("ELSEWHERE", place), std::pair("SHORT", elsewhere.path().filename().string())})
+      for (std::size_t at; (at = text.find(name)) != std::string::npos;)
+        text.replace(at, std::string_view(name).size(), value);
+    return text + "\n";
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.what) {
+      const RunFolder folder;
+      for (const char* name : {"prompt.md", "work/prompt.md"}) folder.write(name, "Do it.\n");
+      folder.write("image.png", images::kPng);
+      fs::create_symlink("prompt.md", folder.workspace() / "inner.md");
+      fs::create_symlink(elsewhere / "secret", folder.workspace() / "outer.md");
+      fs::create_symlink(elsewhere / "image.png", folder.workspace() / "outer.png");
+      fs::create_directory_symlink(elsewhere.path(), folder.workspace() / "folder");
+      CassetteWriter().message("done").save(folder.path("cassette.jsonl"));
+      folder.write("policy.yaml", filled(std::string("version: 1\nextends: strict\n") + row.more));
+      folder.write("task.yaml",
+                   filled(std::string("version: 1\nworkspace: {path: work}\npolicy: policy.yaml\n"
+                                      "expect: {changes: any}\n"
+                                      "model: {provider: replay, cassette: cassette.jsonl}\n") +
+                          row.task));
+
+      const ProgramEnd end = folder.run();
+
+      const bool taken = *row.says == '\0';
+      BOOST_TEST(end.status == (taken ? 0 : 2), end.errors);
+      BOOST_TEST(end.errors.find(row.says) != std::string::npos, end.errors);
+      BOOST_TEST(end.errors.find("TOPSECRET") == std::string::npos, end.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
