@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "tools/embedded_patch.h"
 #include "tools/patch/parser.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 namespace {
@@ -19,8 +20,6 @@ namespace fs = std::filesystem;
 
 /// The server that built-in tools are shown as tools of.
 constexpr const char* kOwnServer = "sortie";
-/// Room for the line that says how much was left out.
-constexpr std::size_t kMarkBytes = 256;
 
 constexpr int kNotStarted = -1;
 constexpr int kTimedOut = 124;   // as timeout(1), and as codex
@@ -141,12 +140,6 @@ const Json& argv_of(const Json& actions) {
   return none;
 }
 
-bool has_action(const Json& actions, std::string_view kind) {
-  const auto& list = actions.items();
-  return std::any_of(list.begin(), list.end(),
-                     [kind](const Json& action) { return action.string_at("kind") == kind; });
-}
-
 Json arguments_of(const Json& call) {
   const std::string text = call.string_at("arguments");
   if (call.string_at("form") == "custom") return Json::object({{"input", text}});
@@ -204,13 +197,21 @@ Json change_item(Json changes) {
       {{"type", "file_change"}, {"changes", std::move(changes)}, {"status", "in_progress"}});
 }
 
-/// The patch that a shell call is.
-Json embedded_changes(const Json& arguments) {
+/// What the patch that a call of a shell is changes; nothing where it is no patch.
+std::optional<Json> embedded_changes(const Json& arguments, const fs::path& workspace) {
   const Json& command = command_of(arguments);
-  const auto patch =
-      find_embedded_patch(command.is_string() ? std::vector<std::string>{"sh", "-c", command.text()}
-                                              : words_of(command));
-  return patch ? changes_of(patch->patch, patch->folder) : Json::array();
+  const std::vector<std::string> argv = command.is_string()
+                                            ? std::vector<std::string>{"sh", "-c", command.text()}
+                                            : words_of(command);
+  if (!find_embedded_patch(argv)) return std::nullopt;
+  try {
+    const Json patch = embedded_patch_arguments(
+        argv, workspace_path(arguments.string_at("workdir"), workspace), workspace);
+    const std::string folder = patch.string_at("workdir");
+    return changes_of(patch.string_at("input"), folder == "." ? "" : folder);
+  } catch (const ToolError&) {  // it leads out of the workspace, and is refused
+    return Json::array();
+  }
 }
 
 Json server_item(const Json& origin, const std::string& tool, Json arguments) {
@@ -223,10 +224,22 @@ Json server_item(const Json& origin, const std::string& tool, Json arguments) {
                        {"status", "in_progress"}});
 }
 
+/// The command ended well, and what it printed is not what it had to print.
+void fail_result(Json& item, const Json& output) {
+  const std::string shown = output.string_at("shown");
+  const std::string first = shown.substr(0, shown.find('\n'));
+  item.set("status", "failed");
+  if (!first.empty() && !first.starts_with("Exit code: ")) item.set("reason", first);
+}
+
 void complete_command(Json& item, const Json& output) {
   const std::string status = output.string_at("status");
   item.set("aggregated_output", shortened_output(output.string_at("output")));
-  if (output["exit"].is_object()) return set_exit(item, output["exit"]);
+  if (output["exit"].is_object()) {
+    set_exit(item, output["exit"]);
+    if (status == "failed" && item.string_at("status") == "completed") fail_result(item, output);
+    return;
+  }
   item.set("exit_code", status == "completed" ? 0 : kNotStarted);
   item.set("status", status);
 }
@@ -259,7 +272,7 @@ void complete_server_call(Json& item, const Json& output) {
 
 std::string shortened_output(const std::string& output) {
   if (output.size() <= kMostItemOutput) return output;
-  HeadTail cut(kMostItemOutput - kMarkBytes);
+  HeadTail cut(kMostItemText);
   cut.feed(output);
   return cut.render();
 }
@@ -287,13 +300,14 @@ std::vector<Json> response_items(const Json& received) {
   return items;
 }
 
-Json started_item(const Json& call, const Json& actions) {
+Json started_item(const Json& call, const Json& actions, const fs::path& workspace) {
   const std::string tool = call.string_at("tool");
   Json arguments = arguments_of(call);
   if (tool == "apply_patch") return change_item(changes_of(arguments.string_at("input"), {}));
   if (const Json& argv = argv_of(actions); argv.is_array()) return command_item(command_line(argv));
   if (runs_commands(tool)) {
-    if (has_action(actions, "write_path")) return change_item(embedded_changes(arguments));
+    if (auto changes = embedded_changes(arguments, workspace))
+      return change_item(std::move(*changes));
     const Json& command = command_of(arguments);
     return command_item(command.is_array()    ? command_line(command)
                         : command.is_string() ? command.text()

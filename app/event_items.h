@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace sortie {
 
 /// Bytes of an item's output at most: head and tail of what is longer.
 inline constexpr std::size_t kMostItemOutput = 1u << 20;
+/// The same without the line that says how much was left out.
+inline constexpr std::size_t kMostItemText = kMostItemOutput - 256;
 
 /// What a response said and looked for by itself: `agent_message`, `reasoning`, `web_search`.
 /// @param received  one of "items" of a `model.response`, on any wire
@@ -19,8 +22,9 @@ std::vector<Json> response_items(const Json& received);
 
 /// The item of a call that begins: `command_execution`, `file_change` or `mcp_tool_call`.
 /// @param call     data of its `tool.call`
-/// @param actions  of its `approval`; null where there was none, since the call is not usable
-Json started_item(const Json& call, const Json& actions);
+/// @param actions    of its `approval`; null where there was none, since the call is not usable
+/// @param workspace  as the tools see it: the paths of a change are relative to it
+Json started_item(const Json& call, const Json& actions, const std::filesystem::path& workspace);
 
 /// Brings an item of started_item() to its end.
 /// @param output  data of its `tool.output`

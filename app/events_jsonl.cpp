@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/event_items.h"
+#include "core/agent/server_trouble.h"
 
 namespace sortie {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 bool is_seen_by_effect(const std::string& tool) {
   return tool == "update_plan" || tool == "run_tests" || tool == "write_stdin";
 }
+
+/// Bytes of a session's output in a line that is not its last.
+constexpr std::size_t kMostOfUpdate = 16u << 10;
 
 std::int64_t session_of(const Json& value) { return value.integer_at("session_id", -1); }
 
@@ -84,6 +88,8 @@ void EventsJsonl::on(const RunEvent& event) {
     on_call(data);
   } else if (type == "tool.output") {
     on_output(data);
+  } else if (type == "mcp.server") {
+    if (const auto trouble = server_trouble(data); !trouble.empty()) warn(trouble);
   } else if (type == "plan.updated") {
     on_plan(data);
   } else if (type == "verification.started") {
@@ -100,6 +106,7 @@ void EventsJsonl::begin() {
 }
 
 void EventsJsonl::on_run_started(const Json& data) {
+  workspace_ = data["workspace"].string_at("seen_as", data["workspace"].string_at("path"));
   for (const Json& missing : data["sandbox"]["missing"].items())
     warn("The sandbox lacks a layer: " + missing.text());
   for (const Json& warning : data["warnings"].items()) warn(warning.text());
@@ -136,7 +143,7 @@ void EventsJsonl::on_call(const Json& data) {
   if (is_seen_by_effect(data.string_at("tool")))
     quiet_[call_id] = data;
   else
-    start(started_item(data, actions), call_id);
+    start(started_item(data, actions, workspace_), call_id);
 }
 
 /// The record with its output redacted for people: before it is cut, which could split a secret.
@@ -161,10 +168,10 @@ void EventsJsonl::on_output(const Json& record) {
   const std::int64_t session = session_of(data["details"]);
   const bool goes_on = session >= 0 && !data["exit"].is_object() && data["success"].boolean();
   if (goes_on) {
-    open->item.set("aggregated_output", shortened_output(data.string_at("output")));
-    item_line("item.updated", open->id, open->item);
-    sessions_.insert_or_assign(session, std::move(*open));
+    Session begun{std::move(*open), HeadTail(kMostItemText)};
     open_.erase(open);
+    update_session(begun, data.string_at("output"));
+    sessions_.insert_or_assign(session, std::move(begun));
   } else {
     complete_item(open->item, data);
     open->done = true;
@@ -180,10 +187,19 @@ void EventsJsonl::on_quiet_output(const Json& call, const Json& data) {
   } else if (data["success"].boolean() || (tool == "run_tests" && data["exit"].is_object())) {
     return;
   }
-  const auto open = start(started_item(call, Json()), call.string_at("call_id"));
+  const auto open = start(started_item(call, Json(), workspace_), call.string_at("call_id"));
   complete_item(open->item, data);
   open->done = true;
   show_completed();
+}
+
+/// Shows the session with what it has printed until now: little of it, since that is told again
+/// each time.
+void EventsJsonl::update_session(Session& session, const std::string& printed) {
+  session.output.feed(printed);
+  Json& item = session.open.item;
+  item.set("aggregated_output", session.output.narrowed(kMostOfUpdate).render());
+  item_line("item.updated", session.open.id, item);
 }
 
 /// What a session has printed since it was last looked at, and maybe its end.
@@ -192,13 +208,13 @@ bool EventsJsonl::on_session_output(std::int64_t id, const Json& data) {
   const auto session = sessions_.find(id);
   const bool ended = data["exit"].is_object();
   if (session == sessions_.end() || (!ended && !data["success"].boolean())) return false;
-  Open& open = session->second;
-  open.item.set("aggregated_output", shortened_output(open.item.string_at("aggregated_output") +
-                                                      data.string_at("output")));
   if (!ended) {
-    item_line("item.updated", open.id, open.item);
+    update_session(session->second, data.string_at("output"));
     return true;
   }
+  auto& [open, output] = session->second;
+  output.feed(data.string_at("output"));
+  open.item.set("aggregated_output", output.render());
   set_exit(open.item, data["exit"]);
   item_line("item.completed", open.id, open.item);
   sessions_.erase(session);
@@ -254,7 +270,9 @@ void EventsJsonl::complete_all() {
       open.done = true;
     }
   show_completed();
-  for (auto& [id, open] : sessions_) {
+  for (auto& [id, session] : sessions_) {
+    auto& [open, output] = session;
+    open.item.set("aggregated_output", output.render());
     abandon_item(open.item);
     item_line("item.completed", open.id, open.item);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <list>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/agent/events.h"
+#include "core/base/output_buffer.h"
 #include "core/base/redact.h"
 #include "core/model/item.h"
 
@@ -48,6 +50,11 @@ class EventsJsonl : public EventSink {
     bool done = false;  ///< waits for items that started before it
   };
   using OpenItems = std::list<Open>;
+  /// A command that goes on after its call, with what it has printed so far.
+  struct Session {
+    Open open;
+    HeadTail output;
+  };
 
   void begin();
   void on_run_started(const Json& data);
@@ -56,6 +63,7 @@ class EventsJsonl : public EventSink {
   void on_call(const Json& data);
   void on_output(const Json& record);
   void on_quiet_output(const Json& call, const Json& data);
+  void update_session(Session& session, const std::string& printed);
   bool on_session_output(std::int64_t id, const Json& data);
   Json shown(const Json& data) const;
   void on_plan(const Json& data);
@@ -77,10 +85,11 @@ class EventsJsonl : public EventSink {
   bool begun_ = false;
   std::uint64_t next_id_ = 0;
   Usage usage_;
-  std::map<std::string, Json> actions_;    ///< by call id, of calls that were not told yet
-  std::map<std::string, Json> quiet_;      ///< calls that are shown only if they fail
-  OpenItems open_;                         ///< in the order in which they started
-  std::map<std::int64_t, Open> sessions_;  ///< commands that go on after their call
+  std::map<std::string, Json> actions_;  ///< by call id, of calls that were not told yet
+  std::map<std::string, Json> quiet_;    ///< calls that are shown only if they fail
+  OpenItems open_;                       ///< in the order in which they started
+  std::map<std::int64_t, Session> sessions_;
+  std::filesystem::path workspace_;  ///< as the tools see it
   std::optional<Open> plan_;
 };
 

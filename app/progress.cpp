@@ -3,9 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 
+#include "core/agent/server_trouble.h"
 #include "core/base/fd.h"
 #include "core/base/text.h"
 
@@ -16,9 +16,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{30};
 constexpr std::chrono::seconds kStatusStep{1};
-constexpr std::size_t kLineBytes = 200;
-/// Looked at for what a line shows: a secret that begins before its end has to be seen whole.
-constexpr std::size_t kLookedAtBytes = 64u << 10;
 
 bool stderr_is_terminal() {
   const char* terminal = std::getenv("TERM");
@@ -38,37 +35,7 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
-std::string seconds_text(std::int64_t milliseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(milliseconds) / 1000.0);
-  return text;
-}
-
-/// What a call is about: the argv of its commands, else its paths, else nothing.
-std::string describe_actions(const Json& actions) {
-  std::string text;
-  std::string last;
-  for (const auto& action : actions.items()) {
-    std::string one;
-    for (const auto& word : action["argv"].items()) one += (one.empty() ? "" : " ") + word.text();
-    if (one.empty()) one = action.string_at("path");
-    if (one.empty() || one == last) continue;  // a path as named and where it leads: once
-    last = one;
-    text += (text.empty() ? "" : ", ") + one;
-  }
-  return text;
-}
-
 std::string turn_mark(const RunEvent& event) { return "[" + std::to_string(event.turn) + "] "; }
-
-std::string describe_exit(const Json& data) {
-  const Json& exit = data["exit"];
-  const std::string ending = exit.string_at("ending");
-  if (ending.empty()) return data["success"].boolean() ? "ok" : "failed";
-  if (ending == "exited") return "exit " + std::to_string(exit.integer_at("code"));
-  if (ending == "signalled") return "signal " + std::to_string(exit.integer_at("code"));
-  return ending;
-}
 
 }  // namespace
 
@@ -78,7 +45,8 @@ Progress::Progress(const OutputStyle& style, const Redactor& redactor)
       terminal_(stderr_is_terminal()),
       colors_(use_colors(style.color, terminal_)),
       started_(steady_clock::now()),
-      last_line_(started_) {
+      last_line_(started_),
+      calls_({.colors = colors_, .outputs = style.verbose}, redactor) {
   if (!style_.quiet) ticker_ = std::thread([this] { tick(); });
 }
 
@@ -135,8 +103,7 @@ void Progress::clear_status() {
 }
 
 std::string Progress::shown(std::string_view text) const {
-  return one_line(redactor_.text(std::string(utf8_prefix(text, kLookedAtBytes)), Audience::people),
-                  kLineBytes);
+  return line_for_people(text, redactor_);
 }
 
 void Progress::say(const std::string& text) {
@@ -158,24 +125,6 @@ void Progress::show_retry(const RunEvent& event) {
         "; trying again in " + seconds_text(event.data.integer_at("delay_ms")));
 }
 
-void Progress::show_approval(const RunEvent& event) {
-  const Json& data = event.data;
-  call_ = data.string_at("tool");
-  const std::string what = describe_actions(data["actions"]);
-  if (!what.empty()) call_ += " " + what;
-  call_ = shown(call_);
-  decision_ = data.string_at("decision");
-  now_ = call_;
-  note_.clear();
-  if (data["audited"].boolean())
-    note_ = " (audit: " + shown(data.string_at("reason")) + ")";
-  else if (data["approver"].is_object())
-    note_ = " (approver)";
-  if (decision_ == "allow") return;
-  const std::string mark = colors_ ? "\x1b[33m" + decision_ + "\x1b[0m" : decision_;
-  print(turn_mark(event) + call_ + ": " + mark + ", " + shown(data.string_at("reason")));
-}
-
 void Progress::show_connection(const RunEvent& event) {
   const Json& data = event.data;
   const std::string state = data.string_at("state");
@@ -193,17 +142,19 @@ void Progress::show_connection(const RunEvent& event) {
 }
 
 void Progress::show_output(const RunEvent& event) {
-  const Json& data = event.data;
-  if (decision_ == "allow")
-    print(turn_mark(event) + call_ + ": allow" + note_ + ", " + describe_exit(data) + ", " +
-          seconds_text(data.integer_at("duration_ms")));
-  if (style_.verbose) {
-    // As a whole: a private key is one secret of many lines.
-    const std::string output = redactor_.text(data.string_at("output"), Audience::people);
-    for (const auto line : split_lines(output)) print("    " + one_line(line, kLineBytes));
-  }
-  now_ = "waiting for the model";
-  decision_.clear();
+  for (const auto& line : calls_.on_output(event)) print(line);
+  now_ = calls_.under_way();
+  if (now_.empty()) now_ = "waiting for the model";
+}
+
+void Progress::show_server(const RunEvent& event) {
+  const std::string state = event.data.string_at("state");
+  const std::string server = event.data.string_at("server");
+  if (state == "started") servers_.insert(server);
+  // One that could not be started is told of with those that could.
+  if (state == "failed" && servers_.count(server) == 0) return;
+  if (const auto trouble = server_trouble(event.data); !trouble.empty())
+    print(turn_mark(event) + shown(trouble));
 }
 
 void Progress::on(const RunEvent& event) {
@@ -238,9 +189,12 @@ void Progress::on(const RunEvent& event) {
                : ", without " + std::to_string(data.integer_at("dropped_items")) +
                      " items of reasoning"));
   } else if (event.type == "approval") {
-    show_approval(event);
+    calls_.on_approval(data);
+    now_ = calls_.under_way();
   } else if (event.type == "tool.output") {
     show_output(event);
+  } else if (event.type == "mcp.server") {
+    show_server(event);
   } else if (event.type == "verification.started") {
     now_ = "verifying: " + shown(data.string_at("command"));
   } else if (event.type == "verification.completed") {
@@ -260,8 +214,10 @@ void Progress::on(const RunEvent& event) {
   } else if (event.type == "network.connection") {
     show_connection(event);
   } else if (event.type == "check.hit") {
-    print(turn_mark(event) + "check " + data.string_at("check") + ": " +
-          shown(data.string_at("saw")));
+    const std::string check = data.string_at("check");
+    if (check == "unknown_tool" || check == "unusable_arguments")
+      return;  // the call's line says it
+    print(turn_mark(event) + "check " + check + ": " + shown(data.string_at("saw")));
   }
 }
 

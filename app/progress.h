@@ -4,9 +4,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
+#include "app/call_lines.h"
 #include "app/options.h"
 #include "core/agent/events.h"
 #include "core/base/redact.h"
@@ -35,8 +37,8 @@ class Progress : public EventSink {
 
  private:
   void show_retry(const RunEvent& event);
-  void show_approval(const RunEvent& event);
   void show_output(const RunEvent& event);
+  void show_server(const RunEvent& event);
   void show_connection(const RunEvent& event);
   void tick();
   void print(const std::string& line);
@@ -61,9 +63,8 @@ class Progress : public EventSink {
   Cost cost_;
   bool cost_known_ = true;  ///< of all responses so far
   std::string now_ = "starting";
-  std::string call_;  ///< the tool call that is under way
-  std::string decision_;
-  std::string note_;  ///< on the decision, for the line of an allowed call
+  CallLines calls_;
+  std::set<std::string> servers_;  ///< of tools, that were there
   std::thread ticker_;
 };
 

@@ -67,7 +67,7 @@ ExitCode Run::end() {
     result_.warnings.push_back(std::to_string(result_.ignored_changes.size()) +
                                " changed paths are ignored by git and not in the diff: "
                                "ignored_changes; output.diff.include takes them in");
-  for (auto& warning : tally_.check_warnings()) result_.warnings.push_back(std::move(warning));
+  for (auto& warning : tally_.warnings()) result_.warnings.push_back(std::move(warning));
   finish([this] { write_artifacts(); });
   write_notes();
   result_.duration = budget_.time_used();

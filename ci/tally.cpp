@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/agent/server_trouble.h"
 #include "core/base/text.h"
 
 namespace sortie {
@@ -106,8 +107,14 @@ void Tally::on(const RunEvent& event) {
     ++tool_calls;
   } else if (event.type == "tool.output") {
     tools_time += duration_of(data);
+    const auto command = commands_.extract(data.string_at("call_id"));
     if (data["exit"].is_object())
-      last_action = action_text(command_.empty() ? data.string_at("tool") : command_, data["exit"]);
+      last_action = action_text(
+          command && !command.mapped().empty() ? command.mapped() : data.string_at("tool"),
+          data["exit"]);
+  } else if (event.type == "mcp.server") {
+    if (auto trouble = server_trouble(data); !trouble.empty())
+      server_troubles_.push_back(one_line(trouble));
   } else if (event.type == "check.hit") {
     CheckCount& count = checks[data.string_at("check")];
     if (++count.hits == 1) count.first = one_line(data.string_at("saw"));
@@ -124,7 +131,7 @@ void Tally::on(const RunEvent& event) {
 }
 
 void Tally::on_approval(const Json& data) {
-  command_ = command_of(data["actions"]);
+  commands_[data.string_at("call_id")] = command_of(data["actions"]);
   const std::string effect = data.string_at("decision");
   const bool was_audited = data["audited"].boolean();
   if (effect == "allow" && !was_audited) return;
@@ -156,8 +163,8 @@ Json Tally::usage_json() const {
                        {"cost_usd", cost_json(cost())}});
 }
 
-std::vector<std::string> Tally::check_warnings() const {
-  std::vector<std::string> warnings;
+std::vector<std::string> Tally::warnings() const {
+  std::vector<std::string> warnings = server_troubles_;
   for (const char* name : {"missing_paths", "dangerous_words"}) {
     const auto found = checks.find(name);
     if (found == checks.end()) continue;

@@ -61,8 +61,9 @@ class Tally : public EventSink {
   std::optional<Cost> cost() const;
   /// {"total":{…},"by_model":{…},"cost_usd"}: each model's tokens have its "cost_usd" with them.
   Json usage_json() const;
-  /// A line for each check of the agent's words that found something.
-  std::vector<std::string> check_warnings() const;
+  /// A line for each check of the agent's words that found something, and for each trouble with a
+  /// server of tools.
+  std::vector<std::string> warnings() const;
   /// {"turns","tool_calls","denials","audited","retries","check_hits","connections",
   /// "denied_connections"}
   Json counts_json() const;
@@ -73,7 +74,8 @@ class Tally : public EventSink {
   void on_approval(const Json& data);
   void pay(const std::string& model, const Json& data);
 
-  std::string command_;                           ///< that the last approval was about
+  std::map<std::string, std::string> commands_;  ///< by call id, of calls without an output yet
+  std::vector<std::string> server_troubles_;
   std::map<std::string, std::string> served_as_;  ///< "openai gpt-5" → what it calls itself
 };
 

@@ -71,6 +71,14 @@ void fit_to(ToolOutput& output, ToolOutputRecord& record, const FitOutput& fit) 
   if (output.text != record.output) record.shown = output.text;
 }
 
+/// Whole: what stands above a command's output is on record as its exit and duration.
+std::string recorded_output(ToolResult& result, const std::string& head) {
+  const bool is_command = result.exit || result.details.find("session_id") != nullptr;
+  std::string recorded = std::move(result.collected->recorded);
+  if (!is_command) recorded.insert(0, head);
+  return recorded;
+}
+
 }  // namespace
 
 struct ToolRegistry::Entry {
@@ -169,9 +177,13 @@ std::string ToolRegistry::unknown_tool(const std::string& name) const {
   return text;
 }
 
-void ToolRegistry::tell_call(const ToolCall& call, int turn) {
+Json ToolRegistry::origin(const ToolCall& call) const {
   const Entry* entry = find(call.name);
-  events_.on(tool_call_event(turn, call, entry ? entry->tool->origin() : Json()));
+  return entry ? entry->tool->origin() : Json();
+}
+
+void ToolRegistry::tell_call(const ToolCall& call, int turn) {
+  events_.on(tool_call_event(turn, call, origin(call)));
 }
 
 CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutput& fit,
@@ -356,7 +368,7 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
                           .success = result.success,
                           .exit = result.exit,
                           .duration = pending.duration,
-                          .output = std::move(result.collected->recorded),
+                          .output = recorded_output(result, head),
                           .dropped_bytes = result.collected->left_out_bytes,
                           .changed_files = result.changed_files};
   if (result.details.is_object() && !result.details.find("steps"))

@@ -47,6 +47,7 @@ class ToolRegistry : public ToolHost {
   /// Takes over what has become of the tools that come from elsewhere. @return  whether anything
   /// has
   bool renew(std::stop_token stop);
+  Json origin(const ToolCall& call) const override;
   bool reads_only(const ToolCall& call) const override;
   /// All are judged before the first runs, so that their approvals stand on record before any
   /// output; they run on up to four threads. Nothing but Tool::run is called there.

@@ -328,7 +328,7 @@ std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls,
   }
   std::size_t next = 0;
   const auto take = [&](CallResult result) {
-    end = end_by(result);
+    if (!end) end = end_by(result);  // the first counts
     keep(calls[next++], std::move(result));
   };
   parts_.tools.dispatch_together(calls, turn(), fit, take, stop);
@@ -345,7 +345,7 @@ void Loop::keep(const ToolCall& call, CallResult result) {
 }
 
 void Loop::answer(const ToolCall& call, const std::string& text, const std::string& verdict) {
-  parts_.events.on(tool_call_event(turn(), call));
+  parts_.events.on(tool_call_event(turn(), call, parts_.tools.origin(call)));
   parts_.events.on(tool_output_event(turn(), {.call_id = call.call_id,
                                               .tool = call.name,
                                               .success = false,

@@ -34,11 +34,13 @@ class ToolHost {
   /// @param fit  to be asked once, of the output as it would be shown, before it is recorded
   virtual CallResult dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                               std::stop_token stop) = 0;
+  /// {"server","tool"} where another program offers the tool that is called, else null.
+  virtual Json origin(const ToolCall&) const { return {}; }
   /// Whether the call, as far as its tool goes, changes nothing and may run beside others like it.
   virtual bool reads_only(const ToolCall&) const { return false; }
   /// Runs calls that only read, at the same time where the host can. Each result is handed out in
-  /// the order of the calls, before the next is fitted; behind one that ends the run there are
-  /// none.
+  /// the order of the calls, before the next is fitted. Behind one that ends the run stand those of
+  /// calls that had begun by then, and no others.
   virtual void dispatch_together(std::span<const ToolCall> calls, int turn, const FitOutput& fit,
                                  const std::function<void(CallResult)>& take,
                                  std::stop_token stop) {

@@ -1,5 +1,6 @@
 #include "app/events_jsonl.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "app/event_items.h"
@@ -289,6 +290,100 @@ BOOST_AUTO_TEST_CASE(a_patch_shows_its_changes_and_both_paths_of_a_move) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning) {
+  const struct {
+    McpServerRecord record;
+    const char* message;  ///< "" for none
+  } rows[] = {
+      {{.server = "one", .state = "started", .identity = "files 1"}, ""},
+      {{.server = "one", .state = "failed", .detail = "no license"},
+       "The MCP server one can't be used: no license"},
+      {{.server = "one", .state = "died", .detail = "it exited with code 3"},
+       "The MCP server one was lost: it exited with code 3"},
+      {{.server = "one", .state = "restarted"}, "The MCP server one was started again."},
+      {{.server = "one", .state = "tools_changed"}, ""},
+      {{.server = "one", .state = "ended"}, ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.record.state) {
+      Stream stream;
+      stream.events.on(mcp_server_event(1, row.record));
+      stream.end();
+      const std::string message = row.message;
+      BOOST_TEST(stream.story() == (message.empty() ? Lines{} : Lines{"completed item_0 error"}),
+                 boost::test_tools::per_element());
+      BOOST_TEST(stream.last_item().string_at("message") == message);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_paths_of_a_patch_in_a_command_are_relative_to_the_workspace) {
+  const std::string script =
+      "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: b\n*** End Patch\nEOF\n";
+  const struct {
+    const char* name;
+    std::string command;
+    const char* workdir;
+    const char* path;
+  } rows[] = {
+      {"in the workspace", script, "", "b"},
+      {"a workdir", script, "sub", "sub/b"},
+      {"a workdir in full", script, "/w/sub", "sub/b"},
+      {"a workdir and cd", "cd deep && " + script, "sub", "sub/deep/b"},
+      {"back again", "cd .. && " + script, "sub", "b"},
+      {"cd in full", "cd /w/other && " + script, "sub", "other/b"},
+  };
+  for (const auto& row : rows) {
+    for (const char* tool : {"shell", "exec_command"}) {
+      BOOST_TEST_CONTEXT(row.name << ", " << tool) {
+        Stream stream;
+        stream.events.on({"run.started", 0, parse_json(R"({"workspace":{"seen_as":"/w"}})")});
+        const std::string member = std::string(tool) == "shell" ? "command" : "cmd";
+        const Json arguments = Json::object({{member, row.command}, {"workdir", row.workdir}});
+        stream.call("c1", tool, write_json(arguments),
+                    Json::array({Json::object({{"kind", "write_path"}, {"path", "x"}})}));
+        stream.output({.call_id = "c1", .tool = tool, .output = "Success."});
+        stream.end();
+        BOOST_TEST(write_json(stream.last_item()["changes"]) ==
+                   std::string(R"([{"path":")") + row.path + R"(","kind":"delete"}])");
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_invalid_patch_in_a_command_is_a_change_that_failed) {
+  for (const char* cd : {"", "cd ../.. && "}) {
+    Stream stream;
+    const std::string command = std::string(cd) + "apply_patch <<'EOF'\n*** Begin\nEOF\n";
+    stream.call("c1", "shell", write_json(Json::object({{"command", command}})));
+    stream.output(
+        {.call_id = "c1", .tool = "shell", .success = false, .output = "Invalid patch: …"});
+    stream.end();
+    BOOST_TEST(stream.story() == Lines({"started item_0 file_change in_progress",
+                                        "completed item_0 file_change failed"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(write_json(stream.last_item()["changes"]) == "[]");
+    BOOST_TEST(stream.last_item().string_at("reason") == "Invalid patch: …");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_ended_well_without_a_result_has_failed) {
+  Stream stream;
+  stream.run("c1", {"./todo.py"}, "todo");
+  ToolOutputRecord record = done("c1", "todo", "oops\n");
+  record.success = false;
+  record.shown =
+      "The output is declared to be JSON and is not: Invalid value. at byte 0\nExit "
+      "code: 0\nOutput:\noops\n";
+  stream.output(record);
+  stream.end();
+  const Json item = stream.last_item();
+  BOOST_TEST(item.string_at("status") == "failed");
+  BOOST_TEST(item.integer_at("exit_code", -99) == 0);
+  BOOST_TEST(item.string_at("reason") ==
+             "The output is declared to be JSON and is not: Invalid value. at byte 0");
+}
+
 BOOST_AUTO_TEST_CASE(a_servers_call_has_its_own_names_and_its_answer_as_it_came) {
   const Json origin = Json::object({{"server", "every thing"}, {"tool", "get.sum"}});
   const Json answer =
@@ -378,6 +473,51 @@ BOOST_AUTO_TEST_CASE(whatever_was_started_is_completed_before_the_turn_ends) {
                  "completed item_4 command_execution failed", "completed item_0 todo_list"}),
       boost::test_tools::per_element());
   BOOST_TEST(stream.lines[stream.lines.size() - 2].string_at("type") == "turn.failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_prints_much_is_shown_in_part_and_says_what_is_left_out) {
+  Stream stream;
+  const Json session = Json::object({{"session_id", 7}});
+  const int news = 12;
+  stream.run("c1", {"seq"}, "exec_command");
+  std::string printed;
+  std::string all;
+  for (int i = 0; i < 20000; ++i) printed += "line " + std::to_string(100000 + i) + "\n";
+  for (int i = 0; i < news; ++i) {
+    const bool last = i + 1 == news;
+    const std::string id = "c" + std::to_string(i + 1);
+    if (i > 0) stream.call(id, "write_stdin", R"({"session_id":7})", Json::array());
+    stream.output({.call_id = id,
+                   .tool = i == 0 ? "exec_command" : "write_stdin",
+                   .exit = last ? std::optional(exit_of(Ending::exited, 0)) : std::nullopt,
+                   .output = printed,
+                   .details = session});
+    all += printed;
+  }
+  stream.end();
+
+  int updates = 0;
+  for (const Json& line : stream.lines) {
+    if (line.string_at("type") != "item.updated") continue;
+    ++updates;
+    BOOST_TEST(line["item"].string_at("aggregated_output").size() < (20u << 10));
+  }
+  BOOST_TEST(updates == news - 1);
+  const std::string shown = stream.last_item().string_at("aggregated_output");
+  BOOST_TEST(shown.size() <= kMostItemOutput);
+  BOOST_TEST(shown.size() > kMostItemOutput / 2);
+  // One mark, that counts all of it.
+  const auto mark = shown.find(" left out");
+  BOOST_REQUIRE(mark != std::string::npos);
+  BOOST_TEST(shown.find(" left out", mark + 1) == std::string::npos);
+  const auto lines = [](const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  const auto begin = shown.rfind("\n", mark) + 1;
+  const std::string line = shown.substr(begin, mark - begin);
+  BOOST_TEST(
+      line.find(std::to_string(lines(all) - (lines(shown) - 1)) + " lines") != std::string::npos,
+      line);
 }
 
 BOOST_AUTO_TEST_CASE(a_session_is_one_command_from_its_start_to_its_end) {

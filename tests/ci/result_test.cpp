@@ -111,6 +111,29 @@ BOOST_AUTO_TEST_CASE(the_same_denial_is_counted_and_the_most_frequent_comes_firs
   BOOST_TEST(json["counts"].integer_at("audited") == 4);
 }
 
+BOOST_AUTO_TEST_CASE(calls_side_by_side_keep_their_own_commands) {
+  Tally tally;
+  for (const char* id : {"one", "two"})
+    tally.on(approval_event(
+        1, {.call_id = id, .name = id},
+        Json::array({Json::object({{"argv", Json::array({std::string("run-") + id})}})}),
+        Json::object({{"decision", "allow"}})));
+
+  tally.on(output("one", 1));
+
+  BOOST_TEST(tally.last_action == "'run-one' exit 1");
+}
+
+BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning_of_the_result) {
+  Tally tally;
+  tally.on(mcp_server_event(0, {.server = "one", .state = "started"}));
+  tally.on(mcp_server_event(0, {.server = "gone", .state = "failed", .detail = "no\nlicense"}));
+
+  BOOST_TEST(
+      tally.warnings() == std::vector<std::string>{"The MCP server gone can't be used: no license"},
+      boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_last_command_may_be_a_verification) {
   Tally tally = counted();
   ExitStatus killed;

@@ -116,9 +116,34 @@ BOOST_AUTO_TEST_CASE(a_server_that_dies_is_restarted_once) {
 
   const ServedFolder again;
   again.set(calls({"echo", "echo", "echo"}), "die_call");
-  BOOST_TEST(again.run().status == 0);
+  const ProgramEnd end = again.run();
+  BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(holds(again.output(1), "restarted once before"), again.output(1));
   BOOST_TEST(holds(again.output(2), "is not there any more"), again.output(2));
+  BOOST_TEST((again.states() ==
+              std::vector<std::string>{"started", "died", "restarted", "died", "failed"}));
+  for (const char* told :
+       {"[1] The MCP server one was lost: it was killed by signal 9",
+        "[1] The MCP server one was started again.",
+        "[2] The MCP server one can't be used: it was killed by signal 9; it was "
+        "restarted once before"})
+    BOOST_TEST(holds(end.errors, told), end.errors);
+  BOOST_TEST(again.result()["warnings"].items().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told_in_events_and_result) {
+  const ServedFolder folder;
+  folder.set(calls({"echo"}), "die_start");
+
+  const ProgramEnd end = folder.run({"--json"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  const std::string told = "The MCP server one can't be used: ";
+  BOOST_TEST(holds(end.output, R"("type":"error","message":")" + told), end.output);
+  const Json warnings = folder.result()["warnings"];
+  BOOST_REQUIRE(warnings.items().size() == 1u);
+  BOOST_TEST(warnings.items()[0].text().starts_with(told), write_json(warnings));
+  BOOST_TEST(holds(end.errors, "tools.mcp.one: the run goes on without this MCP server"));
 }
 
 BOOST_AUTO_TEST_CASE(a_required_server_that_is_not_there_is_exit_code_7) {

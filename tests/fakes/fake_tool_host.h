@@ -19,6 +19,8 @@ class FakeToolHost : public ToolHost {
   std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
   std::vector<std::string> reading;                ///< ids of calls that only read
   std::vector<std::size_t> together;               ///< sizes of the groups that were dispatched
+  bool all_at_once = false;  ///< groups: also what stands behind a call that ends the run
+  Json offered_by{};         ///< the origin of all calls
 
   std::vector<ToolSpec> specs() const override {
     std::vector<ToolSpec> specs;
@@ -27,6 +29,7 @@ class FakeToolHost : public ToolHost {
           {.name = name, .description = "Runs a command.", .parameters = Json::object()});
     return specs;
   }
+  Json origin(const ToolCall&) const override { return offered_by; }
   bool reads_only(const ToolCall& call) const override {
     return std::find(reading.begin(), reading.end(), call.call_id) != reading.end();
   }
@@ -34,6 +37,10 @@ class FakeToolHost : public ToolHost {
                          const std::function<void(CallResult)>& take,
                          std::stop_token stop) override {
     together.push_back(calls.size());
+    if (all_at_once) {
+      for (const ToolCall& call : calls) take(dispatch(call, turn, fit, stop));
+      return;
+    }
     ToolHost::dispatch_together(calls, turn, fit, take, stop);
   }
   CallResult dispatch(const ToolCall& call, int, const FitOutput& fit, std::stop_token) override {

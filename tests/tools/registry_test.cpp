@@ -232,6 +232,8 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
       {"shell", R"({"command":[1]})", "/command/0: wrong type"},
       {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})", "/plan/0/status: not one of"},
       {"apply_patch", R"({"input":"x"})", "Invalid patch: "},
+      {"apply_patch", R"({"patch":"x"})", "missing property 'input'"},
+      {"apply_patch", "*** Begin", "The arguments are not valid JSON: ", "unusable_arguments"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.tool << row.arguments) {
@@ -249,6 +251,20 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
     }
   }
   BOOST_TEST(launcher.started.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_record_has_the_first_lines_of_an_output_too, Fixture) {
+  files.content["a"] = {"one\ntwo\n"};
+
+  const auto read = call("read_file", R"({"path":"a","limit":1})");
+  call("shell", R"({"command":["ls"]})");
+
+  const auto outputs = events.data_of("tool.output");
+  BOOST_TEST(read.output.text.starts_with("Line"), read.output.text);
+  BOOST_TEST(outputs.at(0).string_at("output") == read.output.text);
+  BOOST_TEST((outputs.at(0).find("shown") == nullptr));
+  // Of a command they are its exit and duration.
+  BOOST_TEST(outputs.at(1).string_at("output") == "out\n");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_there_is_no_room_for_is_on_record_as_it_is_shown, Fixture) {

@@ -141,8 +141,7 @@ Json Server::call(const std::string& tool, const Json& arguments, std::stop_toke
 bool Server::restart(const std::string& why, std::stop_token stop) {
   log_->tell({.state = "died", .detail = why});
   if (restarted_) {
-    usable_ = false;
-    why_gone_ = why + "; it was restarted once before";
+    drop(why + "; it was restarted once before");
     return false;
   }
   restarted_ = true;

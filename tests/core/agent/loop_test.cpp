@@ -587,6 +587,34 @@ BOOST_AUTO_TEST_CASE(calls_that_run_together_keep_to_the_budget) {
   BOOST_TEST(flight.calls_are_paired());
 }
 
+BOOST_AUTO_TEST_CASE(the_first_call_of_a_group_that_ends_the_run_says_why) {
+  Flight flight;
+  flight.tools.reading = {"a", "b", "c"};
+  flight.tools.all_at_once = true;
+  flight.tools.results["a"] = {
+      {"a", "x"}, CallVerdict::protected_path_changed, false, "a command changed: .github"};
+  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b"), call("c")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::integrity));
+  BOOST_TEST(end.reason == "a command changed: .github");
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_not_run_keeps_the_server_that_offers_it) {
+  Flight flight;
+  flight.tools.offered_by = Json::object({{"server", "one"}, {"tool", "echo"}});
+  flight.tools.results["a"] = {{"a", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b")}));
+
+  flight.run();
+
+  BOOST_TEST(write_json(flight.events.data_of("tool.call").back()["origin"]) ==
+             R"({"server":"one","tool":"echo"})");
+}
+
 BOOST_AUTO_TEST_CASE(behind_a_call_that_ends_the_run_none_of_its_group_is_run) {
   Flight flight;
   flight.tools.reading = {"a", "b", "c"};
