@@ -24,7 +24,9 @@ ExitCode apply(const std::optional<std::string>& argument) {
   DiskFiles files(Fd(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   try {
     const patch::Place place = {
-        .root = folder, .near = [&](const auto& path) { return near_path(files, path, {}); }};
+        .root = folder,
+        .near = [&](const auto& path) { return near_path(files, path, {}); },
+        .digests = false};
     write_all(STDOUT_FILENO, patch::apply_patch(text, files, place).text);
     return ExitCode::success;
   } catch (const ToolError& error) {

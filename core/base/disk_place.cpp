@@ -15,18 +15,22 @@ namespace sortie::disk {
 namespace {
 
 /// As root, what sortie makes belongs to whoever owns the folder: commands run as that user.
-void give_to(int file, const struct stat& owner, const fs::path& path) {
-  struct stat own {};
-  if (::geteuid() != 0) return;
-  if (::fstat(file, &own) == 0 && own.st_uid == owner.st_uid && own.st_gid == owner.st_gid) return;
+/// @param own  of the file
+/// @return     whether it had to be given away
+bool give_to(int file, const struct stat& own, const struct stat& owner, const fs::path& path) {
+  if (own.st_uid == owner.st_uid && own.st_gid == owner.st_gid) return false;
+  if (::geteuid() != 0) return false;
   if (::fchown(file, owner.st_uid, owner.st_gid) != 0) fail_errno(path, errno);
+  return true;
 }
 
-void fill(int file, std::string_view content, const struct stat& owner, unsigned mode,
+void fill(const Fd& file, std::string_view content, const struct stat& owner, unsigned mode,
           const fs::path& path) {
-  if (!write_all(file, content)) fail_errno(path, errno);
-  give_to(file, owner, path);  // before the mode: chown(2) clears set-id bits
-  if (::fchmod(file, mode & 07777) != 0) fail_errno(path, errno);
+  if (!write_all(file.get(), content)) fail_errno(path, errno);
+  const struct stat own = stat_of(file, path);
+  const bool given = give_to(file.get(), own, owner, path);  // chown(2) clears set-id bits
+  if (!given && (own.st_mode & 07777) == (mode & 07777)) return;
+  if (::fchmod(file.get(), mode & 07777) != 0) fail_errno(path, errno);
 }
 
 }  // namespace
@@ -103,7 +107,7 @@ Fd make_folders(int root, const fs::path& folder, const fs::path& shown,
   if (is_new && made != nullptr) made->push_back(folder);
   open = open_beneath(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!open) fail_errno(shown, errno == ELOOP || errno == ENOTDIR ? ENOENT : errno);
-  if (is_new) give_to(open.get(), owner, shown);
+  if (is_new) give_to(open.get(), stat_of(open, shown), owner, shown);
   return open;
 }
 
@@ -122,10 +126,13 @@ std::string make_beside(const Fd& folder, std::string_view content, const struct
                         unsigned mode, const fs::path& path) {
   std::string name = temporary_name();
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const Fd file(::openat(folder.get(), name.c_str(), flags, 0600));
+  // The mode at once saves a change of it, but where the owner has yet to be changed it would let
+  // others in meanwhile.
+  const bool is_own = owner.st_uid == ::geteuid() && owner.st_gid == ::getegid();
+  const Fd file(::openat(folder.get(), name.c_str(), flags, is_own ? mode & 0777 : 0600));
   if (!file) fail_errno(path, errno);
   try {
-    fill(file.get(), content, owner, mode, path);
+    fill(file, content, owner, mode, path);
   } catch (...) {
     ::unlinkat(folder.get(), name.c_str(), 0);
     throw;

@@ -7,12 +7,11 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
-#include <thread>
 
 #include "core/base/disk_place.h"
 #include "core/base/error.h"
 #include "core/base/file_name.h"
+#include "core/base/halves.h"
 #include "core/base/open_beneath.h"
 
 namespace fs = std::filesystem;
@@ -21,24 +20,17 @@ namespace sortie {
 
 using namespace disk;
 
-namespace {
-
-/// From so many files on a second thread is worth its start.
-constexpr std::size_t kMany = 64;
-
-}  // namespace
-
 void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   steps_.reserve(replacements.size());
   for (const auto& what : replacements) {
     auto [folder, name] = split_name(what.path);
     steps_.push_back({.what = what, .folder = std::move(folder), .name = std::move(name)});
   }
-  auto failure = do_in_two_threads(&DiskReplacement::stage);
+  auto failure = do_in_halves(&DiskReplacement::stage);
   // One after the other: a file goes before a folder takes its place.
   if (!failure) failure = do_all(&DiskReplacement::perform);
   if (!failure) {
-    do_in_two_threads(&DiskReplacement::clear_away);
+    do_in_halves(&DiskReplacement::clear_away);
     return;
   }
   const std::string act =
@@ -52,21 +44,15 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_all(Act act) {
   return do_part(0, steps_.size(), act, failed);
 }
 
-std::optional<DiskReplacement::Failure> DiskReplacement::do_in_two_threads(Act act) {
-  if (steps_.size() < kMany) return do_all(act);
+std::optional<DiskReplacement::Failure> DiskReplacement::do_in_halves(Act act) {
   // Not within a folder: two threads in one would wait for each other.
   std::size_t middle = steps_.size() / 2;
   while (middle < steps_.size() && steps_[middle].folder == steps_[middle - 1].folder) ++middle;
   std::atomic<bool> failed = false;
-  std::optional<Failure> later;
-  std::thread other;
-  try {
-    other = std::thread([&] { later = do_part(middle, steps_.size(), act, failed); });
-  } catch (const std::system_error&) {  // no more threads to be had
-    return do_all(act);
-  }
-  const auto sooner = do_part(0, middle, act, failed);
-  other.join();
+  std::optional<Failure> sooner, later;
+  in_halves(steps_.size(), middle, [&](std::size_t first, std::size_t last) {
+    (first == 0 ? sooner : later) = do_part(first, last, act, failed);
+  });
   return sooner ? sooner : later;
 }
 

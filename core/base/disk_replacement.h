@@ -77,7 +77,7 @@ class DiskReplacement {
   using Act = void (DiskReplacement::*)(Step&, OpenFolder&) const;
 
   std::optional<Failure> do_all(Act act);
-  std::optional<Failure> do_in_two_threads(Act act);
+  std::optional<Failure> do_in_halves(Act act);
   std::optional<Failure> do_part(std::size_t first, std::size_t last, Act act,
                                  std::atomic<bool>& failed);
 

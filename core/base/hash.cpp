@@ -21,13 +21,23 @@ std::string hex_of(const unsigned char* digest, unsigned length) {
 
 }  // namespace
 
+namespace {
+
+/// Looked up once: to look it up for each hash costs more than hashing a small file.
+const EVP_MD* sha256() {
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
+  return algorithm;
+}
+
+}  // namespace
+
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   ~State() { EVP_MD_CTX_free(context); }
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  if (EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) != 1)
+  if (sha256() == nullptr || EVP_DigestInit_ex(state_->context, sha256(), nullptr) != 1)
     throw Error("SHA-256 is not available in this OpenSSL");
 }
 

@@ -42,6 +42,22 @@ class Application {
  public:
   Application(Files& files, const Place& place) : files_(files), place_(place), changes_(files) {}
 
+  /// Several files at once. What fails is met again, and told, where its hunk is applied.
+  void read_ahead(const std::vector<Hunk>& hunks) {
+    constexpr std::size_t kMany = 64;
+    if (hunks.size() < kMany) return;
+    std::vector<fs::path> entries;
+    for (const auto& hunk : hunks) {
+      if (hunk.kind != Hunk::Kind::update) continue;
+      try {
+        entries.push_back(changes_.entry(place_of(hunk.path, place_)));
+      } catch (const ToolError&) {
+        break;
+      }
+    }
+    changes_.read_ahead(entries);
+  }
+
   void apply(const Hunk& hunk) {
     switch (hunk.kind) {
       case Hunk::Kind::add:
@@ -143,8 +159,8 @@ class Application {
 
   void note(FileEffect effect, const std::string& written,
             const std::optional<Changes::File>& before, const std::optional<Changes::File>& after) {
-    if (before) effect.sha256_before = sha256_hex(before->content);
-    if (after) effect.sha256_after = sha256_hex(after->content);
+    if (place_.digests && before) effect.sha256_before = sha256_hex(before->content);
+    if (place_.digests && after) effect.sha256_after = sha256_hex(after->content);
     effects_.push_back(std::move(effect));
     written_.push_back(written);
   }
@@ -161,6 +177,7 @@ class Application {
 Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place) {
   Application application(files, place);
   try {
+    application.read_ahead(hunks);
     for (const auto& hunk : hunks) application.apply(hunk);
   } catch (const ToolError& error) {
     // Models know tools that have written the files before the one that failed.

@@ -20,6 +20,7 @@ struct Place {
   /// What was probably meant by a path, relative to the root, at which nothing stands: words that
   /// go on from "no such file", or "".
   std::function<std::string(const std::filesystem::path&)> near{};
+  bool digests = true;  ///< whether the effects are to have any
 };
 
 /// A file that a patch changed.

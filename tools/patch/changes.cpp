@@ -1,6 +1,7 @@
 #include "tools/patch/changes.h"
 
 #include "core/base/error.h"
+#include "core/base/halves.h"
 
 namespace sortie::patch {
 namespace fs = std::filesystem;
@@ -20,6 +21,23 @@ fs::path Changes::target(const fs::path& path) {
   const auto& there = status(place);
   if (!there || there->kind != FileStatus::Kind::symlink) return place;
   return files_.resolve(place);
+}
+
+void Changes::read_ahead(const std::vector<fs::path>& entries) {
+  std::vector<std::optional<File>> files(entries.size());
+  in_halves(files.size(), files.size() / 2, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      try {
+        const auto there = files_.status(entries[i]);
+        if (!there || there->kind != FileStatus::Kind::file) continue;
+        if (auto content = files_.read(entries[i]))
+          files[i] = File{std::move(*content), there->mode};
+      } catch (const std::exception&) {  // is met again, and told, where the file is wanted
+      }
+    }
+  });
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (files[i]) nodes_.try_emplace(entries[i], Node{.now = std::move(files[i]), .stood = true});
 }
 
 const std::optional<FileStatus>& Changes::status(const fs::path& path) {

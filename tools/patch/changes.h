@@ -29,6 +29,9 @@ class Changes {
   /// The path with all links resolved: what is read and written.
   std::filesystem::path target(const std::filesystem::path& path);
 
+  /// Reads the files at these entries, where regular ones stand and can be read, several at the
+  /// same time: what follows finds them read.
+  void read_ahead(const std::vector<std::filesystem::path>& entries);
   /// The file at a target, with the changes so far; stays until that is changed.
   /// @throws ToolError  a folder, not readable
   const std::optional<File>& read(const std::filesystem::path& target);

@@ -45,6 +45,13 @@ bool equal(std::string_view a, std::string_view b, Leniency leniency) {
   });
 }
 
+/// Lines of a text, judged by its beginning: to count them would take as long as to find them.
+std::size_t about_how_many(std::string_view content) {
+  const std::string_view part = content.substr(0, 16'384);
+  const auto ends = static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+  return part.empty() ? 0 : (ends + 1) * (content.size() / part.size() + 1);
+}
+
 }  // namespace
 
 std::string comparable(std::string_view line, Leniency leniency) {
@@ -52,7 +59,7 @@ std::string comparable(std::string_view line, Leniency leniency) {
 }
 
 FileLines::FileLines(std::string_view content) : content_(content) {
-  lines_.reserve(static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')) + 1);
+  lines_.reserve(about_how_many(content));
   bool first = true;
   std::size_t begin = 0;
   // The next of each, looked for anew only once it is passed: each byte is looked at once for each.
@@ -93,20 +100,42 @@ std::optional<std::size_t> FileLines::find(const std::vector<std::string_view>& 
                                            std::size_t from) {
   if (pattern.empty()) return from;
   if (from + pattern.size() > size()) return std::nullopt;
-  std::vector<std::uint64_t> wanted(pattern.size());
   for (const Leniency leniency : kOrder) {
-    for (std::size_t i = 0; i < pattern.size(); ++i) wanted[i] = hash(pattern[i], leniency);
-    const auto& all = hashes(leniency);
-    const auto last = all.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
-    for (auto at = all.begin() + static_cast<std::ptrdiff_t>(from);
-         (at = std::find(at, last, wanted[0])) != last; ++at) {
-      if (!std::equal(wanted.begin(), wanted.end(), at)) continue;
-      const auto index = static_cast<std::size_t>(at - all.begin());
-      bool same = true;
-      for (std::size_t i = 0; same && i < pattern.size(); ++i)
-        same = equal(pattern[i], lines_[index + i], leniency);
-      if (same) return index;
-    }
+    const bool by_looking = leniency == Leniency::exact && looked_at_ < size();
+    const auto place =
+        by_looking ? find_exact(pattern, from) : find_by_hash(pattern, from, leniency);
+    if (place) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> FileLines::find_exact(const std::vector<std::string_view>& pattern,
+                                                 std::size_t from) {
+  const auto last = lines_.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
+  const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(from);
+  for (auto at = first; (at = std::find(at, last, pattern[0])) != last; ++at) {
+    if (!std::equal(pattern.begin(), pattern.end(), at)) continue;
+    looked_at_ += static_cast<std::size_t>(at - first);
+    return static_cast<std::size_t>(at - lines_.begin());
+  }
+  looked_at_ += static_cast<std::size_t>(last - first);
+  return std::nullopt;
+}
+
+std::optional<std::size_t> FileLines::find_by_hash(const std::vector<std::string_view>& pattern,
+                                                   std::size_t from, Leniency leniency) {
+  std::vector<std::uint64_t> wanted(pattern.size());
+  for (std::size_t i = 0; i < pattern.size(); ++i) wanted[i] = hash(pattern[i], leniency);
+  const auto& all = hashes(leniency);
+  const auto last = all.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
+  for (auto at = all.begin() + static_cast<std::ptrdiff_t>(from);
+       (at = std::find(at, last, wanted[0])) != last; ++at) {
+    if (!std::equal(wanted.begin(), wanted.end(), at)) continue;
+    const auto index = static_cast<std::size_t>(at - all.begin());
+    bool same = true;
+    for (std::size_t i = 0; same && i < pattern.size(); ++i)
+      same = equal(pattern[i], lines_[index + i], leniency);
+    if (same) return index;
   }
   return std::nullopt;
 }

@@ -18,8 +18,9 @@ inline constexpr std::size_t kLeniencies = 4;
 std::string comparable(std::string_view line, Leniency leniency);
 
 /// The lines of a file, and where others stand in them. Lines end at CRLF, LF or a lone CR. The
-/// content must outlive this. A hash of each line is made once for each leniency that is reached,
-/// so that a search costs a scan over numbers.
+/// content must outlive this. The first searches look at the lines; when they have gone through as
+/// many as the file has, and for every leniency but the first, a hash of each line is made once, so
+/// that a search costs a scan over numbers.
 class FileLines {
  public:
   explicit FileLines(std::string_view content);
@@ -41,12 +42,17 @@ class FileLines {
                                          std::size_t from) const;
 
  private:
+  std::optional<std::size_t> find_exact(const std::vector<std::string_view>& pattern,
+                                        std::size_t from);
+  std::optional<std::size_t> find_by_hash(const std::vector<std::string_view>& pattern,
+                                          std::size_t from, Leniency leniency);
   const std::vector<std::uint64_t>& hashes(Leniency leniency);
 
   std::string_view content_;
   std::vector<std::string_view> lines_;
   std::string_view line_end_ = "\n";
   bool ended_ = true;
+  std::size_t looked_at_ = 0;  ///< lines, by exact searches without hashes
   std::array<std::vector<std::uint64_t>, kLeniencies> hashes_;
 };
 

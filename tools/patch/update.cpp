@@ -47,7 +47,7 @@ class Update {
       : content_(content), hunk_(hunk), file_(content) {}
 
   std::string run() {
-    out_.reserve(content_.size() + 4096);
+    out_.reserve(content_.size() + added_bytes());
     for (const auto& chunk : hunk_.chunks) apply(chunk);
     keep_until(file_.size());
     out_ += appended_;
@@ -55,6 +55,14 @@ class Update {
   }
 
  private:
+  std::size_t added_bytes() const {
+    std::size_t bytes = file_.line_end().size();  // of the last line
+    for (const auto& chunk : hunk_.chunks)
+      for (const auto& line : chunk.lines)
+        if (line.kind == Kind::added) bytes += line.text.size() + file_.line_end().size();
+    return bytes;
+  }
+
   void apply(const Chunk& chunk) {
     if (chunk.anchor) find_anchor(chunk);
     const Pattern pattern = old_lines(chunk.lines);
