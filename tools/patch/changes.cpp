@@ -94,7 +94,12 @@ void Changes::remove(const fs::path& entry) {
   node.changed = true;
 }
 
-/// A file in the way of a folder goes first, then all is written, then the rest goes.
+bool Changes::lacks_folder(const fs::path& path) const {
+  return path.has_parent_path() && !files_.status(path.parent_path());
+}
+
+/// A file in the way of a folder goes first, then all is written, then the rest goes. A file that
+/// came and went leaves the folders that were made for it.
 std::vector<Replacement> Changes::in_order() const {
   PathSet parents;
   for (const auto& [path, node] : nodes_)
@@ -108,6 +113,10 @@ std::vector<Replacement> Changes::in_order() const {
       written.push_back({path, node.now->content, node.now->mode});
     else if (node.stood)
       (parents.contains(path) ? in_the_way : removed).push_back({.path = path});
+    else if (lacks_folder(path)) {
+      written.push_back({path, ""});
+      removed.push_back({.path = path});
+    }
   }
   std::vector<Replacement> order = std::move(in_the_way);
   for (const auto* group : {&written, &removed})

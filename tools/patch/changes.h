@@ -64,6 +64,7 @@ class Changes {
 
   const std::optional<FileStatus>& status(const std::filesystem::path& path);
   Node& look_at(const std::filesystem::path& path);
+  bool lacks_folder(const std::filesystem::path& path) const;
   std::vector<Replacement> in_order() const;
 
   const Files& files_;

@@ -94,6 +94,22 @@ BOOST_AUTO_TEST_CASE(a_failing_write_leaves_files_folders_and_modes_as_they_were
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_file_that_comes_and_goes_leaves_its_folders) {
+  const std::string sections =
+      "*** Add File: d/e/f\n+x\n*** Update File: d/e/f\n*** Move to: g\n@@\n-x\n+y\n"
+      "*** Add File: d/h\n+x\n*** Delete File: d/h\n*** Add File: i\n+x\n*** Delete File: i\n";
+  MemoryFiles files;
+  MemoryFiles failing;
+  failing.fail_at = 5;
+
+  apply_patch(enclosed(sections), files, {});
+  BOOST_CHECK_THROW(apply_patch(enclosed(sections), failing, {}), ToolError);
+
+  BOOST_TEST((files.content == std::map<std::filesystem::path, MemoryFiles::File>{{"g", {"y\n"}}}));
+  BOOST_TEST((files.folders == std::set<std::filesystem::path>{"d", "d/e"}));
+  BOOST_TEST(failing.same_tree(MemoryFiles()));
+}
+
 BOOST_AUTO_TEST_CASE(effects_tell_path_mode_and_digests) {
   MemoryFiles files;
   files.content["a"] = {"x\n", 0755};
