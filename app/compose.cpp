@@ -7,6 +7,7 @@
 
 #include "app/mcp_servers.h"
 #include "app/provider_choice.h"
+#include "app/tool_choice.h"
 #include "app/tool_set.h"
 #include "core/agent/answer.h"
 #include "core/agent/budget.h"
@@ -112,6 +113,16 @@ DiffOptions diff_options(const RunInputs& inputs) {
   return options;
 }
 
+DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace) {
+  constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
+  DiffOptions options = diff_options(inputs);
+  options.only = only;
+  options.pace = pace;
+  options.draft = true;
+  options.max_bytes = kMostBytes;
+  return options;
+}
+
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, const Confinement& confinement) {
   RunStart start;
@@ -185,23 +196,24 @@ void Agent::State::make_tools() {
   if (const fs::path& folder = parts.confinement.outputs(); !folder.empty())
     outputs = std::make_unique<WholeOutputs>(
         folder, std::min<std::uint64_t>(kMostOutputs, inputs.policy.limits.disk));
-  auto tools = sortie::make_tools({.inputs = inputs,
-                                   .confinement = parts.confinement,
-                                   .launcher = *launcher,
-                                   .redactor = parts.redactor,
-                                   .clock = parts.clock,
-                                   .git = parts.git,
-                                   .diff = parts.diff,
-                                   .sessions = *sessions,
-                                   .outputs = outputs.get(),
-                                   .run_tests = parts.run_tests},
-                                  notes);
+  const ToolSetParts set{.inputs = inputs,
+                         .confinement = parts.confinement,
+                         .launcher = *launcher,
+                         .redactor = parts.redactor,
+                         .clock = parts.clock,
+                         .git = parts.git,
+                         .diff = parts.diff,
+                         .sessions = *sessions,
+                         .outputs = outputs.get(),
+                         .run_tests = parts.run_tests};
+  auto tools = sortie::make_tools(set, notes);
 
   RegistryOptions options;
   options.shown_output = inputs.task.context.shown_output;
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
   options.judge = judge_options();
+  options.absent = absent_tools(set);
   options.source = start_servers();
   options.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
@@ -247,6 +259,7 @@ void Agent::State::check_stage_tools() const {
       if (std::any_of(names.begin(), names.end(), is)) continue;
       // Left out of the run with a note, where the provider has none.
       if (tool == "web_search" && !task.tools.empty()) continue;
+      if (tool == "view_image" && !offers_view_image(task)) continue;
       // Its server is not there, which is told already, or may list it yet.
       if (is_mcp_tool(tool)) continue;
       const std::string nearest = nearest_name(tool, names);

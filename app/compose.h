@@ -21,6 +21,7 @@
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/workspace.h"
+#include "tools/git_diff.h"
 #include "tools/run_tests.h"
 
 namespace sortie {
@@ -45,6 +46,8 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
                                               Namespaces namespaces);
 
 DiffOptions diff_options(const RunInputs& inputs);
+/// Of the diff that the model is shown while the run is under way.
+DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace);
 
 /// What run.started tells.
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
@@ -71,7 +74,7 @@ class Agent {
     std::function<void(const std::string&)> say;  ///< a line for the operator
     const Environment& own;                       ///< sortie's own, with the servers' tokens
     std::stop_token stop;
-    std::function<Diff()> diff{};  ///< the run's, as it is now
+    MakeDiff diff{};  ///< the run's, as it is now
   };
   explicit Agent(Parts parts);
   ~Agent();

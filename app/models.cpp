@@ -144,16 +144,18 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
                                                     ? reach(parts, choices[i], key, i)
                                                     : std::make_unique<WithoutKey>(key.missing),
                                        .source = static_cast<int>(i)};
+    candidate.takes_images = takes_images(task.provider, task.name) != TakesImages::no;
     if (i > 0)
       candidate.settings = [task,
                             instructions = parts.instructions](const ModelSettings& of_first) {
         ModelSettings settings = of_first;
         apply_model(task, settings);
         settings.instructions = instructions(task);
-        if (!offers_web_search(task))
-          std::erase_if(settings.tools, [](const ToolSpec& tool) {
-            return tool.form == ToolCall::Form::web_search;
-          });
+        std::erase_if(settings.tools, [&task](const ToolSpec& tool) {
+          if (tool.form == ToolCall::Form::web_search) return !offers_web_search(task);
+          return tool.name == "view_image" &&
+                 takes_images(task.provider, task.name) == TakesImages::no;
+        });
         return settings;
       };
     candidates.push_back(std::move(candidate));

@@ -30,9 +30,9 @@ void Run::start_agent() {
       inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
       events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
       [this](const std::string& text) { progress_->say(text); }, environment_, stop(),
-      [this] {
+      [this](const std::string& only, const Pace& pace) {
         return make_diff(*workspace_, confinement_->view(), inputs_.workspace,
-                         diff_options(inputs_));
+                         draft_options(inputs_, only, pace));
       }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/agent/model_family.h"
 #include "core/model/openai_models.h"
 #include "core/model/provider.h"
 #include "core/task/tool_names.h"
@@ -23,6 +24,23 @@ bool offers_local_shell(const TaskModel& model) {
 bool offers_web_search(const TaskModel& model) {
   // Chat Completions has no tools of a provider's own.
   return may_speak(model, "responses") || may_speak(model, "messages");
+}
+
+bool offers_view_image(const Task& task) {
+  switch (takes_images(task.model.provider, task.model.name)) {
+    case TakesImages::yes:
+      return true;
+    case TakesImages::no:
+      return false;
+    case TakesImages::unknown:
+      break;
+  }
+  const auto names_it = [](const std::vector<std::string>& tools) {
+    return std::find(tools.begin(), tools.end(), "view_image") != tools.end();
+  };
+  return names_it(task.tools) ||
+         std::any_of(task.stages.begin(), task.stages.end(),
+                     [&](const TaskStage& stage) { return names_it(stage.tools); });
 }
 
 bool searches_web(const Task& task) {

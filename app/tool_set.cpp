@@ -1,14 +1,15 @@
 #include "app/tool_set.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "app/tool_choice.h"
+#include "core/agent/model_family.h"
 #include "core/base/error.h"
 #include "core/task/tool_names.h"
+#include "core/workspace/git_ignore.h"
+#include "core/workspace/git_tree.h"
 #include "tools/apply_patch.h"
 #include "tools/exec_command.h"
 #include "tools/function_tool.h"
@@ -70,28 +71,6 @@ std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
   return std::make_unique<LocalShell>(std::move(shell));
 }
 
-/// The .gitignore of each folder between a repository's root and the workspace, which the view does
-/// not have, with the workspace's path from there; the outermost first.
-std::vector<std::pair<std::string, std::string>> outer_ignore_rules(const fs::path& toplevel,
-                                                                    const fs::path& workspace) {
-  std::vector<std::pair<std::string, std::string>> rules;
-  if (toplevel.empty() || toplevel == workspace || !is_within(workspace, toplevel)) return rules;
-  Fd root(::open(toplevel.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return rules;
-  const DiskFiles files(std::move(root));
-  fs::path above;
-  for (const auto& part : workspace.lexically_relative(toplevel)) {
-    try {
-      if (auto text = files.read(above / ".gitignore", 1u << 20))
-        rules.emplace_back(workspace.lexically_relative(toplevel / above).string(),
-                           std::move(*text));
-    } catch (const ToolError&) {  // no file that git would read either
-    }
-    above /= part;
-  }
-  return rules;
-}
-
 /// A tool that reads by `path` reads whole outputs too.
 /// @param make  makes it over a folder of files, which is its workspace
 template <class Make>
@@ -121,6 +100,8 @@ void check_that_all_are_there(const std::vector<std::string>& enabled, const Too
       continue;
     if (name == "web_search")
       notes.push_back("tools.enable: web_search is left out: the provider has none");
+    else if (name == "view_image")
+      notes.push_back("tools.enable: view_image is left out: the model takes no images");
     else
       throw Error(name == "run_tests"
                       ? "tools.enable: run_tests needs commands in the task's verify"
@@ -152,7 +133,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(std::make_unique<ExecCommand>(make_commands(parts, patches), parts.sessions, shown_output));
   add(std::make_unique<WriteStdin>(parts.sessions, shown_output));
   add(std::make_unique<UpdatePlan>());
-  add(std::make_unique<ViewImage>(view, workspace, is_hidden));
+  if (offers_view_image(task)) add(std::make_unique<ViewImage>(view, workspace, is_hidden));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
     ReadFileOptions options{.stream = stream_below(files.root()), .room = shown_output};
     if (folder == workspace) options.hidden = is_hidden;
@@ -161,8 +142,11 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(std::make_unique<ListDir>(view, workspace, is_hidden, shown_output));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
     SearchFilesOptions options{.most_output = shown_output - shown_output / 8};
-    if (folder == workspace)
-      options.outer_rules = outer_ignore_rules(parts.git.toplevel, workspace);
+    if (folder == workspace && !parts.git.toplevel.empty()) {
+      const fs::path& repository = parts.inputs.workspace;
+      options.outer_ignore_files = [repository] { return outer_ignore_files(repository); };
+      options.dot_names = [repository] { return tracked_dot_names(repository); };
+    }
     return std::make_unique<SearchFiles>(files, folder, parts.clock,
                                          folder == workspace ? is_hidden : HiddenPaths(),
                                          std::move(options));
@@ -170,7 +154,10 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   if (!parts.git.toplevel.empty()) {
     add(std::make_unique<GitStatus>(view, parts.inputs.workspace, parts.clock,
                                     GitStatusOptions{.hidden = is_hidden}));
-    if (parts.diff) add(std::make_unique<GitDiff>(parts.diff, workspace, is_hidden));
+    if (parts.diff)
+      add(std::make_unique<GitDiff>(
+          parts.diff, workspace, parts.clock,
+          GitDiffOptions{.hidden = is_hidden, .room = shown_output - shown_output / 8}));
   }
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());
@@ -187,6 +174,27 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
     return place_in_table(*left) < place_in_table(*right);
   });
   return tools;
+}
+
+std::map<std::string, std::string> absent_tools(const ToolSetParts& parts) {
+  const Task& task = parts.inputs.task;
+  std::map<std::string, std::string> absent;
+  if (!offers_view_image(task))
+    absent["view_image"] =
+        takes_images(task.model.provider, task.model.name) == TakesImages::no
+            ? "the model takes no images"
+            : "nothing is known of the model's taking images, and the task does not name the tool";
+  if (parts.git.toplevel.empty())
+    absent["git_status"] = absent["git_diff"] = "the workspace is no git tree";
+  if (task.verify.commands.empty()) absent["run_tests"] = "the task has no verification commands";
+  if (!offers_web_search(task.model)) absent["web_search"] = "the provider has none";
+  for (const BuiltInTool& tool : built_in_tools())
+    if (!enables_tool(task.tools, tool.name))
+      absent.try_emplace(tool.name, "the task's tools.enable leaves it out");
+  // Each stands for the other.
+  absent.erase("shell");
+  absent.erase("local_shell");
+  return absent;
 }
 
 }  // namespace sortie

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -11,9 +12,9 @@
 #include "core/base/clock.h"
 #include "core/base/launcher.h"
 #include "core/base/redact.h"
-#include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "tools/exec_sessions.h"
+#include "tools/git_diff.h"
 #include "tools/run_tests.h"
 #include "tools/tool.h"
 #include "tools/whole_outputs.h"
@@ -29,7 +30,7 @@ struct ToolSetParts {
   const Clock& clock;
   const GitInfo& git;
   /// The run's diff as it is now.
-  std::function<Diff()> diff{};
+  MakeDiff diff{};
   ExecSessions& sessions;
   WholeOutputs* outputs = nullptr;  ///< keeps the outputs that are shown in part
   /// Runs the task's verification for the model that asks for it.
@@ -43,5 +44,9 @@ struct ToolSetParts {
 /// @throws Error  ExitCode::usage: the task lists a tool that this run can't have
 std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
                                               std::vector<std::string>& notes);
+
+/// Of the built-in tools that make_tools() leaves out: why, for a model that calls one
+/// nevertheless.
+std::map<std::string, std::string> absent_tools(const ToolSetParts& parts);
 
 }  // namespace sortie

@@ -16,7 +16,8 @@ class ToolRules {
   /// @throws PatternError
   explicit ToolRules(const std::vector<ToolRule>& rules);
   /// Rules on any of its names hold for a tool, and those on `shell` for `local_shell` as well.
-  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says.
+  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says. Globs do
+  /// not hold for `run_tests`.
   Decision decide(const CallTool& call, Approval approval) const;
 
  private:

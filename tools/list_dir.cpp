@@ -46,7 +46,8 @@ ListDir::ListDir(const Files& files, fs::path workspace, HiddenPaths hidden, std
   spec_.name = "list_dir";
   spec_.description =
       "Lists a folder, sorted by name: 'name/' is a folder, 'name -> target' a link, 'name|' "
-      "neither file, folder nor link.";
+      "neither file, folder nor link. Names that begin with a dot and what git ignores are listed "
+      "too.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {

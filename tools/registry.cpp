@@ -169,8 +169,11 @@ ToolRegistry::Entry* ToolRegistry::find(const std::string& name) const {
 std::string ToolRegistry::unknown_tool(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& spec : specs()) names.push_back(spec.name);
-  std::string text = "There is no tool \"" + one_line(name, 80) + "\".";
-  const std::string nearest = nearest_name(name, names);
+  std::string text = "There is no tool \"" + one_line(name, 80) + "\"";
+  const auto absent = options_.absent.find(name);
+  text += absent == options_.absent.end() ? "." : " in this run: " + absent->second + ".";
+  const std::string nearest =
+      absent == options_.absent.end() ? nearest_name(name, names) : std::string();
   if (!nearest.empty()) return text + " Did you mean \"" + nearest + "\"?";
   text += " There are:";
   for (const auto& known : names) text += " " + known;

@@ -30,6 +30,7 @@ struct RegistryOptions {
   /// Of tools that may become others; they stand behind the run's own. May be null.
   ToolSource* source = nullptr;
   std::function<bool(const std::string&)> keeps{};  ///< which of them, by name; not set: all
+  std::map<std::string, std::string> absent{};      ///< tools that the run does not have, and why
 };
 
 /// The tools of a run: finds the one that is called, checks its arguments, has the engine decide,

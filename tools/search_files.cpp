@@ -16,6 +16,7 @@
 #include "tools/search/line_search.h"
 #include "tools/search/match_text.h"
 #include "tools/search/tree_walk.h"
+#include "tools/utf16.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
@@ -25,6 +26,7 @@ namespace {
 constexpr std::size_t kSniffed = 8192;         ///< bytes in which a NUL means binary, as git has it
 constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger one goes with its file
 constexpr std::size_t kMostGlobs = 64;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostNamed = 5;  ///< of the files that can't be searched
 
 std::string shown_path(std::string_view path) { return one_line(path, 4096); }
@@ -54,6 +56,8 @@ class FileFilter {
     if (excludes_) glob.erase(0, 1);
     if (glob.empty()) return;
     if (glob.ends_with('/')) glob += "**";
+    names_dots_ = !excludes_ && (glob.starts_with('.') || glob.find("/.") != glob.npos ||
+                                 glob.find("{.") != glob.npos || glob.find(",.") != glob.npos);
     std::vector<std::string> expanded;
     expand_braces(glob, expanded);
     try {
@@ -72,9 +76,13 @@ class FileFilter {
     return any != excludes_;
   }
 
+  /// Whether it asks for names that begin with a dot, by naming one.
+  bool names_dots() const { return names_dots_; }
+
  private:
   std::vector<NameGlob> globs_;
   bool excludes_ = false;
+  bool names_dots_ = false;
 };
 
 /// Takes CR before LF out; most texts have none.
@@ -118,6 +126,8 @@ class Search {
   /// @return false where the search is to end
   bool look_into(const WalkedFile& file, bool named = false);
   bool is_hidden(std::string_view path) const { return hidden_ && hidden_(fs::path(path)); }
+  /// Whether the glob asks for names that begin with a dot.
+  bool names_dots() const { return filter_.names_dots(); }
   ToolResult result(const WalkCounts& counts, const std::string& where) const;
 
  private:
@@ -151,6 +161,7 @@ class Search {
   const std::stop_token& stop_;
 
   std::vector<char> buffer_;
+  std::string decoded_;  ///< of a file in UTF-16
   std::string text_;
   std::vector<std::string> not_read_;  ///< "PATH: why", the first of them
   std::string last_path_;
@@ -196,14 +207,13 @@ std::optional<std::string_view> Search::read(const WalkedFile& file) {
   // One more byte than it has, so that its end is seen by one read(2).
   buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(status.st_size) + 1));
   std::size_t filled = 0;
+  std::optional<Utf16Order> order;
   for (;;) {
-    if (filled == buffer_.size()) {
-      if (filled > largest_) {
-        could_not("too large: it grows", file.path);
-        return std::nullopt;
-      }
-      buffer_.resize(filled + kKeptBuffer);
+    if (filled > largest_) {
+      could_not("too large: it grows", file.path);
+      return std::nullopt;
     }
+    if (filled == buffer_.size()) buffer_.resize(filled + kKeptBuffer);
     const ssize_t count = ::read(open.get(), buffer_.data() + filled, buffer_.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
@@ -212,14 +222,22 @@ std::optional<std::string_view> Search::read(const WalkedFile& file) {
     }
     const bool first = filled == 0;
     filled += static_cast<std::size_t>(count);
-    if (first && std::memchr(buffer_.data(), 0, std::min(filled, kSniffed)) != nullptr) {
+    if (first) order = utf16_order({buffer_.data(), filled});
+    if (first && !order && std::memchr(buffer_.data(), 0, std::min(filled, kSniffed)) != nullptr) {
       ++binary_;
       return std::nullopt;
     }
     if (count == 0 || (first && filled == static_cast<std::size_t>(status.st_size))) break;
   }
   ++searched_;
-  return without_carriage_returns(buffer_.data(), filled);
+  if (order) {
+    decoded_ = Utf16Decoder(*order).feed({buffer_.data(), filled});
+    return without_carriage_returns(decoded_.data(), decoded_.size());
+  }
+  const std::size_t mark = std::string_view(buffer_.data(), filled).starts_with(kByteOrderMark)
+                               ? kByteOrderMark.size()
+                               : 0;
+  return without_carriage_returns(buffer_.data() + mark, filled - mark);
 }
 
 void Search::search(std::string_view text, std::string_view path) {
@@ -229,8 +247,12 @@ void Search::search(std::string_view text, std::string_view path) {
       text,
       [&](const LineMatch& match) {
         // Asked once there is something to show: most files have no match.
-        if (!any && (is_hidden(path) || std::memchr(text.data(), 0, text.size()) != nullptr))
+        if (!any && is_hidden(path)) return false;
+        if (!any && std::memchr(text.data(), 0, text.size()) != nullptr) {
+          --searched_;
+          ++binary_;
           return false;
+        }
         if (matches_ >= most_ || text_.size() >= most_output_) {
           end_ = matches_ >= most_ ? End::matches : End::output;
           return false;
@@ -315,10 +337,10 @@ SearchFiles::SearchFiles(const DiskFiles& files, fs::path workspace, const Clock
   spec_.name = "search_files";
   spec_.description =
       "Searches text files for lines in which a regular expression matches (RE2 syntax, (?i) for "
-      "any letter case). Files that .gitignore, .ignore or .git/info/exclude name, names that "
-      "begin "
-      "with a dot, binary files and links are left out, unless `path` names them. Sorted by path; "
-      "under each path its lines: 12:match, 13-context.";
+      "any letter case). Left out are files that .gitignore, .ignore or .git/info/exclude name, "
+      "binary files and links, unless `path` names them, and names that begin with a dot, unless "
+      "git tracks them or `path` or `glob` names them. Sorted by path; under each path its lines: "
+      "12:match, 13-context.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
@@ -342,6 +364,20 @@ std::vector<Action> SearchFiles::actions(const Json& arguments) const {
   return {ReadPath{path}, ReadPath{files_.resolve(path)}};
 }
 
+IgnoreRules SearchFiles::first_rules() {
+  std::call_once(outer_ignore_files_asked_, [this] {
+    if (options_.outer_ignore_files) outer_ignore_files_ = options_.outer_ignore_files();
+  });
+  return outer_rules(outer_ignore_files_);
+}
+
+bool SearchFiles::is_kept_dot_name(std::string_view path) {
+  std::call_once(dot_names_asked_, [this] {
+    if (options_.dot_names) dot_names_ = options_.dot_names();
+  });
+  return dot_names_.contains(path);
+}
+
 ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   Search search(arguments, clock_, hidden_, options_, stop);
   const fs::path path = workspace_path(arguments.string_at("path"), workspace_);
@@ -362,9 +398,7 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
     return search.result({}, where);
   }
 
-  IgnoreRules rules;
-  for (const auto& [prefix, text] : options_.outer_rules)
-    rules.add_outer(IgnoreRules::Kind::gitignore, prefix, text);
+  IgnoreRules rules = first_rules();
   if (start != ".") {
     // The rules of the folders on the way; its own are read by the walk.
     fs::path above;
@@ -375,8 +409,12 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
       above /= part;
     }
   }
-  TreeWalk walk(std::move(rules),
-                [&](const std::string& below) { return !search.is_hidden(below); });
+  WalkOptions walk_options;
+  walk_options.dot_names = search.names_dots();
+  walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
+  TreeWalk walk(
+      std::move(rules), [&](const std::string& below) { return !search.is_hidden(below); },
+      std::move(walk_options));
   walk.run(std::move(open), start == "." ? "" : start.string(),
            [&](const WalkedFile& file) { return search.look_into(file); });
   return search.result(walk.counts(), where);

@@ -1,21 +1,27 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <mutex>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/files.h"
+#include "core/workspace/git_ignore.h"
 #include "tools/missing_path.h"
+#include "tools/search/ignore_rules.h"
 #include "tools/tool.h"
 
 namespace sortie {
 
 struct SearchFilesOptions {
-  /// Ignore files of folders above the workspace, in the same repository: the workspace's path in
-  /// that folder, and the file's text; the outermost first.
-  std::vector<std::pair<std::string, std::string>> outer_rules{};
+  /// Asked once, at the first search of a folder; not set: there are none.
+  std::function<std::vector<OuterIgnoreFile>()> outer_ignore_files{};
+  /// Names that begin with a dot and are searched nevertheless, relative to the workspace: what is
+  /// tracked by git. Asked once, when the first such name comes up.
+  std::function<std::set<std::string, std::less<>>()> dot_names{};
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
   std::uint64_t largest_file = 64ull << 20;  ///< bytes; a larger one is not searched
   std::size_t most_output = 256u << 10;      ///< bytes of lines; past it the search ends
@@ -39,7 +45,14 @@ class SearchFiles : public Tool {
   std::filesystem::path workspace_;
   const Clock& clock_;
   HiddenPaths hidden_;
+  IgnoreRules first_rules();
+  bool is_kept_dot_name(std::string_view path);
+
   SearchFilesOptions options_;
+  std::once_flag outer_ignore_files_asked_;
+  std::vector<OuterIgnoreFile> outer_ignore_files_;
+  std::once_flag dot_names_asked_;
+  std::set<std::string, std::less<>> dot_names_;
   ToolSpec spec_;
 };
 

@@ -280,7 +280,21 @@ std::string Conversation::ask_aside(std::string_view request, std::string& why_n
   return text;
 }
 
+/// Of a tool of the run's own, an MCP server's: the request would be refused for them.
+void Conversation::leave_out_images(ToolOutput& output) {
+  const std::size_t images = output.images.size();
+  output.images.clear();
+  output.text +=
+      images == 1 ? "\nNote: an image is" : "\nNote: " + std::to_string(images) + " images are";
+  output.text += " left out, since the model takes none";
+  parts_.events.on(check_hit_event(turn_, "images_left_out",
+                                   "the output of call " + output.call_id + " has images that " +
+                                       terms().name + " does not take",
+                                   ""));
+}
+
 std::uint64_t Conversation::fit(ToolOutput& output) {
+  if (!output.images.empty() && terms().takes_images == TakesImages::no) leave_out_images(output);
   const std::int64_t most = room_for_output(room(), tokens_of(history_));
   if (history_.estimated_tokens({output}) <= most) return 0;
   if (!output.images.empty()) {

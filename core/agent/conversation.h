@@ -95,6 +95,7 @@ class Conversation {
   std::int64_t tokens_of(const History& history) const noexcept {
     return history.estimated_tokens(fixed_bytes_);
   }
+  void leave_out_images(ToolOutput& output);
   void set_source(int source);
   std::optional<Exhausted> before_request(const History& history) const;
   Response ask(const History& history, const ModelSettings& settings, std::stop_token stop);

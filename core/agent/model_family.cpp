@@ -41,6 +41,25 @@ ModelFamily family_of(std::string_view provider, std::string_view model) {
   return ModelFamily::other;
 }
 
+TakesImages takes_images(std::string_view provider, std::string_view model) {
+  constexpr std::array<const char*, 21> kTextOnly = {
+      "gpt-3",      "gpt-oss",   "gpt-4-0",       "gpt-4-1106-preview", "gpt-4-32k",  "o1-mini",
+      "o1-preview", "o3-mini",   "text-",         "codellama",          "code-llama", "codestral",
+      "devstral",   "starcoder", "deepseek-chat", "deepseek-coder",     "deepseek-r", "deepseek-v",
+      "qwq",        "claude-2",  "claude-instant"};
+  // Parts of a name that stand for images in it.
+  constexpr std::array<const char*, 8> kSeeing = {"vision", "-vl",     "llava",  "pixtral",
+                                                  "gemini", "gemma-3", "gemma3", "multimodal"};
+  if (provider == "replay") return TakesImages::yes;
+  const std::string name = bare_name(model);
+  if (std::any_of(kSeeing.begin(), kSeeing.end(),
+                  [&](const char* part) { return name.find(part) != std::string::npos; }))
+    return TakesImages::yes;
+  if (name == "gpt-4" || starts_with_one_of(name, kTextOnly)) return TakesImages::no;
+  if (name.starts_with("qwen") && name.find("coder") != std::string::npos) return TakesImages::no;
+  return family_of(provider, model) == ModelFamily::other ? TakesImages::unknown : TakesImages::yes;
+}
+
 bool takes_free_text_tools(std::string_view provider, std::string_view model) {
   const bool responses = provider == "openai" || provider == "azure" || provider == "replay";
   return responses && family_of(provider, model) == ModelFamily::codex;

@@ -69,6 +69,7 @@ ModelTerms terms_of(const TaskModel& model) {
   terms.max_output_tokens = std::min(model.max_output_tokens, terms.context_window / 2);
   if (known) terms.max_output_tokens = std::min(terms.max_output_tokens, known->max_output);
   if (known && known->images) terms.images = *known->images;
+  terms.takes_images = takes_images(model.provider, model.name);
   set_price(model, known, terms);
   return terms;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/agent/model_family.h"
 #include "core/base/json.h"
 #include "core/base/model_price.h"
 #include "core/model/known_models.h"
@@ -29,6 +30,7 @@ struct ModelTerms {
   std::optional<ModelPrice> price;  ///< nothing: unknown, which is never 0
   TermSource price_from = TermSource::unknown;
   ImageRule images{};
+  TakesImages takes_images = TakesImages::unknown;
 };
 
 /// Of a model of the task: its own words before what the table knows. A response may have as many

@@ -77,7 +77,7 @@ void FallbackModel::hand_over(const ModelError& error, const Request& request, S
   const std::string from = candidates_[active_].name;
   failures_.push_back(from + ": " + error.what());
   const Candidate& next = candidates_[++active_];
-  carried_ = CarriedItems(next.source);
+  carried_ = CarriedItems(next.source, next.takes_images);
   carried_.update(request.items, request.epoch);
   stream.on_fallback({.from = from,
                       .to = next.name,

@@ -25,6 +25,7 @@ class FallbackModel : public Model {
     int source = 0;  ///< see Item::source
     /// A request's settings as they are for this model; "" leaves them as they are.
     std::function<ModelSettings(const ModelSettings&)> settings{};
+    bool takes_images = true;  ///< else those of the history are left out for it
   };
   /// @param candidates  at least one; the first is asked as long as it answers
   explicit FallbackModel(std::vector<Candidate> candidates);

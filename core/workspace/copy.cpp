@@ -66,8 +66,13 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
 class CopyWalk {
  public:
   CopyWalk(const MountPlan& plan, const Hidden& hidden, const Manifest& manifest,
-           const Files& start, const Files& copy)
-      : plan_(plan), hidden_(hidden), manifest_(manifest), start_(start), copy_(copy) {}
+           const Files& start, const Files& copy, const Pace& pace)
+      : plan_(plan),
+        hidden_(hidden),
+        manifest_(manifest),
+        start_(start),
+        copy_(copy),
+        pace_(pace) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.source.native(), plan_.source), "", 0);
@@ -89,6 +94,7 @@ class CopyWalk {
       throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
     }
     for (const NamedStatus& entry : list_folder(open, plan_.source / path)) {
+      if (pace_) pace_();
       const std::string name = joined(path, entry.name);
       if (is_within(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
@@ -143,6 +149,7 @@ class CopyWalk {
   const Manifest& manifest_;
   const Files& start_;
   const Files& copy_;
+  const Pace& pace_;
   std::vector<std::string> seen_;
   std::vector<ChangedPath> changes_;
 };
@@ -156,11 +163,11 @@ CopyWorkspace::CopyWorkspace(const WorkspaceOptions& options, std::string reason
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
       manifest_(copy_or_take(options, plan_)) {}
 
-std::vector<ChangedPath> CopyWorkspace::changed_paths(const Files&) const {
+std::vector<ChangedPath> CopyWorkspace::find_changes(const Files&, const Pace& pace) const {
   // The copy itself, not the view of it: with its inode numbers and times.
   const DiskFiles copy(open_folder(AT_FDCWD, plan_.source.native(), plan_.source));
   try {
-    return CopyWalk(plan_, hidden_, manifest_, start_, copy).run();
+    return CopyWalk(plan_, hidden_, manifest_, start_, copy, pace).run();
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

@@ -23,12 +23,13 @@ class CopyWorkspace : public Workspace {
   Isolation isolation() const override { return Isolation::copy; }
   const std::string& reason() const override { return reason_; }
   MountPlan mount_plan() const override { return plan_; }
-  /// @throws Error  ExitCode::conflict when the user's own file under a changed path is no longer
-  ///                what was copied: there is no start to compare with
-  std::vector<ChangedPath> changed_paths(const Files& view) const override;
   const Files& start() const override { return start_; }
 
  private:
+  /// @throws Error  ExitCode::conflict when the user's own file under a changed path is no longer
+  ///                what was copied: there is no start to compare with
+  std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override;
+
   MountPlan plan_;
   std::function<bool(const std::string& path)> hidden_;  ///< of the plan where nothing is mounted
   std::string reason_;

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
@@ -17,9 +18,8 @@ namespace {
 
 /// More than this is not even read for its digest.
 constexpr std::uint64_t kMostBytes = 2ull << 30;
-/// Of all changed files together, both sides: they are held in memory, and compressing what is no
-/// text takes time. Files full of holes cost the agent nothing.
-constexpr std::uint64_t kMostDiffBytes = 256ull << 20;
+/// Pairs of files in which a draft looks for renames.
+constexpr std::size_t kMostPairs = 100'000;
 
 /// A changed path with both of its sides; a side that git would not keep is none.
 struct Change {
@@ -119,16 +119,37 @@ std::string too_large(const Change& change, std::uint64_t max_bytes) {
          std::to_string(change.after->content.size());
 }
 
+bool is_at_or_below(const std::string& path, const std::string& place) {
+  return place.empty() || path == place || path.starts_with(place + "/");
+}
+
+/// Whether a side is larger than a diff may hold, told without reading it.
+bool is_too_large(const ChangedPath& changed, const Files& start, const Files& view,
+                  std::uint64_t max_bytes) {
+  const auto exceeds = [&](const Files& files) {
+    const auto status = files.status(changed.path);
+    return status && status->kind == FileStatus::Kind::file && status->size > max_bytes;
+  };
+  return (changed.kind != ChangedPath::Kind::added && exceeds(start)) ||
+         (changed.kind != ChangedPath::Kind::deleted && exceeds(view));
+}
+
 /// The changes that belong into the diff; ignored and too large ones are listed in `diff`.
 std::vector<Change> select(const Workspace& workspace, const Files& view, const StartState& start,
                            const DiffOptions& options, Diff& diff) {
   const Included included(options.include);
   std::vector<Change> changes;
   std::uint64_t bytes = 0;
-  for (const ChangedPath& changed : workspace.changed_paths(view)) {
+  for (const ChangedPath& changed : workspace.changed_paths(view, options.pace)) {
     if (in_git_folder(changed.path)) continue;
+    if (!is_at_or_below(changed.path, options.only)) continue;
+    if (options.pace) options.pace();
     if (!start.tracked(changed.path) && start.ignored(changed.path) && !included(changed.path)) {
       diff.ignored_changes.push_back(changed.path);
+      continue;
+    }
+    if (options.draft && is_too_large(changed, workspace.start(), view, options.max_file_size)) {
+      diff.too_large.push_back(changed.path);
       continue;
     }
     Change change = read_change(changed, workspace.start(), view);
@@ -138,9 +159,9 @@ std::vector<Change> select(const Workspace& workspace, const Files& view, const 
     }
     for (const auto& side : {&change.before, &change.after})
       bytes += *side ? (*side)->content.size() : 0;
-    if (bytes > kMostDiffBytes)
+    if (bytes > options.max_bytes)
       throw Error("the changes are too large for a diff: more than " +
-                      std::to_string(kMostDiffBytes >> 20) + " MiB, reached at " +
+                      std::to_string(options.max_bytes >> 20) + " MiB, reached at " +
                       path_text(changed.path),
                   ExitCode::task_failed);
     changes.push_back(std::move(change));
@@ -185,13 +206,25 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
   return names;
 }
 
+/// One that nobody applies.
+PatchText draft_patch(const TouchedFiles& before, const TouchedFiles& after,
+                      const DiffOptions& options) {
+  const auto only_in = [](const TouchedFiles& one, const TouchedFiles& other) {
+    return static_cast<std::size_t>(std::count_if(
+        one.begin(), one.end(), [&](const auto& file) { return !other.contains(file.first); }));
+  };
+  const std::size_t gone = only_in(before, after);
+  const bool few = gone == 0 || only_in(after, before) <= kMostPairs / gone;
+  return make_patch(before, after, options.context_lines, options.renames && few, options.pace);
+}
+
 /// Renames are a nicety: where one can't be proved to apply, the same change is told without them.
 PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
                        const DiffOptions& options) {
   std::string flaw;
   for (const bool renames : {true, false}) {
     if (renames && !options.renames) continue;
-    PatchText patch = make_patch(before, after, options.context_lines, renames);
+    PatchText patch = make_patch(before, after, options.context_lines, renames, options.pace);
     flaw = check_patch(patch.text, before, after);
     if (flaw.empty()) return patch;
   }
@@ -213,22 +246,30 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   const StartState start(root);
   Diff diff;
   diff.head_commit = start.head_commit();
-  const std::vector<Change> changes = select(workspace, view, start, options, diff);
+  std::vector<Change> changes = select(workspace, view, start, options, diff);
   refuse(changes, start);
   const DiffBase base = choose_base(options.base, changes, start);
   diff.base = base == DiffBase::head ? "head" : "start";
 
   TouchedFiles before;
   TouchedFiles after;
-  for (const Change& change : changes) {
-    const auto old = base == DiffBase::head ? start.head_entry(change.path) : change.before;
-    if (old) before.emplace(start.prefix() + change.path, *old);
-    if (change.after) after.emplace(start.prefix() + change.path, *change.after);
+  // A draft has no other use of them.
+  const auto take = [&](std::optional<TreeEntry>& entry) {
+    return options.draft ? std::exchange(entry, {}) : entry;
+  };
+  for (Change& change : changes) {
+    if (options.pace) options.pace();
+    const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
+      if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
+    };
+    put(before, base == DiffBase::head ? start.head_entry(change.path) : take(change.before));
+    put(after, take(change.after));
   }
-  PatchText patch = proved_patch(before, after, options);
+  PatchText patch =
+      options.draft ? draft_patch(before, after, options) : proved_patch(before, after, options);
   diff.text = std::move(patch.text);
   diff.files = without_prefix(std::move(patch.files), start.prefix());
-  diff.applies_to = judge_applies_to(changes, before, start);
+  if (!options.draft) diff.applies_to = judge_applies_to(changes, before, start);
   return diff;
 }
 

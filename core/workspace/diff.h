@@ -21,6 +21,14 @@ struct DiffOptions {
   std::vector<std::string> include;  ///< ignored paths that belong into the diff, as git
                                      ///< pathspecs: "dist", "*.log"
   std::uint64_t max_file_size = 10ull << 20;
+  /// Of all changed files together, both sides: they are held in memory, and compressing what is no
+  /// text takes time. Files full of holes cost the agent nothing.
+  std::uint64_t max_bytes = 256ull << 20;
+  std::string only{};  ///< a file or folder: no other change is looked at; "": all are
+  /// One to be looked at, not kept: it is not applied to prove it, and where there are very many
+  /// pairs of files to compare, no renames are looked for.
+  bool draft = false;
+  Pace pace{};
 };
 
 /// Paths are relative to the workspace.
@@ -40,8 +48,9 @@ struct Diff {
   std::string text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
-  std::vector<std::string> too_large;   ///< "PATH sha256:… BYTES"
-  std::vector<std::string> applies_to;  ///< of "start", "head", "index": those it applies to
+  std::vector<std::string> too_large;   ///< "PATH sha256:… BYTES"; of a draft the path alone
+  std::vector<std::string> applies_to;  ///< of "start", "head", "index": those it applies to; a
+                                        ///< draft's is not asked
   std::string base;                     ///< "start" or "head": what was diffed against
   std::string head_commit;              ///< "" where there is no repository or no commit
 };
@@ -50,6 +59,7 @@ struct Diff {
 ///
 /// The user's git, its config, hooks, filters and attributes are never run; ignore rules and the
 /// list of tracked files are those of the start state.
+/// What `options.pace` throws goes through.
 /// @throws Error  ExitCode::internal when the diff does not apply or gives other bytes;
 ///                ExitCode::task_failed for what a diff can't hold (too large, lfs, submodules)
 Diff make_diff(const Workspace& workspace, const Files& view, const std::filesystem::path& root,

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sortie {
@@ -21,13 +23,15 @@ struct TrackedFile {
   std::uint32_t changed_ns = 0;
   bool settled = true;         ///< not touched when the index was written, or later
   bool not_looked_at = false;  ///< assume-unchanged, skip-worktree
-  bool conflicted = false;
+  bool to_be_added = false;    ///< git add -N: listed without a content
+  unsigned conflict = 0;  ///< what there is of it: 1 the base, 2 ours, 4 theirs; 0: no conflict
 };
 
 /// A path that differs between HEAD and the index.
 struct StagedChange {
-  char kind = 'M';  ///< A, M, D, T
+  char kind = 'M';  ///< A, M, D, T, R
   std::string path;
+  std::string old_path{};  ///< of R
 };
 
 struct CommitLine {
@@ -41,8 +45,13 @@ struct CommitLine {
 struct GitTreeState {
   std::string branch;                ///< "" where HEAD is detached
   std::string upstream;              ///< "origin/main"; "" for none
+  bool upstream_is_gone = false;     ///< it is configured, and not there
+  std::optional<std::size_t> ahead;  ///< commits that the upstream lacks; nothing: not known
+  std::optional<std::size_t> behind;
   std::string head;                  ///< full id; "" before the first commit
   std::string doing;                 ///< "merge", "rebase", …; "" for nothing
+  bool modes_count = true;           ///< core.fileMode
+  bool links_count = true;           ///< core.symlinks
   std::vector<TrackedFile> tracked;  ///< of the workspace, sorted by path
   std::vector<StagedChange> staged;  ///< of the workspace, sorted by path
   std::vector<CommitLine> commits;   ///< the last ones of HEAD, the newest first
@@ -52,7 +61,9 @@ struct GitTreeState {
 /// @throws Error  ExitCode::environment for a repository that can't be read
 GitTreeState read_git_tree(const std::filesystem::path& workspace, int commits);
 
-/// Whether git would store this content under the file's id: as it stands, or with LF for CR LF.
-bool has_content(const TrackedFile& file, std::string_view content);
+/// Names that begin with a dot and that the index lists, or that it lists something below:
+/// ".github", "web/.eslintrc". Relative to the workspace; none where there is no repository, or
+/// none that can be read.
+std::set<std::string, std::less<>> tracked_dot_names(const std::filesystem::path& workspace);
 
 }  // namespace sortie

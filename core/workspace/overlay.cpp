@@ -34,8 +34,8 @@ std::string overlay_attribute(const Fd& folder, const std::string& name) {
 /// Goes through the upper folder beside the lower one.
 class UpperWalk {
  public:
-  UpperWalk(const Files& start, const Files& view, const MountPlan& plan)
-      : start_(start), view_(view), plan_(plan) {}
+  UpperWalk(const Files& start, const Files& view, const MountPlan& plan, const Pace& pace)
+      : start_(start), view_(view), plan_(plan), pace_(pace) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "", {true, true}, 0);
@@ -70,6 +70,7 @@ class UpperWalk {
 
   void one(const Fd& parent, const NamedStatus& entry, const std::string& path, Under above,
            int depth) {
+    if (pace_) pace_();
     const auto lower = above.folder ? start_.status(path) : std::nullopt;
     const bool lower_folder = lower && lower->kind == Kind::folder;
     if (S_ISDIR(entry.status.st_mode)) {
@@ -124,6 +125,7 @@ class UpperWalk {
 
   /// A path of the lower tree that is no more, with all below it.
   void gone(const std::string& path, Kind kind) {
+    if (pace_) pace_();
     if (is_within(path, plan_.cover)) return;
     if (kind == Kind::file || kind == Kind::symlink) {
       changes_.push_back({path, ChangedPath::Kind::deleted});
@@ -135,6 +137,7 @@ class UpperWalk {
   const Files& start_;
   const Files& view_;
   const MountPlan& plan_;
+  const Pace& pace_;
   std::vector<ChangedPath> changes_;
 };
 
@@ -232,9 +235,9 @@ OverlayWorkspace::OverlayWorkspace(const WorkspaceOptions& options, std::string 
       reason_(std::move(reason)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
-std::vector<ChangedPath> OverlayWorkspace::changed_paths(const Files& view) const {
+std::vector<ChangedPath> OverlayWorkspace::find_changes(const Files& view, const Pace& pace) const {
   try {
-    return UpperWalk(start_, view, plan_).run();
+    return UpperWalk(start_, view, plan_, pace).run();
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

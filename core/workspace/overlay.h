@@ -22,10 +22,11 @@ class OverlayWorkspace : public Workspace {
   Isolation isolation() const override { return Isolation::overlay; }
   const std::string& reason() const override { return reason_; }
   MountPlan mount_plan() const override { return plan_; }
-  std::vector<ChangedPath> changed_paths(const Files& view) const override;
   const Files& start() const override { return start_; }
 
  private:
+  std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override;
+
   MountPlan plan_;
   std::string reason_;
   DiskFiles start_;

@@ -28,10 +28,11 @@ class Scratch {
     check_git(git_repository_wrap_odb(GitOut(repository_), odb_.get()), "diff");
   }
 
-  GitTree tree(const TouchedFiles& files) {
+  GitTree tree(const TouchedFiles& files, const Pace& pace = {}) {
     GitIndex index;
     check_git(git_index_new(GitOut(index)), "diff");
     for (const auto& [path, file] : files) {
+      if (pace) pace();
       git_index_entry entry{};
       entry.path = path.c_str();
       entry.mode = file.mode;
@@ -140,9 +141,12 @@ Piece read_piece(git_diff* diff, std::size_t index) {
   return piece;
 }
 
-std::vector<Piece> sorted_pieces(git_diff* diff) {
+std::vector<Piece> sorted_pieces(git_diff* diff, const Pace& pace) {
   std::vector<Piece> pieces;
-  for (std::size_t i = 0; i < git_diff_num_deltas(diff); ++i) pieces.push_back(read_piece(diff, i));
+  for (std::size_t i = 0; i < git_diff_num_deltas(diff); ++i) {
+    if (pace) pace();
+    pieces.push_back(read_piece(diff, i));
+  }
   // A type change is a deletion and then an addition of the same path.
   const auto key = [](const Piece& piece) {
     return std::tuple(std::string_view(piece.file.path),
@@ -256,13 +260,13 @@ std::string first_difference(const TouchedFiles& made, const TouchedFiles& wante
 }  // namespace
 
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-                     bool renames) {
+                     bool renames, const Pace& pace) {
   Scratch scratch;
-  const GitTree old_tree = scratch.tree(before);
-  const GitTree new_tree = scratch.tree(after);
+  const GitTree old_tree = scratch.tree(before, pace);
+  const GitTree new_tree = scratch.tree(after, pace);
   const GitDiff diff = diff_trees(scratch, old_tree.get(), new_tree.get(), context_lines, renames);
   PatchText patch;
-  for (const Piece& piece : sorted_pieces(diff.get())) {
+  for (const Piece& piece : sorted_pieces(diff.get(), pace)) {
     patch.text += piece.text;
     add_file(patch.files, piece.file);
   }

@@ -20,7 +20,7 @@ struct PatchText {
 /// git's extended unified format for the way from one side to the other. Pure: no disk, no
 /// repository, no configuration; the same sides give the same bytes.
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-                     bool renames);
+                     bool renames, const Pace& pace = {});
 
 /// Reads the text again and applies it to `before`, patch by patch.
 /// @return  "" when that gives exactly `after`, else what differs

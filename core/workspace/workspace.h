@@ -30,6 +30,9 @@ struct TreeEntry {
   bool operator==(const TreeEntry&) const = default;
 };
 
+/// Called again and again in the midst of long work; what it throws ends the work.
+using Pace = std::function<void()>;
+
 /// The tree a run works on, kept apart from the user's own.
 class Workspace {
  public:
@@ -40,9 +43,14 @@ class Workspace {
   virtual MountPlan mount_plan() const = 0;
   /// Paths that differ from the start, sorted: files and links only, folders by what they hold.
   /// `view` is the root of the view as the run saw it.
-  virtual std::vector<ChangedPath> changed_paths(const Files& view) const = 0;
+  std::vector<ChangedPath> changed_paths(const Files& view, const Pace& pace = {}) const {
+    return find_changes(view, pace);
+  }
   /// The tree as it was at the start; the user's own, in overlay mode.
   virtual const Files& start() const = 0;
+
+ private:
+  virtual std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const = 0;
 };
 
 struct WorkspaceOptions {

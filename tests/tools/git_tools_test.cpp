@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <map>
+#include <thread>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/git_repository.h"
@@ -35,25 +38,76 @@ struct Repository {
     GitStatus tool(*files, workspace, clock, {.hidden = std::move(hidden)});
     return tool.run(Json::object(), {}).text;
   }
-  /// What `git status` says, in our words: the sections of staged, unstaged and untracked paths.
+  /// What `git status` says, in our words: the branch's line, and the sections of staged, unstaged
+  /// and untracked paths.
   std::string by_git() const {
+    std::string head;
+    std::string upstream;
+    std::string apart;
     std::string staged;
     std::string unstaged;
     std::string untracked;
-    const std::string said = git(workspace, {"status", "--porcelain", "--no-renames", "."});
-    for (const auto line : split_lines(said)) {
-      const std::string path(line.substr(3));
-      if (line.starts_with("??")) {
-        untracked += path + "\n";
-      } else if (line.substr(0, 2) == "UU") {
-        unstaged += "U " + path + "\n";
+    // Never goes into submodules, as we don't.
+    const std::string said =
+        git(workspace, {"-c", "core.quotePath=false", "-c", "status.relativePaths=true", "status",
+                        "--porcelain=v2", "--branch", "--ignore-submodules=all", "."});
+    for (const auto view : split_lines(said)) {
+      const std::string line(view);
+      const auto words = [&line](int count) {  // what stands behind so many words
+        std::size_t at = 0;
+        for (int i = 0; i < count; ++i) at = line.find(' ', at) + 1;
+        return line.substr(at);
+      };
+      if (line.starts_with("# branch.head ")) head = words(2);
+      if (line.starts_with("# branch.upstream ")) upstream = words(2);
+      if (line.starts_with("# branch.ab ")) apart = words(2);
+      if (line.starts_with("? ")) untracked += below(words(1)) + "\n";
+      if (line.starts_with("u "))
+        unstaged += "U " + below(words(10)) + " (" + conflict(line.substr(2, 2)) + ")\n";
+      if (!line.starts_with("1 ") && !line.starts_with("2 ")) continue;
+      const bool renamed = line[0] == '2';
+      std::string path = words(renamed ? 9 : 8);
+      std::string shown = path;
+      if (renamed) {
+        const std::size_t tab = path.find('\t');
+        shown = below(path.substr(tab + 1)) + " -> " + below(path.substr(0, tab));
+        path.resize(tab);
       } else {
-        if (line[0] != ' ') staged += std::string(1, line[0]) + " " + path + "\n";
-        if (line[1] != ' ') unstaged += std::string(1, line[1]) + " " + path + "\n";
+        shown = below(path);
       }
+      if (line[2] != '.') staged += std::string(1, line[2]) + " " + shown + "\n";
+      if (line[3] != '.') unstaged += std::string(1, line[3]) + " " + below(path) + "\n";
     }
-    return section("staged", staged) + section("unstaged", unstaged) +
-           section("untracked", untracked);
+    return branch_line(head, upstream, apart) + section("staged", staged) +
+           section("unstaged", unstaged) + section("untracked", untracked);
+  }
+  /// porcelain=v2 has paths from the repository's root.
+  std::string below(const std::string& path) const {
+    const std::string prefix = fs::relative(workspace, folder.path()).string() + "/";
+    return path.starts_with(prefix) ? path.substr(prefix.size()) : path;
+  }
+  static std::string conflict(const std::string& letters) {
+    const std::map<std::string, std::string> names = {
+        {"DD", "both deleted"},  {"AU", "added by us"},   {"UD", "deleted by them"},
+        {"UA", "added by them"}, {"DU", "deleted by us"}, {"AA", "both added"},
+        {"UU", "both modified"}};
+    return names.at(letters);
+  }
+  std::string branch_line(const std::string& head, const std::string& upstream,
+                          const std::string& apart) const {
+    if (head == "(detached)")
+      return "HEAD is detached at " + git(workspace, {"rev-parse", "HEAD"}).substr(0, 10) + "\n";
+    std::string line = "branch: " + head;
+    if (!upstream.empty()) line += " (upstream " + upstream;
+    if (!upstream.empty() && apart.empty()) line += ", which is gone";
+    if (apart == "+0 -0") line += ", up to date";
+    if (!apart.empty() && apart != "+0 -0") {
+      const std::string ahead = apart.substr(1, apart.find(' ') - 1);
+      const std::string behind = apart.substr(apart.find('-') + 1);
+      if (ahead != "0") line += ", " + ahead + " ahead";
+      if (behind != "0") line += ", " + behind + " behind";
+    }
+    return line + (upstream.empty() ? "\n" : ")\n");
   }
   static std::string section(const std::string& title, const std::string& lines) {
     if (lines.empty()) return "";
@@ -67,12 +121,20 @@ struct Repository {
   FakeClock clock;
 };
 
+/// Without what `git status` does not say.
+std::string as_git_says(const std::string& status) {
+  std::string text;
+  const std::string told = status.substr(0, status.find("last commits:\n"));
+  for (const auto line : split_lines(told))
+    if (line != "nothing is changed" && line != "no commit yet" &&
+        !line.starts_with("in the middle of a "))
+      text += std::string(line) + "\n";
+  return text;
+}
+
 std::string sections_of(const std::string& status) {
-  std::size_t begin = status.size();
-  for (const char* title : {"staged (", "unstaged (", "untracked ("})
-    begin = std::min(begin, status.find(title));
-  const std::size_t end = status.find("last commits:");
-  return begin >= end ? "" : status.substr(begin, end - begin);
+  const std::string text = as_git_says(status);
+  return text.substr(text.find('\n') + 1);
 }
 
 }  // namespace
@@ -109,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_status_names_branch_changes_and_commits_as_git_does) {
   const std::string status = repository.status();
 
   BOOST_TEST(status.starts_with("branch: main\n"));
-  BOOST_TEST(sections_of(status) == repository.by_git());
+  BOOST_TEST(as_git_says(status) == repository.by_git());
   BOOST_TEST(status.find("last commits:\n") != std::string::npos);
   const std::string id = git(repository.workspace, {"rev-parse", "HEAD"}).substr(0, 10);
   BOOST_TEST(status.find("\n" + id + " 20") != std::string::npos, status);
@@ -142,7 +204,7 @@ BOOST_AUTO_TEST_CASE(unborn_detached_and_conflicted_states_are_told) {
 
   const std::string merging = repository.status();
   BOOST_TEST(merging.find("in the middle of a merge\n") != std::string::npos, merging);
-  BOOST_TEST(sections_of(merging) == "unstaged (1):\nU f\n");
+  BOOST_TEST(sections_of(merging) == "unstaged (1):\nU f (both modified)\n");
 
   git(repository.workspace, {"reset", "-q", "--hard"});
   git(repository.workspace, {"checkout", "-q", "--detach"});
@@ -160,7 +222,8 @@ BOOST_AUTO_TEST_CASE(nothing_that_a_repository_configures_is_run) {
     git(repository.workspace, {"config", key, trap});
   repository.write("f", "two\n");
 
-  BOOST_TEST(sections_of(repository.status()) == "unstaged (1):\nM f\n");
+  BOOST_TEST(sections_of(repository.status()) ==
+             "unstaged (1):\nM f (or not: filter=evil is not applied here)\n");
   BOOST_TEST(!fs::exists(repository.folder / "trapped"));
 }
 
@@ -177,6 +240,262 @@ BOOST_AUTO_TEST_CASE(hidden_paths_are_not_named_and_long_lists_are_cut) {
   BOOST_TEST(status.find("n1199\n… and 100 more\n") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(each_state_is_told_as_git_tells_it) {
+  // What is done to a repository whose only commit has these files: "a" to "e" of ten lines each,
+  // "dir/x", "dir/y", "tool" (executable), "link" to a, and .gitignore (*.o).
+  const struct {
+    const char* name;
+    const char* script;
+  } rows[] = {
+      {"clean", ":"},
+      {"an empty file is added", "touch n; git add n"},
+      {"staged and changed again", "echo x >> a; git add a; echo y >> a"},
+      {"staged, and deleted", "echo x >> a; git add a; rm a"},
+      {"deleted from the index alone", "git rm -q --cached a"},
+      {"deleted and there again in another form", "git rm -q --cached a; rm a; ln -s b a"},
+      {"a pure rename", "git mv a z"},
+      {"a rename with a change", "git mv a z; echo x >> z; git add z"},
+      {"a rename that is changed afterwards", "git mv a z; echo x >> z"},
+      {"a rename into a folder", "git mv a dir/z"},
+      {"two renames of the same content", "git mv a z1; git mv b z2"},
+      {"a file that is too different is no rename", "git rm -q a; seq 900 950 > z; git add z"},
+      {"an unstaged rename is two things", "mv a z"},
+      {"a file becomes a link", "rm a; ln -s b a"},
+      {"a link becomes a file", "rm link; echo x > link"},
+      {"a link leads elsewhere", "ln -sfn b link"},
+      {"a staged change of type", "rm a; ln -s b a; git add a"},
+      {"a file stands in the place of a folder", "rm -r dir; echo x > dir"},
+      {"a mode changed", "chmod +x a; chmod -x tool"},
+      {"modes don't count", "git config core.fileMode false; chmod +x a"},
+      {"touched", "touch a b tool"},
+      {"changed and changed back", "cp a keep.o; echo x > a; cat keep.o > a"},
+      {"intent to add", "echo x > n; git add -N n"},
+      {"assumed unchanged", "git update-index --assume-unchanged a; echo x >> a"},
+      {"skipped", "git update-index --skip-worktree a; rm a"},
+      {"an untracked folder with ignored files only", "mkdir n; touch n/x.o"},
+      {"untracked files beside tracked ones", "touch dir/n 'dir/a b' dir/.hidden .top"},
+      {"a tracked file that is ignored",
+       "touch k.o; git add -f k.o; git commit -qm k; echo x > k.o"},
+      {"names out of the ordinary", "touch -- 'a b' \"q'q\" ü '-x' '#c'"},
+      {"info/exclude", "echo '*.log' >> .git/info/exclude; touch a.log b.txt"},
+      {"core.excludesFile of the repository",
+       "echo '*.tmp' > .git/own; git config core.excludesFile \"$PWD/.git/own\"; touch a.tmp "
+       "b.txt"},
+      {"info/exclude wins over core.excludesFile",
+       "echo '*.tmp' > .git/own; git config core.excludesFile \"$PWD/.git/own\"; "
+       "echo '!a.tmp' >> .git/info/exclude; touch a.tmp b.tmp"},
+      {".gitignore wins over info/exclude",
+       "echo '*.log' >> .git/info/exclude; echo '!dir/a.log' >> .gitignore; touch a.log dir/a.log"},
+      {"a deeper .gitignore", "echo '!*.o' > dir/.gitignore; touch dir/x.o x.o"},
+      {"a repository inside", "git init -q n; touch n/x"},
+      {"a submodule",
+       "git init -q .git/s; git -C .git/s -c user.name=t -c user.email=t@t commit -q --allow-empty "
+       "-m x; git -c protocol.file.allow=always submodule -q add \"$PWD/.git/s\" sub; "
+       "git commit -qm sub; touch sub/new"},
+      {"a merge, both modified",
+       "git checkout -qb o; echo o > a; git commit -qam o; git checkout -q main; echo m > a; "
+       "git commit -qam m; git merge -q o >/dev/null || :"},
+      {"a merge, deleted by them",
+       "git checkout -qb o; git rm -q a; git commit -qam o; git checkout -q main; echo m > a; "
+       "git commit -qam m; git merge -q o >/dev/null || :"},
+      {"a merge, deleted by us",
+       "git checkout -qb o; echo m > a; git commit -qam o; git checkout -q main; git rm -q a; "
+       "git commit -qam m; git merge -q o >/dev/null || :"},
+      {"a merge, both added",
+       "git checkout -qb o; echo m > n; git add n; git commit -qam o; git checkout -q main; "
+       "echo o > n; git add n; git commit -qm m; git merge -q o >/dev/null || :"},
+      {"a merge of renames",
+       "git checkout -qb o; git mv a o1; git commit -qam o; git checkout -q main; git mv a m1; "
+       "git commit -qm m; git merge -q o >/dev/null || :"},
+      {"detached", "git checkout -q --detach"},
+      {"up to date", "git update-ref refs/remotes/origin/main HEAD; $track"},
+      {"ahead", "git update-ref refs/remotes/origin/main HEAD; $track; $commit; $commit"},
+      {"behind",
+       "$commit; git update-ref refs/remotes/origin/main HEAD; git reset -q --hard HEAD~; "
+       "$track"},
+      {"ahead and behind",
+       "$commit; git update-ref refs/remotes/origin/main HEAD; git reset -q --hard HEAD~; $track; "
+       "$commit; $commit; $commit"},
+      {"the upstream is gone", "$track"},
+      {"a local upstream", "git branch base; git branch -q -u base; $commit"},
+      {"line ends that count", "sed -i 's/$/\\r/' a"},
+      {"line ends of what is no text",
+       "echo 'a -text' > .gitattributes; git add .gitattributes; "
+       "git commit -qm t; sed -i 's/$/\\r/' a"},
+  };
+  for (const auto& row : rows) {
+    for (const bool folder_of_it : {false, true}) {
+      BOOST_TEST_CONTEXT(row.name << (folder_of_it ? ", in a folder of a repository" : "")) {
+        // There the script's repository is one level up for `.git`.
+        const Repository repository(folder_of_it ? "web" : "");
+        const std::string prelude =
+            "set -e; export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null; "
+            "track() { git config remote.origin.url x; "
+            "git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'; "
+            "git config branch.main.remote origin; git config branch.main.merge refs/heads/main; "
+            "}; "
+            "commit() { n=x$n; git commit -q --allow-empty -m $n; }; track=track; commit=commit; ";
+        const std::string start =
+            "for f in a b c d e; do seq 1 10 > $f; echo $f >> $f; done; mkdir dir; touch dir/x "
+            "dir/y; "
+            "echo t > tool; chmod +x tool; ln -s a link; echo '*.o' > .gitignore; git add -A; "
+            "git commit -qm start; ";
+        std::string script = row.script;
+        if (folder_of_it)
+          for (std::size_t at = 0; (at = script.find(".git/", at)) != script.npos; at += 8)
+            script.replace(at, 5, "../.git/");
+        if (folder_of_it) write_file(repository.folder / "outside.txt", "x\n");
+        const Said done =
+            run_program({"bash", "-c", prelude + start + script}, repository.workspace);
+        BOOST_REQUIRE_MESSAGE(done.status == 0, done.output);
+
+        const std::string status = repository.status();
+
+        BOOST_TEST(as_git_says(status) == repository.by_git());
+      }
+    }
+  }
+}
+
+// git names the file alone, and passes over what is in the folder.
+BOOST_AUTO_TEST_CASE(a_folder_in_the_place_of_a_file_is_named_too) {
+  const Repository repository;
+  repository.write("a", "x\n");
+  commit_all(repository.workspace);
+  fs::remove(repository.workspace / "a");
+  repository.write("a/b", "x\n");
+
+  BOOST_TEST(sections_of(repository.status()) == "unstaged (1):\nD a\nuntracked (1):\na/\n");
+}
+
+// git names such a file as changed when its size is another, and then has no change of it to show.
+BOOST_AUTO_TEST_CASE(line_ends_that_git_would_convert_are_no_change) {
+  for (const char* const settings :
+       {"echo '* text=auto' > .gitattributes", "echo '*.txt text' > .gitattributes",
+        "echo '*.txt eol=crlf' > .gitattributes", "git config core.autocrlf input",
+        "git config core.autocrlf true"}) {
+    BOOST_TEST_CONTEXT(settings) {
+      const Repository repository;
+      repository.write("a.txt", "one\ntwo\n");
+      repository.write(".gitattributes", "");
+      BOOST_REQUIRE(run_program({"sh", "-c", settings}, repository.workspace).status == 0);
+      commit_all(repository.workspace);
+      repository.write("a.txt", "one\r\ntwo\r\n");
+
+      BOOST_TEST(sections_of(repository.status()) == "");
+      BOOST_TEST(run_program({"git", "diff", "--quiet"}, repository.workspace).status == 0);
+      repository.write("a.txt", "one\r\n2\r\n");
+      BOOST_TEST(sections_of(repository.status()) == "unstaged (1):\nM a.txt\n");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rules_of_folders_above_the_workspace_hold_in_it) {
+  const Repository repository("services/web");
+  write_file(repository.folder / ".gitignore", "*.gen\n/services/web/out/\n/top\n");
+  write_file(repository.folder / "services/.gitignore", "/web/local\n!keep.gen\n");
+  write_file(repository.folder / ".git/info/exclude", "/services/web/mine\n");
+  repository.write("tracked", "x\n");
+  git(repository.workspace, {"add", "tracked"});
+  git(repository.workspace, {"commit", "-qm", "tracked"});
+  for (const char* name : {"a.gen", "keep.gen", "out/x", "top", "local", "mine", "real"})
+    repository.write(name, "x\n");
+
+  BOOST_TEST(as_git_says(repository.status()) == repository.by_git());
+  BOOST_TEST(sections_of(repository.status()) == "untracked (3):\nkeep.gen\nreal\ntop\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_linked_worktree_has_the_main_ones_rules) {
+  const Repository main;
+  main.write("f", "x\n");
+  commit_all(main.workspace);
+  write_file(main.workspace / ".git/info/exclude", "*.log\n");
+  const TemporaryFolder other;
+  const fs::path tree = other / "tree";
+  git(main.workspace, {"worktree", "add", "-q", "-b", "other", tree.string()});
+  write_file(tree / "a.log", "x\n");
+  write_file(tree / "new", "x\n");
+  const DiskFiles files{Fd(::open(tree.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))};
+  GitStatus tool(files, tree, main.clock);
+
+  const std::string status = tool.run(Json::object(), {}).text;
+
+  BOOST_TEST(status.starts_with("branch: other\nuntracked (1):\nnew\nlast commits:\n"), status);
+}
+
+// What the operator's own settings ignore is told nevertheless: a run is the same everywhere.
+BOOST_AUTO_TEST_CASE(ignore_files_that_can_not_be_read_do_no_harm) {
+  const Repository repository;
+  git(repository.workspace, {"config", "core.excludesFile", "/dev/zero"});
+  repository.write("x", "x\n");
+  BOOST_TEST(sections_of(repository.status()) == "untracked (1):\nx\n");
+  BOOST_REQUIRE(::mkfifo((repository.workspace / ".gitignore").c_str(), 0600) == 0);
+  git(repository.workspace, {"config", "core.excludesFile", ".gitignore"});
+  BOOST_TEST(sections_of(repository.status()) == "untracked (1):\nx\n");
+}
+
+BOOST_AUTO_TEST_CASE(files_behind_filters_are_judged_without_running_one) {
+  const Repository repository;
+  const std::string content = "the real content\n";
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:" + sha256_hex(content) + "\nsize " +
+      std::to_string(content.size()) + "\n";
+  for (const char* name : {"same.bin", "pointer.bin", "other.bin"}) repository.write(name, pointer);
+  repository.write("house.txt", "as git keeps it\n");
+  repository.write("id.c", "$Id$\n");
+  repository.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+  commit_all(repository.workspace);
+  repository.write(".gitattributes",
+                   "*.bin filter=lfs diff=lfs merge=lfs -text\n*.txt filter=house\n*.c ident\n");
+  commit_all(repository.workspace);
+  git(repository.workspace, {"config", "filter.lfs.clean",
+                             "touch " + (repository.folder.path() / "trapped").string() + "; cat"});
+  repository.write("same.bin", content);
+  repository.write("other.bin", "another content!\n");
+  repository.write("house.txt", "as the tree has it\n");
+  repository.write("id.c", "$Id: 1234 $\n");
+
+  const std::string status = repository.status();
+
+  BOOST_TEST(sections_of(status) ==
+             "unstaged (3):\nM house.txt (or not: filter=house is not applied here)\n"
+             "M id.c (or not: ident is not applied here)\nM other.bin\n");
+  BOOST_TEST(!fs::exists(repository.folder / "trapped"));
+}
+
+BOOST_AUTO_TEST_CASE(a_rename_that_touches_a_hidden_path_names_the_other_side_alone) {
+  const Repository repository;
+  for (const char* name : {"a", "b"}) repository.write(name, std::string("content of ") + name);
+  commit_all(repository.workspace);
+  git(repository.workspace, {"mv", "a", "secret"});
+  git(repository.workspace, {"mv", "b", "c"});
+
+  const auto hides = [&](const std::string& hidden) {
+    return sections_of(
+        repository.status([hidden](const fs::path& path) { return path == hidden; }));
+  };
+
+  BOOST_TEST(hides("secret") == "staged (2):\nR b -> c\nD a\n");
+  BOOST_TEST(hides("b") == "staged (2):\nA c\nR a -> secret\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_status_is_ended_at_its_time_limit_or_a_stop_and_says_so) {
+  const Repository repository;
+  for (int i = 0; i < 100; ++i) repository.write("n" + std::to_string(i), "x\n");
+  std::stop_source stop;
+  stop.request_stop();
+  const auto note = [&](std::chrono::milliseconds limit, std::stop_token token) {
+    GitStatus tool(*repository.files, repository.workspace, repository.clock,
+                   {.time_limit = limit});
+    return tool.run(Json::object(), std::move(token)).note;
+  };
+
+  BOOST_TEST(note(std::chrono::seconds(1), {}).empty());
+  BOOST_TEST(note(std::chrono::seconds(0), {}).find("ended early") != std::string::npos);
+  BOOST_TEST(note(std::chrono::seconds(1), stop.get_token()).find("ended early") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
   Diff diff;
   diff.base = "start";
@@ -186,20 +505,99 @@ BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
       "@@ -0,0 +1 @@\n+x\n";
   diff.files = {{.path = "a.txt", .added_lines = 1, .deleted_lines = 1},
                 {.path = "src/b.c", .kind = ChangedPath::Kind::added, .added_lines = 1}};
-  GitDiff tool([&] { return diff; }, "/w");
+  const FakeClock clock;
+  std::string asked_for = "-";
+  GitDiff tool(
+      [&](const std::string& only, const Pace&) {
+        asked_for = only;
+        return diff;
+      },
+      "/w", clock);
   const auto show = [&](const char* arguments) { return tool.run(parse_json(arguments), {}); };
 
   BOOST_TEST(show("{}").text == diff.text);
+  BOOST_TEST(asked_for.empty());
   BOOST_TEST(show("{}").head ==
              "2 files changed since the start of the run:\nM a.txt +1 -1\nA src/b.c +1 -0\n");
   BOOST_TEST(show(R"({"path":"src"})").text ==
              diff.text.substr(diff.text.find("diff --git a/src")));
+  BOOST_TEST(asked_for == "src");
   BOOST_TEST(show(R"({"path":"none"})").text == "Nothing is changed in none.\n");
   BOOST_CHECK_THROW(tool.actions(parse_json(R"({"path":"../x"})")), ToolError);
-  GitDiff failing([]() -> Diff { throw Error("too large: x"); }, "/w");
+  GitDiff failing([](const auto&, const auto&) -> Diff { throw Error("too large: x"); }, "/w",
+                  clock);
   BOOST_CHECK_THROW(failing.run(Json::object(), {}), ToolError);
-  GitDiff hiding([&] { return diff; }, "/w", [](const fs::path& path) { return path == "a.txt"; });
+  GitDiff hiding([&](const auto&, const auto&) { return diff; }, "/w", clock,
+                 {.hidden = [](const fs::path& path) { return path == "a.txt"; }});
   BOOST_TEST(hiding.run(Json::object(), {}).text.find("a.txt") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
+  Diff diff;
+  for (int i = 1000; i < 1300; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    diff.text +=
+        "diff --git a/" + name + " b/" + name + "\n@@ -0,0 +1 @@\n+" + std::string(100, 'x') + "\n";
+    diff.files.push_back({.path = name, .kind = ChangedPath::Kind::added, .added_lines = 1});
+  }
+  const FakeClock clock;
+  GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {.room = 1000});
+
+  const ToolResult result = tool.run(Json::object(), {});
+
+  BOOST_TEST(
+      result.head.starts_with("300 files changed since the start of the run:\nA n1000 +1 -0\n"));
+  BOOST_TEST(result.head.ends_with("A n1199 +1 -0\n… and 100 more\n"));
+  BOOST_TEST(result.text.size() <= 1000u);
+  BOOST_TEST(diff_sections(result.text).size() == 6u);
+  BOOST_TEST(result.note == "the diffs of 294 files are left out; `path` shows one of them");
+  // One is always there: what is too long of it is cut like any output.
+  GitDiff small([&](const auto&, const auto&) { return diff; }, "/w", clock, {.room = 1});
+  BOOST_TEST(diff_sections(small.run(Json::object(), {}).text).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_told_of_a_file_in_two_parts_is_one_part) {
+  const std::string text =
+      "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
+      "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n"
+      "\\ No newline at end of file\ndiff --git a/y b/y\nold mode 100644\nnew mode 100755\n";
+
+  const auto sections = diff_sections(text);
+
+  BOOST_REQUIRE(sections.size() == 2u);
+  BOOST_TEST(sections[0] == text.substr(0, text.find("diff --git a/y")));
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_is_given_up_at_its_time_limit_and_at_a_stop) {
+  FakeClock clock;
+  std::stop_source stop;
+  int steps = 0;
+  const auto error = [&](const std::function<void()>& step) {
+    steps = 0;
+    GitDiff tool(
+        [&](const std::string&, const Pace& pace) -> Diff {
+          for (;;) {
+            ++steps;
+            step();
+            pace();
+          }
+        },
+        "/w", clock, {.time_limit = std::chrono::seconds(20)});
+    try {
+      (void)tool.run(Json::object(), stop.get_token());
+      return std::string("made");
+    } catch (const ToolError& failed) {
+      return std::string(failed.what());
+    }
+  };
+
+  BOOST_TEST(error([&] { clock.monotonic += std::chrono::seconds(3); }) ==
+             "The diff can't be made: not done within 20 s; name a smaller `path`");
+  BOOST_TEST(steps == 7);
+  BOOST_TEST(error([&] {
+               if (steps == 5) stop.request_stop();
+             }) == "The diff can't be made: the run is to end");
+  BOOST_TEST(steps == 5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

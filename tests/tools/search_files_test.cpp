@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -234,7 +235,7 @@ BOOST_AUTO_TEST_CASE(ignore_files_dot_names_and_binary_files_are_left_out_and_co
 
   BOOST_TEST(result.text == ".github/flow\n1:x\n\nsub/keep.log\n1:x\n");
   BOOST_TEST(result.note.find("5 names that ignore files name") != std::string::npos, result.note);
-  BOOST_TEST(result.note.find("1 binary file,") != std::string::npos, result.note);
+  BOOST_TEST(result.note.find("2 binary files,") != std::string::npos, result.note);
   BOOST_TEST(result.note.find("3 links, 1 pipe, socket or device") != std::string::npos,
              result.note);
   // What a call names is searched.
@@ -243,6 +244,48 @@ BOOST_AUTO_TEST_CASE(ignore_files_dot_names_and_binary_files_are_left_out_and_co
   BOOST_TEST(tree.found("x", R"({"path":".hidden"})") == ".hidden/f\n1:x\n");
   BOOST_TEST(tree.found("x", R"({"path":"sub"})") == "sub/keep.log\n1:x\n");
   BOOST_TEST(tree.found("x", R"({"path":"link"})") == "sub/keep.log\n1:x\n");
+}
+
+BOOST_AUTO_TEST_CASE(dot_names_are_searched_where_git_tracks_them_or_the_call_names_them) {
+  Tree tree;
+  for (const char* name : {".github/workflows/ci.yml", ".github/.cache/x", ".github/new.yml",
+                           ".gitlab-ci.yml", ".venv/lib.py", "web/.eslintrc", "web/.local", "a.txt",
+                           ".build/.secret/secret.txt", ".git/hooks/x"})
+    tree.write(name, "x\n");
+  tree.write(".gitignore", ".build\n");
+  int asked = 0;
+  tree.options.dot_names = [&asked]() -> std::set<std::string, std::less<>> {
+    ++asked;
+    return {".github", ".gitlab-ci.yml", "web/.eslintrc", ".build", ".git"};
+  };
+  const auto files = [&](const char* more) {
+    std::string names;
+    const std::string found = tree.found("x", more);
+    for (const auto line : split_lines(found))
+      if (!line.empty() && line != "1:x") names += (names.empty() ? "" : " ") + std::string(line);
+    return names;
+  };
+
+  BOOST_TEST(files("{}") ==
+             ".github/new.yml .github/workflows/ci.yml .gitlab-ci.yml a.txt web/.eslintrc");
+  BOOST_TEST(tree.search("x").note ==
+             "searched 5 files; left out: 1 name that ignore files name, 4 names that begin with a "
+             "dot");
+  BOOST_TEST(files(R"({"path":"web"})") == "web/.eslintrc");
+  BOOST_TEST(files(R"({"path":"web/.local"})") == "web/.local");
+  BOOST_TEST(files(R"({"path":".venv"})") == ".venv/lib.py");
+  BOOST_TEST(files(R"({"glob":"*.yml"})") ==
+             ".github/new.yml .github/workflows/ci.yml .gitlab-ci.yml");
+  // A glob that names one asks for such names. What ignore files and the policy say still holds.
+  BOOST_TEST(files(R"({"glob":".venv/**"})") == ".venv/lib.py");
+  BOOST_TEST(files(R"({"glob":"**/.{local,cache}/**"})") == ".github/.cache/x");
+  BOOST_TEST(files(R"({"glob":"web/.*"})") == "web/.eslintrc web/.local");
+  BOOST_TEST(files(R"({"glob":".git/**"})") == "");
+  BOOST_TEST(files(R"({"glob":".build/.secret/*"})") == "");
+  BOOST_TEST(files(R"({"path":".build"})") == "");
+  // Without git nothing tells them apart from caches.
+  tree.options.dot_names = {};
+  BOOST_TEST(files("{}") == "a.txt");
 }
 
 BOOST_AUTO_TEST_CASE(hidden_paths_do_not_show) {

@@ -89,4 +89,13 @@ IgnoreVerdict IgnoreRules::judge(std::string_view path, std::string_view name,
   return IgnoreVerdict::nothing;
 }
 
+IgnoreRules outer_rules(const std::vector<OuterIgnoreFile>& files) {
+  using Kind = IgnoreRules::Kind;
+  IgnoreRules rules;
+  for (const OuterIgnoreFile& file : files)
+    rules.add_outer(file.kind == OuterIgnoreFile::Kind::exclude ? Kind::exclude : Kind::gitignore,
+                    file.prefix, file.text);
+  return rules;
+}
+
 }  // namespace sortie

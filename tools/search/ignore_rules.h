@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/workspace/git_ignore.h"
 #include "tools/search/name_glob.h"
 
 namespace sortie {
@@ -46,8 +47,8 @@ class IgnoreRules {
   enum class Kind { ignore, gitignore, exclude };
   static constexpr std::size_t kKinds = 3;
 
-  /// Rules of a folder above the workspace.
-  /// @param prefix  the workspace's path in it: "services/web"
+  /// Rules of a folder above the workspace, or of its repository.
+  /// @param prefix  the workspace's path from where they count: "services/web"; or ""
   void add_outer(Kind kind, std::string prefix, std::string_view text);
   /// Rules of a folder that paths below go through from now on; `folder` is "" for the workspace.
   void add(Kind kind, std::string folder, std::string_view text);
@@ -65,5 +66,8 @@ class IgnoreRules {
   };
   std::vector<Level> levels_[kKinds];
 };
+
+/// The rules that a walk begins with.
+IgnoreRules outer_rules(const std::vector<OuterIgnoreFile>& files);
 
 }  // namespace sortie

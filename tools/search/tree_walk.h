@@ -33,6 +33,8 @@ struct WalkOptions {
   bool with_links = false;  ///< links themselves as files
   /// Asked of what ignore files name; true takes it in nevertheless.
   std::function<bool(std::string_view path, bool is_folder)> keeps{};
+  /// Asked of a name that begins with a dot, where `dot_names` leaves it out; true takes it in.
+  std::function<bool(std::string_view path)> keeps_dot_name{};
 };
 
 /// Goes through a tree in the order of its paths' bytes. Links are not followed, so that there are

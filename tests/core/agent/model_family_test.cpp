@@ -43,4 +43,42 @@ BOOST_AUTO_TEST_CASE(a_family_is_told_by_the_name_and_else_by_the_provider) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_is_known_of_a_models_taking_images) {
+  const struct {
+    TakesImages takes;
+    const char* provider;
+    const char* model;
+  } rows[] = {
+      {TakesImages::yes, "openai", "gpt-5-codex"},
+      {TakesImages::yes, "openai", "codex-mini-latest"},
+      {TakesImages::yes, "openai", "gpt-4o-mini"},
+      {TakesImages::yes, "openai", "gpt-4.1"},
+      {TakesImages::yes, "openai", "gpt-4-turbo"},
+      {TakesImages::yes, "openai", "o3"},
+      {TakesImages::yes, "openai", "o4-mini"},
+      {TakesImages::no, "openai", "gpt-4"},
+      {TakesImages::no, "openai", "gpt-4-0613"},
+      {TakesImages::no, "openai", "gpt-3.5-turbo"},
+      {TakesImages::no, "openai", "o3-mini"},
+      {TakesImages::no, "openai", "o1-mini-2024-09-12"},
+      {TakesImages::no, "local", "gpt-oss:20b"},
+      {TakesImages::no, "openai-chat", "openai/GPT-OSS-120b"},
+      {TakesImages::no, "openai-chat", "deepseek/deepseek-chat"},
+      {TakesImages::no, "local", "qwen2.5-coder:32b"},
+      {TakesImages::yes, "local", "qwen2.5-vl"},
+      {TakesImages::yes, "local", "llama3.2-vision"},
+      {TakesImages::yes, "openai-chat", "google/gemini-2.5-pro"},
+      {TakesImages::unknown, "local", "llama3"},
+      {TakesImages::unknown, "openai-chat", "house"},
+      {TakesImages::yes, "azure", "our-deployment"},
+      {TakesImages::yes, "anthropic", "claude-sonnet-4-5"},
+      {TakesImages::yes, "openai-chat", "us.anthropic.claude-3-7-sonnet"},
+      {TakesImages::no, "anthropic", "claude-2.1"},
+      {TakesImages::yes, "replay", "gpt-oss:20b"},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST((takes_images(row.provider, row.model) == row.takes),
+               row.provider << " " << row.model);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

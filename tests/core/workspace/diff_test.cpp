@@ -303,4 +303,95 @@ BOOST_AUTO_TEST_CASE(changes_that_are_too_large_together_are_an_error) {
                         fails(ExitCode::task_failed, "too large for a diff: more than 256 MiB"));
 }
 
+BOOST_AUTO_TEST_CASE(a_draft_of_one_path_looks_at_nothing_else) {
+  Run run;
+  run.put({{"a", {0100644, "one\n"}}, {"dir/b", {0100644, "two\n"}}, {"dirt", {0100644, "x\n"}}});
+  test::make_repository(run.bench.root);
+  test::commit_all(run.bench.root);
+  run.open();
+  run.change({{"a", {0100644, "1\n"}},
+              {"dir/b", {0100644, "2\n"}},
+              {"dir/new", {0100644, "n\n"}},
+              {"dirt", {0100644, "y\n"}}});
+  // Larger than any diff may be: by its size alone.
+  write_file(run.tree() / "huge", "");
+  fs::resize_file(run.tree() / "huge", 3ull << 30);
+  const auto draft = [&](const std::string& only) {
+    DiffOptions options;
+    options.draft = true;
+    options.only = only;
+    return run.diff(options);
+  };
+
+  const Diff whole = draft("");
+
+  BOOST_TEST((paths(whole) == Strings{"a", "dir/b", "dir/new", "dirt"}));
+  BOOST_TEST((whole.too_large == Strings{"huge"}));
+  BOOST_TEST((paths(draft("dir")) == Strings{"dir/b", "dir/new"}));
+  BOOST_TEST(draft("dir").too_large.empty());
+  BOOST_TEST((paths(draft("a")) == Strings{"a"}));
+  BOOST_TEST(draft("none").text.empty());
+  BOOST_TEST(whole.text.find(draft("dir").text) != std::string::npos);
+  fs::remove(run.tree() / "huge");
+  BOOST_TEST(whole.text == run.diff().text);
+}
+
+BOOST_AUTO_TEST_CASE(a_draft_is_bounded_in_bytes) {
+  Run run;
+  run.put({{"a", {0100644, std::string(700, 'a') + "\n"}}});
+  run.open();
+  run.change({{"a", {0100644, std::string(700, 'b') + "\n"}}});
+  DiffOptions options;
+  options.draft = true;
+  options.max_bytes = 1000;
+
+  BOOST_CHECK_EXCEPTION(run.diff(options), Error, fails(ExitCode::task_failed, "reached at a"));
+}
+
+// What it throws comes through wherever it is asked, and each file is a chance to ask.
+BOOST_AUTO_TEST_CASE(a_diff_is_ended_by_its_pace_wherever_it_is) {
+  struct Ended {
+    int calls;
+  };
+  for (const Isolation isolation : {Isolation::copy, Isolation::overlay}) {
+    BOOST_TEST_CONTEXT((isolation == Isolation::copy ? "copy" : "overlay")) {
+      Bench bench;
+      Tree before;
+      for (int i = 0; i < 40; ++i) before["d/" + std::to_string(i)] = {0100644, "x\n"};
+      test::become(bench.root, {}, before);
+      bench.options.isolation = isolation;
+      const auto workspace = open_workspace(bench.options);
+      int all = 0;
+      std::vector<int> ended;
+      const std::string refused = test::in_view(
+          *workspace,
+          [&](const fs::path& root) {
+            for (int i = 0; i < 20; ++i) fs::remove(root / "d" / std::to_string(i));
+            for (int i = 0; i < 20; ++i) write_file(root / ("n" + std::to_string(i)), "y\n");
+          },
+          [&](const Files& view) {
+            DiffOptions options;
+            options.draft = true;
+            options.pace = [&all] { ++all; };
+            BOOST_TEST(make_diff(*workspace, view, bench.root, options).files.size() == 40u);
+            for (int at = 1; at <= all; at += 7) {
+              int calls = 0;
+              options.pace = [&] {
+                if (++calls == at) throw Ended{at};
+              };
+              try {
+                (void)make_diff(*workspace, view, bench.root, options);
+              } catch (const Ended& end) {
+                ended.push_back(end.calls);
+              }
+            }
+          });
+      BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
+
+      BOOST_TEST(all >= 4 * 40);  // found, read, put into a tree, told
+      BOOST_TEST(static_cast<int>(ended.size()) == (all + 6) / 7);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
