@@ -26,12 +26,9 @@ const Way kWays[] = {
     {"messages", "provider: anthropic, name: claude-sonnet-4-5"},
 };
 
-ServedResponse says(const std::string& wire, const Json& told) {
-  return served_stream(wire_stream(wire, told).text());
-}
-
+/// @param told  JSON, as wire_stream() takes it
 ServedResponse says(const std::string& wire, const std::string& told) {
-  return says(wire, parse_json(told));
+  return served_stream(wire_stream(wire, parse_json(told)).text());
 }
 
 /// The calls' outputs in a request, by call id: text, or the parts of one that has images.

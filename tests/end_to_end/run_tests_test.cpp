@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(no_policy_takes_it_away_but_by_its_name) {
     bool allowed;
   } rows[] = {
       {"tools: []\ncommands: []\n", true},
-      {"tools:\n  - deny: '*'\ncommands:\n  - deny: {class: read-only}\n", true},
+      {"tools:\n  - deny: '*'\ncommands:\n  - deny: [grep]\n    why: by no means\n", true},
       {"tools:\n  - forbid: ['*_*', '*']\n", true},
       {"tools:\n  - deny: '*'\nsandbox: {mode: read-only}\n", true},
       {"tools:\n  - deny: [run_tests]\n    why: not in this job\n", false},
