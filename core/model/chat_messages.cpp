@@ -27,10 +27,7 @@ std::size_t response_begin(const std::vector<Item>& items, std::size_t from) {
 }
 
 Json function_json(const ToolCall& call) {
-  return Json::object(
-      {{"name", call.name},
-       {"arguments", call.form == ToolCall::Form::custom ? free_text_arguments(call.arguments)
-                                                         : call.arguments}});
+  return Json::object({{"name", call.name}, {"arguments", object_arguments(call)}});
 }
 
 void add_images(const std::vector<Image>& images, Json& parts) {

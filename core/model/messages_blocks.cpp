@@ -28,16 +28,6 @@ std::string plain_id(const std::string& id) {
   return plain ? id : "call_" + sha256_hex(id).substr(0, 32);
 }
 
-/// The arguments as a JSON object.
-std::string input_object(const ToolCall& call) {
-  if (call.form == ToolCall::Form::custom) return free_text_arguments(call.arguments);
-  const std::size_t begin = call.arguments.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) return "{}";
-  if (call.arguments[begin] != '{' || !is_json(call.arguments))
-    return free_text_arguments(call.arguments);
-  return call.arguments;
-}
-
 }  // namespace
 
 bool is_blank(std::string_view text) {
@@ -93,7 +83,7 @@ void MessageBlocks::add(const ToolCall& call) {
     write_json_string(id, block);
     block += R"(,"name":)";
     write_json_string(call.name, block);
-    block += R"(,"input":)" + input_object(call);
+    block += R"(,"input":)" + object_arguments(call);
     assistant_block(block, true);
   }
   open_calls_.push_back({call.call_id, id});

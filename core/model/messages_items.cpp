@@ -19,6 +19,7 @@ constexpr std::size_t kShownBytes = 200;
 struct Reading {
   std::optional<Item> item{};
   std::string finding{};
+  bool goes_back = true;  ///< the provider takes the block as it came
 };
 
 /// Adds what deltas brought to a member of text.
@@ -64,13 +65,15 @@ bool is_providers_own(std::string_view type) {
          type.ends_with("_tool_result");
 }
 
-/// The input as the record shows it: what is no JSON as text, which no call has.
+/// The input as the record shows it: what is no JSON, or a string in it, as the text that came.
 Json recorded_input(const std::string& text) {
   try {
-    return text.empty() ? Json::object() : parse_json(text);
+    Json input = text.empty() ? Json::object() : parse_json(text);
+    if (!input.is_string()) return input;
   } catch (const JsonError&) {
-    return Json(text);
+    // As text.
   }
+  return Json(text);
 }
 
 /// @param text   what deltas brought of the input
@@ -85,9 +88,10 @@ Reading read_call(Json& block, const std::string& text, bool whole, CallReader& 
   CallReading reading = calls.read(std::move(call));
   if (!reading.call) return {.finding = std::move(reading.finding)};
   // As it goes back, and as a replay has it: without the white space between.
-  if (reading.call->form == ToolCall::Form::function)
+  const bool is_object = block["input"].is_object();
+  if (reading.call->form == ToolCall::Form::function && is_object)
     reading.call->arguments = write_json(block["input"]);
-  return {.item = Item{std::move(*reading.call)}};
+  return {.item = Item{std::move(*reading.call)}, .goes_back = is_object};
 }
 
 /// A message is still without its text, which may be megabytes and has to be written first.
@@ -148,13 +152,14 @@ void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::s
       if (auto* message = std::get_if<Message>(&item->content))
         message->text = whole.find("text")->take_text();
   }
-  const bool all_used = std::all_of(readings.begin(), readings.end(),
-                                    [](const Reading& each) { return each.finding.empty(); });
+  const bool all_used = std::all_of(readings.begin(), readings.end(), [](const Reading& each) {
+    return each.finding.empty() && each.goes_back;
+  });
   for (std::size_t i = 0; i < readings.size(); ++i) {
     Reading& reading = readings[i];
     if (!all_used) response.output.push_back(texts[i]);
     if (reading.item) {
-      reading.item->received = std::move(texts[i]);
+      if (reading.goes_back) reading.item->received = std::move(texts[i]);
       response.items.push_back(std::move(*reading.item));
     } else if (!reading.finding.empty()) {
       response.findings.push_back(std::move(reading.finding));

@@ -88,8 +88,10 @@ void add_block(std::int64_t index, const Json& block, std::string& to) {
     take("signature", "signature_delta");
   }
   if (type == "tool_use" || type == "server_tool_use") {
+    const Json& input = block["input"];  // as text: what is no object
     deltas.push_back(
-        Json::object({{"type", "input_json_delta"}, {"partial_json", write_json(block["input"])}}));
+        Json::object({{"type", "input_json_delta"},
+                      {"partial_json", input.is_string() ? input.text() : write_json(input)}}));
     begun.set("input", Json::object());
   }
   const auto add = [&](const char* name, const char* member, Json value) {

@@ -55,11 +55,10 @@ struct Encoder {
                            {"call_id", call.call_id},
                            {"name", call.name},
                            {"input", call.arguments}});
-    return Json::object(
-        {{"type", "function_call"},
-         {"call_id", call.call_id},
-         {"name", call.name},
-         {"arguments", custom ? free_text_arguments(call.arguments) : call.arguments}});
+    return Json::object({{"type", "function_call"},
+                         {"call_id", call.call_id},
+                         {"name", call.name},
+                         {"arguments", object_arguments(call)}});
   }
   Json operator()(const ToolOutput& output) const {
     if (output.form == Form::local_shell && was_received(items, at, output.call_id))

@@ -6,16 +6,15 @@ namespace sortie {
 
 namespace {
 
-constexpr std::size_t kShownBytes = 200;
-
-/// Why the text is no JSON object; "" where it is one, which `object` is then.
-std::string read_object(const std::string& text, Json& object) {
+/// The object that the text is; null where it is none.
+Json object_of(const std::string& text) {
   try {
-    object = parse_json(text);
-  } catch (const JsonError& error) {
-    return std::string(error.what()) + " at byte " + std::to_string(error.offset());
+    Json json = parse_json(text);
+    if (json.is_object()) return json;
+  } catch (const JsonError&) {
+    // Told to the model by who is called.
   }
-  return object.is_object() ? "" : "they are another JSON value";
+  return {};
 }
 
 }  // namespace
@@ -30,20 +29,13 @@ CallReading CallReader::read(ToolCall call) {
   if (call.call_id.empty()) return {.finding = not_run(call.name, "it has no call id.")};
   if (call.form != ToolCall::Form::custom) {
     if (call.arguments.empty()) call.arguments = "{}";  // how some servers call without arguments
-    Json arguments;
-    const std::string why = read_object(call.arguments, arguments);
-    if (!why.empty())
-      return {.finding = not_run(call.name, "its arguments are no JSON object (" + why + "): " +
-                                                one_line_of_words(call.arguments, kShownBytes))};
     if (call.form == ToolCall::Form::function && free_text_.count(call.name) != 0) {
+      const Json arguments = object_of(call.arguments);
       const Json& input = arguments["input"];
-      if (!input.is_string() || arguments.members().size() != 1)
-        return {.finding = not_run(call.name,
-                                   "its arguments have to be {\"input\": TEXT} and "
-                                   "nothing else: " +
-                                       one_line_of_words(call.arguments, kShownBytes))};
-      call.form = ToolCall::Form::custom;
-      call.arguments = input.text();
+      if (input.is_string() && arguments.members().size() == 1) {
+        call.form = ToolCall::Form::custom;
+        call.arguments = input.text();
+      }
     }
   }
   if (!call_ids_.insert(call.call_id).second)
@@ -72,6 +64,15 @@ Json free_text_parameters(const ToolSpec& tool) {
 
 std::string free_text_arguments(const std::string& text) {
   return write_json(Json::object({{"input", text}}));
+}
+
+std::string object_arguments(const ToolCall& call) {
+  if (call.form == ToolCall::Form::custom) return free_text_arguments(call.arguments);
+  const std::size_t begin = call.arguments.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return "{}";
+  if (call.arguments[begin] != '{' || !is_json(call.arguments))
+    return free_text_arguments(call.arguments);
+  return call.arguments;
 }
 
 }  // namespace sortie

@@ -8,20 +8,21 @@
 
 namespace sortie {
 
-/// A call that can be run, or why it can't, worded for the model.
+/// A call that can be answered, or why it can't, worded for the model.
 struct CallReading {
   std::optional<ToolCall> call{};
   std::string finding{};
 };
 
-/// Judges the calls of one response, for every wire: nothing is run that lacks its id or its
-/// arguments, and nothing is passed over in silence.
+/// Judges the calls of one response, for every wire: nothing is taken for a call that lacks its id
+/// or its name, and nothing is passed over in silence. Whether its arguments can be used is for who
+/// is called to say: they may be no JSON.
 class CallReader {
  public:
   /// @param free_text  of free_text_functions()
   explicit CallReader(std::set<std::string> free_text = {}) : free_text_(std::move(free_text)) {}
-  /// A function's arguments have to be a JSON object; those of a free-text tool that was declared
-  /// as a function `{"input": TEXT}`, and its call is one of form custom from here on.
+  /// A call of a free-text tool that was declared as a function is one of form custom from here on
+  /// where its arguments are `{"input": TEXT}`.
   CallReading read(ToolCall call);
 
  private:
@@ -40,5 +41,9 @@ std::set<std::string> free_text_functions(const ModelSettings& settings);
 Json free_text_parameters(const ToolSpec& tool);
 /// The arguments of such a function: {"input": TEXT}.
 std::string free_text_arguments(const std::string& text);
+
+/// The call's arguments as the text of a JSON object, as providers take them back: what is none is
+/// {"input": TEXT}.
+std::string object_arguments(const ToolCall& call);
 
 }  // namespace sortie

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told_in_events_and_result) {
   const ServedFolder folder;
   folder.set(calls({"echo"}), "die_start");
 
-  const ProgramEnd end = folder.run({"--json"});
+  const ProgramEnd end = run_program(folder.plain_start({"--json"}));
 
   BOOST_TEST(end.status == 0, end.errors);
   const std::string told = "The MCP server one can't be used: ";

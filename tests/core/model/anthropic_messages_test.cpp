@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_recorded_response_becomes_the_stream_that_brought_it) {
       const Response& response = decoded.response;
       Json output = Json::array();
       for (const auto& block : response.output) output.push_back(parse_json(block));
-      if (response.findings.empty())  // then the items say it all
+      if (response.output.empty())  // then the items say it all
         for (const Item& item : response.items) output.push_back(parse_json(item.received));
       const auto stream =
           response_stream("messages", Json::object({{"id", response.id},

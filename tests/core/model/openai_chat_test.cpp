@@ -104,6 +104,15 @@ std::vector<Item> random_history(std::mt19937& random) {
 
 BOOST_AUTO_TEST_SUITE(openai_chat)
 
+BOOST_AUTO_TEST_CASE(arguments_that_are_no_object_go_back_as_one) {
+  for (const char* arguments : {"{\"command\":", "[1]", "ls"}) {
+    const Json messages =
+        parse_json(messages_of({user("go"), {ToolCall{"c1", "shell", arguments}}, output("c1")}));
+    const Json& function = messages.items().at(1)["tool_calls"].items().at(0)["function"];
+    BOOST_TEST(function.string_at("arguments") == write_json(Json::object({{"input", arguments}})));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(streams_are_decoded_as_recorded) {
   const auto folders = test::stream_folders(kStreams);
   BOOST_TEST(folders.size() >= 50u);

@@ -285,12 +285,14 @@ BOOST_AUTO_TEST_CASE(without_free_text_tools_their_calls_are_those_of_functions)
                           "data: {\"type\":\"response.completed\",\"response\":{\"output\":[" +
                               call + "," + misfit + "]}}\n\n");
 
-  BOOST_REQUIRE(decoded.response.items.size() == 1u);
+  BOOST_REQUIRE(decoded.response.items.size() == 2u);
   const auto& read = std::get<ToolCall>(decoded.response.items[0].content);
   BOOST_TEST((read.form == ToolCall::Form::custom));
   BOOST_TEST(read.arguments == "a\nb");
-  BOOST_REQUIRE(decoded.response.findings.size() == 1u);
-  BOOST_TEST(decoded.response.findings[0].find("{\"input\": TEXT}") != std::string::npos);
+  const auto& other = std::get<ToolCall>(decoded.response.items[1].content);
+  BOOST_TEST((other.form == ToolCall::Form::function));
+  BOOST_TEST(other.arguments == R"({"text":1})");
+  BOOST_TEST(decoded.response.findings.empty());
 
   const Json body = body_of(settings, {{Message{Message::Role::user, "x"}},
                                        decoded.response.items[0],
@@ -307,6 +309,14 @@ BOOST_AUTO_TEST_CASE(without_free_text_tools_their_calls_are_those_of_functions)
   const Json& notes = body["tools"].items()[2];
   BOOST_TEST(notes.string_at("type") == "function");
   BOOST_TEST(write_json(notes["parameters"]["required"]) == R"(["input"])");
+}
+
+BOOST_AUTO_TEST_CASE(another_providers_arguments_that_are_no_object_go_out_as_one) {
+  const Json body = body_of(full_settings(), {{Message{Message::Role::user, "x"}},
+                                              {ToolCall{"c1", "shell", "{\"command\":"}},
+                                              {ToolOutput{"c1", "out", false}}});
+
+  BOOST_TEST(body["input"].items().at(1).string_at("arguments") == R"({"input":"{\"command\":"})");
 }
 
 BOOST_AUTO_TEST_CASE(what_only_other_providers_know_is_told_as_far_as_it_can_be) {
