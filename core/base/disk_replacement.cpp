@@ -46,7 +46,7 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_all(Act act) {
 
 std::optional<DiskReplacement::Failure> DiskReplacement::do_in_halves(Act act) {
   // Not within a folder: two threads in one would wait for each other.
-  std::size_t middle = steps_.size() / 2;
+  std::size_t middle = (steps_.size() + 1) / 2;
   while (middle < steps_.size() && steps_[middle].folder == steps_[middle - 1].folder) ++middle;
   std::atomic<bool> failed = false;
   std::optional<Failure> sooner, later;

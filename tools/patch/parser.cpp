@@ -148,8 +148,7 @@ class Parser {
     if (marker.starts_with(kMove) && hunk.chunks.empty() && !hunk.move_to) {
       hunk.move_to = marker.substr(kMove.size());
     } else if (marker == "@@" || marker.starts_with("@@ ")) {
-      close_chunk(
-          ". A chunk begins with one '@@' line: join them, or give the first one lines of its own");
+      close_chunk(". A chunk begins with one '@@' line: keep the nearer one");
       begin_chunk();
       if (marker.size() > 3) hunk.chunks.back().anchor = marker.substr(3);
     } else if (marker == kEndOfFile) {
