@@ -51,7 +51,10 @@ EventWriter::EventWriter(int descriptor, Options options)
   struct stat status {};
   ::fstat(descriptor_, &status);
   is_socket_ = S_ISSOCK(status.st_mode);
-  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
+  // What stands in for a stdout that was closed is open for reading alone: opened again, it would
+  // take all and say nothing.
+  const bool writable = (::fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  if (writable && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) {
     own_ = open_again(descriptor_);
     // A pipe that poll(2) calls writable has room for that much (pipe(7)).
     if (!own_) most_at_once_ = PIPE_BUF;
@@ -202,10 +205,11 @@ std::uint64_t EventWriter::finish(milliseconds patience, std::stop_token stop) {
   });
   std::unique_lock lock(mutex_);
   last_progress_ = steady_clock::now();
+  const auto end = last_progress_ + options_.longest_end;
   std::optional<steady_clock::time_point> stopped;
   while (waiting_bytes_ > 0 && !failed_) {
     if (stop.stop_requested() && !stopped) stopped = steady_clock::now() + kPatienceOnceStopped;
-    const auto limit = stopped ? *stopped : last_progress_ + patience;
+    const auto limit = stopped ? *stopped : std::min(last_progress_ + patience, end);
     if (steady_clock::now() >= limit) break;
     changed_.wait_until(lock, limit);
   }

@@ -29,6 +29,8 @@ class EventWriter {
   struct Options {
     std::size_t memory_bytes = 4u << 20;  ///< of lines that wait; the rest waits in the file
     std::filesystem::path folder{};       ///< of that file; none can be made there: all in memory
+    /// That finish() waits at most, also for a reader that takes a little now and then.
+    std::chrono::milliseconds longest_end = std::chrono::minutes(10);
     /// Hears once, from the writing thread, why nothing more can be written.
     std::function<void(const std::string& problem)> tell{};
   };

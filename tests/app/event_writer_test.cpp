@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <future>
@@ -122,13 +123,15 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_written_is_told_once_and_nothing_waits_for_
   Ends shut = socket_ends();
   shut.reader.reset();
   const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const Fd unwritable(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const struct {
     const char* name;
     int descriptor;
     const char* says;
   } rows[] = {{"a pipe whose reader has gone", closed.writer.get(), "Broken pipe"},
               {"a socket whose reader has gone", shut.writer.get(), "Broken pipe"},
-              {"a full disk", full.get(), "No space left on device"}};
+              {"a full disk", full.get(), "No space left on device"},
+              {"what stands in for a closed one", unwritable.get(), "Bad file descriptor"}};
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       std::vector<std::string> told;
@@ -165,6 +168,22 @@ BOOST_AUTO_TEST_CASE(a_reader_that_never_reads_does_not_keep_the_end_from_coming
       BOOST_TEST(writer.finish(row.patience, row.stop) > 3'000'000u);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_takes_a_little_now_and_then_does_not_keep_it_either) {
+  Ends ends = pipe_ends();
+  EventWriter writer(ends.writer.get(), {.longest_end = std::chrono::milliseconds(1)});
+  for (int i = 0; i < 64; ++i) writer.write(line(i, 1u << 20));
+  std::atomic<bool> over = false;
+  auto reader = std::async(std::launch::async, [&] {
+    char byte = 0;
+    while (!over && ::read(ends.reader.get(), &byte, 1) == 1) continue;
+  });
+
+  const std::uint64_t lost = writer.finish(kLong, {});
+  over = true;
+
+  BOOST_TEST(lost > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_open_file_that_others_share_keeps_its_flags) {
