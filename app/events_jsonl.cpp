@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/event_items.h"
+#include "core/agent/recorded_usage.h"
 #include "core/agent/server_trouble.h"
 
 namespace sortie {
@@ -27,22 +28,6 @@ std::int64_t named_session(const Json& call) {
   } catch (const JsonError&) {
     return -1;
   }
-}
-
-Usage usage_of(const Json& tokens) {
-  return {.input_tokens = tokens.integer_at("input_tokens"),
-          .cached_input_tokens = tokens.integer_at("cached_input_tokens"),
-          .output_tokens = tokens.integer_at("output_tokens"),
-          .reasoning_output_tokens = tokens.integer_at("reasoning_output_tokens"),
-          .cache_write_input_tokens = tokens.integer_at("cache_write_input_tokens")};
-}
-
-Json usage_json(const Usage& usage) {
-  return Json::object({{"input_tokens", usage.input_tokens},
-                       {"cached_input_tokens", usage.cached_input_tokens},
-                       {"cache_write_input_tokens", usage.cache_write_input_tokens},
-                       {"output_tokens", usage.output_tokens},
-                       {"reasoning_output_tokens", usage.reasoning_output_tokens}});
 }
 
 std::string compaction_text(const Json& data) {
@@ -75,7 +60,7 @@ void EventsJsonl::on(const RunEvent& event) {
   } else if (type == "model.response") {
     on_response(data);
   } else if (type == "model.cut_off") {
-    usage_ += usage_of(data["tokens"]);
+    usage_ += recorded_usage(data["tokens"]);
   } else if (type == "model.retry") {
     on_retry(data);
   } else if (type == "model.fallback") {
@@ -113,7 +98,7 @@ void EventsJsonl::on_run_started(const Json& data) {
 }
 
 void EventsJsonl::on_response(const Json& data) {
-  usage_ += usage_of(data["tokens"]);
+  usage_ += recorded_usage(data["tokens"]);
   if (data["aside"].boolean()) return;  // a summary or notes: no word of the conversation
   for (const Json& received : data["items"].items()) {
     for (Json& item : response_items(received)) {
@@ -287,7 +272,7 @@ void EventsJsonl::end(const RunEvent& end) {
   const Json& data = end.data;
   const std::string reason = redactor_.text(data.string_at("reason"), Audience::people);
   if (data.integer_at("exit_code", -1) == 0)
-    line(Json::object({{"type", "turn.completed"}, {"usage", usage_json(usage_)}}));
+    line(Json::object({{"type", "turn.completed"}, {"usage", to_json(usage_)}}));
   else
     line(Json::object({{"type", "turn.failed"}, {"error", Json::object({{"message", reason}})}}));
   Json last = Json::object({{"type", "run.completed"}});

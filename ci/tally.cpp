@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/agent/recorded_usage.h"
 #include "core/agent/server_trouble.h"
 #include "core/base/text.h"
 
@@ -15,14 +16,6 @@ constexpr std::size_t kActionBytes = 60;
 
 milliseconds duration_of(const Json& object) {
   return milliseconds(object.integer_at("duration_ms"));
-}
-
-Usage usage_of(const Json& tokens) {
-  return {.input_tokens = tokens.integer_at("input_tokens"),
-          .cached_input_tokens = tokens.integer_at("cached_input_tokens"),
-          .output_tokens = tokens.integer_at("output_tokens"),
-          .reasoning_output_tokens = tokens.integer_at("reasoning_output_tokens"),
-          .cache_write_input_tokens = tokens.integer_at("cache_write_input_tokens")};
 }
 
 /// An amount in USD as Cost::exact() writes it; nothing for null.
@@ -78,7 +71,7 @@ bool Denial::is_same(const Denial& other) const {
 
 /// Adds the record's tokens and cost to those of the model.
 void Tally::pay(const std::string& model, const Json& data) {
-  const Usage one = usage_of(data["tokens"]);
+  const Usage one = recorded_usage(data["tokens"]);
   usage += one;
   usage_by_model[model] += one;
   auto& cost = cost_by_model.try_emplace(model, Cost()).first->second;

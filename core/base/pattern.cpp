@@ -41,6 +41,9 @@ std::optional<std::string> set_expression(std::string_view glob, std::size_t& at
   return set + "]";
 }
 
+/// Of an expression that is looked for in whole files: RE2 may need a step for each state and byte.
+constexpr int kLargestProgram = 10'000;
+
 enum class Span { word, folder };
 
 /// A glob as an RE2 expression; in a path (Span::folder) `**` crosses folders.
@@ -107,6 +110,8 @@ Pattern Pattern::line_expression(std::string_view expression) {
   // In parentheses, so that the flag holds for every alternative.
   auto compiled = std::make_unique<re2::RE2>("(?m:" + std::string(expression) + ")", options);
   if (!compiled->ok()) throw PatternError(compiled->error());
+  if (compiled->ProgramSize() > kLargestProgram)
+    throw PatternError("pattern too large - its repetitions come to too many states");
   return Pattern(std::move(compiled));
 }
 

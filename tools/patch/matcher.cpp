@@ -45,6 +45,43 @@ bool equal(std::string_view a, std::string_view b, Leniency leniency) {
   });
 }
 
+/// For each beginning of the pattern, the length of the longest shorter one that also ends it
+/// (Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977).
+template <typename Line>
+std::vector<std::size_t> borders(const std::vector<Line>& pattern) {
+  std::vector<std::size_t> lengths(pattern.size());
+  for (std::size_t i = 1, length = 0; i < pattern.size(); ++i) {
+    while (length > 0 && pattern[i] != pattern[length]) length = lengths[length - 1];
+    if (pattern[i] == pattern[length]) ++length;
+    lengths[i] = length;
+  }
+  return lengths;
+}
+
+/// The first place at or after `from` that is accepted. Linear whatever the lines are: a generated
+/// file may be one line a million times.
+template <typename Line, typename Accept>
+std::optional<std::size_t> first_place(const std::vector<Line>& pattern,
+                                       const std::vector<Line>& all, std::size_t from,
+                                       Accept accept) {
+  const auto lengths = borders(pattern);
+  std::size_t matched = 0;
+  for (std::size_t i = from; i < all.size(); ++i) {
+    if (matched == 0) {
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(i);
+      i = static_cast<std::size_t>(std::find(first, all.end(), pattern[0]) - all.begin());
+      if (i == all.size()) break;
+    }
+    while (matched > 0 && all[i] != pattern[matched]) matched = lengths[matched - 1];
+    if (all[i] == pattern[matched]) ++matched;
+    if (matched < pattern.size()) continue;
+    const std::size_t place = i + 1 - matched;
+    if (accept(place)) return place;
+    matched = lengths[matched - 1];
+  }
+  return std::nullopt;
+}
+
 /// Lines of a text, judged by its beginning: to count them would take as long as to find them.
 std::size_t about_how_many(std::string_view content) {
   const std::string_view part = content.substr(0, 16'384);
@@ -111,33 +148,20 @@ std::optional<std::size_t> FileLines::find(const std::vector<std::string_view>& 
 
 std::optional<std::size_t> FileLines::find_exact(const std::vector<std::string_view>& pattern,
                                                  std::size_t from) {
-  const auto last = lines_.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
-  const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(from);
-  for (auto at = first; (at = std::find(at, last, pattern[0])) != last; ++at) {
-    if (!std::equal(pattern.begin(), pattern.end(), at)) continue;
-    looked_at_ += static_cast<std::size_t>(at - first);
-    return static_cast<std::size_t>(at - lines_.begin());
-  }
-  looked_at_ += static_cast<std::size_t>(last - first);
-  return std::nullopt;
+  const auto place = first_place(pattern, lines_, from, [](std::size_t) { return true; });
+  looked_at_ += (place ? *place : size()) - from;
+  return place;
 }
 
 std::optional<std::size_t> FileLines::find_by_hash(const std::vector<std::string_view>& pattern,
                                                    std::size_t from, Leniency leniency) {
   std::vector<std::uint64_t> wanted(pattern.size());
   for (std::size_t i = 0; i < pattern.size(); ++i) wanted[i] = hash(pattern[i], leniency);
-  const auto& all = hashes(leniency);
-  const auto last = all.end() - static_cast<std::ptrdiff_t>(pattern.size()) + 1;
-  for (auto at = all.begin() + static_cast<std::ptrdiff_t>(from);
-       (at = std::find(at, last, wanted[0])) != last; ++at) {
-    if (!std::equal(wanted.begin(), wanted.end(), at)) continue;
-    const auto index = static_cast<std::size_t>(at - all.begin());
-    bool same = true;
-    for (std::size_t i = 0; same && i < pattern.size(); ++i)
-      same = equal(pattern[i], lines_[index + i], leniency);
-    if (same) return index;
-  }
-  return std::nullopt;
+  return first_place(wanted, hashes(leniency), from, [&](std::size_t place) {
+    for (std::size_t i = 0; i < pattern.size(); ++i)
+      if (!equal(pattern[i], lines_[place + i], leniency)) return false;
+    return true;
+  });
 }
 
 std::optional<std::size_t> FileLines::find_at_end(const std::vector<std::string_view>& pattern,

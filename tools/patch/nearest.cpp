@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kShownDifferences = 5;
 constexpr std::size_t kLongestCompared = 200;  ///< bytes of a line
 constexpr std::size_t kMostCompared = 20'000;  ///< lines of a file
+constexpr std::size_t kMostRepeats = 20;       ///< of one line in a pattern: more say no more
 
 struct Window {
   std::size_t start = 0;
@@ -25,7 +26,9 @@ std::optional<Window> by_equal_lines(const FileLines& file,
   std::unordered_map<std::string, std::vector<std::size_t>> wanted;
   for (std::size_t i = 0; i < pattern.size() && i < 1000; ++i) {
     std::string text = comparable(pattern[i], Leniency::signs);
-    if (!text.empty()) wanted[std::move(text)].push_back(i);
+    if (text.empty()) continue;
+    auto& places = wanted[std::move(text)];
+    if (places.size() < kMostRepeats) places.push_back(i);
   }
   std::vector<std::uint32_t> votes(file.size());
   Window best;

@@ -8,6 +8,8 @@ namespace {
 
 /// Between two questions whether to go on.
 constexpr std::size_t kPiece = 64u << 10;
+/// How far two looks at a line that is longer than a piece overlap.
+constexpr std::size_t kOverlap = 32u << 10;
 
 constexpr std::string_view kSpecial = "\\.+*?()|[]{}^$";
 
@@ -73,11 +75,28 @@ std::optional<LineSearch::Found> LineSearch::find_plain(std::string_view text,
   return std::nullopt;
 }
 
-std::optional<LineSearch::Found> LineSearch::find(std::string_view text, std::size_t from) const {
-  if (!plain_.empty()) return find_plain(text, from);
-  const auto found = pattern_->find(text, from);
-  if (!found) return std::nullopt;
-  return Found{found->first, found->first + found->second};
+std::optional<LineSearch::Found> LineSearch::find_in_windows(
+    std::string_view text, std::size_t from, const std::function<bool()>& go_on) const {
+  std::size_t window = kPiece + kOverlap;
+  while (true) {
+    const std::size_t end = text.size() - from > window ? from + window : text.size();
+    const auto found = pattern_->find(text.substr(0, end), from);
+    const std::size_t found_end = found ? found->first + found->second : 0;
+    if (found && (found_end < end || end == text.size())) return Found{found->first, found_end};
+    if (end == text.size() || !go_on()) return std::nullopt;
+    // What ends with the window may go on behind it, or end there only because the window does.
+    if (!found)
+      from = end - kOverlap;
+    else if (found->first > from)
+      from = found->first;
+    else
+      window *= 2;
+  }
+}
+
+std::optional<LineSearch::Found> LineSearch::find(std::string_view text, std::size_t from,
+                                                  const std::function<bool()>& go_on) const {
+  return plain_.empty() ? find_in_windows(text, from, go_on) : find_plain(text, from);
 }
 
 bool LineSearch::search(std::string_view text, const std::function<bool(const LineMatch&)>& take,
@@ -90,7 +109,7 @@ bool LineSearch::search(std::string_view text, const std::function<bool(const Li
     const std::size_t end = piece_end(text, at);
     const std::string_view piece = text.substr(0, end);
     while (at < end) {
-      const auto found = find(piece, at);
+      const auto found = find(piece, at, go_on);
       // A match of nothing behind the last line's end is in no line.
       if (!found || (found->begin == end && end > 0 && text[end - 1] == '\n')) break;
       LineMatch line;

@@ -21,13 +21,14 @@ struct LineMatch {
 
 /// Finds the lines of a text in which an RE2 expression matches; no match goes beyond its line. An
 /// expression of plain characters is looked for without RE2. May be used by several threads.
+/// In a line of more than 96 KiB a match that is longer than 32 KiB may be missed.
 class LineSearch {
  public:
   /// @throws PatternError  with RE2's reason
   explicit LineSearch(const std::string& expression);
 
   /// Hands out each line that matches once, in order, until `take` says false.
-  /// @param go_on  asked every 64 KiB; false ends the search
+  /// @param go_on  asked every 64 KiB, of a long line too; false ends the search
   /// @return false where `go_on` ended it
   bool search(std::string_view text, const std::function<bool(const LineMatch&)>& take,
               const std::function<bool()>& go_on) const;
@@ -37,7 +38,12 @@ class LineSearch {
     std::size_t begin;
     std::size_t end;
   };
-  std::optional<Found> find(std::string_view text, std::size_t from) const;
+  std::optional<Found> find(std::string_view text, std::size_t from,
+                            const std::function<bool()>& go_on) const;
+  /// In parts: of an expression that needs many states RE2 looks at each byte as many times, and
+  /// can't be interrupted.
+  std::optional<Found> find_in_windows(std::string_view text, std::size_t from,
+                                       const std::function<bool()>& go_on) const;
   std::optional<Found> find_plain(std::string_view text, std::size_t from) const;
 
   std::string plain_{};     ///< "" where the expression is none
