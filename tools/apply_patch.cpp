@@ -87,9 +87,10 @@ std::vector<Action> ApplyPatch::actions(const Json& arguments) const {
   return actions;
 }
 
-ToolResult ApplyPatch::run(const Json& arguments, std::stop_token) {
-  const auto applied =
-      patch::apply_patch(arguments.string_at("input"), files_, place_of(arguments));
+ToolResult ApplyPatch::run(const Json& arguments, std::stop_token stop) {
+  patch::Place place = place_of(arguments);
+  place.stop = std::move(stop);
+  const auto applied = patch::apply_patch(arguments.string_at("input"), files_, place);
   ToolResult result;
   result.text = applied.text;
   for (const auto& effect : applied.effects) {

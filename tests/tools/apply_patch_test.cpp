@@ -21,6 +21,23 @@ std::vector<std::string> written_paths(const std::vector<Action>& actions) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_stopped_patch_changes_nothing) {
+  MemoryFiles files;
+  files.content["a"] = {"x\n"};
+  ApplyPatch tool(files, "/w");
+  std::stop_source stop;
+  stop.request_stop();
+  const Json patch =
+      Json::object({{"input",
+                     "*** Begin Patch\n*** Add File: f\n+x\n*** Update File: a\n@@\n-x\n"
+                     "+y\n*** End Patch\n"}});
+
+  BOOST_CHECK_THROW(tool.run(patch, stop.get_token()), ToolError);
+
+  BOOST_TEST(files.content.size() == 1U);
+  BOOST_TEST(files.content.at("a").content == "x\n");
+}
+
 BOOST_AUTO_TEST_CASE(actions_are_the_files_written_with_their_links_resolved) {
   MemoryFiles files;
   files.links["f"] = "real/g";

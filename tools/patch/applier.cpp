@@ -59,6 +59,7 @@ class Application {
   }
 
   void apply(const Hunk& hunk) {
+    if (place_.stop.stop_requested()) throw_stopped();
     switch (hunk.kind) {
       case Hunk::Kind::add:
         return add(hunk);
@@ -111,7 +112,7 @@ class Application {
     const fs::path target = changes_.target(source);
     const auto& before = read_target(target, failure);
     if (!before) throw ToolError(failure + "no such file" + near(target));
-    Changes::File after{update_content(before->content, hunk), before->mode};
+    Changes::File after{update_content(before->content, hunk, place_.stop), before->mode};
     if (!hunk.move_to)
       return write({.letter = 'M', .path = target}, hunk.path, before, std::move(after));
 

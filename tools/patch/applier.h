@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ struct Place {
   /// go on from "no such file", or "".
   std::function<std::string(const std::filesystem::path&)> near{};
   bool digests = true;  ///< whether the effects are to have any
+  /// Asked before each chunk: a stop is a failure like others, which changes nothing.
+  std::stop_token stop{};
 };
 
 /// A file that a patch changed.

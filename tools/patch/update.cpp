@@ -43,8 +43,8 @@ std::vector<ChunkLine> without_last_empty(std::vector<ChunkLine> lines) {
 
 class Update {
  public:
-  Update(std::string_view content, const Hunk& hunk)
-      : content_(content), hunk_(hunk), file_(content) {}
+  Update(std::string_view content, const Hunk& hunk, const std::stop_token& stop)
+      : content_(content), hunk_(hunk), stop_(stop), file_(content) {}
 
   std::string run() {
     out_.reserve(content_.size() + added_bytes());
@@ -64,6 +64,7 @@ class Update {
   }
 
   void apply(const Chunk& chunk) {
+    if (stop_.stop_requested()) throw_stopped();
     if (chunk.anchor) find_anchor(chunk);
     const Pattern pattern = old_lines(chunk.lines);
     if (pattern.empty()) {
@@ -148,6 +149,7 @@ class Update {
 
   std::string_view content_;
   const Hunk& hunk_;
+  const std::stop_token& stop_;
   FileLines file_;
   std::size_t cursor_ = 0;  ///< where the next chunk may begin
   std::size_t kept_ = 0;    ///< lines that are in out_, or left out
@@ -157,8 +159,13 @@ class Update {
 
 }  // namespace
 
-std::string update_content(std::string_view content, const Hunk& hunk) {
-  return Update(content, hunk).run();
+std::string update_content(std::string_view content, const Hunk& hunk,
+                           const std::stop_token& stop) {
+  return Update(content, hunk, stop).run();
+}
+
+void throw_stopped() {
+  throw ToolError("The patch was stopped before all of it was found; nothing was changed");
 }
 
 }  // namespace sortie::patch
