@@ -168,8 +168,8 @@ struct Agent::State {
   Parts parts;
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
-  std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<WholeOutputs> outputs;
+  std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
   std::unique_ptr<ToolRegistry> registry;
@@ -191,11 +191,11 @@ void Agent::State::make_model() {
 void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
-  sessions =
-      std::make_unique<ExecSessions>(*launcher, parts.redactor, inputs.task.context.shown_output);
   if (const fs::path& folder = parts.confinement.outputs(); !folder.empty())
     outputs = std::make_unique<WholeOutputs>(
         folder, std::min<std::uint64_t>(kMostOutputs, inputs.policy.limits.disk));
+  sessions = std::make_unique<ExecSessions>(
+      *launcher, SessionOutputs{parts.redactor, inputs.task.context.shown_output, outputs.get()});
   const ToolSetParts set{.inputs = inputs,
                          .confinement = parts.confinement,
                          .launcher = *launcher,

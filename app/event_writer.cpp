@@ -137,6 +137,11 @@ std::optional<std::string> EventWriter::next() {
   return line;
 }
 
+std::uint64_t EventWriter::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_bytes_;
+}
+
 void EventWriter::run() {
   for (;;) {
     std::optional<std::string> bytes;

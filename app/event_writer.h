@@ -49,6 +49,8 @@ class EventWriter {
   ///                  has a second, whatever it takes
   /// @return          how many bytes are not written: none where `tell` has heard of a problem
   std::uint64_t finish(std::chrono::milliseconds patience, std::stop_token stop);
+  /// Bytes that are not written.
+  std::uint64_t waiting() const;
 
  private:
   void run();
@@ -67,7 +69,7 @@ class EventWriter {
   std::size_t most_at_once_;  ///< bytes of one write(2) that does not block
   Pipe wake_;                 ///< ends the wait for the reader
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;  ///< the oldest
   std::size_t line_bytes_ = 0;

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "core/agent/server_trouble.h"
-#include "core/base/fd.h"
 #include "core/base/text.h"
 
 namespace sortie {
@@ -39,9 +38,10 @@ std::string turn_mark(const RunEvent& event) { return "[" + std::to_string(event
 
 }  // namespace
 
-Progress::Progress(const OutputStyle& style, const Redactor& redactor)
+Progress::Progress(const OutputStyle& style, const Redactor& redactor, ErrorStream& errors)
     : style_(style),
       redactor_(redactor),
+      errors_(errors),
       terminal_(stderr_is_terminal()),
       colors_(use_colors(style.color, terminal_)),
       started_(steady_clock::now()),
@@ -81,24 +81,25 @@ std::string Progress::elapsed() const {
 
 void Progress::print(const std::string& line) {
   clear_status();
-  write_all(STDERR_FILENO, line + "\n");
+  errors_.write(line + "\n");
   last_line_ = steady_clock::now();
   if (terminal_ && !done_) draw_status();
 }
 
 void Progress::draw_status() {
+  if (!errors_.keeps_up()) return;
   const std::string text = "turn " + std::to_string(turn_) + " | " + elapsed() + " | " +
                            std::to_string(tokens_) + " tokens | " +
                            (cost_known_ ? cost_.text() + " USD | " : "") + now_;
   // One short of the width: a full line would wrap, and the next clear would leave it behind.
   const std::string line(utf8_prefix(one_line(text, 400), terminal_columns() - 1));
-  write_all(STDERR_FILENO, "\r\x1b[K" + line);
+  errors_.write("\r\x1b[K" + line);
   status_shown_ = true;
 }
 
 void Progress::clear_status() {
   if (!status_shown_) return;
-  write_all(STDERR_FILENO, "\r\x1b[K");
+  errors_.write("\r\x1b[K");
   status_shown_ = false;
 }
 

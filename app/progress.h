@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/call_lines.h"
+#include "app/error_stream.h"
 #include "app/options.h"
 #include "core/agent/events.h"
 #include "core/base/redact.h"
@@ -22,7 +23,8 @@ namespace sortie {
 class Progress : public EventSink {
  public:
   /// @param redactor  for what say() is given; events come redacted for people
-  Progress(const OutputStyle& style, const Redactor& redactor);
+  /// @param errors    where the lines go; outlives this, as the redactor does
+  Progress(const OutputStyle& style, const Redactor& redactor, ErrorStream& errors);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() override;
@@ -50,6 +52,7 @@ class Progress : public EventSink {
 
   OutputStyle style_;
   const Redactor& redactor_;
+  ErrorStream& errors_;
   bool terminal_;
   bool colors_;
   std::chrono::steady_clock::time_point started_;

@@ -1,6 +1,7 @@
 #include "app/run.h"
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -142,7 +143,8 @@ void Run::start_record() {
   take_credentials();
   learn_secrets();
   transcript_ = std::make_unique<Transcript>(out_.path(), clock_, inputs_.policy.limits.transcript);
-  progress_ = std::make_unique<Progress>(style_, redactor_);
+  errors_ = std::make_unique<ErrorStream>(STDERR_FILENO);
+  progress_ = std::make_unique<Progress>(style_, redactor_, *errors_);
   events_.add(*transcript_);
   events_.add(tally_);
   open_live_events();

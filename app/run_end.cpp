@@ -1,6 +1,9 @@
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "app/artifacts.h"
 #include "app/carry_over.h"
@@ -42,6 +45,7 @@ std::string Run::finish(const std::function<void()>& step) {
 /// The artifacts come first and the record's end after them, result.json last: each says what came
 /// of all before it, so that the record, result.json and the exit code agree.
 ExitCode Run::end() {
+  if (!errors_) errors_ = std::make_unique<ErrorStream>(STDERR_FILENO);
   finish([this] { learn_secrets(); });
   finish([this] {
     if (agent_ && agent_->end_background() > 0 && protected_paths_)
@@ -78,15 +82,13 @@ ExitCode Run::end() {
   // A record may end twice; the last end counts.
   if (result_.code != recorded) finish([this] { close_record(); });
   if (progress_) progress_->finish();
-  if (!untold.empty())
-    write_all(STDERR_FILENO, "sortie: result.json: " + redactor_.text(untold) + "\n");
+  if (!untold.empty()) errors_->write("sortie: result.json: " + redactor_.text(untold) + "\n");
   if (options_.json)
     end_live_events();
   else if (result_.code == ExitCode::success && options_.diff != "-")
     print_message();
   out_.remove_state();
-  const std::string line = last_line(result_, tally_.last_action, options_.out, redactor_) + "\n";
-  write_all(STDERR_FILENO, line);
+  say_last(last_line(result_, tally_.last_action, options_.out, redactor_));
   return result_.code;
 }
 
@@ -167,18 +169,40 @@ void Run::print_message() {
     std::string text = plain.feed(message_);
     print(text += plain.finish());
   } catch (const Error& error) {
-    write_all(STDERR_FILENO, std::string("sortie: ") + error.what() + "\n");
+    errors_->write(std::string("sortie: ") + error.what() + "\n");
   }
+}
+
+/// As its reader takes it. One that takes nothing is not waited for once the run has to end: then
+/// errno is ECANCELED.
+bool Run::write_to_stdout(std::string_view text) const {
+  constexpr int kLookAgainMs = 100;
+  while (!text.empty()) {
+    pollfd out{STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&out, 1, kLookAgainMs) == 0) {
+      if (!stop().stop_requested()) continue;
+      errno = ECANCELED;
+      return false;
+    }
+    // A pipe that poll(2) calls writable has room for that much (pipe(7)).
+    const std::string_view part = text.substr(0, PIPE_BUF);
+    if (!write_all(STDOUT_FILENO, part)) return false;
+    text.remove_prefix(part.size());
+  }
+  return true;
 }
 
 /// A reader that went away has had enough and is only told of; a disk that is full has lost data
 /// that was asked for.
 void Run::print(const std::string& text) {
-  if (text.empty() || write_all(STDOUT_FILENO, text)) return;
+  if (text.empty() || write_to_stdout(text)) return;
   const int number = errno;
+  if (number == ECANCELED)
+    throw Error("stdout: its reader did not take all before the run had to end",
+                signals_->received() == SIGINT ? ExitCode::interrupted : ExitCode::terminated);
   const std::string problem = "stdout: " + errno_text(number);
   if (number != EPIPE) throw Error(problem, ExitCode::environment);
-  write_all(STDERR_FILENO, "sortie: " + problem + "\n");
+  errors_->write("sortie: " + problem + "\n");
 }
 
 }  // namespace sortie

@@ -1,14 +1,15 @@
 #include <unistd.h>
 
 #include "app/run_steps.h"
-#include "core/base/fd.h"
 #include "core/base/output_buffer.h"
 
 namespace sortie {
 namespace {
 
-/// So long the end of a run waits for a reader of its events that takes nothing.
+/// So long the end of a run waits for a reader that takes nothing.
 constexpr std::chrono::seconds kPatience{30};
+/// One that took nothing for so long already gets no more than this for the last line.
+constexpr std::chrono::seconds kPatienceOnceLost{1};
 
 /// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What
 /// is below U+0020 JSON escapes itself.
@@ -39,10 +40,13 @@ void Run::open_live_events() {
   if (!options_.json || live_events_) return;
   EventWriter::Options options;
   options.folder = out_.path();
-  options.tell = [this](const std::string& problem) {
-    say_of_stdout(problem + "; no more events are written, the run goes on");
+  const bool shared = errors_->is_same_as(STDOUT_FILENO);
+  options.tell = [this, shared](const std::string& problem) {
+    // Of a writer that failed stderr's own readers hear nothing either.
+    if (!shared) say_of_stdout(problem + "; no more events are written, the run goes on");
   };
   event_writer_ = std::make_unique<EventWriter>(STDOUT_FILENO, std::move(options));
+  if (shared) errors_->go_through(event_writer_.get());
   live_events_ = std::make_unique<EventsJsonl>(
       EventsJsonl::Options{result_.run_id, inputs_.task.model.retries}, redactor_,
       [this, terminal = ::isatty(STDOUT_FILENO) == 1](std::string line) {
@@ -63,12 +67,13 @@ void Run::end_live_events() try {
   end.data.set("out", out_.path().string());
   live_events_->end(end);
   const std::stop_token stop = signals_ ? this->stop() : std::stop_token();
-  if (const std::uint64_t lost = event_writer_->finish(kPatience, stop); lost > 0)
+  const std::uint64_t lost = event_writer_->finish(kPatience, stop);
+  reader_stalls_ = lost > 0;
+  if (reader_stalls_)
     say_of_stdout(size_in_words(lost) + " of events are not written, since the reader " +
                   (stop.stop_requested()
                        ? "did not take them before the run had to end"
                        : "has taken nothing for " + std::to_string(kPatience.count()) + " s"));
-  event_writer_.reset();
 } catch (const std::exception& error) {
   say_of_stdout(error.what());  // all else is written and told by now
 }
@@ -80,7 +85,15 @@ void Run::say_of_stdout(const std::string& problem) const {
   if (progress_)
     progress_->warn(text);
   else
-    write_all(STDERR_FILENO, "sortie: " + text + "\n");
+    errors_->write("sortie: " + text + "\n");
+}
+
+/// Nothing is written behind it.
+void Run::say_last(const std::string& line) {
+  errors_->finish(line + "\n", reader_stalls_ ? kPatienceOnceLost : kPatience,
+                  signals_ ? stop() : std::stop_token());
+  errors_->go_through(nullptr);
+  event_writer_.reset();
 }
 
 }  // namespace sortie

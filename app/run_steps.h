@@ -10,6 +10,7 @@
 #include "app/compose.h"
 #include "app/confinement.h"
 #include "app/egress.h"
+#include "app/error_stream.h"
 #include "app/event_writer.h"
 #include "app/events_jsonl.h"
 #include "app/inputs.h"
@@ -97,6 +98,8 @@ class Run {
   void open_live_events();
   void end_live_events();
   void say_of_stdout(const std::string& problem) const;
+  void say_last(const std::string& line);
+  bool write_to_stdout(std::string_view text) const;
   RunEnd run_end() const;
   void print(const std::string& text);
   void print_message();
@@ -123,9 +126,11 @@ class Run {
   std::unique_ptr<Signals> signals_;
   Redactor redactor_;
   std::unique_ptr<Transcript> transcript_;
-  std::unique_ptr<Progress> progress_;
   std::unique_ptr<EventWriter> event_writer_;  ///< to stdout, where --json asks for it
-  std::unique_ptr<EventsJsonl> live_events_;   ///< what it writes
+  std::unique_ptr<ErrorStream> errors_;        ///< stderr; through that writer where it is stdout
+  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<EventsJsonl> live_events_;  ///< what the event writer writes
+  bool reader_stalls_ = false;                ///< events are not written since nobody took them
   EventFanout events_{redactor_};
   std::atomic<bool> proving_ = false;  ///< the canary's own connections are on no record
   std::unique_ptr<Egress> egress_;

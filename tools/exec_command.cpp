@@ -102,8 +102,14 @@ ToolResult news_of(int id, const Json& arguments, ExecSessions& sessions, std::s
   } else {
     result.head = running_head(id, news);
   }
+  std::vector<std::string> notes;
   if (news.unwritten > 0)
-    result.note = size_in_words(news.unwritten) + " of the input were not taken by the command yet";
+    notes.push_back(size_in_words(news.unwritten) +
+                    " of the input were not taken by the command yet");
+  if (news.held_back > 0)
+    notes.push_back("the last " + size_in_words(news.held_back) +
+                    " of the output are held back, since they may be the beginning of a secret");
+  for (const std::string& note : notes) result.note += (result.note.empty() ? "" : "; ") + note;
   result.collected = std::move(news.output);
   result.details = Json::object({{"session_id", id}});
   result.worked_on_files = true;

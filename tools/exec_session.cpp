@@ -24,14 +24,12 @@ constexpr char kEndOfInput = '\x04';
 
 }  // namespace
 
-ExecSession::ExecSession(Started started, const Redactor& redactor, std::size_t shown_output)
+ExecSession::ExecSession(Started started, const SessionOutputs& outputs)
     : command_(std::move(started.command)),
       asked_(std::move(started.asked)),
       running_(std::move(started.running)),
       deadline_(started_ + started.timeout),
-      redacted_(redactor, Audience::tools),
-      shown_output_(shown_output),
-      unread_(shown_output, kRecorded) {}
+      output_(outputs.redactor, outputs.shown_bytes, outputs.whole, kRecorded) {}
 
 std::chrono::milliseconds ExecSession::age() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - started_);
@@ -103,8 +101,7 @@ bool ExecSession::read() {
   const std::uint64_t limit = command_.max_output_bytes;
   const std::uint64_t room = limit == 0 ? size : limit - std::min(limit, total_);
   total_ += size;
-  keep(
-      plain_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(std::min(room, size)))));
+  output_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(std::min(room, size))));
   return true;
 }
 
@@ -124,20 +121,9 @@ void ExecSession::write() {
 }
 
 void ExecSession::finish() {
-  keep(plain_.finish());
-  unread_.feed(redacted_.finish());
+  output_.end();
   to_write_.clear();
   running_.reset();
-}
-
-CollectedOutput ExecSession::take(std::size_t shown_bytes) {
-  if (!ended_) {
-    keep(plain_.pause());
-    unread_.feed(redacted_.pause());
-  }
-  CollectedOutput output = unread_.finish(shown_bytes);
-  unread_ = OutputBuffer(shown_output_, kRecorded);
-  return output;
 }
 
 }  // namespace sortie

@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "core/base/launcher.h"
-#include "core/base/output_buffer.h"
 #include "core/base/redact.h"
-#include "core/base/terminal_text.h"
+#include "tools/command_output.h"
 
 namespace sortie {
+
+/// Where the sessions' outputs go.
+struct SessionOutputs {
+  const Redactor& redactor;       ///< outlives the sessions, as `whole` does
+  std::size_t shown_bytes;        ///< that the model sees at most
+  WholeOutputs* whole = nullptr;  ///< keeps what is shown in part; nothing: it is kept nowhere
+};
 
 /// A command that runs while the model does other things: what it printed since it was last asked,
 /// in bounded memory, and what is still to be typed into it.
@@ -28,7 +34,7 @@ class ExecSession {
     std::unique_ptr<RunningCommand> running;
     std::chrono::milliseconds timeout;  ///< from now on
   };
-  ExecSession(Started started, const Redactor& redactor, std::size_t shown_output);
+  ExecSession(Started started, const SessionOutputs& outputs);
 
   const Command& command() const noexcept { return command_; }
   const std::vector<std::string>& asked() const noexcept { return asked_; }
@@ -57,13 +63,14 @@ class ExecSession {
 
   /// Takes the output that was not taken before, with the beginning of a line, which may be a
   /// prompt.
-  CollectedOutput take(std::size_t shown_bytes);
+  CollectedOutput take(std::size_t shown_bytes) { return output_.take(shown_bytes); }
+  /// Bytes that were not taken yet, since they may be the beginning of a secret.
+  std::size_t held_back() const noexcept { return output_.held_back(); }
 
  private:
   bool read();
   void write();
   void finish();
-  void keep(std::string_view text) { unread_.feed(redacted_.feed(text)); }
 
   Command command_;
   std::vector<std::string> asked_;
@@ -77,10 +84,7 @@ class ExecSession {
   bool closes_input_ = false;
   std::string to_write_;
   std::string line_;
-  TerminalText plain_;
-  StreamRedactor redacted_;
-  std::size_t shown_output_;
-  OutputBuffer unread_;
+  CommandOutput output_;
   std::optional<ExitStatus> ended_;
   std::exception_ptr failure_;
 };

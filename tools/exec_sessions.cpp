@@ -26,11 +26,8 @@ std::string how_it_ended(const ExitStatus& status) {
 
 }  // namespace
 
-ExecSessions::ExecSessions(Launcher& launcher, const Redactor& redactor, std::size_t shown_output)
-    : launcher_(launcher),
-      redactor_(redactor),
-      shown_output_(shown_output),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+ExecSessions::ExecSessions(Launcher& launcher, const SessionOutputs& outputs)
+    : launcher_(launcher), outputs_(outputs), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw system_error("eventfd");
 }
 
@@ -65,7 +62,7 @@ int ExecSessions::open(Command command, std::vector<std::string> asked) {
   sessions_.emplace(
       id, std::make_unique<ExecSession>(ExecSession::Started{std::move(command), std::move(asked),
                                                              std::move(running), timeout},
-                                        redactor_, shown_output_));
+                                        outputs_));
   start_thread();
   wake();
   return id;
@@ -129,7 +126,8 @@ ExecSessions::News ExecSessions::wait(int id, milliseconds time, std::size_t sho
             .ended = session.ended(),
             .command = session.command(),
             .age = session.age(),
-            .unwritten = session.unwritten()};
+            .unwritten = session.unwritten(),
+            .held_back = session.held_back()};
   if (news.ended) {
     gone_[id] = how_it_ended(*news.ended);
     sessions_.erase(id);

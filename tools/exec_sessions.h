@@ -15,7 +15,6 @@
 
 #include "core/base/fd.h"
 #include "core/base/launcher.h"
-#include "core/base/redact.h"
 #include "tools/exec_session.h"
 
 namespace sortie {
@@ -26,9 +25,8 @@ class ExecSessions {
  public:
   static constexpr std::size_t kMost = 16;
 
-  /// @param launcher      outlives this, as the redactor does
-  /// @param shown_output  bytes of an output that the model sees at most
-  ExecSessions(Launcher& launcher, const Redactor& redactor, std::size_t shown_output);
+  /// @param launcher  outlives this
+  ExecSessions(Launcher& launcher, const SessionOutputs& outputs);
   ExecSessions(const ExecSessions&) = delete;
   ExecSessions& operator=(const ExecSessions&) = delete;
   ~ExecSessions();
@@ -57,6 +55,7 @@ class ExecSessions {
     Command command;
     std::chrono::milliseconds age{0};
     std::size_t unwritten = 0;  ///< bytes typed that it has not read yet
+    std::size_t held_back = 0;  ///< bytes that `output` lacks: they may begin a secret
   };
   /// Waits until the command ends, at most for the time given; a stop request ends the session.
   /// @throws ToolError  there is no such session (any more)
@@ -76,8 +75,7 @@ class ExecSessions {
   void forget_oldest_ended();
 
   Launcher& launcher_;
-  const Redactor& redactor_;
-  std::size_t shown_output_;
+  SessionOutputs outputs_;
   Fd wake_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -27,27 +27,45 @@ WholeOutputs::WholeOutputs(fs::path folder, std::uint64_t max_bytes)
 WholeOutputs::File::File(WholeOutputs& outputs, fs::path path, Fd file)
     : outputs_(outputs), path_(std::move(path)), file_(std::move(file)) {}
 
-WholeOutputs::File::~File() {
-  if (!kept_) ::unlink(path_.c_str());
+WholeOutputs::File::~File() { give_up(); }
+
+void WholeOutputs::File::give_up() {
+  if (!file_) return;
+  ::unlink(path_.c_str());
+  file_.reset();
+  outputs_.give_back(bytes_);
 }
 
 void WholeOutputs::File::write(std::string_view text) {
-  while (!text.empty() && !failed_) {
-    const ssize_t written = ::write(file_.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    failed_ = written < 0;
-    if (failed_) return;
-    bytes_ += static_cast<std::uint64_t>(written);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  failed_ = failed_ || bytes_ > outputs_.max_bytes_;
+  if (!file_) return;
+  if (!outputs_.take_room(text.size())) return give_up();
+  bytes_ += text.size();
+  if (!write_all(file_.get(), text)) give_up();
 }
 
 std::string WholeOutputs::File::keep() {
-  if (failed_) return {};
-  kept_ = true;
+  if (!file_) return {};
+  file_.reset();
   outputs_.keep(path_, bytes_);
   return path_.string();
+}
+
+/// Makes room by removing the oldest; false where that is not enough.
+bool WholeOutputs::take_room(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  while (bytes_ + bytes > max_bytes_ && !kept_.empty()) {
+    ::unlink(kept_.front().first.c_str());
+    bytes_ -= kept_.front().second;
+    kept_.pop_front();
+  }
+  if (bytes_ + bytes > max_bytes_) return false;
+  bytes_ += bytes;
+  return true;
+}
+
+void WholeOutputs::give_back(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  bytes_ -= bytes;
 }
 
 std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
@@ -61,12 +79,6 @@ std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
 void WholeOutputs::keep(const fs::path& path, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   kept_.emplace_back(path, bytes);
-  kept_bytes_ += bytes;
-  while (kept_bytes_ > max_bytes_ && kept_.size() > 1) {
-    ::unlink(kept_.front().first.c_str());
-    kept_bytes_ -= kept_.front().second;
-    kept_.pop_front();
-  }
 }
 
 ReadsOutputs::ReadsOutputs(std::unique_ptr<Tool> tool, std::unique_ptr<Tool> of_outputs,

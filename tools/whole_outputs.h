@@ -21,7 +21,7 @@ namespace sortie {
 class WholeOutputs {
  public:
   /// @param folder     absolute, links resolved; has to be there, and is removed by who made it
-  /// @param max_bytes  of all of them; past it the oldest go
+  /// @param max_bytes  of all of them, also while they are written; past it the oldest go
   WholeOutputs(std::filesystem::path folder, std::uint64_t max_bytes);
 
   /// One output while it is written. Destroying it without keep() removes the file.
@@ -31,18 +31,18 @@ class WholeOutputs {
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     ~File();
-    /// What can't be written (a full disk) makes it a file that is not kept.
+    /// What can't be written (a full disk, no room) makes it a file that is not kept.
     void write(std::string_view text);
     /// @return  its path, or "" where a part of it is missing
     std::string keep();
 
    private:
+    void give_up();
+
     WholeOutputs& outputs_;
     std::filesystem::path path_;
-    Fd file_;
+    Fd file_;  ///< none once it is kept or given up
     std::uint64_t bytes_ = 0;
-    bool failed_ = false;
-    bool kept_ = false;
   };
   /// Nothing where no file can be made.
   std::unique_ptr<File> begin();
@@ -52,6 +52,8 @@ class WholeOutputs {
   const DiskFiles& files() const { return files_; }
 
  private:
+  bool take_room(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes);
   void keep(const std::filesystem::path& path, std::uint64_t bytes);
 
   std::filesystem::path folder_;
@@ -59,7 +61,7 @@ class WholeOutputs {
   DiskFiles files_;
   std::mutex mutex_;  ///< of all below: calls that only read run side by side
   std::deque<std::pair<std::filesystem::path, std::uint64_t>> kept_;
-  std::uint64_t kept_bytes_ = 0;
+  std::uint64_t bytes_ = 0;  ///< of all files, kept or not
   int count_ = 0;
 };
 

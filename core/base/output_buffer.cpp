@@ -50,8 +50,6 @@ std::uint64_t HeadTail::total_lines() const noexcept {
   return newlines_ + (ends_in_newline_ ? 0 : 1);
 }
 
-bool HeadTail::cut() const noexcept { return total_bytes_ > 2 * half_; }
-
 std::string_view HeadTail::shown_head() const {
   const std::string_view head = utf8_prefix(head_, half_);
   const std::size_t end = head.rfind('\n');
@@ -99,14 +97,6 @@ HeadTail HeadTail::narrowed(std::size_t limit) const {
   narrow.newlines_ = newlines_;
   narrow.ends_in_newline_ = ends_in_newline_;
   return narrow;
-}
-
-CollectedOutput OutputBuffer::finish(std::string_view where) const {
-  return collected(shown_, where);
-}
-
-CollectedOutput OutputBuffer::finish(std::size_t shown_bytes) const {
-  return collected(shown_.narrowed(shown_bytes), {});
 }
 
 CollectedOutput OutputBuffer::collected(const HeadTail& shown, std::string_view where) const {

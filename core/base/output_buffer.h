@@ -17,7 +17,9 @@ class HeadTail {
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   /// A last line without newline counts.
   std::uint64_t total_lines() const noexcept;
-  bool cut() const noexcept;
+  bool cut() const noexcept { return !fits(total_bytes_, 2 * half_); }
+  /// Whether a text of that size is rendered whole under that limit.
+  static bool fits(std::uint64_t bytes, std::size_t limit) { return bytes <= limit / 2 * 2; }
   /// Bytes that render() leaves out.
   std::uint64_t left_out_bytes() const;
 
@@ -61,9 +63,11 @@ class OutputBuffer {
     recorded_.feed(text);
   }
   /// @param where  of the whole output, as HeadTail::render has it
-  CollectedOutput finish(std::string_view where = {}) const;
-  /// @param shown_bytes  smaller than the buffer's own
-  CollectedOutput finish(std::size_t shown_bytes) const;
+  CollectedOutput finish(std::string_view where = {}) const { return collected(shown_, where); }
+  /// @param shown_bytes  at most the buffer's own
+  CollectedOutput finish(std::size_t shown_bytes, std::string_view where) const {
+    return collected(shown_.narrowed(shown_bytes), where);
+  }
 
  private:
   CollectedOutput collected(const HeadTail& shown, std::string_view where) const;

@@ -178,6 +178,7 @@ void StreamRedactor::renew() {
 
 std::string StreamRedactor::feed(std::string_view chunk) {
   renew();
+  paused_ = paused_ && chunk.empty();
   if (looks_for_nothing()) return std::string(chunk);
   find(chunk);
   return release(settled());
@@ -185,14 +186,28 @@ std::string StreamRedactor::feed(std::string_view chunk) {
 
 std::string StreamRedactor::pause() {
   renew();
-  if (looks_at_lines()) search_last_line();
-  return release(settled());
+  StreamRedactor ended = *this;
+  ended.find_rest();
+  std::size_t end = begin_of_open(kShownOfSecret);
+  const bool nothing_comes = std::exchange(paused_, true);
+  for (const Candidate& candidate : candidates_) {
+    const std::size_t prefix = prefixes().length(candidate.row);
+    if (!nothing_comes && held_.size() - candidate.begin > prefix + kShownOfSecret)
+      end = std::min(end, candidate.begin);
+  }
+  for (const Part& part : ended.parts_)
+    if (part.begin < end && part.end > end) end = part.begin;
+  std::string shown;
+  if (end > shown_) shown = ended.redacted(shown_, end);
+  shown_ = std::max(shown_, end);
+  return shown + release(settled());
 }
 
 std::string StreamRedactor::finish() {
   renew();
   find_rest();
   std::string rest = release(held_.size());
+  shown_ = 0;
   for (auto& position : positions_) position = {};
   prefix_position_ = {};
   gone_.clear();
@@ -363,13 +378,19 @@ std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Kind kind
   return end;
 }
 
-/// Up to where nothing that is still to come can change what is to be shown.
-std::size_t StreamRedactor::settled() const {
+/// Where the last bytes begin that may begin a known value and are more than allowed.
+std::size_t StreamRedactor::begin_of_open(std::size_t allowed) const {
   std::size_t end = held_.size();
   for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded}) {
     const std::size_t open = needles_->searches[kind].open_bytes(positions_[kind]);
-    if (open > 0) end = std::min(end, before(held_.size(), open, kind));
+    if (open > allowed) end = std::min(end, before(held_.size(), open, kind));
   }
+  return end;
+}
+
+/// Up to where nothing that is still to come can change what is to be shown.
+std::size_t StreamRedactor::settled() const {
+  std::size_t end = begin_of_open(0);
   if (audience_ != Audience::record)
     end = std::min(end,
                    held_.size() - std::min(held_.size(), prefixes().open_bytes(prefix_position_)));
@@ -378,28 +399,37 @@ std::size_t StreamRedactor::settled() const {
   return end;
 }
 
+/// What stands from `at` to `end`, the parts replaced that do not reach beyond it: nothing of one
+/// that does. After join_parts().
+std::string StreamRedactor::redacted(std::size_t at, std::size_t end) const {
+  std::string text;
+  for (const Part& part : parts_) {
+    if (part.begin >= end) break;
+    if (part.end <= at) continue;
+    if (part.begin > at) text.append(held_, at, part.begin - at);
+    if (part.end > end) return text;
+    text += "[REDACTED:" + std::string(part.name) + "]";
+    at = part.end;
+  }
+  if (at < end) text.append(held_, at, end - at);
+  return text;
+}
+
 /// Takes out what stands before `end`, secrets replaced. A part that reaches beyond it may still
 /// grow: it stays, without the bytes before `end`, which nobody needs any more.
 std::string StreamRedactor::release(std::size_t end) {
   if (end == 0) return {};
   join_parts();
-  std::string shown;
-  std::size_t at = 0;
+  std::string shown = redacted(shown_, end);
   std::vector<Part> open;
   for (const Part& part : parts_) {
-    if (part.begin < end) shown.append(held_, at, part.begin - at);
-    if (part.end <= end) {
-      shown += "[REDACTED:" + std::string(part.name) + "]";
-      at = part.end;
-    } else {
-      Part moved = part;
-      if (part.begin < end) at = end;
-      moved.begin = part.begin > end ? part.begin - end : 0;
-      moved.end = part.end - end;
-      open.push_back(moved);
-    }
+    if (part.end <= end) continue;
+    Part moved = part;
+    moved.begin = part.begin > end ? part.begin - end : 0;
+    moved.end = part.end - end;
+    open.push_back(moved);
   }
-  if (at < end) shown.append(held_, at, end - at);
+  shown_ -= std::min(shown_, end);
   if (audience_ != Audience::record && end > 0) {
     gone_.append(held_, end - std::min(end, kBorderContext), std::min(end, kBorderContext));
     gone_.erase(0, gone_.size() - std::min(gone_.size(), kBorderContext));

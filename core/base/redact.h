@@ -97,12 +97,18 @@ class Redactor {
 /// it had not begun to be shown.
 class StreamRedactor {
  public:
+  static constexpr std::size_t kShownOfSecret = 3;
+
   explicit StreamRedactor(const Redactor& redactor, Audience audience = Audience::record);
   /// What may be shown now.
   std::string feed(std::string_view chunk);
-  /// What may be shown while the stream waits: what was held back only because patterns look at
-  /// whole lines is looked at as far as it has come. What may begin a known value or a token stays.
+  /// What may be shown while the stream waits: what was held back is judged as far as it has come.
+  /// It is not forgotten: where more makes a secret of it, the rest of that is replaced. But for
+  /// kShownOfSecret bytes, which stand anywhere by chance, the beginning of a known value stays,
+  /// and of a token's body until nothing has come between two pauses.
   std::string pause();
+  /// Bytes that a pause did not show.
+  std::size_t held_back() const noexcept { return held_.size() - shown_; }
   /// The rest, at the stream's end.
   std::string finish();
 
@@ -143,7 +149,9 @@ class StreamRedactor {
   void add_part(Part part) { parts_.push_back(part); }
   void join_parts();
   std::size_t before(std::size_t end, std::size_t bytes, Kind kind) const;
+  std::size_t begin_of_open(std::size_t allowed) const;
   std::size_t settled() const;
+  std::string redacted(std::size_t at, std::size_t end) const;
   std::string release(std::size_t end);
 
   const Redactor& redactor_;
@@ -152,6 +160,8 @@ class StreamRedactor {
   std::vector<Redactor::Needles> earlier_;  ///< as long as parts_ may have their names
   std::uint64_t version_ = 0;               ///< of needles_, or an earlier one
   std::string held_;
+  std::size_t shown_ = 0;    ///< of held_, what a pause has shown already
+  bool paused_ = false;      ///< nothing has come since the last pause
   std::string gone_;         ///< the last bytes that stood before held_
   std::vector<Part> parts_;  ///< in held_; after join_parts() in order, not overlapping
   NeedleSearch::Position positions_[SecretNeedles::kinds];

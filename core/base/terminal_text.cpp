@@ -1,6 +1,8 @@
 #include "core/base/terminal_text.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -104,9 +106,19 @@ std::size_t begun_character(std::string_view text) {
   return 0;
 }
 
+/// How many bytes at the end are the beginning of a CSI of two bytes (U+009B) without its letter.
+std::size_t begun_csi(std::string_view text) {
+  const std::size_t at = text.rfind("\xc2\x9b");
+  if (at == std::string_view::npos) return 0;
+  return end_of_sequence(text, at, 0x9b) == text.size() && (text.back() & 0xc0) != 0x40
+             ? text.size() - at
+             : 0;
+}
+
 }  // namespace
 
 std::string TerminalText::feed(std::string_view bytes) {
+  paused_ = paused_ && bytes.empty();
   std::string out;
   for (std::size_t i = 0; i < bytes.size();) {
     if (state_ != State::text) {
@@ -122,7 +134,10 @@ std::string TerminalText::feed(std::string_view bytes) {
 }
 
 std::string TerminalText::pause() {
-  const std::size_t whole = line_.size() - begun_character(line_);
+  const bool nothing_comes = std::exchange(paused_, true);
+  if (nothing_comes) give_up_sequence();
+  const std::size_t begun = nothing_comes ? 0 : std::max(begun_character(line_), begun_csi(line_));
+  const std::size_t whole = line_.size() - begun;
   std::string out;
   append_repaired(std::string_view(line_).substr(0, whole), out);
   line_.erase(0, whole);
@@ -134,6 +149,13 @@ std::string TerminalText::finish() {
   append_repaired(line_, out);
   line_.clear();
   return out;
+}
+
+/// Of one that carries text, the text is shown: a program that waits behind it has written it.
+void TerminalText::give_up_sequence() {
+  if (state_ == State::string || state_ == State::string_escape) line_ += string_;
+  state_ = State::text;
+  string_.clear();
 }
 
 void TerminalText::plain(std::string_view run, std::string& out) {
@@ -168,6 +190,7 @@ void TerminalText::control(char byte) {
   } else if (byte == kEscape) {
     state_ = State::escape;
     sequence_bytes_ = 0;
+    string_.clear();
   }
 }
 
@@ -199,7 +222,10 @@ void TerminalText::in_sequence(char byte, std::string& out) {
       if (code >= 0x40 && code <= 0x7e) state_ = State::text;
       return;
     case State::string:
-      if (byte == kBell) state_ = State::text;
+      if (byte == kBell)
+        state_ = State::text;
+      else if (kPlain[code])
+        string_ += byte;
       return;
     case State::string_escape:
       state_ = byte == '\\' ? State::text : State::string;

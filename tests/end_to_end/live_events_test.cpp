@@ -226,6 +226,148 @@ BOOST_AUTO_TEST_CASE(a_reader_that_never_reads_does_not_hold_up_a_signal) {
   }
 }
 
+/// Lines of a log that has both streams: the events, and the rest.
+std::pair<std::string, std::string> events_and_rest(const std::string& log) {
+  std::pair<std::string, std::string> parts;
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t end = std::min(log.find('\n', at), log.size() - 1) + 1;
+    (log[at] == '{' ? parts.first : parts.second) += log.substr(at, end - at);
+    at = end;
+  }
+  return parts;
+}
+
+/// A lot of both streams: verbose tells all outputs on stderr too.
+CassetteWriter talk_a_lot() {
+  CassetteWriter cassette;
+  for (int i = 0; i < 4; ++i)
+    cassette.shell({"sh", "-c", "yes 'line " + std::to_string(i) + "' | head -c 900000"}).next();
+  cassette.message("done");
+  return cassette;
+}
+
+BOOST_AUTO_TEST_CASE(of_both_streams_in_one_pipe_no_line_is_lost_or_cut_though_nobody_reads) {
+  const RunFolder folder;
+  folder.write_task(talk_a_lot(), kPolicy);
+  ProgramStart start = folder.plain_start({"--json", "--verbose"});
+  start.argv.insert(
+      start.argv.begin(),
+      {"bash", "-c",
+       "{ \"$@\" 2>&1; echo $? > status; } | "
+       "{ until grep -qs exit_code out/result.json; do sleep 0.05; done; cat > log; }",
+       "bash"});
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(content(folder, "status") == "0\n", end.errors);
+  const auto [events, rest] = events_and_rest(content(folder, "log"));
+  const auto checked = check_events(events, 0);
+  int commands = 0;
+  for (const Json& item : items_of(checked, "item.completed"))
+    if (item.string_at("type") == "command_execution") {
+      BOOST_TEST(item.string_at("aggregated_output").size() == 900'000u);
+      ++commands;
+    }
+  BOOST_TEST(commands == 4);
+  BOOST_TEST(count(rest, "    line 3\n") == 900'000 / 7);
+  BOOST_TEST(count(rest, "left out") == 0);
+  BOOST_TEST(rest.find("\nsortie: success (0): ") == rest.rfind('\n', rest.size() - 2),
+             rest.substr(rest.size() - 200));
+}
+
+BOOST_AUTO_TEST_CASE(stderr_that_nobody_reads_does_not_hold_up_the_run_and_tells_what_it_lacks) {
+  const RunFolder folder;
+  folder.write_task(talk_a_lot(), kPolicy);
+  ProgramStart start = folder.plain_start({"--json", "--verbose"});
+  start.argv.insert(
+      start.argv.begin(),
+      {"bash", "-c",
+       "{ \"$@\" 2>&3 > events; echo $? > status; } 3>&1 | "
+       "{ until grep -qs exit_code out/result.json; do sleep 0.05; done; cat > log; }",
+       "bash"});
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(content(folder, "status") == "0\n", end.errors);
+  check_events(content(folder, "events"), 0);
+  const std::string log = content(folder, "log");
+  BOOST_TEST(log.size() < 1'000'000u);
+  BOOST_TEST(count(log, "lines are left out here") >= 1);
+  BOOST_TEST(log.find("\nsortie: success (0): ") == log.rfind('\n', log.size() - 2));
+}
+
+BOOST_AUTO_TEST_CASE(streams_that_nobody_reads_do_not_hold_up_a_signal) {
+  // Whether both are one pipe, one of each, or the final message and the log are.
+  const struct {
+    const char* name;
+    bool json;
+    const char* way;
+  } rows[] = {{"both in one, with events", true, "2>&1"},
+              {"stderr alone, with events", true, "2>&1 > events"},
+              {"both in one", false, "2>&1"}};
+  for (const auto& row : rows) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      BOOST_TEST_CONTEXT(row.name << ", signal " << signal) {
+        const RunFolder folder;
+        const std::string mark = marker(200 + signal);
+        folder.write_task(flood_and_hang(mark), kPolicy);
+        ProgramStart start = folder.plain_start({"--verbose"});
+        if (row.json) start.argv.push_back("--json");
+        start.argv.insert(start.argv.begin(),
+                          {"bash", "-c", std::string("exec \"$@\" ") + row.way, "bash"});
+        start.leave_output = true;
+        Program program(start);
+        BOOST_REQUIRE(wait_until([&] { return runs(mark); }));
+
+        program.signal(signal);
+        const ProgramEnd end = program.finish();
+
+        BOOST_TEST(end.status == 128 + signal);
+        BOOST_TEST(verify_run(folder.out()).finished);
+        BOOST_TEST(!runs(mark));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_printed_at_the_end_and_not_read_does_not_hold_up_a_signal) {
+  const struct {
+    const char* name;
+    std::vector<std::string> flags;
+    int status;
+    const char* artifact;
+  } rows[] = {{"the final message", {}, 0, "changes.diff"},
+              {"the diff", {"--diff", "-"}, 143, "partial.diff"}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write_task(CassetteWriter()
+                            .shell({"sh", "-c", "seq 100000 > made"})
+                            .next()
+                            .message(std::string(500'000, 'm')),
+                        kPolicy);
+      ProgramStart start = folder.plain_start(row.flags);
+      start.leave_output = true;
+      Program program(start);
+      // The one is printed when all else is done, the other before.
+      BOOST_REQUIRE(wait_until([&] {
+        if (row.status != 0) return fs::exists(folder.out() / "changes.diff");
+        return fs::exists(folder.out() / "changes.diff") &&
+               folder.result().string_at("status") == "success";
+      }));
+
+      program.signal(SIGTERM);
+      const ProgramEnd end = program.finish();
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(end.errors.find("stdout: its reader did not take all") != std::string::npos,
+                 end.errors);
+      BOOST_TEST(fs::exists(folder.out() / row.artifact));
+      BOOST_TEST(verify_run(folder.out()).ok);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_run_that_ends_before_its_record_begins_has_a_whole_stream) {
   const RunFolder folder;
   folder.write_task(CassetteWriter().message("done"), kPolicy);

@@ -48,4 +48,47 @@ BOOST_AUTO_TEST_CASE(the_whole_of_a_long_output_is_read_in_the_run_and_gone_afte
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_a_session_has_printed_is_read_and_searched_in_its_files) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const RunFolder folder;
+      const std::string whole = (folder.out() / "state/outputs/output-1.txt").string();
+      CassetteWriter cassette;
+      cassette
+          .call("exec_command",
+                Json::object({{"cmd", "read x; seq 1 20000; read y"}, {"yield_time_ms", 250}}))
+          .next();
+      // One wait has all of it: it ends when the session does.
+      cassette
+          .call("write_stdin",
+                Json::object({{"session_id", 1}, {"chars", "\n\n"}, {"yield_time_ms", 30'000}}))
+          .next();
+      cassette.call("read_file", Json::object({{"path", whole}, {"offset", 12345}, {"limit", 1}}))
+          .call("search_files", Json::object({{"pattern", "^1234[56]$"}, {"path", whole}}))
+          .shell({"sed", "-n", "6789p", whole})
+          .next();
+      cassette.message("done");
+      folder.write_task(cassette,
+                        "policy: auto\nexpect: {changes: any}\ntools: {enable: [exec_command, "
+                        "read_file, search_files, shell]}\n");
+
+      const ProgramEnd end = folder.run_as(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      const auto records = folder.records("tool.output");
+      BOOST_REQUIRE(records.size() == 5u);
+      const std::string shown = records[1].string_at("shown");
+      BOOST_TEST(shown.find("\nTotal output lines: 20000\nOutput:\n1\n2\n") != std::string::npos);
+      BOOST_TEST(
+          shown.find(" left out; the whole output is in " + whole + " …\n") != std::string::npos,
+          shown);
+      BOOST_TEST(folder.output(2).find("12345") != std::string::npos, folder.output(2));
+      BOOST_TEST(folder.output(3).find("12345") != std::string::npos, folder.output(3));
+      BOOST_TEST(folder.output(3).find("12346") != std::string::npos, folder.output(3));
+      BOOST_TEST(folder.output(4) == "6789\n");
+      BOOST_TEST(!fs::exists(folder.out() / "state"));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -122,7 +122,9 @@ ProgramEnd Program::finish(std::chrono::seconds limit) {
     break;
   }
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(pid_, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= deadline) ::kill(-pid_, SIGKILL);
+    ::poll(nullptr, 0, 2);
   }
   pid_ = -1;
   end_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -20,13 +20,18 @@ constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 /// A model's sessions in a sandbox.
 class Talk {
  public:
-  explicit Talk(const Sandboxed& here, ShellOptions options = {}) : keeper_(here.profile) {
+  explicit Talk(const Sandboxed& here, ShellOptions options = {})
+      : keeper_(here.profile), outputs_(made_folder(here.base / "outputs"), 256u << 20) {
     options.workspace = here.workspace();
     options.environment = {{"PATH", kPath}, {"HOME", here.profile.home}};
     options.folders = {"/usr/bin", "/bin"};
     options.shown_output = 10u << 10;
-    sessions.emplace(keeper_.launcher(), redactor_, options.shown_output);
-    const ShellParts parts{.launcher = keeper_.launcher(), .files = files_, .redactor = redactor_};
+    sessions.emplace(keeper_.launcher(),
+                     SessionOutputs{redactor_, options.shown_output, &outputs_});
+    const ShellParts parts{.launcher = keeper_.launcher(),
+                           .files = files_,
+                           .redactor = redactor_,
+                           .outputs = &outputs_};
     shell = std::make_unique<Shell>(parts, options);
     exec_ = std::make_unique<ExecCommand>(std::make_unique<Shell>(parts, options), *sessions,
                                           options.shown_output);
@@ -65,6 +70,10 @@ class Talk {
   ToolResult last{};
 
  private:
+  static fs::path made_folder(fs::path folder) {
+    fs::create_directory(folder);
+    return folder;
+  }
   std::string shown(Tool& tool, const Json& arguments) {
     try {
       tool.actions(arguments);
@@ -80,6 +89,7 @@ class Talk {
   Keeper keeper_;
   MemoryFiles files_;
   Redactor redactor_{{{"KEY", "s3cr3t-value"}}};
+  WholeOutputs outputs_;
   std::unique_ptr<ExecCommand> exec_;
   std::unique_ptr<WriteStdin> write_;
   int last_id_ = 0;
@@ -169,13 +179,72 @@ BOOST_AUTO_TEST_CASE(git_asks_hunk_by_hunk) {
 BOOST_AUTO_TEST_CASE(a_password_is_typed_without_being_shown) {
   if (!is_installed("python3")) return;
   in_each_way([](Talk& talk, const Sandboxed&) {
-    const std::string asked =
-        talk.start("python3 -c 'import getpass; print(\"letters:\", len(getpass.getpass()))'", true,
-                   "Password:");
-    const std::string told = talk.wait_for(talk.last_id(), "Exit code", "hunter2\n");
-    return lacks("asked", asked, "Password:") + lacks("told", told, "letters: 7") +
-           has("told", told, "hunter2");
+    std::string wrong;
+    for (const char* program :
+         {"python3 -c 'import getpass; print(\"letters:\", len(getpass.getpass()))'",
+          "read -rsp 'Password: ' typed; echo; echo \"letters: ${#typed}\""}) {
+      const std::string asked = talk.start(program, true, "Password:");
+      const std::string told = talk.wait_for(talk.last_id(), "Exit code", "hunter2\n");
+      wrong += lacks("asked", asked, "Password:") + lacks("told", told, "letters: 7") +
+               has("told", told, "hunter2");
+    }
+    return wrong;
   });
+}
+
+BOOST_AUTO_TEST_CASE(no_prompt_is_hidden_by_what_could_be_a_secret) {
+  if (!is_installed("python3")) return;
+  in_each_way([](Talk& talk, const Sandboxed&) {
+    std::string wrong;
+    for (const bool tty : {true, false}) {
+      // The beginning of a token, of a known value, and of a character.
+      for (const std::string prompt : {"npm_", "your task", "s3c", "-----BEGIN ", "sk-ab"}) {
+        const std::string asked = talk.start(
+            "python3 -c 'x = input(\"" + prompt + "\"); print(\"got\", x)'", tty, prompt);
+        wrong += lacks("asked", asked, "Output:\n" + prompt) +
+                 lacks("answer", talk.wait_for(talk.last_id(), "Exit code", "yes\n"), "got yes\n");
+      }
+      // What stays hidden is told of.
+      std::string kept = talk.exec("printf 's3cr3t-va'; read x", Json::object({{"tty", tty}}));
+      for (int i = 0; i < 80 && kept.find("held back") == std::string::npos; ++i)
+        kept += talk.write(talk.last_id());
+      wrong += lacks("told", kept,
+                     "the last 9 bytes of the output are held back, since they may be the "
+                     "beginning of a secret") +
+               has("shown", kept, "s3c");
+      talk.wait_for(talk.last_id(), "Exit code", "\n");
+    }
+    return wrong;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(full_screen_programs_are_left_by_what_is_typed) {
+  const struct {
+    const char* program;
+    const char* command;
+    const char* screen;
+    const char* typed;
+    const char* left;
+  } rows[] = {
+      {"less", "seq 1000 | less -K", "\n20\n", "", "Exit code: 2"},
+      {"top", "top -d 1", "PID", "", "Exit code: 0"},
+      {"vi", "echo 'in a file' > $HOME/text; vi -u NONE $HOME/text", "in a file", ":q!\r",
+       "Exit code: 0"},
+      {"watch", "watch -n 1 echo again", "again", "", "Exit code"},
+  };
+  for (const auto& row : rows) {
+    if (!is_installed(row.program)) continue;
+    in_each_way([&row](Talk& talk, const Sandboxed&) {
+      const std::string screen =
+          talk.start(std::string("export TERM=xterm; ") + row.command, true, row.screen);
+      const int id = talk.last_id();
+      std::string left = talk.write(id, "\x03");  // by itself: it flushes what is typed with it
+      if (left.find("Exit code") == std::string::npos)
+        left += talk.wait_for(id, "Exit code", row.typed);
+      return lacks(row.command, screen, row.screen) + lacks(row.command, left, row.left) +
+             has(row.command, screen + left, "\x1b");
+    });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_full_screen_program_is_left_by_control_c) {
@@ -215,6 +284,10 @@ BOOST_AUTO_TEST_CASE(one_that_ignores_signals_or_is_silent_for_ever_ends_at_its_
               "exec tail -f /dev/null", Json::object({{"tty", tty}, {"yield_time_ms", 20'000}}));
           wrong += lacks("silent", silent, "Killed after 1.5 s: command_timeout");
         }
+        for (const char* script :
+             {"trap '' TERM INT HUP; while :; do sleep 0.1; done", "exec tail -f /dev/null"})
+          wrong += lacks(script, talk.shell->run(Json::object({{"command", script}}), {}).head,
+                         "Killed after 1.5 s: command_timeout\nExit code: 137");
         return wrong;
       },
       options);
@@ -246,6 +319,54 @@ BOOST_AUTO_TEST_CASE(a_gibibyte_is_stopped_at_the_output_limit_in_little_memory)
     const long grown = peak_memory() - before;
     if (grown >= 32 * 1024) wrong += "it took " + std::to_string(grown) + " KiB of memory\n";
     return wrong;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_shown_in_part_stands_whole_in_the_files_that_the_lines_name) {
+  in_each_way([](Talk& talk, const Sandboxed&) {
+    const std::string named = "; the whole output is in ";
+    std::string wrong;
+    for (const bool tty : {true, false}) {
+      std::string whole;
+      int files = 0;
+      const auto take = [&] {
+        const std::string shown = talk.last.collected->shown;
+        const std::size_t at = shown.find(named);
+        if (at == std::string::npos) {
+          whole += shown;
+          return;
+        }
+        const std::size_t begin = at + named.size();
+        std::ifstream file(shown.substr(begin, shown.find(" …", begin) - begin));
+        whole.append(std::istreambuf_iterator<char>(file), {});
+        ++files;
+      };
+      talk.exec("stty -echo 2>/dev/null; seq 20000; echo s3cr3t-value; read x; seq 20001 40000",
+                Json::object({{"tty", tty}}));
+      take();
+      const int id = talk.last_id();
+      for (int i = 0; i < 80 && whole.find("KEY]\n") == std::string::npos; ++i) {
+        talk.write(id);
+        take();
+      }
+      talk.write(id, "\n");
+      take();
+      for (int i = 0; i < 80 && !talk.last.exit; ++i) {
+        talk.write(id);
+        take();
+      }
+      std::string expected;
+      for (int i = 1; i <= 40000; ++i) {
+        expected += std::to_string(i) + '\n';
+        if (i == 20000) expected += "[REDACTED:KEY]\n";
+      }
+      if (whole != expected) wrong += "not all of it stands in the files\n";
+      if (files < 2) wrong += "there are no files\n";
+    }
+    // Of one who asks for less, what is left out stands in a file as well.
+    const std::string few =
+        talk.exec("seq 100", Json::object({{"yield_time_ms", 20'000}, {"max_output_tokens", 10}}));
+    return wrong + lacks("few", few, named);
   });
 }
 
@@ -326,7 +447,7 @@ BOOST_AUTO_TEST_CASE(a_secret_cut_in_two_by_a_wait_is_not_shown) {
     const std::string first =
         talk.start("printf 'it is: s3cr3t'; read x; echo -value", false, "it is: ");
     const std::string rest = talk.wait_for(talk.last_id(), "Exit code", "\n");
-    return has("first", first, "s3cr") + lacks("rest", rest, "[REDACTED:KEY]");
+    return has("first", first, "s3c") + lacks("rest", rest, "[REDACTED:KEY]");
   });
 }
 
@@ -364,6 +485,40 @@ BOOST_AUTO_TEST_CASE(all_sessions_end_at_once_and_leave_nothing) {
     wrong += lacks("gone", talk.write(1), "session 1 was ended when you ended your turn");
     return wrong +
            lacks("new", talk.exec("echo works", Json::object({{"yield_time_ms", 9000}})), "works");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_its_terminal_and_changes_its_name_shows_its_output_and_ends_too) {
+  in_each_way([](Talk& talk, const Sandboxed&) {
+    const std::string marker = "31557603." + std::to_string(::getpid());
+    const std::string daemon =
+        "setsid -f bash -c 'exec -a sortie-" + marker + " sleep " + marker + "'";
+    const std::string scripts[] = {
+        daemon + "; echo ready; sleep " + marker,
+        "trap '' HUP TERM; " + daemon + " & echo ready; exec -a x sleep " + marker,
+        "trap '' HUP TERM; echo ready; exec " + daemon};
+    std::string wrong;
+    for (const std::string& script : scripts)
+      for (const bool tty : {true, false}) {
+        const std::string shown = talk.start(script, tty, "ready");
+        wrong += lacks(script, shown, "ready\n");
+        talk.sessions->end_all("by the test");
+        if (count_marked(marker) != 0) wrong += script + ": some are left\n";
+      }
+    return wrong;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_session_has_the_environment_of_a_command) {
+  in_each_way([](Talk& talk, const Sandboxed&) {
+    const std::string script =
+        "echo $PAGER $GIT_PAGER $TERM $NO_COLOR $CI $GIT_TERMINAL_PROMPT $DEBIAN_FRONTEND";
+    const Json slowly = Json::object({{"yield_time_ms", 20'000}});
+    return lacks("environment", talk.exec(script, slowly),
+                 "cat cat dumb 1 true 0 noninteractive\n") +
+           lacks("size",
+                 talk.exec("stty size", Json::object({{"yield_time_ms", 20'000}, {"tty", true}})),
+                 "24 80\n");
   });
 }
 

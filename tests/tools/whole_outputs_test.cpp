@@ -61,6 +61,59 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_shown_whole_makes_no_file) {
   BOOST_TEST(files_in(folder.path()) == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(each_portion_of_an_output_that_goes_on_has_a_file_where_it_is_shown_in_part) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1u << 20);
+  const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
+  CommandOutput output(redactor, 101, &outputs);
+  const auto path = [&](int number) {
+    return (folder / ("output-" + std::to_string(number) + ".txt")).string();
+  };
+  const auto names = [&](const CollectedOutput& portion, int number) {
+    return portion.shown.find("the whole output is in " + path(number) + " …\n") !=
+           std::string::npos;
+  };
+
+  output.feed(numbers(50) + "prompt> ");
+  BOOST_TEST(names(output.take(101), 1));
+  BOOST_TEST(read_file(path(1)) == numbers(50) + "prompt> ");
+  output.feed("short\n");
+  BOOST_TEST(output.take(101).shown == "short\n");
+  output.feed(numbers(20) + "it is s3cr3t");
+  BOOST_TEST(names(output.take(40), 2));  // whole for most, not for one who asks for less
+  BOOST_TEST(output.held_back() == 6u);
+  BOOST_TEST(read_file(path(2)) == numbers(20) + "it is ");
+  output.feed("-value\n" + std::string(86, 'x'));
+  output.end();
+  BOOST_TEST(names(output.take(101), 3));  // a limit that is odd shows one byte less
+  BOOST_TEST(read_file(path(3)) == "[REDACTED:KEY]\n" + std::string(86, 'x'));
+  BOOST_TEST(output.take(101).shown == "");
+  BOOST_TEST(files_in(folder.path()) == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(outputs_that_are_written_side_by_side_have_the_room_together) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1000);
+  auto kept = outputs.begin();
+  kept->write(std::string(300, 'k'));
+  const std::string old = kept->keep();
+  auto one = outputs.begin();
+  auto two = outputs.begin();
+  one->write(std::string(400, '1'));
+  two->write(std::string(300, '2'));
+  BOOST_TEST(fs::exists(old));
+  two->write(std::string(300, '2'));  // the oldest goes for it
+  BOOST_TEST(!fs::exists(old));
+  one->write("1");  // there is no more
+  BOOST_TEST(one->keep() == "");
+  BOOST_TEST(files_in(folder.path()) == 1u);
+  two->write(std::string(400, '2'));
+  BOOST_TEST(read_file(two->keep()) == std::string(1000, '2'));
+  one.reset();
+  two.reset();
+  BOOST_TEST(files_in(folder.path()) == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_go_when_there_are_too_many) {
   const test::TemporaryFolder folder;
   WholeOutputs outputs(folder.path(), 1000);

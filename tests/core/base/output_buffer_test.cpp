@@ -139,12 +139,47 @@ BOOST_AUTO_TEST_CASE(a_pause_shows_the_line_so_far_and_keeps_half_a_character) {
   TerminalText text;
   BOOST_TEST(text.feed("a\n>>> \xe2\x82") == "a\n");
   BOOST_TEST(text.pause() == ">>> ");
-  BOOST_TEST(text.pause() == "");
   BOOST_TEST(text.feed("\xac\r\nnext") == "€\n");
   BOOST_TEST(text.pause() == "next");
   BOOST_TEST(text.feed("\rnew\n\xff") == "new\n");
   BOOST_TEST(text.pause() == "\xef\xbf\xbd");  // no character begins so
   BOOST_TEST(text.finish() == "");
+}
+
+BOOST_AUTO_TEST_CASE(where_nothing_comes_between_two_pauses_nothing_stays_hidden) {
+  const struct {
+    const char* name;
+    const char* bytes;
+    const char* first;
+    const char* second;
+    const char* rest;  ///< of "1mx\n" behind it
+  } rows[] = {
+      {"half a character", "a\xe2\x82", "a", "\xef\xbf\xbd", "1mx\n"},
+      {"a colour", "a\x1b[3", "a", "", "1mx\n"},
+      {"an escape", "a\x1b", "a", "", "1mx\n"},
+      {"a colour of two bytes", "a\xc2\x9b\x33", "a", "", "1mx\n"},
+      {"a title without its end", "a\x1b]0;t\xc3\xa9Password: ", "a",
+       "0;t\xc3\xa9Password: ", "1mx\n"},
+      {"nothing", "a\x1b[0m", "a", "", "1mx\n"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      TerminalText text;
+      BOOST_TEST(text.feed(row.bytes) == "");
+      BOOST_TEST(text.pause() == row.first);
+      BOOST_TEST(text.feed("") == "");
+      BOOST_TEST(text.pause() == row.second);
+      BOOST_TEST(text.pause() == "");
+      BOOST_TEST(text.feed("1mx\n") == row.rest);
+    }
+  }
+  TerminalText split;  // a pause in between changes nothing
+  std::string all;
+  for (const char* part : {"a\x1b[3", "1mb\xc2\x9b\x33", "1mc\n"}) {
+    all += split.feed(part);
+    all += split.pause();
+  }
+  BOOST_TEST(all == "abc\n");
 }
 
 BOOST_AUTO_TEST_CASE(sizes_in_words) {

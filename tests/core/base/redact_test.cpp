@@ -41,8 +41,79 @@ BOOST_AUTO_TEST_CASE(a_pause_shows_all_but_what_may_begin_a_secret) {
   BOOST_TEST(stream.pause() == "Continue? ");
   BOOST_TEST(stream.feed("no ACME-1234 sk-Te5t") == "");
   BOOST_TEST(stream.pause() == "no [REDACTED:ACME] ");
+  BOOST_TEST(stream.pause() == "");  // however long it waits: that is a known value's beginning
+  BOOST_TEST(stream.held_back() == 7u);
   BOOST_TEST(stream.feed("/K+y_0123456789\nx") == "[REDACTED:API_KEY]\n");
+  BOOST_TEST(stream.held_back() == 1u);
   BOOST_TEST(stream.finish() == "x");
+  BOOST_TEST(stream.held_back() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_pause_has_shown_is_remembered_and_the_rest_of_a_secret_replaced) {
+  const std::string body(36, 'a');
+  const struct {
+    const char* name;
+    std::vector<std::string> parts;  ///< with a pause behind each
+    std::vector<std::string> shown;
+  } rows[] = {
+      {"a prefix of a token", {"npm_", body + "\n"}, {"npm_", "[REDACTED:npm-token]\n"}},
+      {"a prefix that goes on otherwise", {"npm_", "install\n"}, {"npm_", "install\n"}},
+      {"a part of a prefix", {"your task", " is\n"}, {"your task", " is\n"}},
+      {"a dash", {"-", "-more-", "\n"}, {"-", "-more-", "\n"}},
+      {"few bytes of a body", {"npm_ab?", "\n"}, {"npm_ab?", "\n"}},
+      {"a body, and nothing comes", {"npm_abcde", "", "f\n"}, {"", "npm_abcde", "f\n"}},
+      {"a body that becomes a token",
+       {"is npm_abcde", "", body.substr(5) + "\n"},
+       {"is ", "npm_abcde", "[REDACTED:npm-token]\n"}},
+      {"a body that comes in two parts",
+       {"npm_abcde", body.substr(5) + "\n"},
+       {"", "[REDACTED:npm-token]\n"}},
+      {"a whole token", {"npm_" + body, "", "\n"}, {"", "[REDACTED:npm-token]", "\n"}},
+      {"a few bytes of a known value",
+       {"? sk-", "Te5t/K+y_0123456789."},
+       {"? sk-", "[REDACTED:API_KEY]."}},
+      {"letter by letter", {"s", "k", "-", "T", "", "e\n"}, {"s", "k", "-", "", "", "Te\n"}},
+      {"a match of a pattern", {"ACME-12", "34\n"}, {"ACME-12", "[REDACTED:ACME]\n"}},
+      {"a match that grows", {"ACME-1234", "567\n"}, {"[REDACTED:ACME]", "567\n"}},
+  };
+  Redactor by(std::vector<Secret>{{"API_KEY", kKey}});
+  by.add_pattern("ACME", "ACME-[0-9]{4}");
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      StreamRedactor stream(by, Audience::tools);
+      for (std::size_t i = 0; i < row.parts.size(); ++i) {
+        std::string shown = stream.feed(row.parts[i]);
+        shown += stream.pause();
+        BOOST_TEST(shown == row.shown[i], "part " << i << ": '" << shown << "'");
+      }
+      BOOST_TEST(stream.finish() == "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(with_pauses_anywhere_no_known_value_is_seen_and_nothing_else_is_lost) {
+  const std::string text = "a sk-Te5 sk-Te5t/K+y_0123456789 npm_x -----BEGIN sk-\nask: 6b2dVGU ";
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    StreamRedactor stream(redactor(), Audience::tools);
+    std::string shown;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t size = 1 + random() % 9;
+      shown += stream.feed(text.substr(at, size));
+      at += size;
+      if (random() % 2 == 0) shown += stream.pause();
+    }
+    shown += stream.finish();
+    BOOST_TEST(shown.find("sk-Te5t") == std::string::npos, shown);
+    // At most the first bytes of the value stand before the mark.
+    const std::size_t mark = shown.find("[REDACTED:API_KEY]");
+    BOOST_REQUIRE(mark != std::string::npos);
+    const std::string before = shown.substr(0, mark);
+    BOOST_TEST((before == "a sk-Te5 " || before == "a sk-Te5 s" || before == "a sk-Te5 sk" ||
+                before == "a sk-Te5 sk-"),
+               before);
+    BOOST_TEST(shown.substr(mark + 18) == " npm_x -----BEGIN sk-\nask: 6b2dVGU ");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_coding_of_a_known_secret_is_replaced) {
