@@ -89,6 +89,8 @@ int exit_code(const ExitStatus& exit) {
       return 128 + exit.code;
     case Ending::not_started:
       return 127;
+    case Ending::timed_out:
+      return 124;  // as timeout(1), and as the live events have it
     default:
       return 128 + SIGKILL;
   }

@@ -151,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_lines_say_how_it_ended, Fixture) {
       {{.code = 3}, "Exit code: 3\n"},
       {{.ending = Ending::signalled, .code = 11},
        "Killed by signal 11 (SIGSEGV)\nExit code: 139\n"},
-      {{.ending = Ending::timed_out}, "Killed after 600 s: command_timeout\nExit code: 137\n"},
+      {{.ending = Ending::timed_out}, "Killed after 600 s: command_timeout\nExit code: 124\n"},
       {{.ending = Ending::output_limit}, "Killed after 64.0 MiB of output: output\nExit code: 137"},
       {{.ending = Ending::memory_limit,
         .detail = "memory limit 512.0 MiB reached (limits.memory): 600.0 MiB in use"},
