@@ -63,7 +63,8 @@ void add(Places& places, const fs::path& path, Place::Kind kind, Access access) 
   if (!place) return;
   std::error_code error;
   const bool is_folder = fs::is_directory(place->second, error);
-  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), Fd(), is_folder});
+  places.insert_or_assign(place->first,
+                          Place{kind, place->second, {}, access, Fd(), Fd(), is_folder});
 }
 
 void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {

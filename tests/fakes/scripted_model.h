@@ -54,9 +54,8 @@ inline Item call(std::string call_id, std::string name = "shell", std::string ar
 }
 
 /// A complete response of these items.
-inline Response response(std::vector<Item> items,
-                         std::optional<Usage> usage = Usage{.input_tokens = 20,
-                                                            .output_tokens = 5}) {
+inline Response response(std::vector<Item> items, std::optional<Usage> usage = Usage{
+                                                      .input_tokens = 20, .output_tokens = 5}) {
   Response made;
   made.id = "resp_1";
   made.served_model = "scripted-1";
