@@ -238,6 +238,8 @@ ToolSource* Agent::State::start_servers() {
                               .turn = [this] { return loop ? loop->turn() : 0; }});
   if (!servers) return nullptr;
   for (auto& line : servers->start(parts.stop)) notes.push_back(std::move(line));
+  for (auto& line : notes_on_server_tools(parts.inputs.task, servers->tools()))
+    notes.push_back(std::move(line));
   return servers.get();
 }
 

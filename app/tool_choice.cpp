@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/agent/model_family.h"
+#include "core/base/text.h"
 #include "core/model/openai_models.h"
 #include "core/model/provider.h"
 #include "core/task/tool_names.h"
@@ -13,6 +14,14 @@ namespace {
 /// A recording may be of any.
 bool may_speak(const TaskModel& model, std::string_view wire) {
   return model.provider == "replay" || provider_named(model.provider).wire == wire;
+}
+
+using Tools = std::vector<std::unique_ptr<Tool>>;
+
+Tools::const_iterator find_tool_of(const std::string& server, const Tools& tools) {
+  return std::find_if(tools.begin(), tools.end(), [&server](const auto& tool) {
+    return tool->origin().string_at("server") == server;
+  });
 }
 
 }  // namespace
@@ -48,6 +57,35 @@ bool searches_web(const Task& task) {
   return enables_tool(task.tools, "web_search") &&
          (offers_web_search(task.model) ||
           std::any_of(others.begin(), others.end(), offers_web_search));
+}
+
+std::vector<std::string> notes_on_server_tools(const Task& task, const Tools& offered) {
+  std::vector<std::string> notes;
+  for (const TaskMcpServer& server : task.mcp) {
+    const bool any = find_tool_of(server.name, offered) != offered.end();
+    const bool kept = std::any_of(offered.begin(), offered.end(), [&](const auto& tool) {
+      return tool->origin().string_at("server") == server.name &&
+             enables_tool(task.tools, tool->spec().name);
+    });
+    if (any && !kept)
+      notes.push_back("tools.enable leaves out all tools of the MCP server " + server.name +
+                      " (mcp__" + server.name + "__*)");
+  }
+  for (const std::string& word : task.tools) {
+    if (!is_mcp_tool(word)) continue;
+    const bool found = std::any_of(offered.begin(), offered.end(), [&word](const auto& tool) {
+      return means_tool(word, tool->spec().name);
+    });
+    // One that is not there may have it, and one that is may get it.
+    const bool all_there =
+        std::all_of(task.mcp.begin(), task.mcp.end(), [&](const TaskMcpServer& server) {
+          return !may_mean_tool_of(word, server.name) ||
+                 find_tool_of(server.name, offered) != offered.end();
+        });
+    if (!found && all_there)
+      notes.push_back("tools.enable: no MCP server has a tool '" + one_line(word, 80) + "' yet");
+  }
+  return notes;
 }
 
 }  // namespace sortie

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "core/task/task.h"
+#include "tools/tool.h"
 
 namespace sortie {
 
@@ -17,5 +22,10 @@ bool offers_view_image(const Task& task);
 
 /// Whether a model of the task may search the web while it runs.
 bool searches_web(const Task& task);
+
+/// What the task's list of tools leaves out of its MCP servers or names in vain, a line each.
+/// @param offered  the servers' tools; of one that is not there the operator knows already
+std::vector<std::string> notes_on_server_tools(const Task& task,
+                                               const std::vector<std::unique_ptr<Tool>>& offered);
 
 }  // namespace sortie

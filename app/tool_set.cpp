@@ -95,6 +95,7 @@ void check_that_all_are_there(const std::vector<std::string>& enabled, const Too
                               std::vector<std::string>& notes) {
   for (const auto& name : enabled) {
     if (is_mcp_tool(name)) continue;  // its server has yet to be asked
+    if (name == kDefaultTools) continue;
     if (std::any_of(tools.begin(), tools.end(),
                     [&](const auto& tool) { return means_tool(name, tool->spec().name); }))
       continue;

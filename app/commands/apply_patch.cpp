@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/files.h"
+#include "policies/path_rules.h"
 #include "tools/missing_path.h"
 #include "tools/patch/applier.h"
 
@@ -22,11 +23,18 @@ ExitCode apply(const std::optional<std::string>& argument) {
   if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
   const auto folder = std::filesystem::current_path();
   DiskFiles files(Fd(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  // There is no policy here: what every run protects holds, .git.
+  Policy none;
+  none.protect.clear();
+  const PathRules rules(none, {.workspace = folder});
+  const auto is_protected = [&rules](const std::filesystem::path& path) {
+    return rules.is_protected(path);
+  };
+  const patch::Place place = {.root = folder,
+                              .refused = is_protected,
+                              .near = [&](const auto& path) { return near_path(files, path, {}); },
+                              .digests = false};
   try {
-    const patch::Place place = {
-        .root = folder,
-        .near = [&](const auto& path) { return near_path(files, path, {}); },
-        .digests = false};
     write_all(STDOUT_FILENO, patch::apply_patch(text, files, place).text);
     return ExitCode::success;
   } catch (const ToolError& error) {
@@ -41,7 +49,8 @@ void add_apply_patch(CommandTable& table) {
   auto patch = std::make_shared<std::optional<std::string>>();
   CLI::App& app =
       add_command(table, table.root, "apply-patch",
-                  "Apply a patch in the apply_patch language to this folder, all or nothing.",
+                  "Apply a patch in the apply_patch language to this folder, all or nothing; no "
+                  "file of a .git.",
                   "sortie apply-patch < change.patch", [patch] { return apply(*patch); });
   app.add_option("PATCH", *patch, "the patch; default: stdin");
 }

@@ -183,6 +183,8 @@ class Manifest {
     if (name.empty()) return;
     if (find_built_in_tool(name))
       findings_.error(place, "'" + name + "' is a tool of sortie's own; choose another name");
+    if (name == kDefaultTools)
+      findings_.error(place, "'default' means many tools in tools.enable; choose another name");
     if (is_mcp_tool(name))
       findings_.error(place, "names that begin with 'mcp__' are those of MCP servers' tools");
     if (!places_.emplace(name, place).second)

@@ -15,6 +15,7 @@
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
 #include "core/task/task_fields.h"
+#include "core/task/tool_names.h"
 
 namespace sortie {
 namespace {
@@ -101,7 +102,7 @@ class Loader {
       draft_.task.prompt = read_prompt_file(draft_.prompt_file, *draft_.prompt_file_at);
     read_functions();
     for (const YamlNode& tool : draft_.enabled)
-      if (tool.is_scalar()) check_tool(tool.text, tool.place);
+      if (tool.is_scalar() && tool.text != kDefaultTools) check_tool(tool.text, tool.place);
     for (std::size_t i = 0; i < draft_.stages.size(); ++i) {
       TaskStage& stage = draft_.task.stages[i];
       const auto& place = draft_.stages[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <utility>
 
 #include "core/base/text.h"
@@ -205,27 +206,36 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .later({"findings"});
 }
 
-}  // namespace
+std::string left_out(const std::string& tool) {
+  return "the run does not have the " + tool + ": tools.enable leaves it out";
+}
 
-namespace {
-
-/// Which tools there are is known once the servers have listed them; which servers, now.
-std::string server_problem(const std::string& tool, const Task& task, std::string& nearest) {
-  const std::string server = server_of_mcp_tool(tool);
-  if (server.find_first_of("*?[\\") != std::string::npos || server.empty()) return {};
-  std::vector<std::string> known;
-  for (const TaskMcpServer& one : task.mcp) known.push_back(one.name);
-  if (std::find(known.begin(), known.end(), server) != known.end()) return {};
-  nearest = nearest_name(server, known);
-  return "there is no MCP server '" + one_line(server, 60) + "' for the tool '" +
-         one_line(tool, 60) + "'";
+/// That the name or glob of tools "mcp__SERVER__TOOL" is of no server of the task.
+std::string server_problem(const std::string& word, const std::vector<TaskMcpServer>& servers,
+                           std::string& nearest) {
+  const bool known = std::any_of(
+      servers.begin(), servers.end(),
+      [&word](const TaskMcpServer& server) { return may_mean_tool_of(word, server.name); });
+  if (known) return {};
+  std::vector<std::string> names;
+  for (const TaskMcpServer& server : servers) names.push_back(server.name);
+  const std::string text = word.substr(std::strlen("mcp__"));
+  const std::size_t end = std::min(text.find("__"), text.size());
+  const std::string server = nearest_name(text.substr(0, end), names);
+  if (!server.empty()) nearest = "mcp__" + server + text.substr(end);
+  return "'" + one_line(word, 80) + "' names no server of tools.mcp";
 }
 
 }  // namespace
 
 std::string tool_problem(const std::string& name, const Task& task, std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
-  if (is_mcp_tool(name)) return server_problem(name, task, nearest);
+  if (is_mcp_tool(name)) {
+    // Which there are is known once the servers have listed them.
+    const std::string problem = server_problem(name, task.mcp, nearest);
+    if (!problem.empty() || name.find('*') != std::string::npos) return problem;
+    return task.tools.empty() || enables_tool(task.tools, name) ? "" : left_out(tool);
+  }
   std::vector<std::string> known = known_tools();
   for (const TaskFunction& function : task.functions) known.push_back(function.name);
   if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -234,7 +244,7 @@ std::string tool_problem(const std::string& name, const Task& task, std::string&
   }
   if (task.tools.empty() || enables_tool(task.tools, name)) return {};
   nearest = nearest_name(name, task.tools);
-  return "the run does not have the " + tool + ": tools.enable leaves it out";
+  return left_out(tool);
 }
 
 Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
@@ -242,7 +252,8 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Fields tools("tools");
   tools
       .add("enable", enable_value(draft),
-           "`default`, or the list of all tools, those of `functions` among them.")
+           "`default`, or the list of all tools, those of `functions` and of `mcp` among them "
+           "(`mcp__SERVER__*`); `default` in the list: those, and the others of the list.")
       .add("functions", noted(text_value(draft.functions), draft.functions_at),
            "A manifest of your own function tools, relative to the task file.")
       .add("mcp", mcp_servers_value(task.mcp),

@@ -28,6 +28,10 @@ constexpr BuiltInTool kTools[] = {
     {"web_search", Default::off},
 };
 
+// What a name of an MCP server's tool is shortened to, and the digest at its end.
+constexpr std::size_t kLongName = 64;
+constexpr std::size_t kSha1Digits = 40;
+
 const std::string& one_name(const std::string& tool) {
   static const std::string shell = "shell";
   static const std::string exec_command = "exec_command";
@@ -48,22 +52,26 @@ std::optional<Default> find_built_in_tool(std::string_view name) {
 
 bool is_mcp_tool(std::string_view name) { return name.starts_with("mcp__"); }
 
-std::string server_of_mcp_tool(std::string_view name) {
-  if (!is_mcp_tool(name)) return {};
-  name.remove_prefix(std::string_view("mcp__").size());
-  const std::size_t end = name.find("__");  // which no server's name has
-  return end == std::string_view::npos ? "" : std::string(name.substr(0, end));
-}
-
 bool means_tool(const std::string& word, const std::string& tool) {
   if (one_name(word) == one_name(tool)) return true;
   return is_mcp_tool(word) && is_mcp_tool(tool) && Pattern::word_glob(word).matches(tool);
 }
 
+bool may_mean_tool_of(std::string_view word, const std::string& server) {
+  const std::string all = "mcp__" + server + "__";
+  const std::string_view fixed = word.substr(0, word.find_first_of("*?[\\"));
+  if (word.starts_with(all)) return true;
+  if (fixed.size() < word.size()) return all.starts_with(fixed) || fixed.starts_with(all);
+  // Of a name that was too long only the beginning stands, before a digest.
+  return word.size() == kLongName && all.starts_with(word.substr(0, kLongName - kSha1Digits));
+}
+
 bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool) {
-  if (enabled.empty()) return find_built_in_tool(tool).value_or(Default::on) == Default::on;
-  return std::any_of(enabled.begin(), enabled.end(),
-                     [&tool](const std::string& word) { return means_tool(word, tool); });
+  const bool by_default = find_built_in_tool(tool).value_or(Default::on) == Default::on;
+  if (enabled.empty()) return by_default;
+  return std::any_of(enabled.begin(), enabled.end(), [&](const std::string& word) {
+    return word == kDefaultTools ? by_default : means_tool(word, tool);
+  });
 }
 
 }  // namespace sortie

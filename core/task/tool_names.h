@@ -26,17 +26,20 @@ std::optional<BuiltInTool::Default> find_built_in_tool(std::string_view name);
 /// Whether the name is one that tools of MCP servers have: "mcp__SERVER__TOOL".
 bool is_mcp_tool(std::string_view name);
 
-/// SERVER of "mcp__SERVER__TOOL"; "" where the name has no such form.
-std::string server_of_mcp_tool(std::string_view name);
-
 /// Whether the word of a list of tools means the tool: its name, `shell` and `local_shell` for each
 /// other, `exec_command` and `write_stdin` likewise, or a glob of an MCP server's tools,
 /// "mcp__docs__*".
 bool means_tool(const std::string& word, const std::string& tool);
 
+/// Whether the word, a name or a glob of MCP servers' tools, can mean one of this server's.
+bool may_mean_tool_of(std::string_view word, const std::string& server);
+
+/// In a task's list of tools: the built-in ones that are on by default, and all that the task
+/// itself configures.
+inline constexpr const char* kDefaultTools = "default";
+
 /// Whether a run has the tool, as far as the task says.
-/// @param enabled  the task's list; empty: the built-in ones that are on by default, and all that
-///                 the task itself configures
+/// @param enabled  the task's list; empty: kDefaultTools
 bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool);
 
 }  // namespace sortie

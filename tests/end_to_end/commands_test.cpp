@@ -239,6 +239,27 @@ BOOST_AUTO_TEST_CASE(apply_patch_changes_this_folder_or_nothing) {
   BOOST_TEST(run_in(folder, {"apply-patch"}).status == 2);
 }
 
+BOOST_AUTO_TEST_CASE(apply_patch_writes_nothing_of_git) {
+  const RunFolder folder;
+  folder.commit_workspace();
+  std::filesystem::create_directories(folder.path("work/sub"));
+  std::filesystem::create_directory_symlink("../.git", folder.path("work/sub/link"));
+  const auto before = read_tree(folder.workspace());
+  for (const char* name :
+       {".git/hooks/pre-commit", ".GIT/hooks/x", "sub/.git/config", "sub/link/hooks/x"}) {
+    const ProgramEnd end =
+        run_in(folder, {"apply-patch"},
+               std::string("*** Begin Patch\n*** Add File: ") + name + "\n+x\n*** End Patch\n");
+    BOOST_TEST(end.status == 1, name);
+    BOOST_TEST(holds(end.errors, "protected"), end.errors);
+    BOOST_TEST((read_tree(folder.workspace()) == before), name);
+  }
+  BOOST_TEST(run_in(folder, {"apply-patch"},
+                    "*** Begin Patch\n*** Add File: .github/x\n+x\n*** Add File: .gitignore\n"
+                    "+x\n*** End Patch\n")
+                 .status == 0);
+}
+
 BOOST_AUTO_TEST_CASE(policy_check_decides_by_its_status) {
   const RunFolder folder;
   folder.write("bad.yaml", "version: 1\ncomands: []\n");

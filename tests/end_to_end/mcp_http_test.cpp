@@ -39,10 +39,10 @@ BOOST_AUTO_TEST_CASE(a_server_is_called_with_its_token_and_the_session_is_ended)
   BOOST_TEST(run.states() == "started ended");
 }
 
-BOOST_AUTO_TEST_CASE(a_run_uses_the_reference_server) {
-  const auto packages = npm_packages();
-  if (!packages) return;
-  EverythingServer everything(*packages);
+BOOST_AUTO_TEST_CASE(a_run_uses_the_reference_server,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
+  EverythingServer everything(packages);
   const ProviderRun run;
   run.write("policy.yaml", "version: 1\nextends: [auto]\nbounds: {mcp: [\"" +
                                everything.url().substr(0, everything.url().find("/mcp")) +

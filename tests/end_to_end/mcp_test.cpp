@@ -146,6 +146,37 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told_in_events_and_result) {
   BOOST_TEST(holds(end.errors, "tools.mcp.one: the run goes on without this MCP server"));
 }
 
+BOOST_AUTO_TEST_CASE(a_list_of_tools_that_leaves_out_a_server_says_so) {
+  const struct {
+    const char* enable;
+    const char* note;  ///< "": none
+    bool shown;
+  } rows[] = {
+      {"[shell]", "tools.enable leaves out all tools of the MCP server one (mcp__one__*)", false},
+      {"[shell, mcp__one__ehco]", "no MCP server has a tool 'mcp__one__ehco' yet", false},
+      {"[shell, 'mcp__one__*']", "", true},
+      {"[default, exec_command]", "", true},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.enable) {
+      const ServedFolder folder;
+      folder.write_task(calls({"echo"}),
+                        "policy: policy.yaml\nexpect: {changes: any}\ntools:\n  enable: " +
+                            std::string(row.enable) +
+                            "\n  mcp:\n    one: {command: [python3, server.py, good]}\n");
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+      BOOST_TEST(holds(folder.output(0), "There is no tool") == !row.shown, folder.output(0));
+      if (*row.note)
+        BOOST_TEST(holds(end.errors, row.note), end.errors);
+      else
+        BOOST_TEST(!holds(end.errors, "tools.enable"), end.errors);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_required_server_that_is_not_there_is_exit_code_7) {
   const ServedFolder folder;
   folder.set(calls({"echo"}), "die_start", "required: true");
@@ -232,11 +263,11 @@ BOOST_AUTO_TEST_CASE(a_task_takes_some_of_a_servers_tools) {
 }
 
 /// The reference servers, over stdio and in the sandbox.
-BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox) {
-  const auto packages = npm_packages();
-  if (!packages) return;
+BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
   const auto command = [&](const std::string& name, const std::string& more = {}) {
-    const auto argv = packages->command("@modelcontextprotocol/server-" + name, "dist/index.js");
+    const auto argv = packages.command("@modelcontextprotocol/server-" + name, "dist/index.js");
     return "command: [" + argv[0] + ", " + argv[1] + more +
            "], required: true, "
            "startup_timeout: 60s";
@@ -245,7 +276,7 @@ BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox) {
   folder.write("policy.yaml",
                "version: 1\nextends: [strict]\nbounds: {mcp: [\"*/node\"]}\n"
                "paths: {read: [" +
-                   packages->folder.string() +
+                   packages.folder.string() +
                    "]}\n"
                    "tools:\n  - allow: [\"mcp__*\"]\n");
   const std::string work = folder.workspace().string();

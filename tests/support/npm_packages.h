@@ -1,7 +1,7 @@
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +17,11 @@ struct NpmPackages {
   std::vector<std::string> command(const std::string& package, const std::string& script) const;
 };
 
-/// Nothing, and a message, where they are not installed.
-std::optional<NpmPackages> npm_packages();
+/// For test cases that need them: where they are not installed such a case counts as skipped.
+///     BOOST_AUTO_TEST_CASE(a_case, *boost::unit_test::precondition(npm_is_installed))
+boost::test_tools::assertion_result npm_is_installed(boost::unit_test::test_unit_id);
+
+/// In such a case.
+NpmPackages npm_packages();
 
 }  // namespace sortie::test

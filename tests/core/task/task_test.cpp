@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/json_schema.h"
 #include "core/base/yaml.h"
+#include "core/task/tool_names.h"
 #include "tests/support/images.h"
 #include "tests/support/temporary_folder.h"
 
@@ -303,10 +304,19 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\ntools: {mcp: {a: {command: [x]}, a: {command: [y]}}}",
        "<stdin>:3:34: error: duplicate key 'a'"},
       {"version: 1\nprompt: x\ntools: {enable: [mcp__dosc__x], mcp: {docs: {command: [x]}}}",
-       "<stdin>:3:18: error: there is no MCP server 'dosc' for the tool 'mcp__dosc__x'; did you "
-       "mean 'docs'?"},
+       "<stdin>:3:18: error: 'mcp__dosc__x' names no server of tools.mcp; did you mean "
+       "'mcp__docs__x'?"},
       {"version: 1\nprompt: x\ntools: {enable: [shel]}",
        "<stdin>:3:18: error: there is no tool 'shel'; did you mean 'shell'?"},
+      {"version: 1\nprompt: x\ntools: {enable: [default, exec_comand]}",
+       "<stdin>:3:27: error: there is no tool 'exec_comand'; did you mean 'exec_command'?"},
+      {"version: 1\nprompt: x\ntools: {enable: [mcp__zz__*]}",
+       "<stdin>:3:18: error: 'mcp__zz__*' names no server of tools.mcp"},
+      {"version: 1\nprompt: x\ntools: {enable: [mcp__dosc__a], mcp: {docs: {command: [x]}}}",
+       "<stdin>:3:18: error: 'mcp__dosc__a' names no server of tools.mcp; did you mean "
+       "'mcp__docs__a'?"},
+      {"version: 1\nprompt: x\ntools: {enable: [mcp__doc], mcp: {docs: {command: [x]}}}",
+       "<stdin>:3:18: error: 'mcp__doc' names no server of tools.mcp; did you mean 'mcp__docs'?"},
       {"version: 1\nprompt: x\ntools: {enable: []}",
        "<stdin>:3:17: error: 'enable' has to be 'default' or a list of tools"},
       {"version: 1\nprompt: x\nverify: {in: fresh}",
@@ -501,6 +511,14 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
       {"[{name: a, prompt: b, tools: [shell]}]\ntools: {enable: [read_file, shell2]}",
        "<stdin>:2:39: error: the run does not have the tool 'shell': tools.enable leaves it out; "
        "did you mean 'shell2'?"},
+      {"[{name: a, prompt: b, tools: [mcp__zz__a]}]",
+       "<stdin>:2:39: error: 'mcp__zz__a' names no server of tools.mcp"},
+      {"[{name: a, prompt: b, tools: [default]}]",
+       "<stdin>:2:39: error: there is no tool 'default'"},
+      {"[{name: a, prompt: b, tools: [mcp__d__a]}]\n"
+       "tools: {enable: [shell], mcp: {d: {command: [x]}}}",
+       "<stdin>:2:39: error: the run does not have the tool 'mcp__d__a': tools.enable leaves it "
+       "out"},
       {"[{name: a, prompt: b, save: result.json}]",
        "<stdin>:2:37: error: 'result.json' is a file of sortie's own"},
       {"[{name: a, prompt: b, save: x}, {name: c, prompt: d, save: x}]",
@@ -511,6 +529,33 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
   for (const auto& row : rows)
     BOOST_TEST(first_line(findings_of(std::string("version: 1\nstages: ") + row.stages + "\n")) ==
                row.finding);
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_tools_may_build_on_the_default_and_name_those_of_servers) {
+  const struct {
+    const char* enable;
+    std::vector<std::string> has;
+    std::vector<std::string> lacks;
+  } rows[] = {
+      {"default", {"shell", "mcp__docs__a", "todos"}, {"exec_command"}},
+      {"[default]", {"shell", "mcp__docs__a", "todos"}, {"exec_command"}},
+      {"[default, exec_command]", {"shell", "write_stdin", "mcp__docs__a"}, {"web_search"}},
+      {"[shell]", {"local_shell"}, {"mcp__docs__a", "todos", "read_file"}},
+      {"[shell, 'mcp__*']", {"mcp__docs__a"}, {"read_file"}},
+      {"['mcp__do*']", {"mcp__docs__a"}, {"shell"}},
+      {"[mcp__docs__a]", {"mcp__docs__a"}, {"mcp__docs__b"}},
+      {"['mcp__*__b']", {"mcp__docs__b"}, {"mcp__docs__a"}},
+      // What a long name is shortened to.
+      {"[mcp__a-server-with-a-lo0123456789012345678901234567890123456789]", {}, {"shell"}},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.enable) {
+      const Task task =
+          load_task("-", std::string("version: 1\nprompt: x\ntools:\n  enable: ") + row.enable +
+                             "\n  mcp: {docs: {command: [x]}, "
+                             "a-server-with-a-long-name: {command: [x]}}\n");
+      for (const auto& tool : row.has) BOOST_TEST(enables_tool(task.tools, tool), tool);
+      for (const auto& tool : row.lacks) BOOST_TEST(!enables_tool(task.tools, tool), tool);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(fallback_models_and_prices_are_read) {

@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_SUITE(conformance)
 
 // Left out are the scenarios of what is not spoken: elicitation (nobody is there to be asked), and
 // the ones of OAuth; docs/mcp.md says so.
-BOOST_AUTO_TEST_CASE(the_official_suite_finds_nothing_wrong) {
-  const auto packages = npm_packages();
-  if (!packages) return;
+BOOST_AUTO_TEST_CASE(the_official_suite_finds_nothing_wrong,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
   const struct {
     const char* scenario;
     std::vector<std::string> verdicts;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(the_official_suite_finds_nothing_wrong) {
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.scenario) {
       const TemporaryFolder folder;
-      auto argv = packages->command("@modelcontextprotocol/conformance", "dist/index.js");
+      auto argv = packages.command("@modelcontextprotocol/conformance", "dist/index.js");
       for (const std::string& word :
            {std::string("client"), std::string("--command"),
             std::string(SORTIE_BINARY_DIR "/tests/tools/mcp/conformance_client"),

@@ -44,10 +44,10 @@ struct Guest {
 
 BOOST_AUTO_TEST_SUITE(everything_over_http)
 
-BOOST_AUTO_TEST_CASE(the_reference_server_is_understood) {
-  const auto packages = npm_packages();
-  if (!packages) return;
-  EverythingServer server(*packages);
+BOOST_AUTO_TEST_CASE(the_reference_server_is_understood,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
+  EverythingServer server(packages);
   {
     Guest guest(server);
     BOOST_TEST(guest.identity.protocol_version == "2025-11-25");
@@ -79,10 +79,10 @@ BOOST_AUTO_TEST_CASE(the_reference_server_is_understood) {
   BOOST_TEST(output.find("Received session termination request") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_takes_too_long_is_cancelled_and_the_next_one_is_answered) {
-  const auto packages = npm_packages();
-  if (!packages) return;
-  EverythingServer server(*packages);
+BOOST_AUTO_TEST_CASE(a_call_that_takes_too_long_is_cancelled_and_the_next_one_is_answered,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
+  EverythingServer server(packages);
   Guest guest(server);
   BOOST_CHECK_THROW(
       guest.client.call_tool("trigger-long-running-operation",
@@ -92,10 +92,10 @@ BOOST_AUTO_TEST_CASE(a_call_that_takes_too_long_is_cancelled_and_the_next_one_is
   BOOST_TEST(guest.text("echo", Json::object({{"message", "next"}})) == "Echo: next");
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_ends_is_a_failure_of_the_call) {
-  const auto packages = npm_packages();
-  if (!packages) return;
-  EverythingServer server(*packages);
+BOOST_AUTO_TEST_CASE(a_server_that_ends_is_a_failure_of_the_call,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
+  EverythingServer server(packages);
   Guest guest(server);
   server.stop();
   BOOST_CHECK_THROW(guest.text("echo", Json::object({{"message", "x"}})), RequestError);
