@@ -215,6 +215,7 @@ void Agent::State::make_tools() {
   options.judge = judge_options();
   options.absent = absent_tools(set);
   options.source = start_servers();
+  options.outputs = outputs.get();
   options.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
   };

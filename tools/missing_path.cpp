@@ -70,6 +70,10 @@ std::string guess(const Files& files, const fs::path& path, const HiddenPaths& h
       continue;
     }
     if (status) return ": " + shown(next) + " is no folder";
+    const fs::path entry = join(folder == "." ? folder : files.resolve(folder), part.string());
+    if (const auto link = files.status(entry); link && link->kind == FileStatus::Kind::symlink)
+      return ": " + shown(next) + " is a link to " +
+             one_line(files.read_link(entry), kLongestName) + ", which is not there";
     const std::string nearest = nearest_in(files, folder, part.string(), hidden);
     if (!nearest.empty()) return did_you_mean(join(folder, nearest));
     const fs::path same = same_name_elsewhere(files, path.filename().string(), hidden);

@@ -13,8 +13,9 @@ namespace sortie {
 using HiddenPaths = std::function<bool(const std::filesystem::path&)>;
 
 /// What was probably meant by a path at which nothing stands, for the model: "; did you mean …?" or
-/// ": … is no folder", or "". It is the name nearest to the first one of the path that is not
-/// there, else a file of the path's last name elsewhere in the workspace.
+/// ": … is no folder", ": … is a link to …, which is not there", or "". It is the name nearest to
+/// the first one of the path that is not there, else a file of the path's last name elsewhere in
+/// the workspace.
 std::string near_path(const Files& files, const std::filesystem::path& path,
                       const HiddenPaths& hidden);
 /// That nothing stands at a path, and what was probably meant.

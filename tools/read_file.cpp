@@ -111,7 +111,7 @@ ReadFile::ReadFile(const Files& files, std::filesystem::path workspace, ReadFile
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "path": {"type": "string", "minLength": 1},
+      "path": {"type": "string", "minLength": 1, "description": "The file, in the workspace."},
       "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
       "limit": {"type": "integer", "minimum": 1, "description": "Lines, default 400."}
     },

@@ -12,6 +12,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "policies/explain.h"
+#include "tools/arguments.h"
+#include "tools/whole_outputs.h"
 
 namespace sortie {
 namespace {
@@ -46,23 +48,23 @@ class AllSignalsBlocked {
   sigset_t before_{};
 };
 
-/// Takes out the members that the schema does not know, and returns their names.
-std::vector<std::string> drop_unknown(Json& arguments, const Json& parameters) {
-  std::vector<std::string> names;
-  if (!arguments.is_object()) return names;
-  std::erase_if(arguments.members(), [&](const Json::Member& member) {
-    if (parameters["properties"].find(member.first)) return false;
-    names.push_back(member.first);
-    return true;
-  });
-  return names;
-}
-
 std::string note_on(const std::vector<std::string>& unknown) {
   if (unknown.empty()) return "";
   std::string text = "arguments that are not known were ignored:";
   for (const auto& name : unknown) text += " " + one_line(name, 60);
   return text;
+}
+
+/// A text as the model and the transcript get it, whole in a file where it is shown in part.
+CollectedOutput collected(const std::string& text, const RegistryOptions& options) {
+  OutputBuffer buffer(options.shown_output);
+  buffer.feed(text);
+  CollectedOutput output = buffer.finish();
+  if (output.left_out_bytes == 0 || options.outputs == nullptr) return output;
+  const auto file = options.outputs->begin();
+  if (!file) return output;
+  file->write(text);
+  return buffer.finish(file->keep());
 }
 
 /// Cuts the output to the room that there is, and puts what the model gets on record.
@@ -90,13 +92,9 @@ struct ToolRegistry::Entry {
     } catch (const InputError&) {
       if (!foreign) throw;  // else who offers the tool has to check what it is given
     }
-    const Json* others = parameters.find("additionalProperties");
-    takes_others = foreign && (others == nullptr || others->type() != Json::Type::boolean ||
-                               others->boolean());
   }
   std::unique_ptr<Tool> tool;
-  bool foreign;               ///< another program's, with a schema of its own making
-  bool takes_others = false;  ///< arguments that its schema does not name
+  bool foreign;  ///< another program's, with a schema of its own making
   std::optional<JsonSchema> schema{};
 };
 
@@ -227,19 +225,22 @@ ToolRegistry::Pending ToolRegistry::prepare(const ToolCall& call, int turn, std:
     } catch (const JsonError& error) {
       return unusable(call, turn, "unusable_arguments",
                       std::string("The arguments are not valid JSON: ") + error.what() +
-                          " at byte " + std::to_string(error.offset()));
+                          " at byte " + std::to_string(error.offset()) +
+                          " (wanted: one JSON object)");
     }
     if (!arguments.is_object())
       return unusable(call, turn, "unusable_arguments", "The arguments are no JSON object.");
   }
   arguments = entry->tool->renamed(std::move(arguments));
-  std::vector<std::string> unknown;
-  if (!entry->takes_others) unknown = drop_unknown(arguments, entry->tool->spec().parameters);
+  const Json& parameters = entry->tool->spec().parameters;
+  const auto unknown = drop_unknown(arguments, parameters,
+                                    entry->foreign ? OtherMembers::kept : OtherMembers::dropped);
   std::vector<SchemaFinding> findings;
   if (entry->schema) findings = entry->schema->check(arguments);
   if (!findings.empty())
-    return misfit(call, turn,
-                  "The arguments of " + call.name + " do not fit: " + describe(findings));
+    return misfit(
+        call, turn,
+        "The arguments of " + call.name + " do not fit: " + describe_misfit(findings, parameters));
 
   std::optional<CallJudgement> judgement;
   try {
@@ -354,11 +355,8 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   const ToolCall& call = *pending.call;
   const int turn = pending.turn;
   ToolResult& result = pending.result;
-  if (!result.collected) {
-    OutputBuffer buffer(options_.shown_output);
-    buffer.feed(redactor_.text(result.text, Audience::tools));
-    result.collected = buffer.finish();
-  }
+  if (!result.collected)
+    result.collected = collected(redactor_.text(result.text, Audience::tools), options_);
   std::string tail;
   for (const std::string& remark : {result.note, pending.note})
     if (!remark.empty()) tail += "\nNote: " + remark;

@@ -20,6 +20,8 @@
 
 namespace sortie {
 
+class WholeOutputs;
+
 struct RegistryOptions {
   std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
   int max_denials = 20;                  ///< in a row; then the run ends
@@ -29,6 +31,7 @@ struct RegistryOptions {
   JudgeOptions judge{};
   /// Of tools that may become others; they stand behind the run's own. May be null.
   ToolSource* source = nullptr;
+  WholeOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
   std::function<bool(const std::string&)> keeps{};  ///< which of them, by name; not set: all
   std::map<std::string, std::string> absent{};      ///< tools that the run does not have, and why
 };

@@ -344,7 +344,8 @@ SearchFiles::SearchFiles(const DiskFiles& files, fs::path workspace, const Clock
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "pattern": {"type": "string", "minLength": 1, "maxLength": 4096},
+      "pattern": {"type": "string", "minLength": 1, "maxLength": 4096,
+                  "description": "The expression; it is looked for in each line by itself."},
       "path": {"type": "string", "description": "File or folder to search, default: the workspace."},
       "glob": {"type": "string", "maxLength": 1024,
                "description": "Only these files: '*.py', '*.{h,cpp}', 'src/**/*.ts'; '!*.min.js': not these."},
@@ -413,7 +414,10 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   walk_options.dot_names = search.names_dots();
   walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
   TreeWalk walk(
-      std::move(rules), [&](const std::string& below) { return !search.is_hidden(below); },
+      std::move(rules),
+      [&](const std::string& below) {
+        return !search.is_hidden(below) && !(options_.absent && options_.absent(below));
+      },
       std::move(walk_options));
   walk.run(std::move(open), start == "." ? "" : start.string(),
            [&](const WalkedFile& file) { return search.look_into(file); });

@@ -27,7 +27,8 @@ constexpr const char* kParameters = R"({
                    "description": "Time limit in milliseconds."},
     "with_escalated_permissions": {"type": "boolean",
                                    "description": "Asks for what a rule of the policy grants to this very command; without such a rule it has no effect."},
-    "justification": {"type": "string"}
+    "justification": {"type": "string",
+                      "description": "Why it is needed, in one sentence; for the record."}
   },
   "required": ["command"],
   "additionalProperties": false

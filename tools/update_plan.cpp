@@ -13,11 +13,11 @@ UpdatePlan::UpdatePlan() {
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "explanation": {"type": "string"},
-      "plan": {"type": "array", "items": {
+      "explanation": {"type": "string", "description": "Why the plan is another one now."},
+      "plan": {"type": "array", "description": "All steps, in their order.", "items": {
         "type": "object",
         "properties": {
-          "step": {"type": "string"},
+          "step": {"type": "string", "description": "What is to be done, in a few words."},
           "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]}
         },
         "required": ["step", "status"],

@@ -29,7 +29,8 @@ ViewImage::ViewImage(const Files& files, std::filesystem::path workspace, Hidden
       "is.";
   spec_.parameters = parse_json(R"({
     "type": "object",
-    "properties": {"path": {"type": "string", "minLength": 1}},
+    "properties": {"path": {"type": "string", "minLength": 1,
+                            "description": "The file, in the workspace."}},
     "required": ["path"],
     "additionalProperties": false
   })");

@@ -369,8 +369,9 @@ Json parse_stream(Stream& stream, std::size_t bytes, Builder& builder) {
   rapidjson::Reader reader;
   const auto result = reader.Parse<flags>(stream, builder);
   if (result.IsError()) {
-    const char* what =
+    std::string what =
         builder.refusal() ? builder.refusal() : rapidjson::GetParseError_En(result.Code());
+    if (what.ends_with('.')) what.pop_back();  // the place is said behind it
     throw JsonError(what, result.Offset());
   }
   // The stream ends at a NUL byte, so that what stands behind one would not be read.

@@ -174,6 +174,15 @@ std::string pointer_of(const std::vector<std::string>& context) {
   return pointer;
 }
 
+/// "16.000000" → "16".
+std::string number_in_words(const std::string& text, std::size_t at) {
+  std::string number = text.substr(at);
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.ends_with('.')) number.pop_back();
+  return number;
+}
+
 /// valijson's sentence in fewer words; "" for one that only repeats what stands deeper.
 std::string message_of(const std::string& description) {
   const auto quoted = [&] {
@@ -186,6 +195,14 @@ std::string message_of(const std::string& description) {
   if (description.starts_with("Object contains a property that could not"))
     return "unknown property " + quoted();
   if (description.starts_with("Value type not permitted")) return "wrong type";
+  static constexpr std::pair<std::string_view, const char*> kLimits[] = {
+      {"Expected number less than or equal to ", "more than "},
+      {"Expected number greater than or equal to ", "less than "},
+      {"Expected number less than ", "not less than "},
+      {"Expected number greater than ", "not more than "},
+      {"Value should be a multiple of ", "no multiple of "}};
+  for (const auto& [begin, words] : kLimits)
+    if (description.starts_with(begin)) return words + number_in_words(description, begin.size());
   if (description.starts_with("Failed to match against any enum"))
     return "not one of the values allowed";
   if (description.starts_with("Failed to match expected value")) return "not the value expected";

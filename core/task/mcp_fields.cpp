@@ -1,5 +1,7 @@
 #include "core/task/mcp_fields.h"
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "core/base/text.h"
@@ -50,6 +52,37 @@ Fields server_fields(TaskMcpServer& server) {
            "The digest of its list of tools; another list is an error.");
 }
 
+/// As far as words can tell; addresses are resolved by nobody.
+bool is_loopback(std::string host) {
+  std::transform(host.begin(), host.end(), host.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (host.starts_with('[')) return host.find_first_not_of("[0:1]") == std::string::npos;
+  return host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.");
+}
+
+/// What is wrong with an address whose scheme is right; "" for nothing that can be shown. One with
+/// a user is refused later: the line that is shown with a finding would hold the password.
+std::string url_problem(const std::string& url) {
+  const std::size_t begin = url.find("://") + 3;
+  const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+  std::string host = url.substr(begin, end - begin);
+  if (host.find('@') != std::string::npos) return "";
+  if (url.find('#') != std::string::npos) return "a fragment is not allowed";
+  if (std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
+    return "white space, control or non-ASCII characters are not allowed";
+  host.erase(host.starts_with('[') ? std::min(host.find(']') + 1, host.size())
+                                   : std::min(host.find(':'), host.size()));
+  if (host.empty()) return "the host name is missing";
+  if (url.starts_with("http://") && !is_loopback(host))
+    return "plain http is for loopback hosts only; use https://";
+  return "";
+}
+
+void check_url(const TaskMcpServer& server, const YamlNode& node, Diagnostics& findings) {
+  const std::string problem = server.url.empty() ? "" : url_problem(server.url);
+  if (!problem.empty()) findings.error(node.find("url")->place, "'url': " + problem);
+}
+
 void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& findings) {
   const std::string name = "the MCP server '" + server.name + "'";
   if (server.command.empty() == server.url.empty())
@@ -95,12 +128,14 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
               server.place = findings.name(member.key.place.source) + ":" +
                              std::to_string(member.key.place.line) + ":" +
                              std::to_string(member.key.place.column);
-              if (member.value.kind == YamlNode::Kind::null) {
+              const std::size_t before = findings.findings().size();
+              if (member.value.kind == YamlNode::Kind::null)
                 findings.error(member.key.place, "'" + server.name + "' needs a value");
-                continue;
-              }
-              server_fields(server).read(member.value, findings);
-              if (member.value.is_mapping()) check(server, member.key.place, findings);
+              else
+                server_fields(server).read(member.value, findings);
+              // What is misspelt is not missing besides.
+              if (findings.findings().size() == before) check(server, member.key.place, findings);
+              if (member.value.is_mapping()) check_url(server, member.value, findings);
               target.push_back(std::move(server));
             }
           }};

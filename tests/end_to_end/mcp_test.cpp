@@ -74,12 +74,12 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
       {"endless_pages", "", "There is no tool", "have no end"},
       {"hang_call", "tool_timeout: 300ms", "the last progress: 3 of 10, digging", "cancelled "},
       {"flood_stderr", "startup_timeout: 5m", "echo: hello", "noise noise"},
-      {"half", "tool_timeout: 300ms", "not answered in time", ""},
+      {"half", "tool_timeout: 300ms", "not answered in time", "cancelled "},
       {"half_exit", "", "lost during this call (it exited with code 3", "restarted"},
       {"huge", "tool_timeout: 60s", "a message of more than 16.0 MiB", "passed over"},
       {"die_call", "", "lost during this call (it was killed by signal 9)", "restarted"},
       {"wrong_id", "", "right", "a reply to nothing that was asked: id 4711"},
-      {"twice", "", "first", ""},
+      {"twice", "", "first", " reply to "},
       {"storm", "", "more than 100000 messages that nobody asked for", "died"},
       {"deep", "tool_timeout: 300ms", "not answered in time", "not JSON"},
       {"utf8", "tool_timeout: 300ms", "not answered in time", "not JSON"},
@@ -90,7 +90,9 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.mode) {
       const ServedFolder folder;
-      folder.set(calls({"echo"}), row.mode, row.settings);
+      // What comes behind an answer has been read once the next one has.
+      const bool twice = std::string(row.mode) == "twice";
+      folder.set(twice ? calls({"echo", "echo"}) : calls({"echo"}), row.mode, row.settings);
 
       const ProgramEnd end = folder.run();
 
@@ -104,6 +106,20 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
       BOOST_TEST(processes_with(std::string("server.py ") + row.mode).empty());
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(servers_start_side_by_side) {
+  const ServedFolder folder;
+  // Each answers nothing before the other one is there too.
+  folder.write_task(calls({"echo"}),
+                    "policy: policy.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n"
+                    "    one: {command: [python3, server.py, meet, a, b], required: true}\n"
+                    "    two: {command: [python3, server.py, meet, b, a], required: true}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+  BOOST_TEST(folder.output(0) == "echo: hello");
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_dies_is_restarted_once) {

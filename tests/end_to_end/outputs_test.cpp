@@ -91,4 +91,28 @@ BOOST_AUTO_TEST_CASE(what_a_session_has_printed_is_read_and_searched_in_its_file
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_the_sandbox_puts_over_protected_names_is_not_listed) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.write("work/.github/x", "a\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette.call("list_dir", Json::object())
+          .call("search_files", Json::object({{"pattern", "nothing"}}))
+          .next();
+      cassette.message("done");
+      folder.write_task(cassette, "policy: auto\nexpect: {changes: any}\n");
+
+      const ProgramEnd end = folder.run_as(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(folder.output(0) == ".git/\n.github/\na.txt\n");
+      const std::string shown = folder.records("tool.output")[1].string_at("shown");
+      BOOST_TEST(shown.find("with a dot") == std::string::npos, shown);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -37,6 +37,8 @@ std::vector<Json> declared_tools() {
   return parse_json(server.requests().at(0).body)["tools"].items();
 }
 
+std::string members_of(const Json& items);
+
 std::string type_of(const Json& schema) {
   std::string text;
   if (schema["type"].is_string()) text = schema["type"].text();
@@ -47,13 +49,21 @@ std::string type_of(const Json& schema) {
       text += (text.empty() ? "`" : ", `") + one.text() + "`";
   }
   if (text == "array" && schema["items"]["type"].is_string())
-    text += " of " + schema["items"].string_at("type");
+    text += " of " + schema["items"].string_at("type") + members_of(schema["items"]);
   const Json& minimum = schema["minimum"];
   const Json& maximum = schema["maximum"];
   if (!minimum.is_null() || !maximum.is_null())
     text += ", " + (minimum.is_null() ? "" : minimum.text()) + "…" +
             (maximum.is_null() ? "" : maximum.text());
   if (!schema["default"].is_null()) text += ", default " + write_json(schema["default"]);
+  return text;
+}
+
+/// Of the objects in a list.
+std::string members_of(const Json& items) {
+  std::string text;
+  for (const auto& [name, schema] : items["properties"].members())
+    text += (text.empty() ? ": `" : "; `") + name + "` (" + type_of(schema) + ")";
   return text;
 }
 

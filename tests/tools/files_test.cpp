@@ -35,6 +35,30 @@ BOOST_AUTO_TEST_CASE(a_window_of_lines_is_read_with_their_numbers) {
   BOOST_CHECK_THROW(read(R"({"path":"../f"})"), ToolError);
 }
 
+BOOST_AUTO_TEST_CASE(a_link_that_leads_nowhere_is_told_as_that) {
+  MemoryFiles files;
+  files.content["d/f"] = {"x\n"};
+  files.links["dang"] = "gone/x";
+  files.links["e"] = "d";
+  files.links["d/loose"] = "gone";
+  ReadFile tool(files, "/w");
+  const auto told = [&](const char* name) -> std::string {
+    try {
+      return tool.run(Json::object({{"path", name}}), {}).text;
+    } catch (const ToolError& error) {
+      return error.what();
+    }
+  };
+
+  BOOST_TEST(told("dang") ==
+             "dang: no such file or folder: dang is a link to gone/x, which is not there");
+  BOOST_TEST(told("dang/y") ==
+             "dang/y: no such file or folder: dang is a link to gone/x, which is not there");
+  BOOST_TEST(told("e/loose") ==
+             "e/loose: no such file or folder: e/loose is a link to gone, which is not there");
+  BOOST_TEST(told("dan") == "dan: no such file or folder; did you mean dang?");
+}
+
 BOOST_AUTO_TEST_CASE(binary_files_long_lines_and_bad_bytes_do_no_harm) {
   MemoryFiles files;
   files.content["binary"] = {

@@ -5,18 +5,21 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/image_file.h"
 #include "tests/fakes/event_list.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
 #include "tests/support/images.h"
+#include "tests/support/temporary_folder.h"
 #include "tools/apply_patch.h"
 #include "tools/list_dir.h"
 #include "tools/read_file.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
 #include "tools/view_image.h"
+#include "tools/whole_outputs.h"
 
 using namespace sortie;
 using Types = std::vector<std::string>;
@@ -226,11 +229,22 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, Fixture) {
   } rows[] = {
       {"read_fil", "{}", "Did you mean \"read_file\"?", "unknown_tool"},
       {"banana", "{}", "There are: shell apply_patch update_plan read_file", "unknown_tool"},
-      {"shell", "{", "The arguments are not valid JSON: ", "unusable_arguments"},
+      {"shell", "{",
+       "The arguments are not valid JSON: Missing a name for object member at byte 1 (wanted: one "
+       "JSON object)",
+       "unusable_arguments"},
       {"shell", "[]", "The arguments are no JSON object.", "unusable_arguments"},
-      {"shell", "", "missing property 'command'"},
-      {"shell", R"({"command":[1]})", "/command/0: wrong type"},
-      {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})", "/plan/0/status: not one of"},
+      {"shell", "",
+       "missing property 'command' (wanted: an array, each item a string, or a string)"},
+      {"shell", R"({"command":[1]})", "/command/0: wrong type (wanted: a string)"},
+      {"shell", R"({"command":"ls","timeout_ms":0})",
+       "/timeout_ms: less than 1 (wanted: a whole number, 1 or more)"},
+      {"shell", R"({"command":"ls","login":1,"with_escalated_permissions":1})",
+       "/with_escalated_permissions: wrong type (wanted: true or false)"},
+      {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})",
+       R"(/plan/0/status: not one of the values allowed (wanted: one of "pending", "in_progress", "completed"))"},
+      {"update_plan", R"({"plan":[{"status":"pending"}]})",
+       "/plan/0: missing property 'step' (wanted: a string)"},
       {"apply_patch", R"({"input":"x"})", "Invalid patch: "},
       {"apply_patch", R"({"patch":"x"})", "missing property 'input'"},
       {"apply_patch", "*** Begin", "The arguments are not valid JSON: ", "unusable_arguments"},
@@ -301,6 +315,47 @@ BOOST_FIXTURE_TEST_CASE(other_names_are_taken_and_unknown_arguments_ignored_with
   BOOST_TEST(result.output.success);
   BOOST_TEST(result.output.text.ends_with("Note: arguments that are not known were ignored: mood"));
   BOOST_TEST((launcher.started.at(0).timeout == std::chrono::milliseconds(50)));
+}
+
+BOOST_FIXTURE_TEST_CASE(unknown_arguments_are_ignored_on_all_levels, Fixture) {
+  const auto result =
+      call("update_plan", R"({"plan":[{"step":"a","status":"pending","id":1,"mood":"good"},)"
+                          R"({"id":2,"step":"b","status":"completed"}],"why":"so"})");
+
+  BOOST_TEST(result.output.success);
+  BOOST_TEST(result.output.text ==
+             "Plan updated\nNote: arguments that are not known were ignored: why plan[].id "
+             "plan[].mood");
+  BOOST_TEST(write_json(events.data_of("plan.updated").at(0)["steps"]) ==
+             R"([{"step":"a","status":"pending"},{"step":"b","status":"completed"}])");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_text_that_is_shown_in_part_stands_whole_in_a_file, Fixture) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 1u << 20);
+  ToolRegistry registry(make_tools(), engine, events, redactor, clock,
+                        {.shown_output = 200, .outputs = &outputs});
+  files.content["short"] = {"short\n"};
+  std::string lines;
+  for (int i = 1; i <= 300; ++i) lines += "line " + std::to_string(i) + "\n";
+  files.content["long"] = {"s3cr3t-value\n" + lines};
+  const auto read = [&](const std::string& path) {
+    const ToolCall call{"id", "read_file", write_json(Json::object({{"path", path}}))};
+    return registry.dispatch(call, 1, {}, {}).output.text;
+  };
+
+  BOOST_TEST(read("short").find("whole output") == std::string::npos);
+  const std::string shown = read("long");
+
+  const auto file = folder / "output-1.txt";
+  BOOST_TEST(
+      shown.find("left out; the whole output is in " + file.string() + " …") != std::string::npos,
+      shown);
+  const std::string whole = read_file(file);
+  BOOST_TEST(whole.find("[REDACTED:KEY]") != std::string::npos);
+  BOOST_TEST(whole.find("line 150\n") != std::string::npos);
+  BOOST_TEST(shown.find("line 150\n") == std::string::npos);
+  BOOST_TEST(!std::filesystem::exists(folder / "output-2.txt"));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_can_not_be_decided_is_denied, Fixture) {

@@ -161,7 +161,7 @@ bool TreeWalk::passes(const Folder& folder, std::string_view name, bool is_folde
   }
   if (verdict == IgnoreVerdict::kept || options_.dot_names || !name.starts_with('.')) return true;
   if (options_.keeps_dot_name && options_.keeps_dot_name(path_)) return true;
-  ++counts_.dot_names;
+  if (!is_folder || enters_(path_)) ++counts_.dot_names;
   return false;
 }
 

@@ -85,6 +85,24 @@ BOOST_AUTO_TEST_CASE(findings_name_the_place_and_what_is_missing_or_unknown) {
   BOOST_TEST(check(R"({"plan":[{"a/b":"","step":2}]})") == "/plan/0: unknown property 'step'");
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_is_told_as_it_is_written) {
+  const struct {
+    const char* schema;
+    const char* value;
+    const char* told;
+  } rows[] = {
+      {R"({"maximum":16})", "17", "more than 16"},
+      {R"({"minimum":1})", "0", "less than 1"},
+      {R"({"minimum":0.25})", "0", "less than 0.25"},
+      {R"({"exclusiveMaximum":100})", "100", "not less than 100"},
+      {R"({"exclusiveMinimum":10})", "10", "not more than 10"},
+      {R"({"type":"integer","multipleOf":10})", "7", "no multiple of 10"},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST(describe(JsonSchema(parse_json(row.schema)).check(parse_json(row.value))) ==
+               row.told);
+}
+
 BOOST_AUTO_TEST_CASE(schemas_that_can_not_be_checked_are_refused) {
   const char* const rows[] = {
       R"({"unevaluatedProperties":false})",

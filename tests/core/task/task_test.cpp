@@ -531,6 +531,47 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
                row.finding);
 }
 
+BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_servers_of_tools_is_said_at_once) {
+  const std::string rendered = findings_of(
+      "version: 1\nprompt: x\ntools:\n  mcp:\n"
+      "    a: {comand: [x]}\n"
+      "    b: {url: 'http://example.com/mcp'}\n"
+      "    c: {url: 'https://example.com/#x'}\n"
+      "    d: {url: 'https://a b/'}\n"
+      "    e: {url: 'https:///mcp'}\n"
+      "    f:\n"
+      "    ok1: {url: 'http://127.0.0.1:8080/mcp?x=1'}\n"
+      "    ok2: {url: 'http://[::1]:8080'}\n"
+      "    ok3: {url: 'http://LocalHost/mcp'}\n"
+      "    ok4: {url: 'https://example.com:8443/mcp'}\n"
+      "  enable: [mcp__f__x]\n");
+
+  std::string lines;
+  for (std::size_t at = 0; at < rendered.size();) {
+    const std::size_t end = std::min(rendered.find('\n', at), rendered.size());
+    const std::string line = rendered.substr(at, end - at);
+    if (line.find("error: ") != std::string::npos) lines += line + "\n";
+    at = end + 1;
+  }
+  BOOST_TEST(lines ==
+             "<stdin>:5:9: error: unknown key 'comand' in MCP server; did you mean 'command'?\n"
+             "<stdin>:6:14: error: 'url': plain http is for loopback hosts only; use https://\n"
+             "<stdin>:7:14: error: 'url': a fragment is not allowed\n"
+             "<stdin>:8:14: error: 'url': white space, control or non-ASCII characters are not "
+             "allowed\n"
+             "<stdin>:9:14: error: 'url': the host name is missing\n"
+             "<stdin>:10:5: error: 'f' needs a value\n");
+  BOOST_TEST(rendered.find("    b: {url: 'http://example.com/mcp'}") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_password_in_the_address_of_a_server_is_not_shown) {
+  // Whoever makes the address of it refuses it, without its line.
+  BOOST_TEST(load_task("-",
+                       "version: 1\nprompt: x\n"
+                       "tools: {mcp: {a: {url: 'http://u:secret@example.com/'}}}\n")
+                 .mcp.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_list_of_tools_may_build_on_the_default_and_name_those_of_servers) {
   const struct {
     const char* enable;
@@ -546,7 +587,9 @@ BOOST_AUTO_TEST_CASE(a_list_of_tools_may_build_on_the_default_and_name_those_of_
       {"[mcp__docs__a]", {"mcp__docs__a"}, {"mcp__docs__b"}},
       {"['mcp__*__b']", {"mcp__docs__b"}, {"mcp__docs__a"}},
       // What a long name is shortened to.
-      {"[mcp__a-server-with-a-lo0123456789012345678901234567890123456789]", {}, {"shell"}},
+      {"[mcp__a-server-with-a-lon0123456789012345678901234567890123456789]",
+       {"mcp__a-server-with-a-lon0123456789012345678901234567890123456789"},
+       {"shell"}},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.enable) {
       const Task task =

@@ -159,6 +159,10 @@ def main():
     if mode == "flood_stderr":
         for _ in range(100000):
             print("noise " * 20, file=sys.stderr)
+    if mode == "meet":
+        open("met-" + sys.argv[2], "w").close()
+        while not os.path.exists("met-" + sys.argv[3]):
+            time.sleep(0.01)
     for line in sys.stdin:
         message = json.loads(line)
         method = message.get("method")

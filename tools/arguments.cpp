@@ -1,0 +1,153 @@
+#include "tools/arguments.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/json_pointer.h"
+#include "core/base/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr int kDeepest = 32;            ///< levels of a schema that are gone down
+constexpr std::size_t kMostNamed = 12;  ///< values of an enum that are told
+
+/// The schema that a reference into the same document leads to. One that leads to a reference again
+/// is none that says what is wanted.
+const Json& followed(const Json& schema, const Json& root) {
+  const std::string reference = schema.string_at("$ref");
+  if (!reference.starts_with('#')) return schema;
+  const Json* target = at_pointer(root, percent_decoded(reference).substr(1));
+  return target ? *target : schema;
+}
+
+class Dropper {
+ public:
+  explicit Dropper(const Json& root) : root_(root) {}
+
+  void drop(Json& value, const Json& given, const std::string& place, OtherMembers others,
+            int depth) {
+    const Json& schema = followed(given, root_);
+    if (depth > kDeepest) return;
+    if (value.is_array() && schema["items"].is_object()) {
+      for (Json& item : value.items())
+        drop(item, schema["items"], place + "[]", OtherMembers::kept, depth + 1);
+    }
+    const Json& properties = schema["properties"];
+    if (!value.is_object()) return;
+    if (!properties.is_object() && others == OtherMembers::kept) return;
+    const Json& closed = schema["additionalProperties"];
+    const bool lets_in = closed.type() != Json::Type::boolean || closed.boolean();
+    // What a pattern lets in is told by the check.
+    const bool drops =
+        !schema.find("patternProperties") && (!lets_in || others == OtherMembers::dropped);
+    const std::string before = place.empty() ? "" : place + ".";
+    if (drops)
+      std::erase_if(value.members(), [&](const Json::Member& member) {
+        if (properties.find(member.first)) return false;
+        note(before + member.first);
+        return true;
+      });
+    for (auto& [name, member] : value.members())
+      if (const Json* inner = properties.find(name))
+        drop(member, *inner, before + name, OtherMembers::kept, depth + 1);
+  }
+
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  void note(std::string name) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end())
+      names_.push_back(std::move(name));
+  }
+
+  const Json& root_;
+  std::vector<std::string> names_;
+};
+
+/// The part of the schema that describes what the pointer leads to; null where it can't be told.
+const Json* schema_at(const Json& parameters, std::string_view pointer) {
+  const Json* schema = &followed(parameters, parameters);
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    const std::string_view part = pointer.substr(0, end);
+    pointer.remove_prefix(end);
+    const Json* inner = nullptr;
+    for (const auto& [name, property] : (*schema)["properties"].members())
+      if (escape_pointer(name) == part) inner = &property;
+    const bool is_index = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (inner == nullptr && is_index) inner = schema->find("items");
+    if (inner == nullptr || !inner->is_object()) return nullptr;
+    schema = &followed(*inner, parameters);
+  }
+  return schema;
+}
+
+std::string range(const Json& schema, const char* least, const char* most) {
+  const Json* from = schema.find(least);
+  const Json* to = schema.find(most);
+  if (from && to) return " from " + write_json(*from) + " to " + write_json(*to);
+  if (from) return ", " + write_json(*from) + " or more";
+  return to ? ", " + write_json(*to) + " or less" : "";
+}
+
+std::string wanted(const Json& schema, int depth = 0);
+
+std::string wanted_of_type(const std::string& type, const Json& schema, int depth) {
+  if (type == "string") return "a string";
+  if (type == "boolean") return "true or false";
+  if (type == "object") return "an object";
+  if (type == "integer") return "a whole number" + range(schema, "minimum", "maximum");
+  if (type == "number") return "a number" + range(schema, "minimum", "maximum");
+  if (type != "array") return type;
+  const std::string items = depth < 2 ? wanted(schema["items"], depth + 1) : "";
+  return items.empty() ? "an array" : "an array, each item " + items;
+}
+
+/// In words what fits the schema; "" where they can't be had.
+std::string wanted(const Json& schema, int depth) {
+  std::string text;
+  if (const auto& values = schema["enum"].items(); !values.empty()) {
+    for (std::size_t i = 0; i < std::min(values.size(), kMostNamed); ++i)
+      text += (i == 0 ? "one of " : ", ") + one_line(write_json(values[i]), 60);
+    return values.size() > kMostNamed ? text + ", …" : text;
+  }
+  if (const Json* value = schema.find("const")) return one_line(write_json(*value), 60);
+  const Json& type = schema["type"];
+  if (type.is_string()) return wanted_of_type(type.text(), schema, depth);
+  for (const Json& one : type.items())
+    text += (text.empty() ? "" : ", or ") + wanted_of_type(one.text(), schema, depth);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> drop_unknown(Json& arguments, const Json& parameters,
+                                      OtherMembers others) {
+  Dropper dropper(parameters);
+  dropper.drop(arguments, parameters, "", others, 0);
+  return dropper.take();
+}
+
+std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Json& parameters) {
+  std::string text;
+  for (const SchemaFinding& finding : findings) {
+    if (!text.empty()) text += "; ";
+    text += describe({finding});
+    std::string pointer = finding.path;
+    // Of what is missing its own place says what it has to be.
+    static constexpr std::string_view kMissing = "missing property '";
+    if (finding.message.starts_with(kMissing))
+      pointer += "/" + escape_pointer(std::string_view(finding.message)
+                                          .substr(kMissing.size(),
+                                                  finding.message.size() - kMissing.size() - 1));
+    const Json* schema = schema_at(parameters, pointer);
+    const std::string words = schema && !pointer.empty() ? wanted(*schema) : "";
+    if (!words.empty()) text += " (wanted: " + words + ")";
+  }
+  return text;
+}
+
+}  // namespace sortie
