@@ -12,6 +12,7 @@
 #include "policies/shell/lookup.h"
 #include "policies/shell/shell_string.h"
 #include "policies/shell/wrappers.h"
+#include "policies/typed_input.h"
 
 namespace sortie {
 namespace {
@@ -53,40 +54,9 @@ bool only_ends(std::string_view text) {
   return text.find_first_not_of("\x03\x04\x1c") == std::string_view::npos;
 }
 
-/// The lines that a terminal makes of what is typed: what was erased is not in them. Other control
-/// characters are left out.
-std::string as_edited(std::string_view typed) {
-  std::string text;
-  const auto line = [&text] {
-    const std::size_t newline = text.rfind('\n');
-    return newline == std::string::npos ? 0 : newline + 1;
-  };
-  for (const char c : typed) {
-    if (c == '\r' || c == '\n') {
-      text += '\n';
-    } else if (c == '\b' || c == '\x7f') {
-      if (text.size() > line()) text.pop_back();
-    } else if (c == '\x15') {
-      text.resize(line());
-    } else if (c == '\x17') {
-      while (text.size() > line() && text.back() == ' ') text.pop_back();
-      while (text.size() > line() && text.back() != ' ') text.pop_back();
-    } else if (static_cast<unsigned char>(c) >= 0x20 || c == '\t') {
-      text += c;
-    }
-  }
-  return text;
-}
-
-std::string without_controls(std::string_view typed) {
-  std::string text;
-  for (const char c : typed) {
-    if (c == '\r' || c == '\n')
-      text += '\n';
-    else if (static_cast<unsigned char>(c) >= 0x20 && c != '\x7f')
-      text += c;
-  }
-  return text;
+bool has_deny_rule(const Policy& policy) {
+  return std::any_of(policy.commands.begin(), policy.commands.end(),
+                     [](const CommandRule& rule) { return rule.effect != Effect::allow; });
 }
 
 }  // namespace
@@ -99,7 +69,8 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,
                            .scripts = &scripts_};
-  for (const std::string& text : {without_controls(typed), as_edited(typed)}) {
+  const TypedReadings readings = read_typed(typed);
+  for (const std::string& text : readings.possible) {
     const std::vector<std::string> script = {"sh", "-c", text};
     const RuleMatch match = commands_.find_deny(script, place);
     if (match.rule == nullptr) continue;
@@ -112,10 +83,18 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
             match.loose ? "a word of the input could be what the rule denies (" + why + ')' : why};
   }
   if (!takes_commands(command.argv)) return std::nullopt;
+  const bool readable_only = approval_ == Approval::full_auto && !policy_.unreadable_allow;
+  if (!readings.problem.empty() && (readable_only || has_deny_rule(policy_)))
+    return Decision{.effect = Effect::deny,
+                    .part = one_line(typed, kMaxPart),
+                    .reason = readings.problem,
+                    .instead = "plain lines, whole, or each command as a call of its own"};
   if (approval_ == Approval::full_auto) {
-    if (policy_.unreadable_allow) return std::nullopt;
-    const auto refusal = find_unreadable(std::vector<std::string>{"sh", "-c", as_edited(typed)});
-    return refusal ? std::optional(unreadable(*refusal)) : std::nullopt;
+    if (!readable_only) return std::nullopt;
+    for (const std::string& text : readings.likely)
+      if (const auto refusal = find_unreadable(std::vector<std::string>{"sh", "-c", text}))
+        return unreadable(*refusal);
+    return std::nullopt;
   }
   return Decision{.effect = Effect::deny,
                   .part = one_line(typed, kMaxPart),

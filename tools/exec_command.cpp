@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
+#include "policies/typed_input.h"
 
 namespace sortie {
 namespace {
@@ -168,8 +170,9 @@ std::vector<Action> WriteStdin::actions(const Json& arguments) const {
   const auto session = sessions_.describe(session_of(arguments));
   const std::string typed = arguments.string_at("chars");
   if (typed.empty() || !session.runs) return {};
-  return {RunCommand{
-      .argv = session.argv, .workdir = session.workdir, .input = session.unfinished_line + typed}};
+  std::string input = session.unfinished_line + typed;
+  if (session.terminal) input = with_editor_keys_marked(input);
+  return {RunCommand{.argv = session.argv, .workdir = session.workdir, .input = std::move(input)}};
 }
 
 ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <utility>
 
+#include "policies/typed_input.h"
+
 namespace sortie {
 namespace {
 
@@ -16,8 +18,6 @@ namespace {
 constexpr std::size_t kRecorded = 512u << 10;
 /// Reads at one go, so that one session that floods does not keep the others waiting.
 constexpr int kReadsAtOnce = 16;
-/// Of an unfinished line as much is kept as could be a command.
-constexpr std::size_t kLongestLine = 64u << 10;
 
 constexpr char kInterrupt = '\x03';
 constexpr char kEndOfInput = '\x04';
@@ -49,9 +49,8 @@ void ExecSession::type(std::string_view characters) {
   }
   to_write_ += characters;
   line_ += characters;
-  const std::size_t entered = line_.find_last_of("\n\r\x03\x04");
-  if (entered != std::string::npos) line_.erase(0, entered + 1);
-  if (line_.size() > kLongestLine) line_.erase(0, line_.size() - kLongestLine);
+  line_.erase(0, line_.size() - unfinished_input(line_).size());
+  if (line_.size() > kLongestTypedLine) line_.erase(0, line_.size() - kLongestTypedLine);
   if (!ended_) write();
 }
 

@@ -50,7 +50,7 @@ class ExecSession {
   /// Puts the characters behind those that are still to be written. For a pipe control-D at their
   /// end is the end of the input, and control-C anywhere ends the command.
   void type(std::string_view characters);
-  /// What was typed and is no whole line yet.
+  /// What was typed and is no whole line yet: unfinished_input() of it.
   const std::string& unfinished_line() const noexcept { return line_; }
 
   /// Reads and writes what can be at once, and holds the limits.

@@ -95,7 +95,11 @@ ExecSession& ExecSessions::find(int id) {
 ExecSessions::Typed ExecSessions::describe(int id) {
   const std::lock_guard lock(mutex_);
   const ExecSession& session = find(id);
-  return {session.asked(), session.command().workdir, session.unfinished_line(), !session.ended()};
+  return {.argv = session.asked(),
+          .workdir = session.command().workdir,
+          .unfinished_line = session.unfinished_line(),
+          .terminal = session.command().input == CommandInput::terminal,
+          .runs = !session.ended()};
 }
 
 void ExecSessions::type(int id, std::string_view characters) {

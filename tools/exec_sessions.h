@@ -41,6 +41,7 @@ class ExecSessions {
     std::vector<std::string> argv;
     std::filesystem::path workdir;
     std::string unfinished_line;
+    bool terminal = false;
     bool runs = true;
   };
   /// @throws ToolError  there is no such session (any more)

@@ -212,6 +212,46 @@ BOOST_AUTO_TEST_CASE(rules_decide_what_is_started_and_what_is_typed) {
   BOOST_TEST(outputs[7]["exit"].integer_at("code", -1) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(no_editing_at_a_terminal_hides_a_command_from_a_rule) {
+  const struct {
+    const char* name;
+    const char* shell;
+    std::vector<const char*> typed;
+    bool tty = true;
+  } rows[] = {
+      {"a half handed over", "sh", {"touch de\x04", "ed\n"}},
+      {"a line continued", "sh", {"touch \\\n", "deed\n"}},
+      {"a line continued in a pipe", "sh", {"touch \\\n", "deed\n"}, false},
+      {"typed from the front", "bash --norc -i", {"eed\x01touch d\n"}},
+      {"completed by a tab", "bash --norc -i", {"touch dee\t\n"}},
+      {"taken from the history", "bash --norc -i", {"touch deeX\n", "^X^d\n"}},
+      {"another key erases", "sh", {"stty erase x\n", "touch deeyxd\n"}},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write("policy.yaml",
+                   "version: 1\nextends: auto\ncommands:\n  - deny: [touch, deed]\n");
+      CassetteWriter cassette;
+      cassette.call("exec_command", exec(row.shell, row.tty));
+      for (const char* typed : row.typed)
+        cassette.next().call(
+            "write_stdin",
+            Json::object({{"session_id", 1}, {"chars", typed}, {"yield_time_ms", 250}}));
+      folder.write_task(cassette.next().message("done"),
+                        std::string("policy: policy.yaml\n") + kTools);
+
+      BOOST_TEST(folder.run().status == 0);
+
+      BOOST_TEST(!holds(folder.artifact("changes.diff"), "deed"));
+      bool denied = false;
+      for (const Json& output : folder.records("tool.output"))
+        denied = denied || output.string_at("status") == "declined";
+      BOOST_TEST(denied);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_patch_in_a_session_is_applied_as_by_the_tool) {
   const RunFolder folder;
   folder.write("work/sub/there.txt", "there\n");

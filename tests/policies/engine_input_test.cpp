@@ -97,6 +97,48 @@ BOOST_AUTO_TEST_CASE(full_auto_denies_a_shell_what_can_not_be_read_only_where_th
   BOOST_TEST((decide(policy, kPython, "print(1)\n").effect == Effect::allow));
 }
 
+BOOST_AUTO_TEST_CASE(what_can_not_be_followed_is_denied_where_a_rule_could_concern_it) {
+  Policy readable = tests::auto_policy();
+  readable.unreadable_allow = false;
+  const Policy ruled = tests::auto_policy({command_rule(Effect::deny, {{"git"}, {"push"}})});
+  const struct {
+    const char* name;
+    std::string typed;
+  } rows[] = {
+      {"a key of readline's", "ush\x01git p\n"},
+      {"what was killed comes back", "echo $(ls)\x15\x19\n"},
+      {"a character taken literally", "git pu\x16\b\b\bsh\n"},
+      {"an erased word", "git push;x\x17\n"},
+      {"a handed over half, then erased", "git pu\x04\b\bsh\n"},
+      {"a line without end", "git " + std::string(66'000, ' ')},
+      {"another key that erases", "stty erase x\n"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
+      for (const Policy* policy : std::vector<const Policy*>{&readable, &ruled})
+        BOOST_TEST((decide(*policy, kBash, row.typed).effect == Effect::deny));
+      BOOST_TEST((decide(tests::auto_policy(), kBash, row.typed).effect == Effect::allow));
+      BOOST_TEST((decide(readable, kPython, row.typed).effect == Effect::allow));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_holds_for_a_line_that_comes_in_parts) {
+  const Policy policy = tests::auto_policy({command_rule(Effect::deny, {{"git"}, {"push"}})});
+  for (const char* typed : {"git \\\npush\n", "git pu\x04sh\n", "x\x04\x04git push\n",
+                            "x\x03git push\n", "git pu\x03sh\n", "git pu\\\nsh\n"})
+    BOOST_TEST((decide(policy, kBash, typed).effect == Effect::deny), typed);
+  for (const char* typed : {"git \\\nstatus\n", "git pu\x03ls\n", "cat x\x04"})
+    BOOST_TEST((decide(policy, kBash, typed).effect == Effect::allow), typed);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_can_be_read_in_every_likely_way_is_typed_into_a_shell) {
+  Policy policy = tests::auto_policy();
+  policy.unreadable_allow = false;
+  for (const char* typed : {"echo $\x03(ls)\n", "echo 'a\x04", "echo $(\x04ls)\n"})
+    BOOST_TEST((decide(policy, kBash, typed).effect == Effect::deny), typed);
+  for (const char* typed : {"x=$(\x15ls\n", "echo $\bx\n", "\x03ls -l\n"})
+    BOOST_TEST((decide(policy, kBash, typed).effect == Effect::allow), typed);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
