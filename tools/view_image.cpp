@@ -1,6 +1,7 @@
 #include "tools/view_image.h"
 
 #include "core/base/error.h"
+#include "core/base/image_check.h"
 #include "core/base/image_file.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
@@ -48,6 +49,9 @@ ToolResult ViewImage::run(const Json& arguments, std::stop_token) {
   if (!content) throw ToolError(missing_path(files_, path, hidden_));
   const auto header = read_image_header(*content);
   if (!header) throw ToolError(name + " " + why_not_shown(*content));
+  // Every later request would hold it: one that a provider can't decode would end the run.
+  if (const auto problem = image_problem(*content, *header); !problem.empty())
+    throw ToolError(name + " " + problem);
   ToolResult result;
   result.text = name + ": " + header->media_type + ", " + std::to_string(header->width) + " x " +
                 std::to_string(header->height) + " pixels, " + size_in_words(content->size());

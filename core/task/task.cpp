@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/image_check.h"
 #include "core/base/json_schema.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
@@ -185,6 +186,8 @@ class Loader {
     const auto header = read_image_header(file.text);
     if (file.problem.empty() && !header)
       file.problem = file.text.empty() ? "is empty" : "is no PNG, JPEG, GIF or WebP image";
+    else if (file.problem.empty())
+      file.problem = image_problem(file.text, *header);
     if (!file.problem.empty())
       return findings_.error(place,
                              "image '" + one_line(image.path.string()) + "': " + file.problem);

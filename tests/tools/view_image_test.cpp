@@ -70,6 +70,7 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
   write("text.png", "no image\n");
   write("empty.png", "");
   write("cut.png", images::kPng.substr(0, 18));
+  write("half.png", images::kPng.substr(0, 50));
   write("hidden.png", images::kPng);
   write("shot.png", images::kPng);
   BOOST_REQUIRE(::mkfifo((folder / "pipe.png").c_str(), 0600) == 0);
@@ -84,6 +85,7 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
       {"text.png", "text.png is no PNG, JPEG, GIF or WebP image"},
       {"empty.png", "empty.png is empty"},
       {"cut.png", "cut.png begins as a PNG image, and is cut off or broken"},
+      {"half.png", "half.png is not a complete PNG: it ends before its chunk IEND"},
       {"folder", "folder: is a folder"},
       {"pipe.png", "pipe.png: is no regular file"},
       {"large.png", "large.png: is too large: 10485761 bytes of at most 10485760"},
