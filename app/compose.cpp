@@ -235,6 +235,7 @@ ToolSource* Agent::State::start_servers() {
                               .budget = parts.budget,
                               .events = parts.events,
                               .proxy = parts.proxy,
+                              .redactor = parts.redactor,
                               .own = parts.own,
                               .turn = [this] { return loop ? loop->turn() : 0; }});
   if (!servers) return nullptr;

@@ -98,7 +98,8 @@ mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& serv
           .pin = server.pin,
           .required = server.required,
           .may_write = is_program && !nothing_may_be_written(parts.inputs),
-          .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()}};
+          .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()},
+          .secrets = &parts.redactor};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "app/inputs.h"
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
+#include "core/base/redact.h"
 #include "core/net/proxy.h"
 #include "policies/bounds.h"
 #include "policies/environment.h"
@@ -30,6 +31,7 @@ struct McpParts {
   const Budget& budget;
   EventSink& events;
   const ProxySettings& proxy;
+  const Redactor& redactor;
   const Environment& own;     ///< sortie's own, with the tokens
   std::function<int()> turn;  ///< the one that is under way
 };

@@ -5,10 +5,12 @@
 
 #include "core/base/codings.h"
 #include "core/base/error.h"
+#include "core/base/image_check.h"
 #include "core/base/image_file.h"
 #include "core/base/json_schema.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
+#include "tools/mcp/plain_text.h"
 
 namespace sortie::mcp {
 namespace {
@@ -40,7 +42,7 @@ class Reading {
  private:
   void add(const std::string& text) {
     if (!tool_result_.text.empty()) tool_result_.text += '\n';
-    tool_result_.text += text;
+    tool_result_.text += plain_text(text);
   }
 
   void read_block(const Json& block) {
@@ -63,6 +65,8 @@ class Reading {
     const std::string bytes = base64_decoded(data);
     const auto header = read_image_header(bytes);
     if (!header) return add("[" + what + ", left out: it is no PNG, JPEG, GIF or WebP in base64]");
+    if (const auto problem = image_problem(bytes, *header); !problem.empty())
+      return add("[" + what + ", left out: it " + problem + "]");
     if (bytes.size() > kMaxImageBytes)
       return add("[" + what + ", left out: it has " + size_in_words(bytes.size()) + "]");
     if (tool_result_.images.size() >= kMostImages)
@@ -99,7 +103,7 @@ class Reading {
   bool says_the_same(const Json& structured) const {
     const auto& members = structured.members();
     if (members.size() == 1 && members[0].second.is_string() &&
-        members[0].second.text() == tool_result_.text)
+        plain_text(members[0].second.text()) == tool_result_.text)
       return true;
     const auto& blocks = result_["content"].items();
     return std::any_of(blocks.begin(), blocks.end(), [&](const Json& block) {

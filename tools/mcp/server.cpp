@@ -82,7 +82,9 @@ void Server::begin_life(const std::string& state, std::stop_token stop) {
 /// @throws RequestError, ServerError  the latter where the list is not the one that was pinned
 void Server::take_list(std::stop_token stop, Client::Deadline deadline) {
   seen_changes_ = client_->list_changes();
-  ToolList list = read_tools(client_->list_tools(deadline, stop), settings_.tools);
+  const auto listed = client_->list_tools(deadline, stop);
+  ToolList list = settings_.secrets ? read_tools(listed, settings_.tools, *settings_.secrets)
+                                    : read_tools(listed, settings_.tools);
   if (!settings_.pin.empty() && list.pin != settings_.pin)
     throw ServerError(ServerError::Kind::pin_broken,
                       "its list of tools is not the one that the task has pinned: it is " +

@@ -36,6 +36,7 @@ struct ServerSettings {
   bool required = false;
   bool may_write = false;  ///< what it does may change the workspace
   ClientOptions client{};
+  const Redactor* secrets = nullptr;  ///< what its list of tools may not show; outlives it
 };
 
 /// One server of the run, over the lives of its process: started, asked, restarted once where it

@@ -7,6 +7,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "tools/mcp/plain_text.h"
 
 namespace sortie::mcp {
 namespace {
@@ -39,9 +40,10 @@ Json parameters_of(const Json& tool) {
   return schema;
 }
 
-std::string description_of(const Json& tool) {
+std::string description_of(const Json& tool, const Redactor& secrets) {
   std::string text = tool.string_at("description");
   if (text.empty()) text = tool.string_at("title");
+  text = secrets.text(plain_text(text), Audience::tools);
   if (text.size() <= kMostDescription) return text;
   return std::string(utf8_prefix(text, kMostDescription)) + "…";
 }
@@ -63,22 +65,34 @@ std::string mangled(const std::string& name) {
 
 }  // namespace
 
-ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted) {
+ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted,
+                    const Redactor& secrets) {
   ToolList list;
   list.pin = pin_of(listed);
   std::set<std::string> seen;
   for (const Json& tool : listed) {
     const std::string name = tool.string_at("name");
-    const std::string shown = "the tool " + one_line(name, 100);
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    if (!secrets.find(name).empty()) {
+      list.left_out.push_back("a tool is left out: its name holds a secret");
+      continue;
+    }
+    const std::string shown = "the tool " + one_line(name, 100);
+    const auto parameters = plain_schema(parameters_of(tool));
     if (!seen.insert(name).second) {
       list.left_out.push_back(shown + " is listed twice: the first one counts");
     } else if (tool["execution"].string_at("taskSupport") == "required") {
       list.left_out.push_back(shown + " is left out: it can be called as a task only");
+    } else if (!parameters) {
+      list.left_out.push_back(shown +
+                              " is left out: there are control characters in what its arguments "
+                              "can be");
+    } else if (secrets.changed(*parameters)) {
+      list.left_out.push_back(shown + " is left out: its schema holds a secret");
     } else {
       list.tools.push_back({.name = name,
-                            .description = description_of(tool),
-                            .parameters = parameters_of(tool),
+                            .description = description_of(tool, secrets),
+                            .parameters = *parameters,
                             .output_schema = tool["outputSchema"]});
     }
   }

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/redact.h"
 
 namespace sortie::mcp {
 
 /// One tool of a server, as far as it is used here.
 struct ServerTool {
   std::string name{};         ///< the server's own
-  std::string description{};  ///< shortened where it is too long for a request
-  Json parameters{};          ///< its inputSchema, made an object schema where it is none
+  std::string description{};  ///< plain and redacted, shortened where it is too long
+  Json parameters{};          ///< its inputSchema, plain, made an object schema where it is none
   Json output_schema{};       ///< of the structured content; null for none
   bool operator==(const ServerTool&) const = default;
 };
@@ -23,10 +24,12 @@ struct ToolList {
   std::string pin{};                    ///< pin_of() of the whole list
 };
 
-/// What a server listed, without what can't be called here: a name that comes twice, and tools that
-/// are for tasks only.
+/// What a server listed, without what can't be called here: a name that comes twice, tools that are
+/// for tasks only, a name or a schema that holds a secret or has control characters where they
+/// count.
 /// @param wanted  the names that the task lets in; empty: all
-ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted);
+ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted,
+                    const Redactor& secrets = Redactor());
 
 /// "sha256:…" of the list: of the tools by name, each with all that the server says of it (but
 /// `_meta` and `icons`), its members in the order of their names, as compact JSON. The order in

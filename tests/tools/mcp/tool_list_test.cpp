@@ -81,4 +81,42 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_called_is_left_out_and_told) {
   BOOST_TEST(list.left_out.size() == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(no_secret_comes_in_by_a_list_of_tools) {
+  const Redactor secrets{{{"TOKEN", "tok-0123456789abcdef"}}};
+  const auto listed = tools(
+      R"([{"name":"a","description":"your tok-\u001b[0m0123456789abcdef"},
+          {"name":"tok-0123456789abcdef"},
+          {"name":"c","inputSchema":{"type":"object","properties":{"x":{"enum":["tok-0123456789abcdef"]}}}},
+          {"name":"d","inputSchema":{"type":"object","properties":{"tok-0123456789abcdef":{}}}}])");
+
+  const ToolList list = read_tools(listed, {}, secrets);
+
+  BOOST_TEST_REQUIRE(list.tools.size() == 1u);
+  BOOST_TEST(list.tools[0].name == "a");
+  BOOST_TEST(list.tools[0].description == "your [REDACTED:TOKEN]");
+  const std::vector<std::string> left_out = {"a tool is left out: its name holds a secret",
+                                             "the tool c is left out: its schema holds a secret",
+                                             "the tool d is left out: its schema holds a secret"};
+  BOOST_TEST(list.left_out == left_out, boost::test_tools::per_element());
+  BOOST_TEST(list.pin == pin_of(listed));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_list_says_is_plain_text) {
+  const ToolList list = read_tools(
+      tools(
+          R"([{"name":"a","description":"\u001b]0;title\u0007\u001b[31mred\u202e der\u0000","inputSchema":
+              {"type":"object","properties":{"x":{"description":"\u001b[2Jan x\u2066","title":"X\u0007"}}}},
+          {"name":"b","inputSchema":{"type":"object","properties":{"y":{"enum":["\u001b[2J"]}}}},
+          {"name":"c","inputSchema":{"type":"object","properties":{"z\u202e":{}}}},
+          {"name":"d","inputSchema":{"type":"object","properties":{"x":{"enum":["\r\n","\t"]}}}}])"),
+      {});
+
+  BOOST_TEST_REQUIRE(list.tools.size() == 2u);
+  BOOST_TEST(list.tools[0].description == "red der");
+  BOOST_TEST(write_json(list.tools[0].parameters["properties"]) ==
+             R"({"x":{"description":"an x","title":"X"}})");
+  BOOST_TEST(list.tools[1].name == "d");
+  BOOST_TEST(list.left_out.size() == 2u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
