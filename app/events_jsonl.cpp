@@ -1,6 +1,7 @@
 #include "app/events_jsonl.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "app/event_items.h"
@@ -43,6 +44,25 @@ std::string fallback_text(const Json& data) {
   return data.string_at("to") + " takes over from " + data.string_at("from") + ": " +
          data.string_at("reason") +
          (dropped == 0 ? "" : " (" + std::to_string(dropped) + " items of reasoning left out)");
+}
+
+/// U+0085, U+2028 and U+2029 may stand in JSON as they are; readers that take each of Unicode's
+/// line breaks for the end of a line (str.splitlines() of Python) would get halves.
+std::string with_escaped_breaks(std::string json) {
+  constexpr std::pair<std::string_view, std::string_view> kBreaks[] = {
+      {"\xc2\x85", "\\u0085"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}};
+  for (const auto& [character, escape] : kBreaks) {
+    std::size_t at = json.find(character);
+    if (at == std::string::npos) continue;
+    std::string escaped;
+    std::size_t done = 0;
+    for (; at != std::string::npos; at = json.find(character, done)) {
+      escaped.append(json, done, at - done).append(escape);
+      done = at + character.size();
+    }
+    json = std::move(escaped.append(json, done));
+  }
+  return json;
 }
 
 }  // namespace
@@ -294,7 +314,9 @@ void EventsJsonl::item_line(const char* type, const std::string& id, const Json&
   line(Json::object({{"type", type}, {"item", std::move(shown)}}));
 }
 
-void EventsJsonl::line(const Json& event) { write_(write_large_json(event) + "\n"); }
+void EventsJsonl::line(const Json& event) {
+  write_(with_escaped_breaks(write_large_json(event)) + "\n");
+}
 
 std::string EventsJsonl::new_id() { return "item_" + std::to_string(next_id_++); }
 

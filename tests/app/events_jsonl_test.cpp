@@ -22,6 +22,8 @@ struct Stream {
   void take(const std::string& line) {
     static const JsonSchema schema(event_schema());
     BOOST_TEST(line.find('\n') == line.size() - 1);
+    for (const char* other_break : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+      BOOST_TEST(line.find(other_break) == std::string::npos);
     lines.push_back(parse_json(line));
     BOOST_TEST(describe(schema.check(lines.back())) == "", line);
   }
@@ -93,6 +95,14 @@ using Lines = std::vector<std::string>;
 
 BOOST_AUTO_TEST_CASE(the_schema_is_a_valid_one) {
   BOOST_CHECK_NO_THROW(JsonSchema{event_schema()});
+}
+
+BOOST_AUTO_TEST_CASE(no_line_break_of_unicode_stands_in_a_line_and_none_is_lost) {
+  const std::string text = "\xe2\x80\xa8 a \xe2\x80\xa9\xe2\x80\xa9 b\xc2\x85 – ü \xe2\x80\xa8";
+  Stream stream;
+  stream.run("c1", {"cat", text});
+  stream.output(done("c1", "shell", text));
+  BOOST_TEST(stream.last_item().string_at("aggregated_output") == text);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_without_any_event_has_a_whole_stream) {
