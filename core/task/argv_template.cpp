@@ -39,12 +39,16 @@ const Json& value_of(const std::string& name, const Json& parameters, const Json
   return given.is_null() ? parameters["properties"][name]["default"] : given;
 }
 
-void refuse_option(const std::string& name, const Json& value) {
-  const bool is_option = value.is_string() && value.text().size() > 1 && value.text()[0] == '-';
-  if (is_option)
-    throw ToolError("the argument '" + name +
-                    "' begins with '-': the program would take it for an option. Put './' before a "
-                    "path; other text can't begin so here");
+/// @param names    the arguments that are in the element
+/// @param element  as it is filled
+void refuse_option(const std::vector<std::string>& names, const std::string& element) {
+  if (element.size() < 2 || element[0] != '-') return;
+  std::string all;
+  for (const auto& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+  throw ToolError(
+      (names.size() > 1 ? "the word that the arguments " + all + " make" : "the argument " + all) +
+      " begins with '-': the program would take it for an option. Put './' before a "
+      "path; other text can't begin so here");
 }
 
 }  // namespace
@@ -92,13 +96,15 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& elements, con
     if (parts.size() == 1 && spreads(parts[0])) {
       const std::string name = argument_of(parts[0]);
       for (const Json& item : value_of(name, parameters, arguments).items()) {
-        if (!only_operands) refuse_option(name, item);
         argv.push_back(text_of(item));
+        if (!only_operands && item.is_string()) refuse_option({name}, argv.back());
       }
       continue;
     }
     std::string filled;
     bool missing = false;
+    bool has_text = false;
+    std::vector<std::string> names;
     for (const PromptPart& part : parts) {
       if (!is_placeholder(part)) {
         filled += part.text;
@@ -106,10 +112,13 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& elements, con
       }
       const Json& value = value_of(part.text, parameters, arguments);
       missing = missing || value.is_null();
-      if (filled.empty() && !only_operands) refuse_option(part.text, value);
+      has_text = has_text || value.is_string();
+      names.push_back(part.text);
       filled += text_of(value);
     }
     if (missing) continue;
+    // Judged as the program gets it: what each argument begins with says little of several.
+    if (!only_operands && has_text && is_placeholder(parts.front())) refuse_option(names, filled);
     only_operands = only_operands || element == "--";
     argv.push_back(std::move(filled));
   }

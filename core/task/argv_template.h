@@ -27,8 +27,9 @@ bool has_placeholder(const std::string& element);
 /// schema; without that the element which needs it is left out. Texts go in as they are, other
 /// values as JSON.
 ///
-/// An element that begins with the model's own text and that text with '-' would be an option to
-/// most programs: it is refused, unless an element `--` stands before it. Numbers may be negative.
+/// A filled element that begins with what the model gave, and with '-', would be an option to most
+/// programs: it is refused, unless an element `--` stands before it. Numbers may be negative, where
+/// an element has no text of the model.
 /// @throws ToolError  for the model
 std::vector<std::string> fill_argv(const std::vector<std::string>& elements, const Json& parameters,
                                    const Json& arguments);

@@ -203,7 +203,8 @@ BOOST_AUTO_TEST_CASE(the_schema_of_manifests_takes_what_the_loader_takes) {
 
 BOOST_AUTO_TEST_CASE(arguments_fill_the_argv) {
   const Json parameters = parse_json(R"({"type": "object", "properties": {
-      "path": {"type": "string"}, "n": {"type": "number", "default": 3}, "all": {"type": "boolean"},
+      "path": {"type": "string"}, "other": {"type": "string"},
+      "n": {"type": "number", "default": 3}, "all": {"type": "boolean"},
       "words": {"type": "array"}, "more": {"type": "object"}}})");
   const struct {
     Words run;
@@ -236,6 +237,16 @@ BOOST_AUTO_TEST_CASE(arguments_fill_the_argv) {
       {{"x", "{{path}}", "{{words...}}"}, R"({"path": "--x"})", {}},
       {{"x", "{{path}}y"}, R"({"path": "-e"})", {}},
       {{"x", "{{words...}}"}, R"({"words": ["a", "-b"]})", {}},
+      // Nor can several arguments, or one with the manifest's own text behind it, make an option.
+      {{"x", "{{path}}{{other}}"}, R"({"path": "-", "other": "-exec=x"})", {}},
+      {{"x", "{{path}}{{other}}"}, R"({"path": "", "other": "-x"})", {}},
+      {{"x", "{{path}}-{{other}}"}, R"({"path": "", "other": "x"})", {}},
+      {{"x", "{{path}}y"}, R"({"path": "-"})", {}},
+      {{"x", "{{n}}{{path}}"}, R"({"n": -1, "path": "x"})", {}},
+      {{"x", "{{n}},{{n}}"}, R"({"n": -1})", {"x", "-1,-1"}},
+      {{"x", "{{path}}{{other}}"}, R"({"path": "a", "other": "-x"})", {"x", "a-x"}},
+      {{"x", "--", "{{path}}{{other}}"}, R"({"path": "-", "other": "x"})", {"x", "--", "-x"}},
+      {{"x", "+{{path}}"}, R"({"path": "-x"})", {"x", "+-x"}},
       // It is the manifest that ends the options, not the model.
       {{"x", "{{path}}", "{{all}}", "{{words...}}"}, R"({"path": "a", "words": ["--", "-b"]})", {}},
   };

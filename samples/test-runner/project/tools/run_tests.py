@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Runs the unit tests and says in JSON how they went.
 
     run_tests.py [--pattern=TEXT] [--]

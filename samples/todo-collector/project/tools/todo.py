@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Collects remarks such as TODO and FIXME.
 
 Arguments come as one JSON object on stdin: {"path": FOLDER, "words": [WORD, ...]}; the result goes
