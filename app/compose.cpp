@@ -158,6 +158,7 @@ struct Agent::State {
   void set_stage(const TaskStage* stage);
   void limit_to_stage();
   ToolSource* start_servers();
+  RunningBeside running_beside() const;
   std::optional<std::string> renew_tools(std::stop_token stop);
   bool asks_for_answer() const;
   void brief();
@@ -208,6 +209,7 @@ void Agent::State::make_tools() {
                          .run_tests = parts.run_tests};
   auto tools = sortie::make_tools(set, notes);
 
+  parts.confinement.look_beside_by([this] { return running_beside(); });
   RegistryOptions options;
   options.shown_output = inputs.task.context.shown_output;
   options.max_denials = inputs.policy.max_denials;
@@ -237,12 +239,31 @@ ToolSource* Agent::State::start_servers() {
                               .proxy = parts.proxy,
                               .redactor = parts.redactor,
                               .own = parts.own,
+                              .changed_paths = parts.changed_paths,
                               .turn = [this] { return loop ? loop->turn() : 0; }});
   if (!servers) return nullptr;
   for (auto& line : servers->start(parts.stop)) notes.push_back(std::move(line));
   for (auto& line : notes_on_server_tools(parts.inputs.task, servers->tools()))
     notes.push_back(std::move(line));
+  if (auto note = script_rules_note(parts.inputs, *servers); !note.empty())
+    notes.push_back(std::move(note));
   return servers.get();
+}
+
+/// What the model has set going, and the servers, that a command would run beside.
+RunningBeside Agent::State::running_beside() const {
+  RunningBeside beside;
+  // What may not be written is as it was; a rule may let a command write all the same.
+  const bool may_write = sandbox() != SandboxMode::read_only;
+  if (may_write || parts.inputs.policy.escalation)
+    for (auto& one : sessions->open_ones())
+      beside.sessions.push_back(
+          {.name = "session " + std::to_string(one.id),
+           .command = {.argv = std::move(one.argv), .workdir = std::move(one.workdir)},
+           .may_write = may_write});
+  if (servers)
+    for (const auto& name : servers->writing()) beside.writers.push_back("the MCP server " + name);
+  return beside;
 }
 
 /// The instructions, where the servers' tools have become others.
@@ -409,7 +430,7 @@ Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
   state_->read_docs();
 }
 
-Agent::~Agent() = default;
+Agent::~Agent() { state_->parts.confinement.look_beside_by({}); }
 
 Loop& Agent::loop() { return *state_->loop; }
 

@@ -74,7 +74,8 @@ class Agent {
     std::function<void(const std::string&)> say;  ///< a line for the operator
     const Environment& own;                       ///< sortie's own, with the servers' tokens
     std::stop_token stop;
-    MakeDiff diff{};  ///< the run's, as it is now
+    MakeDiff diff{};                                            ///< the run's, as it is now
+    std::function<std::vector<ChangedPath>()> changed_paths{};  ///< the same, by name alone
   };
   explicit Agent(Parts parts);
   ~Agent();

@@ -58,6 +58,8 @@ class Confinement {
   const Engine& engine() const { return *engine_; }
   /// How script rules learn what has changed since the start.
   void judge_scripts_by(ScriptFiles files) { engine_->judge_scripts_by(std::move(files)); }
+  /// How the engine learns what runs beside a command; {} once nothing can any more.
+  void look_beside_by(LookBeside look) { engine_->look_beside_by(std::move(look)); }
   /// The workspace as commands see it, for sortie's own file work.
   DiskFiles& view() { return *view_; }
   /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "app/compose.h"
+#include "app/server_program.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/credentials.h"
 #include "core/net/poco_http.h"
 #include "policies/engine.h"
@@ -45,22 +47,61 @@ Environment server_environment(const Environment& of_commands, const TaskMcpServ
   return environment;
 }
 
-Command server_command(const McpParts& parts, const TaskMcpServer& server) {
-  const Confinement& confinement = parts.confinement;
+/// How a server's program is started: anew each time, since rules hold for what there is then.
+struct ServerStart {
   Command command;
+  bool escalated = false;  ///< by a rule of the policy that lets this very command out
+};
+
+ServerStart server_start(const McpParts& parts, const TaskMcpServer& server) {
+  const Confinement& confinement = parts.confinement;
+  ServerStart start;
+  Command& command = start.command;
   command.argv = server.command;
   command.workdir = confinement.workspace();
   command.environment = server_environment(confinement.environment(), server);
   command.timeout = parts.budget.time_left();
   command.read_only = nothing_may_be_written(parts.inputs);
-  // A rule of the policy that lets this very command out of its sandbox.
   const auto granted = confinement.engine().find_escalation(
       {.argv = command.argv, .workdir = command.workdir, .escalated = true});
-  if (!granted) return command;
+  if (!granted) return start;
+  start.escalated = true;
   command.open_network = granted->network;
   command.writes = granted->writes && !command.read_only;
   if (command.open_network) remove_proxy(command.environment);
-  return command;
+  return start;
+}
+
+/// Why the program may not be started again, or "": it has to be what it was at the start of the
+/// run, as far as its words tell, with nothing there that could change it meanwhile.
+std::string why_not_again(const McpParts& parts, const ServerStart& first,
+                          const ServerStart& again) {
+  if (parts.inputs.approval == Approval::full_auto && !first.escalated) return "";
+  try {
+    Confinement& confinement = parts.confinement;
+    const std::string changed = changed_under(first.command.argv, confinement.workspace(),
+                                              parts.changed_paths(), confinement.view());
+    if (!changed.empty())
+      return one_line(changed) + " was changed in this run, and it might be what it runs now";
+  } catch (const Error& error) {
+    return std::string("it can't be told what has changed: ") + error.what();
+  }
+  const std::string writer = parts.confinement.engine().running_beside().writer();
+  if (!writer.empty()) return writer + " is running, which may change what it runs";
+  return first.escalated && !again.escalated ? "no rule gives it its sandbox any more" : "";
+}
+
+/// Each life but the first is decided on again. Servers that start side by side do so in threads.
+mcp::Server::Connect program_starter(const McpParts& parts, const TaskMcpServer& server) {
+  return [parts, &server, first = server_start(parts, server),
+          lives = 0]() mutable -> std::unique_ptr<mcp::Transport> {
+    Launcher& launcher = parts.confinement.launcher();
+    if (lives++ == 0) return std::make_unique<mcp::StdioTransport>(launcher, first.command);
+    const ServerStart again = server_start(parts, server);
+    if (const std::string why = why_not_again(parts, first, again); !why.empty())
+      throw mcp::TransportError("it is not started again: " + why);
+    return std::make_unique<mcp::StdioTransport>(launcher, again.command);
+  };
 }
 
 std::string text_of(const Environment& environment, const std::string& name) {
@@ -69,11 +110,7 @@ std::string text_of(const Environment& environment, const std::string& name) {
 }
 
 mcp::Server::Connect connector(const McpParts& parts, const TaskMcpServer& server) {
-  if (!server.command.empty())
-    return [&launcher = parts.confinement.launcher(),
-            command = server_command(parts, server)]() -> std::unique_ptr<mcp::Transport> {
-      return std::make_unique<mcp::StdioTransport>(launcher, command);
-    };
+  if (!server.command.empty()) return program_starter(parts, server);
   mcp::HttpServer place{.url = mcp::parse_server_url(server.url)};
   if (!server.bearer_token_env.empty())
     place.bearer_token = text_of(parts.own, server.bearer_token_env);
@@ -98,6 +135,7 @@ mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& serv
           .pin = server.pin,
           .required = server.required,
           .may_write = is_program && !nothing_may_be_written(parts.inputs),
+          .ahead = is_program && server_start(parts, server).escalated,
           .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()},
           .secrets = &parts.redactor};
 }
@@ -140,6 +178,22 @@ std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts) {
         std::make_unique<mcp::ServerLog>(server.name, parts.events, parts.turn)));
   if (servers.empty()) return nullptr;
   return std::make_unique<mcp::Servers>(std::move(servers));
+}
+
+std::string script_rules_note(const RunInputs& inputs, const mcp::Servers& servers) {
+  const Policy& policy = inputs.policy;
+  const auto writing = servers.writing();
+  if (writing.empty()) return "";
+  const bool strict = inputs.approval != Approval::full_auto;
+  const auto rule =
+      std::find_if(policy.commands.begin(), policy.commands.end(), [&](const CommandRule& one) {
+        return !one.script.empty() && (strict || (policy.escalation && one.escalate));
+      });
+  if (rule == policy.commands.end()) return "";
+  return rule->place.file + ":" + std::to_string(rule->place.line) +
+         ": programs of the workspace " + (strict ? "are denied" : "get nothing by this rule") +
+         " while the MCP server " + writing.front() +
+         " is running, which may write to the workspace";
 }
 
 }  // namespace sortie

@@ -11,6 +11,7 @@
 #include "core/agent/events.h"
 #include "core/base/redact.h"
 #include "core/net/proxy.h"
+#include "core/workspace/workspace.h"
 #include "policies/bounds.h"
 #include "policies/environment.h"
 #include "tools/mcp/servers.h"
@@ -32,11 +33,17 @@ struct McpParts {
   EventSink& events;
   const ProxySettings& proxy;
   const Redactor& redactor;
-  const Environment& own;     ///< sortie's own, with the tokens
+  const Environment& own;  ///< sortie's own, with the tokens
+  /// Of the workspace, since the start of the run.
+  std::function<std::vector<ChangedPath>()> changed_paths;
   std::function<int()> turn;  ///< the one that is under way
 };
 
 /// The servers that the task names, none of them started; nothing where it names none.
 std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts);
+
+/// What the operator has to know where script rules and programs of servers don't go together.
+/// @param servers  that were started
+std::string script_rules_note(const RunInputs& inputs, const mcp::Servers& servers);
 
 }  // namespace sortie

@@ -33,7 +33,8 @@ void Run::start_agent() {
       [this](const std::string& only, const Pace& pace) {
         return make_diff(*workspace_, confinement_->view(), inputs_.workspace,
                          draft_options(inputs_, only, pace));
-      }});
+      },
+      [this] { return workspace_->changed_paths(confinement_->view()); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/pattern.h"
 #include "policies/policy.h"
+#include "policies/running_beside.h"
 #include "policies/script_rule.h"
 
 namespace sortie {
@@ -19,6 +20,7 @@ struct CommandPlace {
   std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
   /// What stands at a script's path now; nothing: script rules judge by words alone.
   const ScriptFiles* scripts = nullptr;
+  const RunningBeside* beside = nullptr;  ///< what runs already; nothing: nothing does
 };
 
 /// A rule with its globs compiled.

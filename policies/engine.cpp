@@ -147,10 +147,13 @@ Decision Engine::decide_command(const RunCommand& command) const {
   if (const std::string problem = malformed(argv); !problem.empty()) {
     return {.effect = Effect::deny, .part = command_line(argv), .reason = problem};
   }
+  // What is typed into runs already.
+  const RunningBeside beside = command.input ? RunningBeside() : running_beside();
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,
-                           .scripts = &scripts_};
+                           .scripts = &scripts_,
+                           .beside = &beside};
   const bool strict = approval_ != Approval::full_auto;
   const RuleMatch match = commands_.find_deny(argv, place);
   if (match.rule != nullptr && !(match.loose && strict)) return denied_by(match);
@@ -192,6 +195,13 @@ Decision Engine::decide_simple(const Simple& simple) const {
     decision.reason = "a program of the workspace runs alone: what runs beside it could change it";
     decision.instead = "the same command as a call of its own";
     return decision;
+  }
+  if (match.rule != nullptr) {
+    if (auto refused = refused_beside(simple, *match.rule)) {
+      refused->part = decision.part;
+      refused->command = argv;
+      return *refused;
+    }
   }
   if (match.rule != nullptr) {
     return {.effect = Effect::allow,

@@ -12,6 +12,7 @@
 #include "policies/decision.h"
 #include "policies/path_rules.h"
 #include "policies/policy.h"
+#include "policies/running_beside.h"
 #include "policies/shell/script.h"
 #include "policies/tool_rules.h"
 
@@ -45,6 +46,8 @@ class Engine {
   /// How script rules learn whether a file is as it was at the start; without it they judge by
   /// words alone.
   void judge_scripts_by(ScriptFiles scripts) { scripts_ = std::move(scripts); }
+  /// How it learns what runs beside a command; without it nothing does.
+  void look_beside_by(LookBeside look) { look_beside_ = std::move(look); }
   /// Until the next call. They hold in every approval mode.
   void limit_to(StageLimits limits) { limits_ = std::move(limits); }
   const StageLimits& limits() const noexcept { return limits_; }
@@ -54,6 +57,10 @@ class Engine {
   /// What a call that asks for escalated permissions gets: something where each of its commands
   /// is matched by an allow rule that escalates, and the policy has `escalation: rules`.
   std::optional<Escalation> find_escalation(const RunCommand& command) const;
+  /// What runs now.
+  RunningBeside running_beside() const { return look_beside_ ? look_beside_() : RunningBeside(); }
+  /// Whether some command of it is one that a script rule is about, by its words.
+  bool runs_script(const RunCommand& command) const;
   /// Whether the model is to be shown the tool at all.
   bool shows_tool(const CallTool& tool) const;
   bool shows_tool(const std::string& name) const { return shows_tool(CallTool{name}); }
@@ -97,6 +104,7 @@ class Engine {
   Decision decide_unmatched(const Simple& simple) const;
   Decision unreadable(const ScriptRefusal& refusal) const;
   std::optional<Decision> refused_input(const RunCommand& command) const;
+  std::optional<Decision> refused_beside(const Simple& simple, const CommandRule& rule) const;
 
   const Policy& policy_;
   Approval approval_;
@@ -108,6 +116,7 @@ class Engine {
   PathRules paths_;
   ToolRules tools_;
   ScriptFiles scripts_;
+  LookBeside look_beside_;
   StageLimits limits_;
 };
 

@@ -20,6 +20,8 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,
                            .scripts = &scripts_};
+  // What runs beside a program of the workspace could change it.
+  const bool may_be_changed = !running_beside().writer().empty();
   if (commands_.find_deny(command.argv, place).rule != nullptr) return std::nullopt;
   const auto reading = read(command);
   if (!reading) {
@@ -27,6 +29,7 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
     if (is_shell(command.argv[0]) && read_shell_call(command.argv).script) return std::nullopt;
     const RuleMatch match = commands_.find_escalating(command.argv, place);
     if (match.rule == nullptr) return std::nullopt;
+    if (!match.rule->script.empty() && may_be_changed) return std::nullopt;
     return escalation_by({match.rule});
   }
   std::vector<const CommandRule*> rules;
@@ -38,8 +41,8 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
     }
     const RuleMatch match = commands_.find_escalating(argv, place);
     if (match.rule == nullptr) return std::nullopt;
-    // What runs beside a program of the workspace could change it.
-    if (!match.rule->script.empty() && reading->commands.size() > 1) return std::nullopt;
+    if (!match.rule->script.empty() && (may_be_changed || reading->commands.size() > 1))
+      return std::nullopt;
     rules.push_back(match.rule);
   }
   if (rules.empty()) return std::nullopt;

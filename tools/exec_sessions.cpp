@@ -102,6 +102,14 @@ ExecSessions::Typed ExecSessions::describe(int id) {
           .runs = !session.ended()};
 }
 
+std::vector<ExecSessions::Open> ExecSessions::open_ones() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Open> open;
+  for (const auto& [id, session] : sessions_)
+    if (!session->ended()) open.push_back({id, session->asked(), session->command().workdir});
+  return open;
+}
+
 void ExecSessions::type(int id, std::string_view characters) {
   const std::lock_guard lock(mutex_);
   ExecSession& session = find(id);

@@ -46,6 +46,13 @@ class ExecSessions {
   };
   /// @throws ToolError  there is no such session (any more)
   Typed describe(int id);
+  /// One that has not ended.
+  struct Open {
+    int id = 0;
+    std::vector<std::string> argv;  ///< that was decided on
+    std::filesystem::path workdir;
+  };
+  std::vector<Open> open_ones();
   /// @throws ToolError
   void type(int id, std::string_view characters);
 

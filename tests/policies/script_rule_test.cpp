@@ -108,4 +108,103 @@ BOOST_AUTO_TEST_CASE(denied_words_and_other_rules_hold_for_scripts_too) {
   BOOST_TEST(outside.reason == "./other is a path that no script rule matches");
 }
 
+namespace {
+
+/// What is decided of the command while others run.
+Decision decide_beside(const Policy& policy, const RunCommand& command,
+                       const RunningBeside& beside) {
+  Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
+  engine.look_beside_by([&beside] { return beside; });
+  return engine.decide(command);
+}
+
+RunningBeside::Session session(std::vector<std::string> argv, bool may_write = true) {
+  return {.name = "session 3",
+          .command = {.argv = std::move(argv), .workdir = "/w"},
+          .may_write = may_write};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_script_does_not_start_beside_what_may_write) {
+  Policy policy = script_policy("./scripts/*.sh");
+  policy.commands.push_back(tests::command_rule(Effect::allow, {{"make"}}));
+  const RunningBeside none;
+  const RunningBeside build{.sessions = {session({"make"})}};
+  const RunningBeside held{.sessions = {session({"make"}, false)}};
+  const RunningBeside server{.writers = {"the MCP server docs"}};
+  const struct {
+    std::vector<std::string> argv;
+    const RunningBeside& beside;
+    std::string reason;  ///< part of it; "" where it may run
+  } rows[] = {
+      {{"./scripts/a.sh"}, none, ""},
+      {{"./scripts/a.sh"}, held, ""},
+      {{"./scripts/a.sh"}, build, "session 3 is running, which may write to the workspace"},
+      {{"./scripts/a.sh"}, server, "the MCP server docs is running, which may write"},
+      {{"make", "all"}, build, ""},
+      {{"make", "all"}, server, ""},
+      {{"ls"}, build, ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.argv.back() << " " << row.reason) {
+      const Decision decision =
+          decide_beside(policy, {.argv = row.argv, .workdir = "/w"}, row.beside);
+      BOOST_TEST((decision.effect == Effect::allow) == row.reason.empty());
+      BOOST_TEST(decision.reason.find(row.reason) != std::string::npos, decision.reason);
+      BOOST_TEST(!decision.unmatched);  // nobody is asked
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_may_write_does_not_start_beside_a_script) {
+  Policy policy = script_policy("./scripts/*.sh");
+  policy.commands.push_back(tests::command_rule(Effect::allow, {{"cp"}}));
+  const struct {
+    std::vector<std::string> runs;
+    std::vector<std::string> argv;
+    bool allowed;
+  } rows[] = {
+      {{"./scripts/a.sh"}, {"cp", "a", "b"}, false},
+      {{"./scripts/a.sh"}, {"bash", "-c", "ls; cp a b"}, false},
+      {{"./scripts/a.sh"}, {"cat", "a"}, true},
+      {{"./scripts/a.sh"}, {"bash", "-c", "cat a | head -3"}, true},
+      {{"cp", "a", "b"}, {"cp", "a", "b"}, true},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.runs.back() << " beside " << row.argv.back()) {
+      const RunningBeside beside{.sessions = {session(row.runs)}};
+      const Decision decision = decide_beside(policy, {.argv = row.argv, .workdir = "/w"}, beside);
+      BOOST_TEST((decision.effect == Effect::allow) == row.allowed, decision.reason);
+      if (!row.allowed)
+        BOOST_TEST(decision.reason.find("session 3 runs one") != std::string::npos,
+                   decision.reason);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_typed_into_a_script_goes_to_what_runs_already) {
+  const Policy policy = script_policy("./scripts/*.sh");
+  const RunningBeside beside{.sessions = {session({"./scripts/a.sh"})}};
+  const RunCommand typed{.argv = {"./scripts/a.sh"}, .workdir = "/w", .input = "yes\n"};
+  BOOST_TEST((decide_beside(policy, typed, beside).effect == Effect::allow));
+}
+
+BOOST_AUTO_TEST_CASE(a_script_gets_no_wider_rights_beside_what_may_write) {
+  Policy policy = tests::auto_policy();
+  CommandRule rule = tests::command_rule(Effect::allow, {});
+  rule.script = "./scripts/*.sh";
+  rule.escalate = true;
+  rule.sandbox.network = NetworkMode::full;
+  policy.commands = {rule};
+  policy.escalation = true;
+  RunningBeside beside;
+  Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
+  engine.look_beside_by([&beside] { return beside; });
+  const RunCommand command{.argv = {"./scripts/a.sh"}, .workdir = "/w", .escalated = true};
+  BOOST_TEST(engine.find_escalation(command).has_value());
+  beside.sessions = {session({"make"})};
+  BOOST_TEST(!engine.find_escalation(command).has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

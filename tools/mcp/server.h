@@ -35,6 +35,7 @@ struct ServerSettings {
   std::string pin{};                 ///< "sha256:…"; "" for none
   bool required = false;
   bool may_write = false;  ///< what it does may change the workspace
+  bool ahead = false;      ///< is there before those start that are not: they could change it
   ClientOptions client{};
   const Redactor* secrets = nullptr;  ///< what its list of tools may not show; outlives it
 };
@@ -59,6 +60,8 @@ class Server {
   void start(std::stop_token stop);
   /// Whether it is there to be called, or could be.
   bool usable() const noexcept { return usable_; }
+  /// Whether a process of it, or a session with it, may be there.
+  bool runs() const noexcept { return client_ != nullptr; }
   const ToolList& tools() const noexcept { return tools_; }
   /// Asks for the list of tools again, where the server has said that it is another one.
   /// @return  whether it is

@@ -55,15 +55,22 @@ std::vector<std::string> Servers::start(std::stop_token stop) {
 Servers::Failures Servers::begin(const std::function<void(Server&)>& step) {
   Failures failures(servers_.size());
   std::vector<std::exception_ptr> others(servers_.size());
-  side_by_side(servers_, [&](Server& server, std::size_t i) {
-    try {
-      step(server);
-    } catch (const ServerError& error) {
-      failures[i] = error;
-    } catch (...) {
-      others[i] = std::current_exception();
-    }
-  });
+  beginning_ = true;
+  for (const bool ahead : {true, false}) {
+    const auto waits = [&](const auto& server) { return server->settings().ahead == ahead; };
+    if (std::none_of(servers_.begin(), servers_.end(), waits)) continue;
+    side_by_side(servers_, [&](Server& server, std::size_t i) {
+      if (server.settings().ahead != ahead) return;
+      try {
+        step(server);
+      } catch (const ServerError& error) {
+        failures[i] = error;
+      } catch (...) {
+        others[i] = std::current_exception();
+      }
+    });
+  }
+  beginning_ = false;
   for (const auto& other : others)
     if (other) std::rethrow_exception(other);
   return failures;
@@ -94,6 +101,14 @@ int Servers::rest() {
 int Servers::hold(bool on) {
   held_ = on;
   return on ? rest() : 0;
+}
+
+std::vector<std::string> Servers::writing() const {
+  std::vector<std::string> names;
+  if (beginning_) return names;
+  for (const auto& server : servers_)
+    if (server->runs() && server->settings().may_write) names.push_back(server->settings().name);
+  return names;
 }
 
 bool Servers::renew(std::stop_token stop) {

@@ -34,6 +34,9 @@ class Servers : public ToolSource {
   /// As rest(), for as long as it is on: they stay ended.
   /// @return  how many ran
   int hold(bool on);
+  /// The names of those whose programs run and may write to the workspace; none while they are
+  /// being started.
+  std::vector<std::string> writing() const;
   /// @throws Error  ExitCode::environment: one that rested is not there any more and required, or
   ///                not as it was pinned
   bool renew(std::stop_token stop) override;
@@ -49,6 +52,7 @@ class Servers : public ToolSource {
   void end();
 
   std::vector<std::unique_ptr<Server>> servers_;
+  bool beginning_ = false;  ///< some are being started, side by side
   bool held_ = false;
 };
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "policies/action.h"
+
+namespace sortie {
+
+/// What runs while a command is decided on, and would go on beside it.
+struct RunningBeside {
+  struct Session {
+    std::string name;  ///< "session 1"
+    RunCommand command;
+    bool may_write = true;  ///< to the workspace
+  };
+  std::vector<Session> sessions{};
+  /// Other programs that may write to the workspace: "the MCP server docs".
+  std::vector<std::string> writers{};
+
+  /// The first that may write to the workspace, or "".
+  std::string writer() const;
+};
+
+using LookBeside = std::function<RunningBeside()>;
+
+}  // namespace sortie
