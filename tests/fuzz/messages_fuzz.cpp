@@ -28,7 +28,7 @@ void check_delta(const sortie::SseEvent& event) {
 }  // namespace
 
 // A complete response goes back to the provider: with what is around it that has to be one JSON
-// text, whatever came, and a call that is to be run has to have its id and arguments.
+// text, whatever came, and a call has to have its id and name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const sortie::AnthropicMessages wire;
   const sortie::ModelSettings settings{
@@ -48,10 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     items.push_back(item);
     sortie::parse_json(item.received);
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);
-    if (!call) continue;
-    if (call->call_id.empty() || call->name.empty()) std::abort();
-    if (call->form == sortie::ToolCall::Form::function)
-      if (!sortie::parse_json(call->arguments).is_object()) std::abort();
+    if (call && (call->call_id.empty() || call->name.empty())) std::abort();
   }
   std::string encoded = wire.encode_head(settings);
   const auto writer = wire.item_writer(settings);

@@ -5,8 +5,8 @@
 #include "core/base/json.h"
 #include "core/model/openai_responses.h"
 
-// A complete response's items go back to the provider: each has to be one JSON text, and a call
-// that is to be run has to have its id and arguments.
+// A complete response's items go back to the provider: each has to be one JSON text, and a call has
+// to have its id and name. Its arguments may be anything: who runs it looks at them.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const sortie::OpenAiResponses wire;
   const auto decoder = wire.decoder({});
@@ -22,8 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& item : response.items) {
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);
     if (call && (call->call_id.empty() || call->name.empty())) std::abort();
-    if (call && call->form == sortie::ToolCall::Form::function)
-      if (!sortie::parse_json(call->arguments).is_object()) std::abort();
   }
   return 0;
 }
