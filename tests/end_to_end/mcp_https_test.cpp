@@ -190,8 +190,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_repeats_its_token_wherever_it_can_tells_nobod
                                        "\"}");
     if (method == "tools/list")
       return answer(message["id"], R"({"tools":[{"name":"find","description":")" + said +
-                                       R"(","inputSchema":{"type":"object","properties":{")" +
-                                       said + R"(":{}}}}]})");
+                                       R"(","inputSchema":{"type":"object","properties":)"
+                                       R"({"text":{"description":")" +
+                                       said + R"("}}}}]})");
     if (method != "tools/call") return served_status(400, {{"Content-Type", "text/plain"}}, said);
     if (holds(request.body, "refuse"))
       return served_status(500, {{"Content-Type", "text/plain"}}, said);

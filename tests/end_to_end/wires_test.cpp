@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_run_over_chat_completions_makes_its_diff_and_can_be_repla
         before = request.body.substr(0, request.body.size() - 2);
       }
       const auto outputs = run.records("tool.output");
-      BOOST_TEST(outputs.size() == (legacy ? 2u : 3u));
+      BOOST_TEST(outputs.size() == (legacy ? 3u : 4u));
       const auto responses = run.records("model.response");
       BOOST_TEST(responses.front()["items"].items().at(0).string_at("role") == "assistant");
 

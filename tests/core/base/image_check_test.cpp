@@ -77,6 +77,7 @@ BOOST_AUTO_TEST_CASE(whole_images_can_be_shown_whatever_stands_behind_them) {
         png(ihdr(1, 1) + chunk("IDAT", kData) + kEnd),
         png(ihdr(1, 1, 8, 3) + chunk("PLTE", "rgb") + chunk("IDAT", kData.substr(0, 1)) +
             chunk("IDAT", kData.substr(1)) + chunk("tEXt", "a") + kEnd),
+        png(ihdr(1, 1) + big(4, 4) + "iCCPnone" + big(0, 4) + chunk("IDAT", kData) + kEnd),
         png(ihdr(16'384, 1) + chunk("IDAT", kData) + kEnd), webp(canvas(1, 1) + pixel)}) {
     BOOST_TEST(problem_of(whole) == "");
     BOOST_TEST(problem_of(whole + "and more \xff") == "");
