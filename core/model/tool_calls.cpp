@@ -68,11 +68,9 @@ std::string free_text_arguments(const std::string& text) {
 
 std::string object_arguments(const ToolCall& call) {
   if (call.form == ToolCall::Form::custom) return free_text_arguments(call.arguments);
-  const std::size_t begin = call.arguments.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) return "{}";
-  if (call.arguments[begin] != '{' || !is_json(call.arguments))
-    return free_text_arguments(call.arguments);
-  return call.arguments;
+  if (call.arguments.find_first_not_of(" \t\r\n") == std::string::npos) return "{}";
+  return object_of(call.arguments).is_object() ? call.arguments
+                                               : free_text_arguments(call.arguments);
 }
 
 }  // namespace sortie

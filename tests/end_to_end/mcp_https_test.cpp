@@ -190,9 +190,10 @@ BOOST_AUTO_TEST_CASE(a_server_that_repeats_its_token_wherever_it_can_tells_nobod
                                        "\"}");
     if (method == "tools/list")
       return answer(message["id"], R"({"tools":[{"name":"find","description":")" + said +
-                                       R"(","inputSchema":{"type":"object","properties":)"
-                                       R"({"text":{"description":")" +
-                                       said + R"("}}}}]})");
+                                       R"(","inputSchema":{"type":"object"}},)"
+                                       R"({"name":"hide","inputSchema":{"type":"object",)"
+                                       R"("properties":{")" +
+                                       said + R"(":{}}}}]})");
     if (method != "tools/call") return served_status(400, {{"Content-Type", "text/plain"}}, said);
     if (holds(request.body, "refuse"))
       return served_status(500, {{"Content-Type", "text/plain"}}, said);
@@ -211,6 +212,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_repeats_its_token_wherever_it_can_tells_nobod
   const ProgramEnd end = run.run(server, kWithToken);
 
   BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+  BOOST_TEST(holds(end.errors, "the tool hide is left out: its schema holds a secret"), end.errors);
   BOOST_TEST(holds(run.output(0), "my [REDACTED:ISSUES_TOKEN]"), run.output(0));
   BOOST_TEST(holds(run.output(1), "my [REDACTED:ISSUES_TOKEN]"), run.output(1));
   BOOST_TEST(!holds(run.everything(end), kMcpToken));

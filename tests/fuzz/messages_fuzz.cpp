@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<sortie::Item> items = {{sortie::Message{sortie::Message::Role::user, "go"}}};
   for (const auto& item : response.items) {
     items.push_back(item);
-    sortie::parse_json(item.received);
+    if (!item.received.empty()) sortie::parse_json(item.received);
     const auto* call = std::get_if<sortie::ToolCall>(&item.content);
     if (call && (call->call_id.empty() || call->name.empty())) std::abort();
   }
