@@ -9,25 +9,13 @@
 #include <future>
 
 #include "core/base/files.h"
+#include "tests/app/stream_reader.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sortie::test {
 namespace {
 
 using std::chrono::seconds;
-
-/// So long a wait is no wait for a reader any more, but a test that hangs.
-constexpr seconds kLong{120};
-
-std::string read_all(int descriptor) {
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-}
 
 std::string line(int number) {
   std::string text = "line " + std::to_string(number) + ' ';

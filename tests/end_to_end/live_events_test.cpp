@@ -246,18 +246,23 @@ CassetteWriter talk_a_lot() {
   return cassette;
 }
 
-BOOST_AUTO_TEST_CASE(of_both_streams_in_one_pipe_no_line_is_lost_or_cut_though_nobody_reads) {
-  const RunFolder folder;
-  folder.write_task(talk_a_lot(), kPolicy);
+/// A run whose pipe is read, into `log`, only once its result is there.
+/// @param program  the shell's words that run "$@" and end with the pipe's sign
+ProgramEnd run_unread(const RunFolder& folder, const std::string& program) {
   ProgramStart start = folder.plain_start({"--json", "--verbose"});
   start.argv.insert(
       start.argv.begin(),
       {"bash", "-c",
-       "{ \"$@\" 2>&1; echo $? > status; } | "
-       "{ until grep -qs exit_code out/result.json; do sleep 0.05; done; cat > log; }",
+       program + "{ until grep -qs exit_code out/result.json; do sleep 0.05; done; cat > log; }",
        "bash"});
+  return run_program(start);
+}
 
-  const ProgramEnd end = run_program(start);
+BOOST_AUTO_TEST_CASE(of_both_streams_in_one_pipe_no_line_is_lost_or_cut_though_nobody_reads) {
+  const RunFolder folder;
+  folder.write_task(talk_a_lot(), kPolicy);
+
+  const ProgramEnd end = run_unread(folder, "{ \"$@\" 2>&1; echo $? > status; } | ");
 
   BOOST_TEST(content(folder, "status") == "0\n", end.errors);
   const auto [events, rest] = events_and_rest(content(folder, "log"));
@@ -278,15 +283,8 @@ BOOST_AUTO_TEST_CASE(of_both_streams_in_one_pipe_no_line_is_lost_or_cut_though_n
 BOOST_AUTO_TEST_CASE(stderr_that_nobody_reads_does_not_hold_up_the_run_and_tells_what_it_lacks) {
   const RunFolder folder;
   folder.write_task(talk_a_lot(), kPolicy);
-  ProgramStart start = folder.plain_start({"--json", "--verbose"});
-  start.argv.insert(
-      start.argv.begin(),
-      {"bash", "-c",
-       "{ \"$@\" 2>&3 > events; echo $? > status; } 3>&1 | "
-       "{ until grep -qs exit_code out/result.json; do sleep 0.05; done; cat > log; }",
-       "bash"});
 
-  const ProgramEnd end = run_program(start);
+  const ProgramEnd end = run_unread(folder, "{ \"$@\" 2>&3 > events; echo $? > status; } 3>&1 | ");
 
   BOOST_TEST(content(folder, "status") == "0\n", end.errors);
   check_events(content(folder, "events"), 0);
