@@ -393,7 +393,8 @@ void Agent::State::make_loop() {
   loop = std::make_unique<Loop>(
       Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get(),
                   servers ? [this](std::stop_token stop) { return renew_tools(stop); }
-                          : std::function<std::optional<std::string>(std::stop_token)>()},
+                          : std::function<std::optional<std::string>(std::stop_token)>(),
+                  &parts.redactor},
       std::move(settings),
       ContextSettings{.models = parts.inputs.terms,
                       .compact_at = parts.inputs.task.context.compact_at,

@@ -158,6 +158,15 @@ void Progress::show_server(const RunEvent& event) {
     print(turn_mark(event) + shown(trouble));
 }
 
+void Progress::show_refused_image(const RunEvent& event) {
+  std::string calls;
+  for (const Json& call : event.data["calls"].items())
+    calls += (calls.empty() ? "" : ", ") + call.text();
+  print(turn_mark(event) +
+        "model: the provider refused an image: " + shown(event.data.string_at("saw")) +
+        "; asking again without the images of call " + shown(calls));
+}
+
 void Progress::on(const RunEvent& event) {
   const std::lock_guard lock(mutex_);
   if (style_.quiet) return;
@@ -218,6 +227,7 @@ void Progress::on(const RunEvent& event) {
     const std::string check = data.string_at("check");
     if (check == "unknown_tool" || check == "unusable_arguments")
       return;  // the call's line says it
+    if (check == "image_refused") return show_refused_image(event);
     print(turn_mark(event) + "check " + check + ": " + shown(data.string_at("saw")));
   }
 }

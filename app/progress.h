@@ -41,6 +41,7 @@ class Progress : public EventSink {
   void show_retry(const RunEvent& event);
   void show_output(const RunEvent& event);
   void show_server(const RunEvent& event);
+  void show_refused_image(const RunEvent& event);
   void show_connection(const RunEvent& event);
   void tick();
   void print(const std::string& line);

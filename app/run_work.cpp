@@ -3,10 +3,25 @@
 #include "app/run_steps.h"
 #include "core/agent/answer.h"
 #include "core/agent/loop.h"
+#include "core/base/text.h"
+#include "core/model/image_refusal.h"
 #include "core/workspace/tree_stamp.h"
 #include "policies/sandbox/keeper.h"
 
 namespace sortie {
+namespace {
+
+/// Of a request that stays refused: all images but the task's own are out of it by then.
+std::string refused_images(const LoopResult& result, const std::vector<TaskImage>& images) {
+  if (result.kind != kImageRefused || images.empty()) return "";
+  std::string files;
+  for (const TaskImage& image : images)
+    files += (files.empty() ? "" : ", ") + one_line(image.path.string(), 200);
+  return (images.size() == 1 ? " (the image of the task: " : " (the images of the task: ") + files +
+         ")";
+}
+
+}  // namespace
 
 /// The agent's work and its verification: the one prompt, or stage after stage, and at the end
 /// round after round until what the task expects holds.
@@ -53,7 +68,8 @@ void Run::ask(const std::string& text) {
   end_if_stopped();
   if (result.code == ExitCode::success) return;
   result_.retry_after = result.retry_after;
-  throw RunEnds{result.code, result.reason, result.next};
+  throw RunEnds{result.code, result.reason + refused_images(result, inputs_.task.images),
+                result.next};
 }
 
 void Run::run_stage(std::size_t index) {

@@ -280,6 +280,31 @@ std::string Conversation::ask_aside(std::string_view request, std::string& why_n
   return text;
 }
 
+bool Conversation::take_out_images(const std::string& why) {
+  const auto outputs = history_.outputs_with_newest_images();
+  if (outputs.empty()) return false;
+  std::size_t images = 0;
+  Json calls = Json::array();
+  for (const std::size_t index : outputs) {
+    const auto& output = std::get<ToolOutput>(history_.items()[index].content);
+    images += output.images.size();
+    calls.push_back(output.call_id);
+  }
+  // The provider may not say which: each can be looked at again, by itself.
+  const std::string text =
+      images == 1 ? "[the image could not be used by the model's provider: " + why + "]"
+                  : "[of " + std::to_string(images) +
+                        " images at least one could not be used by the model's provider, so that "
+                        "all were left out; ask for one at a time: " +
+                        why + "]";
+  RunEvent event = check_hit_event(turn_, "image_refused", why, text);
+  event.data.set("calls", std::move(calls));
+  parts_.events.on(event);
+  for (const std::size_t index : outputs) history_.take_out_images(index, text);
+  history_.begin_epoch(sent_epoch_);
+  return true;
+}
+
 /// Of a tool of the run's own, an MCP server's: the request would be refused for them.
 void Conversation::leave_out_images(ToolOutput& output) {
   const std::size_t images = output.images.size();

@@ -79,6 +79,11 @@ class Conversation {
   /// @return  whether it is any shorter
   /// @throws Stopped, ModelError  as ask_aside()
   bool halve(std::stop_token stop);
+  /// Takes the images of the newest turn that brought some out of the history, since the provider
+  /// refused them; the prompt's stay. A text in their place says so.
+  /// @param why  the provider's words
+  /// @return     whether there were any
+  bool take_out_images(const std::string& why);
   /// Asks for a text about the conversation, as a turn of its own that leaves the history as it is.
   /// @param why_not  gets why there is none, where it is ""
   /// @throws Stopped, ModelError  "pin"

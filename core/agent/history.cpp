@@ -172,6 +172,26 @@ bool History::cut_outputs(std::int64_t limit, std::size_t fixed_bytes) {
   return estimated_tokens(fixed_bytes) <= limit;
 }
 
+std::vector<std::size_t> History::outputs_with_newest_images() const {
+  std::vector<std::size_t> found;
+  std::size_t end = items_.size();
+  for (std::size_t turn = turns_.size(); turn-- > 0 && found.empty(); end = turns_[turn])
+    for (std::size_t i = turns_[turn]; i < end; ++i) {
+      const auto* output = std::get_if<ToolOutput>(&items_[i].content);
+      if (output != nullptr && !output->images.empty()) found.push_back(i);
+    }
+  return found;
+}
+
+void History::take_out_images(std::size_t index, std::string_view text) {
+  auto& output = std::get<ToolOutput>(items_[index].content);
+  output.images.clear();
+  if (!output.text.empty()) output.text += '\n';
+  output.text += text;
+  recount();
+  begin_epoch();
+}
+
 std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
   HeadTail cut(max_bytes);
   cut.feed(text);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,10 @@ class History {
   /// and in the last turn to head and tail. Begins an epoch.
   /// @return  whether that was enough
   bool cut_outputs(std::int64_t limit, std::size_t fixed_bytes);
+  /// Indexes of the tool outputs of one turn that have images: of the newest turn with such.
+  std::vector<std::size_t> outputs_with_newest_images() const;
+  /// Puts a text in the place of the images of a tool output. Begins an epoch.
+  void take_out_images(std::size_t index, std::string_view text);
 
  private:
   struct Size {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/words.h"
+#include "core/model/image_refusal.h"
+
 namespace sortie {
 namespace {
 
@@ -11,7 +14,8 @@ constexpr int kMostBadWords = 3;
 constexpr int kMostIncomplete = 2;
 constexpr int kMostReasoningOnly = 1;
 constexpr int kMostPaused = 10;
-constexpr std::int64_t kMostTogether = 16;  ///< calls that are begun before the first output
+constexpr std::size_t kMostProviderWords = 400;  ///< bytes
+constexpr std::int64_t kMostTogether = 16;       ///< calls that are begun before the first output
 
 ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
   settings.tools = tools.specs();
@@ -89,10 +93,19 @@ std::optional<LoopResult> Loop::ask_and_act(std::stop_token stop) {
     too_long_ = false;
     return take(std::move(response), stop);
   } catch (const ModelError& error) {
-    const bool shorten = error.kind() == "context_length" && !std::exchange(too_long_, true);
-    if (!shorten || !conversation_.halve(stop)) throw;
+    if (!mend(error, stop)) throw;
     return {};
   }
+}
+
+bool Loop::mend(const ModelError& error, std::stop_token stop) {
+  if (error.kind() == "context_length")
+    return !std::exchange(too_long_, true) && conversation_.halve(stop);
+  if (error.kind() != kImageRefused) return false;
+  // Ends by itself: each time there are fewer.
+  std::string words(provider_words(error.what()));
+  if (parts_.redactor) words = parts_.redactor->text(std::move(words), Audience::tools);
+  return conversation_.take_out_images(one_line_of_words(words, kMostProviderWords));
 }
 
 LoopResult Loop::failed(const ModelError& error) {

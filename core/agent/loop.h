@@ -16,6 +16,7 @@
 #include "core/agent/response_checks.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
+#include "core/base/redact.h"
 #include "core/model/model.h"
 
 namespace sortie {
@@ -53,6 +54,8 @@ class Loop {
     /// Asked before each request: the instructions, where the tool host has other tools than at the
     /// last one. May be empty.
     std::function<std::optional<std::string>(std::stop_token)> renew{};
+    /// Of a provider's words that the model is told. May be null.
+    const Redactor* redactor = nullptr;
   };
 
   /// @param settings  `tools` is replaced by what the tool host offers
@@ -91,6 +94,8 @@ class Loop {
   std::optional<LoopResult> one_turn(std::stop_token stop);
   std::optional<LoopResult> begin_turn(std::stop_token stop);
   std::optional<LoopResult> ask_and_act(std::stop_token stop);
+  /// Takes what the provider has refused out of the history, where the conversation can do without.
+  bool mend(const ModelError& error, std::stop_token stop);
   LoopResult failed(const ModelError& error);
   LoopResult no_room() const;
   std::optional<LoopResult> take(Response response, std::stop_token stop);

@@ -31,7 +31,7 @@ struct Reader {
   void read_stream(const Json& line);
   void read_record(const std::string& type, const Json& data);
   void read_response(const Json& data);
-  void add_refusal();
+  void add_refusal(const std::string& code, const std::string& message);
   Json resolved(const Json& value) const;
 };
 
@@ -72,7 +72,11 @@ void Reader::read_stream(const Json& line) {
 
 void Reader::read_record(const std::string& type, const Json& data) {
   if (type == "run.started") unanswered = false;  // which goes on where another was killed
-  if (type == "turn.started" && std::exchange(unanswered, false)) add_refusal();
+  if (type == "check.hit" && data.string_at("check") == "image_refused" &&
+      std::exchange(unanswered, false))
+    add_refusal("invalid_image", data.string_at("saw"));
+  if (type == "turn.started" && std::exchange(unanswered, false))
+    add_refusal("context_length_exceeded", "as it was recorded");
   if (type == "model.request") {
     wire = data.string_at("wire", "responses");
     unanswered = true;
@@ -83,14 +87,15 @@ void Reader::read_record(const std::string& type, const Json& data) {
   }
 }
 
-/// A run goes on without a response where its request was too long: it has shortened the history,
-/// and has to be made to again, for the responses that follow to be those to its requests.
-void Reader::add_refusal() {
-  streams.push_back(
-      {.wire = wire,
-       .status = 400,
-       .headers = {{"Content-Type", "application/json"}},
-       .sse = R"({"error":{"code":"context_length_exceeded","message":"as it was recorded"}})"});
+/// A run goes on without a response where its request was too long or had an image that can't be
+/// used: it has changed the history, and has to be made to again, for the responses that follow to
+/// be those to its requests.
+void Reader::add_refusal(const std::string& code, const std::string& message) {
+  const Json error = Json::object({{"code", code}, {"message", message}});
+  streams.push_back({.wire = wire,
+                     .status = 400,
+                     .headers = {{"Content-Type", "application/json"}},
+                     .sse = write_json(Json::object({{"error", error}}))});
 }
 
 /// A transcript holds a response's items: they become the events that bring them all.

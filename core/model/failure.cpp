@@ -6,6 +6,7 @@
 
 #include "core/base/words.h"
 #include "core/model/error_body.h"
+#include "core/model/image_refusal.h"
 #include "core/net/retry.h"
 
 namespace sortie {
@@ -46,15 +47,16 @@ std::optional<ModelFailure> known_code(std::string_view code) {
   if (is_one_of(code, {"context_length_exceeded", "string_above_max_length", "request_too_large",
                        "exceed_context_size_error", "context_window_exceeded"}))
     return final_failure("context_length", ExitCode::refused);
-  if (is_one_of(code, {"content_filter", "content_policy_violation", "cyber_policy_violation",
-                       "bio_policy", "ResponsibleAIPolicyViolation"}))
+  if (is_one_of(code,
+                {"content_filter", "content_policy_violation", "cyber_policy_violation",
+                 "bio_policy", "ResponsibleAIPolicyViolation", "image_content_policy_violation"}))
     return final_failure("content_filter", ExitCode::refused);
+  if (is_image_code(code)) return final_failure(kImageRefused, ExitCode::refused);
   if (is_one_of(code, {"model_not_found", "not_found_error", "DeploymentNotFound"}))
     return final_failure("unknown_model", ExitCode::refused);
   if (is_one_of(code, {"invalid_prompt", "invalid_request_error", "unsupported_parameter",
                        "unsupported_value", "invalid_value", "unknown_parameter",
-                       "missing_required_parameter", "invalid_image", "invalid_image_url",
-                       "image_too_large", "image_parse_error", "previous_response_not_found"}))
+                       "missing_required_parameter", "previous_response_not_found"}))
     return final_failure("invalid_request", ExitCode::refused);
   if (is_one_of(code, {"invalid_api_key", "authentication_error", "account_deactivated",
                        "permission_denied", "permission_error", "organization_deactivated"}))
@@ -79,6 +81,7 @@ std::optional<ModelFailure> known_words(std::string_view message) {
     return final_failure("context_length", ExitCode::refused);
   if (has({"credit balance is too low", "insufficient balance", "exceeded your current quota"}))
     return final_failure("quota", ExitCode::limited);
+  if (says_image_is_unusable(message)) return final_failure(kImageRefused, ExitCode::refused);
   return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/model/image_refusal.h"
+
 using namespace sortie;
 using namespace std::chrono_literals;
 
@@ -71,6 +73,93 @@ BOOST_AUTO_TEST_CASE(statuses_by_what_to_do_about_them) {
       BOOST_TEST(failure.status == row.status);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_for_an_image_is_told_by_its_code_or_by_words_on_an_image) {
+  const auto openai = [](const std::string& code, const std::string& message) {
+    return R"({"error":{"message":")" + message +
+           R"(","type":"invalid_request_error","param":"input","code":)" +
+           (code.empty() ? "null" : "\"" + code + "\"") + "}}";
+  };
+  const auto anthropic = [](const std::string& message) {
+    return R"({"type":"error","error":{"type":"invalid_request_error","message":")" + message +
+           R"("},"request_id":"req_1"})";
+  };
+  const struct {
+    int status;
+    std::string body;
+    const char* kind;
+  } rows[] = {
+      // Responses
+      {400,
+       openai("invalid_value",
+              "The image data you provided does not represent a valid image. Please check your "
+              "input and try again with one of the supported image formats: ['image/png']."),
+       "invalid_image"},
+      {400, openai("invalid_image", "No."), "invalid_image"},
+      {400, openai("image_parse_error", "No."), "invalid_image"},
+      {400, openai("unsupported_image_media_type", "No."), "invalid_image"},
+      {413, openai("image_file_too_large", "No."), "invalid_image"},
+      {400,
+       openai("invalid_value",
+              "Invalid 'input[3].output[1].image_url'. Expected a base64-encoded data URL."),
+       "invalid_image"},
+      // Chat Completions, and servers that are like it
+      {400,
+       openai("invalid_image_format",
+              "You uploaded an unsupported image. Please make sure your image is valid."),
+       "invalid_image"},
+      {400, openai("sanitizer_server_error", "You uploaded an unsupported image."),
+       "invalid_image"},
+      {400, openai("", "Invalid base64 image_url."), "invalid_image"},
+      {400, openai("", "cannot identify image file <_io.BytesIO object at 0x7f>"), "invalid_image"},
+      {400, openai("", "Invalid content type. image_url is only supported by certain models."),
+       "invalid_image"},
+      {422, R"({"error":"Failed to load image or audio file"})", "invalid_image"},
+      // Messages
+      {400, anthropic("Could not process image"), "invalid_image"},
+      {400,
+       anthropic("messages.2.content.0.tool_result.content.1.image.source.base64: image exceeds 5 "
+                 "MB maximum: 5316852 bytes > 5242880 bytes"),
+       "invalid_image"},
+      {400,
+       anthropic("messages.2.content.0.tool_result.content.1.image.source.base64.data: Image does "
+                 "not match the provided media type image/png"),
+       "invalid_image"},
+      // What speaks of no image, or of what only has its name
+      {400, openai("invalid_value", "Invalid 'input[3].output': not a valid value."),
+       "invalid_request"},
+      {400, openai("invalid_base64", "Invalid base64 data."), "invalid_request"},
+      {400, openai("unsupported_value", "The model `gpt-image-1` is not supported here."),
+       "invalid_request"},
+      {400, openai("", "Invalid value: 'view_image' is not supported."), "invalid_request"},
+      {400, openai("", "Invalid 'tools[2].description': image words expected."), "invalid_request"},
+      {400, anthropic("tools.3.custom.name: image is not a valid name"), "invalid_request"},
+      {400, openai("", "Here is an image."), "invalid_request"},
+      {400, openai("image_content_policy_violation", "No."), "content_filter"},
+      {401, openai("invalid_image", "No."), "auth"},
+      {404, R"({"error":{"message":"No endpoints found that support image input"}})",
+       "unknown_model"},
+      {500, openai("invalid_image", "No."), "server_error"},
+      {429, openai("", "Too many images: the limit is exceeded."), "rate_limit"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.status << " " << row.body) {
+      const ModelFailure failure = failure_of_status({row.status, {}}, row.body, {});
+      BOOST_TEST(failure.kind == row.kind);
+      if (std::string(row.kind) == "invalid_image") {
+        BOOST_TEST(!failure.transient);
+        BOOST_TEST((failure.code == ExitCode::refused));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_providers_words_are_what_stands_behind_the_status) {
+  BOOST_TEST(provider_words("127.0.0.1:80: HTTP status 400: No: never.") == "No: never.");
+  BOOST_TEST(provider_words("HTTP status 400: HTTP status 1") == "HTTP status 1");
+  BOOST_TEST(provider_words("HTTP status 400") == "HTTP status 400");
+  BOOST_TEST(provider_words("host: invalid_image: No.") == "host: invalid_image: No.");
 }
 
 BOOST_AUTO_TEST_CASE(the_wait_is_taken_from_wherever_it_is_named) {
@@ -145,6 +234,9 @@ BOOST_AUTO_TEST_CASE(an_error_in_a_stream_is_known_by_its_code_type_or_words) {
        ExitCode::refused, "context_length"},
       {R"({"code":"context_length_exceeded","message":"m"})", false, ExitCode::refused,
        "context_length"},
+      {R"({"code":"invalid_image","message":"m"})", false, ExitCode::refused, "invalid_image"},
+      {R"({"type":"invalid_request_error","message":"Could not process image"})", false,
+       ExitCode::refused, "invalid_image"},
       {R"({"type":"api_error","message":"m"})", true, ExitCode::unavailable, "server_error"},
       {R"({"type":"error","message":"m"})", true, ExitCode::unavailable, "server_error"},
       {"{}", true, ExitCode::unavailable, "server_error"},

@@ -1,0 +1,116 @@
+// Which calls of a response are run, in which order, and what the others are answered.
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/core/agent/loop_flight.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+BOOST_AUTO_TEST_SUITE(loop_calls)
+
+BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
+  LoopFlight flight;
+  flight.model.add(response({call("c1"), call("c1")}));
+  flight.model.add(response({call("c1"), call("c2")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const std::vector<std::string> run = {"c1", "c2"};
+  BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
+  BOOST_TEST(flight.calls_are_paired());
+  BOOST_TEST(flight.output_of(1).find("was used before") != std::string::npos);
+  BOOST_TEST(flight.events.data_of("tool.output").size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_beyond_the_budget_are_answered_not_run) {
+  LoopFlight flight(TaskBudget{.tool_calls = 2});
+  flight.model.add(response({call("c1"), call("c2"), call("c3"), call("c4")}));
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::budget));
+  BOOST_TEST(result.reason == "tool calls 2 of 2");
+  BOOST_TEST(flight.tools.dispatched.size() == 2u);
+  BOOST_TEST(flight.calls_are_paired());
+  const auto exhausted = flight.events.data_of("budget.exhausted");
+  BOOST_REQUIRE(exhausted.size() == 1u);
+  BOOST_TEST(write_json(exhausted[0]) == R"({"which":"tool_calls","limit":2,"used":2})");
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_only_read_run_together_and_are_answered_in_order) {
+  LoopFlight flight;
+  flight.tools.reading = {"a", "b", "c", "e"};
+  flight.model.add(response({call("a"), call("b"), call("w"), call("c"), call("a"), call("e")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::success));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b", "w", "c", "e"}));
+  // "c" and "e" are parted by a call whose id was used before.
+  BOOST_TEST((flight.tools.together == std::vector<std::size_t>{2}));
+  BOOST_TEST(flight.budget.tool_calls() == 5);
+  std::vector<std::string> outputs;
+  for (const Item& item : flight.loop.history().items())
+    if (const auto* one = std::get_if<ToolOutput>(&item.content)) outputs.push_back(one->call_id);
+  BOOST_TEST((outputs == std::vector<std::string>{"a", "b", "w", "c", "a", "e"}));
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_run_together_keep_to_the_budget) {
+  LoopFlight flight({.tool_calls = 3});
+  flight.tools.reading = {"a", "b", "c", "d", "e"};
+  flight.model.add(response({call("a"), call("b"), call("c"), call("d"), call("e")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::budget));
+  BOOST_TEST((flight.tools.together == std::vector<std::size_t>{3}));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b", "c"}));
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(the_first_call_of_a_group_that_ends_the_run_says_why) {
+  LoopFlight flight;
+  flight.tools.reading = {"a", "b", "c"};
+  flight.tools.all_at_once = true;
+  flight.tools.results["a"] = {
+      {"a", "x"}, CallVerdict::protected_path_changed, false, "a command changed: .github"};
+  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b"), call("c")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::integrity));
+  BOOST_TEST(end.reason == "a command changed: .github");
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_not_run_keeps_the_server_that_offers_it) {
+  LoopFlight flight;
+  flight.tools.offered_by = Json::object({{"server", "one"}, {"tool", "echo"}});
+  flight.tools.results["a"] = {{"a", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b")}));
+
+  flight.run();
+
+  BOOST_TEST(write_json(flight.events.data_of("tool.call").back()["origin"]) ==
+             R"({"server":"one","tool":"echo"})");
+}
+
+BOOST_AUTO_TEST_CASE(behind_a_call_that_ends_the_run_none_of_its_group_is_run) {
+  LoopFlight flight;
+  flight.tools.reading = {"a", "b", "c"};
+  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.model.add(response({call("a"), call("b"), call("c")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::denied));
+  BOOST_TEST((flight.tools.dispatched == std::vector<std::string>{"a", "b"}));
+  BOOST_TEST(flight.output_of(2).starts_with("Not run: the run has ended"));
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

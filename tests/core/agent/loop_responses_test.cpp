@@ -1,0 +1,206 @@
+// Responses that can't stand as they are: what is sent back, and how often.
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/core/agent/loop_flight.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+Response incomplete(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.incomplete = true;
+  one.stop_reason = "max_output_tokens";
+  return one;
+}
+
+Response paused(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.paused = true;
+  one.stop_reason = "pause_turn";
+  return one;
+}
+
+Response unusable() {
+  Response one = response({});
+  one.findings = {"a function call without a call id"};
+  return one;
+}
+
+Item reasoning() { return {Reasoning{"hm"}}; }
+
+/// A flight whose messages are checked for dangerous words.
+struct CheckedFlight : LoopFlight {
+  explicit CheckedFlight(const std::string& mode)
+      : checks({.missing_paths = "off", .dangerous_words = mode},
+               [] { return [](const std::string&) { return true; }; }) {}
+  LoopResult run() { return checked.run({user("Do it.")}, stop.get_token()); }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (const Item& item : checked.history().items())
+      if (const auto* message = std::get_if<Message>(&item.content)) all.push_back(message->text);
+    return all;
+  }
+
+  ResponseChecks checks;
+  Loop checked{{model, tools, events, budget, &checks}, ModelSettings{.model = "m"}};
+};
+
+const char* const kBadWords = "I'll skip the failing tests.";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(loop_responses)
+
+BOOST_AUTO_TEST_CASE(a_response_that_is_none_is_told_and_the_run_goes_on) {
+  const struct {
+    const char* check;
+    Response bad;
+    int times;
+  } rows[] = {
+      {"incomplete", incomplete({assistant("half")}), 2},
+      {"reasoning_only", response({reasoning()}), 1},
+      {"unusable_item", unusable(), 3},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.check) {
+      LoopFlight flight;
+      for (int i = 0; i < row.times; ++i) flight.model.add(row.bad);
+      flight.model.add(response({assistant("Done.")}));
+
+      BOOST_TEST((flight.run().code == ExitCode::success));
+
+      const auto hits = flight.events.data_of("check.hit");
+      BOOST_TEST(hits.size() == static_cast<std::size_t>(row.times));
+      for (const Json& hit : hits) {
+        BOOST_TEST(hit.string_at("check") == row.check);
+        BOOST_TEST(hit["sent"].is_string());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_provider_that_paused_goes_on_from_what_it_sent) {
+  LoopFlight flight;
+  flight.model.add(paused({assistant("I search.")}));
+  flight.model.add(response({assistant("Found.")}));
+
+  const LoopResult result = flight.run();
+
+  BOOST_TEST((result.code == ExitCode::success));
+  BOOST_REQUIRE(flight.model.requests.size() == 2u);
+  const auto& first = flight.model.requests[0];
+  const auto& second = flight.model.requests[1];
+  BOOST_REQUIRE(second.size() == first.size() + 1);
+  BOOST_TEST(std::get<Message>(second.back().content).text == "I search.");
+  BOOST_TEST(flight.loop.last_message() == "Found.");
+}
+
+BOOST_AUTO_TEST_CASE(words_that_are_sent_back_come_before_the_calls_of_their_response) {
+  CheckedFlight flight("correct");
+  flight.model.add(response({assistant(kBadWords), call("c1"), call("c2")}));
+  flight.model.add(response({assistant("I'll mend the cause."), call("c3")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const std::vector<std::string> run = {"c3"};
+  BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
+  const auto& asked = flight.model.requests[1];
+  BOOST_REQUIRE(asked.size() == 7u);  // prompt, message, two calls, two outputs, correction
+  for (std::size_t i : {4u, 5u}) {
+    const auto* output = std::get_if<ToolOutput>(&asked[i].content);
+    BOOST_REQUIRE(output);
+    BOOST_TEST(output->text.starts_with("Not run: "));
+  }
+  const auto* correction = std::get_if<Message>(&asked[6].content);
+  BOOST_REQUIRE(correction);
+  BOOST_TEST((correction->role == Message::Role::user));
+  BOOST_TEST(correction->text.find("skip the failing tests") != std::string::npos);
+  const auto outputs = flight.events.data_of("tool.output");
+  BOOST_REQUIRE(outputs.size() == 2u);
+  for (const Json& output : outputs) BOOST_TEST(output.string_at("verdict") == "not_run");
+  BOOST_TEST(flight.events.data_of("check.hit").at(0).string_at("sent") ==
+             correction->text.substr(
+                 0, flight.events.data_of("check.hit").at(0).string_at("sent").size()));
+}
+
+BOOST_AUTO_TEST_CASE(words_are_sent_back_three_times_in_a_row_at_most) {
+  CheckedFlight flight("correct");
+  for (int i = 0; i < 5; ++i)
+    flight.model.add(response({assistant(kBadWords), call("c" + std::to_string(i))}));
+  flight.model.add(response({assistant("All is well."), call("c5")}));
+  flight.model.add(response({assistant(kBadWords), call("c6")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const std::vector<std::string> run = {"c3", "c4", "c5"};
+  BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
+  std::string sent;
+  for (const Json& hit : flight.events.data_of("check.hit"))
+    sent += hit["sent"].is_string() ? "s" : "-";
+  BOOST_TEST(sent == "sss--s");
+}
+
+BOOST_AUTO_TEST_CASE(words_of_a_final_message_that_are_sent_back_do_not_end_the_run) {
+  CheckedFlight flight("correct");
+  flight.model.add(response({assistant("I skipped the failing tests.")}));
+  flight.model.add(response({assistant("I mended the cause.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  BOOST_TEST(flight.checked.last_message() == "I mended the cause.");
+}
+
+BOOST_AUTO_TEST_CASE(words_that_are_only_warned_of_change_nothing) {
+  for (const std::string mode : {"warn", "off"}) {
+    BOOST_TEST_CONTEXT(mode) {
+      CheckedFlight flight(mode);
+      flight.model.add(response({assistant(kBadWords), call("c1")}));
+      flight.model.add(response({assistant("Done.")}));
+
+      BOOST_TEST((flight.run().code == ExitCode::success));
+
+      BOOST_TEST(flight.tools.dispatched.size() == 1u);
+      BOOST_TEST(flight.texts().size() == 3u);
+      const auto hits = flight.events.data_of("check.hit");
+      BOOST_TEST(hits.size() == (mode == "warn" ? 1u : 0u));
+      for (const Json& hit : hits) BOOST_TEST(!hit["sent"].is_string());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_could_not_be_used_is_told_beside_words_that_are_sent_back) {
+  CheckedFlight flight("correct");
+  Response both = response({assistant(kBadWords), call("c1")});
+  both.findings = {"a function call without a call id"};
+  flight.model.add(both);
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const auto texts = flight.texts();
+  BOOST_REQUIRE(texts.size() == 5u);
+  BOOST_TEST(texts[3].find("a function call without a call id") != std::string::npos);
+  BOOST_TEST(flight.calls_are_paired());
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_cut_off_at_its_length_limit_is_asked_for_as_a_whole) {
+  LoopFlight flight;
+  ModelSettings settings{.model = "m", .max_output_tokens = 100};
+  settings.output_schema = OutputSchema{.schema = Json::object({{"type", "object"}})};
+  Loop answering({flight.model, flight.tools, flight.events, flight.budget}, settings);
+  flight.model.add(incomplete({assistant("{\"a\":")}));
+  flight.model.add(response({assistant("{}")}));
+
+  BOOST_TEST((answering.run({user("Do it.")}, {}).code == ExitCode::success));
+
+  const auto* asked = std::get_if<Message>(&flight.model.requests[1].back().content);
+  BOOST_REQUIRE(asked);
+  BOOST_TEST(asked->text.find("send it again, whole") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
