@@ -146,7 +146,9 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
     if (folder == workspace) options.hidden = is_hidden;
     return std::make_unique<ReadFile>(files, folder, std::move(options));
   }));
-  add(std::make_unique<ListDir>(view, workspace, is_not_of_the_tree, shown_output));
+  add(std::make_unique<ListDir>(
+      view, workspace, parts.clock,
+      ListDirOptions{.hidden = is_not_of_the_tree, .room = shown_output}));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
     SearchFilesOptions options{.most_output = shown_output - shown_output / 8};
     if (folder == workspace) options.absent = is_not_of_the_tree;

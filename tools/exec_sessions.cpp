@@ -56,7 +56,6 @@ int ExecSessions::open(Command command, std::vector<std::string> asked) {
   }
   auto running = launcher_.start(command);
   const milliseconds timeout = std::min(command.timeout, launcher_.time_left());
-  command.timeout = timeout;
   const std::lock_guard lock(mutex_);
   const int id = ++last_id_;
   sessions_.emplace(
@@ -123,7 +122,8 @@ ExecSessions::News ExecSessions::wait(int id, milliseconds time, std::size_t sho
   std::unique_lock lock(mutex_);
   ExecSession& session = find(id);
   const auto over = [&session] { return session.ended() || session.failure(); };
-  changed_.wait_for(lock, stop, std::min(time, launcher_.time_left()), over);
+  // At the end of the run's time each session ends, or the stop is requested.
+  changed_.wait_for(lock, stop, time, over);
   if (stop.stop_requested() && !over()) {
     session.end(Ending::cancelled);
     wake();

@@ -18,6 +18,11 @@ namespace {
 
 constexpr int kCommits = 5;
 
+/// The repository's side is given up: the time is over, or the run is to end.
+class StatusGivenUp : public Error {
+  using Error::Error;
+};
+
 std::string upstream_text(const GitTreeState& state) {
   std::string text = "upstream " + one_line(state.upstream);
   if (state.upstream_is_gone) return text + ", which is gone";
@@ -84,8 +89,14 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   std::optional<GitContent> content;
   std::vector<OuterIgnoreFile> outer;
   const auto deadline = clock_.steady() + options_.time_limit;
+  const auto pace = [&] {
+    if (stop.stop_requested()) throw StatusGivenUp("the run is to end");
+    if (clock_.steady() >= deadline)
+      throw StatusGivenUp("not done within " + std::to_string(options_.time_limit.count() / 1000) +
+                          " s");
+  };
   try {
-    state = read_git_tree(repository_, kCommits);
+    state = read_git_tree(repository_, kCommits, pace);
     content.emplace(repository_);
     outer = outer_ignore_files(repository_);
   } catch (const Error& error) {
@@ -93,10 +104,16 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   }
   GitComparison tree(state, *content, files_, options_.hidden, options_.most_paths);
   bool ended = false;
+  const auto goes_on = [&] {
+    ended = ended || stop.stop_requested() || clock_.steady() >= deadline;
+    return !ended;
+  };
   WalkOptions walk_options{
-      .dot_names = true, .with_links = true, .keeps = [&](std::string_view path, bool is_folder) {
-        return tree.is_tracked(path, is_folder);
-      }};
+      .dot_names = true,
+      .with_links = true,
+      .keeps = [&](std::string_view path,
+                   bool is_folder) { return tree.is_tracked(path, is_folder); },
+      .goes_on = goes_on};
   TreeWalk walk(
       outer_rules(outer), [&](const std::string& path) { return !tree.is_submodule(path); },
       std::move(walk_options));
@@ -104,9 +121,9 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   Fd root = open_beneath(files_.root(), ".", O_RDONLY | O_DIRECTORY);
   if (!root) throw ToolError("The workspace can't be read");
   walk.run(std::move(root), "", [&](const WalkedFile& file) {
-    if (seen++ % 16 == 0) ended = stop.stop_requested() || clock_.steady() >= deadline;
-    if (!ended) tree.look_at(file);
-    return !ended;
+    if (seen++ % 16 == 0 && !goes_on()) return false;
+    tree.look_at(file);
+    return true;
   });
   if (!ended) tree.finish();
 

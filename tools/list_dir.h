@@ -1,21 +1,27 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
+#include "core/base/clock.h"
 #include "core/base/files.h"
 #include "tools/missing_path.h"
 #include "tools/tool.h"
 
 namespace sortie {
 
+struct ListDirOptions {
+  HiddenPaths hidden{};         ///< paths that are left out
+  std::size_t room = 1u << 20;  ///< bytes of the names that are shown at once
+  std::chrono::milliseconds time_limit = std::chrono::seconds(20);
+};
+
 /// `list_dir`: what is in a folder, some levels deep, sorted.
 class ListDir : public Tool {
  public:
   /// @param workspace  absolute: a path that begins with it is taken as relative to it
-  /// @param hidden     paths that are left out
-  /// @param room       bytes of the names that are shown at once
-  ListDir(const Files& files, std::filesystem::path workspace, HiddenPaths hidden = {},
-          std::size_t room = 1u << 20);
+  ListDir(const Files& files, std::filesystem::path workspace, const Clock& clock,
+          ListDirOptions options = {});
   const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
@@ -29,8 +35,8 @@ class ListDir : public Tool {
 
   const Files& files_;
   std::filesystem::path workspace_;
-  HiddenPaths hidden_;
-  std::size_t room_;
+  const Clock& clock_;
+  ListDirOptions options_;
   ToolSpec spec_;
 };
 

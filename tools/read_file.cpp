@@ -135,6 +135,9 @@ ToolResult ReadFile::run(const Json& arguments, std::stop_token stop) {
   if (!options_.stream(path, [&](std::string_view piece) { return reading.take(piece); }))
     throw ToolError(missing_path(files_, path, options_.hidden));
   reading.finish();
+  // How many lines there are is not known then.
+  if (stop.stop_requested() && !reading.is_binary())
+    throw ToolError(name + " was not read to its end: the run is to end");
   ToolResult result;
   if (reading.is_binary()) {
     const auto status = files_.status(files_.resolve(path));

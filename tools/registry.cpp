@@ -311,6 +311,7 @@ void ToolRegistry::perform(Pending& pending, std::stop_token stop) const {
   if (pending.entry == nullptr) return;
   const auto start = clock_.steady();
   try {
+    if (stop.stop_requested()) throw ToolError("Not run: the run is to end");
     pending.result = pending.entry->tool->run(pending.arguments, stop);
   } catch (const ToolError& error) {
     pending.result.text = error.what();

@@ -125,6 +125,7 @@ class Search {
   /// @param named  the call names this very file: no glob and no ignore file leaves it out
   /// @return false where the search is to end
   bool look_into(const WalkedFile& file, bool named = false);
+  bool go_on();
   bool is_hidden(std::string_view path) const { return hidden_ && hidden_(fs::path(path)); }
   /// Whether the glob asks for names that begin with a dot.
   bool names_dots() const { return filter_.names_dots(); }
@@ -143,7 +144,6 @@ class Search {
           std::string(error.what()));
     }
   }
-  bool go_on();
   std::optional<std::string_view> read(const WalkedFile& file);
   void could_not(const char* why, std::string_view path);
   void search(std::string_view text, std::string_view path);
@@ -413,6 +413,7 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   WalkOptions walk_options;
   walk_options.dot_names = search.names_dots();
   walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
+  walk_options.goes_on = [&search] { return search.go_on(); };
   TreeWalk walk(
       std::move(rules),
       [&](const std::string& below) {

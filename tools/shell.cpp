@@ -41,6 +41,9 @@ std::vector<std::string> argv_of(const Json& command) {
   return argv;
 }
 
+/// How much earlier than at its own limit a command ends that the run's time has ended.
+constexpr std::chrono::milliseconds kClose{100};
+
 std::string seconds(std::chrono::milliseconds time) {
   char text[40];
   const double value = static_cast<double>(time.count()) / 1000;
@@ -65,6 +68,8 @@ std::string ending_line(const ExitStatus& exit, const Command& command) {
              (exit.detail.empty() ? "" : ": " + exit.detail);
     }
     case Ending::timed_out:
+      if (exit.duration + kClose < command.timeout)
+        return "Killed after " + seconds(exit.duration) + " s: the run's time is up (budget.time)";
       return "Killed after " + seconds(command.timeout) + " s: command_timeout";
     case Ending::output_limit:
       return "Killed after " + size_in_words(command.max_output_bytes) + " of output: output";

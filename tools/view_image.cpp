@@ -42,11 +42,13 @@ std::vector<Action> ViewImage::actions(const Json& arguments) const {
   return {ReadPath{path}, ReadPath{files_.resolve(path)}};
 }
 
-ToolResult ViewImage::run(const Json& arguments, std::stop_token) {
+ToolResult ViewImage::run(const Json& arguments, std::stop_token stop) {
   const auto path = workspace_path(arguments.string_at("path"), workspace_);
   const std::string name = one_line(path.string(), 400);
   const auto content = files_.read(path, kMaxImageBytes);
   if (!content) throw ToolError(missing_path(files_, path, hidden_));
+  // Of a disk that is slow: what follows is short, and nobody sees the image any more.
+  if (stop.stop_requested()) throw ToolError(name + " is not shown: the run is to end");
   const auto header = read_image_header(*content);
   if (!header) throw ToolError(name + " " + why_not_shown(*content));
   // Every later request would hold it: one that a provider can't decode would end the run.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/stop_at.h"
 #include "core/base/words.h"
 #include "core/model/image_refusal.h"
 
@@ -16,6 +17,9 @@ constexpr int kMostReasoningOnly = 1;
 constexpr int kMostPaused = 10;
 constexpr std::size_t kMostProviderWords = 400;  ///< bytes
 constexpr std::int64_t kMostTogether = 16;       ///< calls that are begun before the first output
+/// How long after the end of the time tools are asked to stop. Commands and requests to servers
+/// have that end as a limit of their own, and tell of it in their own words.
+constexpr std::chrono::milliseconds kAfterTime{20};
 
 ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
   settings.tools = tools.specs();
@@ -71,6 +75,9 @@ LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
   corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = 0;
+  const StopAt tools_stop(
+      stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
+  tools_stop_ = tools_stop.token();
   for (;;)
     if (auto end = one_turn(stop)) return *end;
 }
@@ -295,8 +302,11 @@ std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
     }
     const auto together = left.first(count_together(left));
     const std::size_t before = answered_.size();
-    end = run_together(together, stop);
+    end = run_together(together);
     left = left.subspan(std::max<std::size_t>(answered_.size() - before, 1));
+    // Told at once: what stands before the next request may take time too.
+    if (!end && left.empty() && !stop.stop_requested())
+      if (const auto up = parts_.budget.time_up()) end = exhausted(*up);
   }
   return end;
 }
@@ -329,12 +339,11 @@ std::size_t Loop::count_together(std::span<const ToolCall> calls) const {
   return count;
 }
 
-std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls,
-                                             std::stop_token stop) {
+std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls) {
   const FitOutput fit = [this](ToolOutput& output) { return conversation_.fit(output); };
   std::optional<LoopResult> end;
   if (calls.size() == 1) {
-    CallResult result = parts_.tools.dispatch(calls.front(), turn(), fit, stop);
+    CallResult result = parts_.tools.dispatch(calls.front(), turn(), fit, tools_stop_);
     end = end_by(result);
     keep(calls.front(), std::move(result));
     return end;
@@ -344,7 +353,7 @@ std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls,
     if (!end) end = end_by(result);  // the first counts
     keep(calls[next++], std::move(result));
   };
-  parts_.tools.dispatch_together(calls, turn(), fit, take, stop);
+  parts_.tools.dispatch_together(calls, turn(), fit, take, tools_stop_);
   return end;
 }
 

@@ -61,6 +61,7 @@ class Loop {
   /// @param settings  `tools` is replaced by what the tool host offers
   Loop(Parts parts, ModelSettings settings, ContextSettings context = {});
 
+  /// Tools are asked to stop when `stop` is, and when the budget's time is up.
   /// @param items  put at the end of the history first: the prompt, or feedback
   /// @throws Error  from the event sink (the transcript can't be written) or the launcher
   LoopResult run(std::vector<Item> items, std::stop_token stop);
@@ -113,7 +114,7 @@ class Loop {
   std::optional<Obstacle> obstacle(const ToolCall& call);
   /// How many calls from the first on may run at the same time; 1: that one alone.
   std::size_t count_together(std::span<const ToolCall> calls) const;
-  std::optional<LoopResult> run_together(std::span<const ToolCall> calls, std::stop_token stop);
+  std::optional<LoopResult> run_together(std::span<const ToolCall> calls);
   void keep(const ToolCall& call, CallResult result);
   /// Gives the call an output without running it.
   void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
@@ -123,7 +124,8 @@ class Loop {
 
   Parts parts_;
   Conversation conversation_;
-  bool too_long_ = false;  ///< the provider said so since the last response
+  std::stop_token tools_stop_{};  ///< of run(): its own, and the end of the budget's time
+  bool too_long_ = false;         ///< the provider said so since the last response
   std::string last_message_;
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row

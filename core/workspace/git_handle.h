@@ -25,6 +25,7 @@ using GitIndex = GitHandle<git_index, git_index_free>;
 using GitConfig = GitHandle<git_config, git_config_free>;
 using GitReference = GitHandle<git_reference, git_reference_free>;
 using GitObject = GitHandle<git_object, git_object_free>;
+using GitCommit = GitHandle<git_commit, git_commit_free>;
 using GitTree = GitHandle<git_tree, git_tree_free>;
 using GitTreeEntry = GitHandle<git_tree_entry, git_tree_entry_free>;
 using GitBlob = GitHandle<git_blob, git_blob_free>;

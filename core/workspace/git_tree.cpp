@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "core/base/clock.h"
+#include "core/workspace/git_distance.h"
 #include "core/workspace/git_repository.h"
 
 namespace sortie {
@@ -15,7 +17,36 @@ namespace {
 constexpr auto kUnreadable = ExitCode::environment;
 
 using GitWalk = GitHandle<git_revwalk, git_revwalk_free>;
-using GitCommit = GitHandle<git_commit, git_commit_free>;
+
+/// Lets libgit2 ask for the pace; what that throws waits until libgit2 has returned.
+class GitPace {
+ public:
+  explicit GitPace(const Pace& pace) : pace_(pace) {}
+  void operator()() const {
+    if (pace_) pace_();
+  }
+  /// As git_diff_progress_cb.
+  static int on_progress(const git_diff*, const char*, const char*, void* self) {
+    return static_cast<GitPace*>(self)->ask();
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  int ask() noexcept {
+    try {
+      (*this)();
+      return 0;
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return GIT_EUSER;
+    }
+  }
+
+  const Pace& pace_;
+  std::exception_ptr thrown_{};
+};
 
 /// A libgit2 string.
 struct GitText {
@@ -50,7 +81,7 @@ const char* name_of_state(int state) {
   }
 }
 
-void read_branch(git_repository& repository, GitTreeState& state) {
+void read_branch(git_repository& repository, const Pace& pace, GitTreeState& state) {
   GitReference head;
   if (git_reference_lookup(GitOut(head), &repository, "HEAD") < 0) return;
   const char* const target = git_reference_symbolic_target(head.get());
@@ -68,14 +99,10 @@ void read_branch(git_repository& repository, GitTreeState& state) {
   git_oid there;
   state.upstream_is_gone = git_reference_name_to_id(&there, &repository, full.c_str()) < 0;
   if (state.upstream_is_gone || git_reference_name_to_id(&here, &repository, target) < 0) return;
-  std::size_t ahead = 0;
-  std::size_t behind = 0;
-  // Of a shallow clone the commits may not be there; the same commit on both sides needs none.
-  if (git_oid_equal(&here, &there) == 0 &&
-      git_graph_ahead_behind(&ahead, &behind, &repository, &here, &there) < 0)
-    return;
-  state.ahead = ahead;
-  state.behind = behind;
+  const auto distance = git_distance(repository, here, there, pace);
+  if (!distance) return;
+  state.ahead = distance->ahead;
+  state.behind = distance->behind;
 }
 
 /// Of the repository's own configuration.
@@ -109,12 +136,14 @@ TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
   return file;
 }
 
-void read_index(git_index& index, const std::string& prefix, GitTreeState& state) {
+void read_index(git_index& index, const std::string& prefix, const GitPace& pace,
+                GitTreeState& state) {
   struct stat status {};
   const char* const path = git_index_path(&index);
   if (path != nullptr) (void)::stat(path, &status);
   const std::size_t count = git_index_entrycount(&index);
   for (std::size_t i = 0; i < count; ++i) {
+    if (i % 1024 == 0) pace();
     const git_index_entry& entry = *git_index_get_byindex(&index, i);
     if (!std::string_view(entry.path).starts_with(prefix)) continue;
     TrackedFile file = tracked_file(entry, prefix.size(), status.st_mtim);
@@ -189,7 +218,7 @@ void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeS
 }
 
 void read_staged(git_repository& repository, git_index& index, const std::string& prefix,
-                 GitTreeState& state) {
+                 GitPace& pace, GitTreeState& state) {
   GitTree tree;
   if (!state.head.empty()) {
     GitObject object;
@@ -201,9 +230,13 @@ void read_staged(git_repository& repository, git_index& index, const std::string
   options.flags =
       GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
   options.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
+  options.progress_cb = GitPace::on_progress;
+  options.payload = &pace;
   GitDiff diff;
-  check_git(git_diff_tree_to_index(GitOut(diff), &repository, tree.get(), &index, &options),
-            "what is staged", kUnreadable);
+  const int result =
+      git_diff_tree_to_index(GitOut(diff), &repository, tree.get(), &index, &options);
+  pace.rethrow();
+  check_git(result, "what is staged", kUnreadable);
   find_renames(repository, *diff);
   const std::size_t count = git_diff_num_deltas(diff.get());
   for (std::size_t i = 0; i < count; ++i) {
@@ -246,22 +279,25 @@ std::string prefix_of(const fs::path& workspace, const FoundRepository& found) {
 
 }  // namespace
 
-GitTreeState read_git_tree(const fs::path& workspace, int commits) {
+GitTreeState read_git_tree(const fs::path& workspace, int commits, const Pace& given_pace) {
+  GitPace pace(given_pace);
   const FoundRepository found = find_repository(workspace);
   if (!found.handle)
     throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
   git_repository& repository = *found.handle;
   const std::string prefix = prefix_of(workspace, found);
   GitTreeState state;
-  read_branch(repository, state);
+  read_branch(repository, given_pace, state);
+  pace();
   state.head = head_commit(repository);
   state.doing = name_of_state(git_repository_state(&repository));
   state.modes_count = is_set(repository, "core.filemode", true);
   state.links_count = is_set(repository, "core.symlinks", true);
   GitIndex index;
   check_git(git_repository_index(GitOut(index), &repository), "the index", kUnreadable);
-  read_index(*index, prefix, state);
-  read_staged(repository, *index, prefix, state);
+  read_index(*index, prefix, pace, state);
+  read_staged(repository, *index, prefix, pace, state);
+  pace();
   read_commits(repository, commits, state);
   return state;
 }

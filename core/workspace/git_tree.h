@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/workspace/workspace.h"
+
 namespace sortie {
 
 /// A file that the index lists, and what git remembers of it.
@@ -58,8 +60,10 @@ struct GitTreeState {
 };
 
 /// @param workspace  absolute, links resolved: a working tree, or a folder of one
+/// @param pace       what it throws goes through
 /// @throws Error  ExitCode::environment for a repository that can't be read
-GitTreeState read_git_tree(const std::filesystem::path& workspace, int commits);
+GitTreeState read_git_tree(const std::filesystem::path& workspace, int commits,
+                           const Pace& pace = {});
 
 /// Names that begin with a dot and that the index lists, or that it lists something below:
 /// ".github", "web/.eslintrc". Relative to the workspace; none where there is no repository, or

@@ -17,6 +17,7 @@ class FakeToolHost : public ToolHost {
   std::vector<std::string> dispatched;             ///< call ids in order
   std::vector<std::string> names = {"shell"};      ///< of the tools
   std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
+  std::function<void(std::stop_token)> work{};     ///< of each call
   std::vector<std::string> reading;                ///< ids of calls that only read
   std::vector<std::size_t> together;               ///< sizes of the groups that were dispatched
   bool all_at_once = false;  ///< groups: also what stands behind a call that ends the run
@@ -43,9 +44,11 @@ class FakeToolHost : public ToolHost {
     }
     ToolHost::dispatch_together(calls, turn, fit, take, stop);
   }
-  CallResult dispatch(const ToolCall& call, int, const FitOutput& fit, std::stop_token) override {
+  CallResult dispatch(const ToolCall& call, int, const FitOutput& fit,
+                      std::stop_token stop) override {
     dispatched.push_back(call.call_id);
     if (on_call) on_call(call);
+    if (work) work(stop);
     const auto it = results.find(call.call_id);
     CallResult result = it != results.end() ? it->second : CallResult{{call.call_id, "ok"}};
     fit(result.output);

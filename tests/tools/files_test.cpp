@@ -1,12 +1,15 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/error.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/memory_files.h"
 #include "tools/list_dir.h"
 #include "tools/read_file.h"
 #include "tools/update_plan.h"
 
 using namespace sortie;
+using sortie::test::FakeClock;
+namespace fs = std::filesystem;
 
 BOOST_AUTO_TEST_SUITE(file_tools)
 
@@ -99,7 +102,8 @@ BOOST_AUTO_TEST_CASE(a_folder_is_listed_sorted_with_kinds_depth_and_limit) {
   files.content[".git/config"] = {""};
   files.content[".env"] = {""};
   files.links["l"] = "a/x";
-  ListDir tool(files, "/w", [](const auto& path) { return path == ".env"; });
+  const FakeClock clock;
+  ListDir tool(files, "/w", clock, {.hidden = [](const auto& path) { return path == ".env"; }});
   const auto list = [&](const char* arguments) {
     return text_of(tool.run(parse_json(arguments), {}));
   };
@@ -111,6 +115,47 @@ BOOST_AUTO_TEST_CASE(a_folder_is_listed_sorted_with_kinds_depth_and_limit) {
   BOOST_TEST(list(R"({"limit":4})") == ".git/\na/\nb\nl -> a/x\n");
   BOOST_CHECK_THROW(list(R"({"path":"b"})"), ToolError);
   BOOST_CHECK_THROW(list(R"({"path":"none"})"), ToolError);
+}
+
+/// Files of which a folder takes a while.
+class SlowFolders : public MemoryFiles {
+ public:
+  std::function<void()> on_list{};
+  std::vector<FolderEntry> list(const fs::path& folder) const override {
+    on_list();
+    return MemoryFiles::list(folder);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_listing_is_ended_at_its_time_limit_and_at_a_stop) {
+  SlowFolders files;
+  for (int i = 10; i < 90; ++i) files.content["d" + std::to_string(i) + "/f"] = {""};
+  FakeClock clock;
+  std::stop_source stop;
+  int lists = 0;
+  ListDir tool(files, "/w", clock, {.time_limit = std::chrono::seconds(20)});
+  const auto note = [&](std::function<void()> on_list) {
+    lists = 0;
+    files.on_list = [&, on_list] {
+      ++lists;
+      on_list();
+    };
+    return tool.run(parse_json(R"({"depth":2})"), stop.get_token()).note;
+  };
+  const auto told = [](const std::string& why) {
+    return "the listing was ended early, " + why +
+           ": there may be more, a smaller `depth` or `path` shows it";
+  };
+
+  BOOST_TEST(note([] {}) == "");
+  BOOST_TEST(lists == 81);
+  BOOST_TEST(note([&] { clock.monotonic += std::chrono::seconds(3); }) ==
+             told("at its time limit"));
+  BOOST_TEST(lists == 7);
+  BOOST_TEST(note([&] {
+               if (lists == 5) stop.request_stop();
+             }) == told("since the run is to end"));
+  BOOST_TEST(lists == 5);
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_has_at_most_one_step_in_progress) {

@@ -482,18 +482,32 @@ BOOST_AUTO_TEST_CASE(a_rename_that_touches_a_hidden_path_names_the_other_side_al
 BOOST_AUTO_TEST_CASE(a_status_is_ended_at_its_time_limit_or_a_stop_and_says_so) {
   const Repository repository;
   for (int i = 0; i < 100; ++i) repository.write("n" + std::to_string(i), "x\n");
+  for (int i = 0; i < 100; ++i) repository.write("d" + std::to_string(i) + "/none/f", "x\n");
+  FakeClock clock;
   std::stop_source stop;
-  stop.request_stop();
-  const auto note = [&](std::chrono::milliseconds limit, std::stop_token token) {
-    GitStatus tool(*repository.files, repository.workspace, repository.clock,
-                   {.time_limit = limit});
-    return tool.run(Json::object(), std::move(token)).note;
+  const auto result = [&](const std::function<void()>& on_path) {
+    GitStatus tool(*repository.files, repository.workspace, clock,
+                   {.hidden = [&](const fs::path&) { return on_path(), true; }});
+    return tool.run(Json::object(), stop.get_token());
   };
 
-  BOOST_TEST(note(std::chrono::seconds(1), {}).empty());
-  BOOST_TEST(note(std::chrono::seconds(0), {}).find("ended early") != std::string::npos);
-  BOOST_TEST(note(std::chrono::seconds(1), stop.get_token()).find("ended early") !=
+  BOOST_TEST(result([] {}).note.empty());
+  BOOST_TEST(result([&] { clock.monotonic += std::chrono::seconds(3); }).note.find("ended early") !=
              std::string::npos);
+  BOOST_TEST(result([&] { stop.request_stop(); }).note.find("ended early") != std::string::npos);
+
+  // What the repository itself says is all or nothing.
+  const auto error = [&](std::chrono::milliseconds limit) {
+    GitStatus tool(*repository.files, repository.workspace, clock, {.time_limit = limit});
+    try {
+      return tool.run(Json::object(), stop.get_token()).text;
+    } catch (const ToolError& failed) {
+      return std::string(failed.what());
+    }
+  };
+  BOOST_TEST(error(std::chrono::seconds(20)) == "The repository can't be read: the run is to end");
+  stop = std::stop_source();
+  BOOST_TEST(error(std::chrono::seconds(0)) == "The repository can't be read: not done within 0 s");
 }
 
 BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {

@@ -465,6 +465,28 @@ BOOST_FIXTURE_TEST_CASE(calls_that_only_read_run_at_the_same_time, Fixture) {
   BOOST_TEST((order == Types{"1", "2", "3", "4"}));
 }
 
+BOOST_FIXTURE_TEST_CASE(what_is_called_when_the_run_is_to_end_is_not_begun, Fixture) {
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<Meeting>(1));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock);
+  const std::vector<ToolCall> calls = {{"1", "read_file", R"({"path":"a"})"},
+                                       {"2", "read_file", R"({"path":"b"})"}};
+  std::stop_source stop;
+  stop.request_stop();
+  std::vector<CallResult> results = {registry.dispatch(calls[0], 1, {}, stop.get_token())};
+
+  registry.dispatch_together(
+      calls, 1, {}, [&](CallResult result) { results.push_back(std::move(result)); },
+      stop.get_token());
+
+  BOOST_REQUIRE(results.size() == 3u);
+  for (const CallResult& result : results) {
+    BOOST_TEST(result.output.text == "Not run: the run is to end");
+    BOOST_TEST(!result.output.success);
+  }
+  BOOST_TEST(events.data_of("tool.output").size() == 3u);
+}
+
 BOOST_FIXTURE_TEST_CASE(what_ends_the_run_is_thrown_from_a_group_too, Fixture) {
   std::vector<std::unique_ptr<Tool>> made;
   made.push_back(std::make_unique<Meeting>(2));

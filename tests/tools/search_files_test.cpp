@@ -359,6 +359,33 @@ BOOST_AUTO_TEST_CASE(a_search_is_bounded_in_matches_output_size_time_and_depth) 
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(folders_without_files_are_walked_no_longer_than_all_else) {
+  Tree tree;
+  for (int i = 100; i < 300; ++i) fs::create_directories(tree.folder / ("d" + std::to_string(i)));
+  int folders = 0;
+  std::stop_source stop;
+  const auto head = [&](const std::function<void()>& on_folder) {
+    folders = 0;
+    tree.hidden = [&, on_folder](const fs::path&) {
+      ++folders;
+      on_folder();
+      return false;
+    };
+    return tree.run(Json::object({{"pattern", "x"}}), stop.get_token()).head;
+  };
+
+  BOOST_TEST(head([] {}) == "No line matches\n");
+  BOOST_TEST(folders == 200);
+  BOOST_TEST(head([&] {
+               tree.clock.monotonic += std::chrono::seconds(3);
+             }).find("ended at its time limit") != std::string::npos);
+  BOOST_TEST(folders == 7);
+  BOOST_TEST(head([&] {
+               if (folders == 5) stop.request_stop();
+             }).find("was stopped") != std::string::npos);
+  BOOST_TEST(folders == 5);
+}
+
 BOOST_AUTO_TEST_CASE(hostile_trees_do_no_harm) {
   const Tree tree;
   // Names that are no text.

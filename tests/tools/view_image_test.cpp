@@ -112,4 +112,11 @@ BOOST_FIXTURE_TEST_CASE(the_largest_image_is_shown, Fixture) {
   BOOST_TEST(view("large.gif").images.at(0).base64.size() == (kMaxImageBytes + 2) / 3 * 4);
 }
 
+BOOST_FIXTURE_TEST_CASE(nothing_is_shown_any_more_once_the_run_is_to_end, Fixture) {
+  write("a.png", images::kPng);
+  std::stop_source stop;
+  stop.request_stop();
+  BOOST_CHECK_THROW(tool.run(Json::object({{"path", "a.png"}}), stop.get_token()), ToolError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

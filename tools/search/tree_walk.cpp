@@ -64,8 +64,9 @@ void add_rules_of(int folder, const std::string& path, IgnoreRules& rules) {
 void TreeWalk::run(Fd folder, const std::string& path,
                    const std::function<bool(const WalkedFile&)>& take) {
   folders_.clear();
-  if (!begin(std::move(folder), path)) return;
-  while (!folders_.empty()) {
+  ended_ = false;
+  begin(std::move(folder), path);
+  while (!folders_.empty() && !ended_) {
     Folder& last = folders_.back();
     if (last.next == last.entries.size()) {
       rules_.leave(last.path);
@@ -94,14 +95,21 @@ void TreeWalk::run(Fd folder, const std::string& path,
   }
 }
 
-bool TreeWalk::begin(Fd open, const std::string& path) {
+bool TreeWalk::must_end() {
+  if (!ended_ && options_.goes_on) ended_ = !options_.goes_on();
+  return ended_;
+}
+
+void TreeWalk::begin(Fd open, const std::string& path) {
+  if (must_end()) return;
   add_rules_of(open.get(), path, rules_);
   Folder folder{.open = std::move(open), .path = path, .names = {}, .entries = {}};
   if (!read_entries(folder)) {
     ++counts_.closed_folders;
     rules_.leave(folder.path);
-    return false;
+    return;
   }
+  if (ended_) return;
   // A folder stands where its contents' paths do: "a.c" before "a/b".
   std::sort(folder.entries.begin(), folder.entries.end(), [&](const Entry& a, const Entry& b) {
     const char* const left = folder.names.data() + a.name;
@@ -116,7 +124,6 @@ bool TreeWalk::begin(Fd open, const std::string& path) {
     return last(a, left, at) < last(b, right, at);
   });
   folders_.push_back(std::move(folder));
-  return true;
 }
 
 bool TreeWalk::read_entries(Folder& folder) {
@@ -124,7 +131,7 @@ bool TreeWalk::read_entries(Folder& folder) {
   for (;;) {
     const long count = ::syscall(SYS_getdents64, folder.open.get(), buffer_.data(), buffer_.size());
     if (count < 0) return false;
-    if (count == 0) return true;
+    if (count == 0 || must_end()) return true;
     for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
       const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer_.data() + at);
       at += entry->length;

@@ -35,6 +35,8 @@ struct WalkOptions {
   std::function<bool(std::string_view path, bool is_folder)> keeps{};
   /// Asked of a name that begins with a dot, where `dot_names` leaves it out; true takes it in.
   std::function<bool(std::string_view path)> keeps_dot_name{};
+  /// Asked of each folder, and in the midst of a long one; false ends the walk.
+  std::function<bool()> goes_on{};
 };
 
 /// Goes through a tree in the order of its paths' bytes. Links are not followed, so that there are
@@ -68,7 +70,8 @@ class TreeWalk {
     std::vector<Entry> entries;
     std::size_t next = 0;
   };
-  bool begin(Fd open, const std::string& path);
+  void begin(Fd open, const std::string& path);
+  bool must_end();
   bool read_entries(Folder& folder);
   void add_entry(Folder& folder, const char* name, unsigned char type);
   void read_rules(const Folder& folder);
@@ -78,6 +81,7 @@ class TreeWalk {
   std::function<bool(const std::string&)> enters_;
   WalkOptions options_;
   WalkCounts counts_;
+  bool ended_ = false;           ///< by goes_on
   std::vector<Folder> folders_;  ///< from the first to the one being read
   std::string path_;             ///< of the entry being looked at
   std::vector<char> buffer_;     ///< of getdents64(2)

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
+#include "core/base/clock.h"
 #include "tests/core/agent/loop_flight.h"
 
 using namespace sortie;
@@ -170,6 +171,54 @@ BOOST_AUTO_TEST_CASE(turns_tokens_and_time_end_the_run) {
       BOOST_TEST(flight.loop.turn() == 3);
     }
   }
+}
+
+/// A tool that never ends by itself. The minute is there for a test that fails.
+void work_until_stopped(const std::stop_token& stop) {
+  BOOST_TEST(!SystemClock().sleep_for(60s, stop));
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_is_asked_to_stop_when_the_time_is_up) {
+  const struct {
+    const char* name;
+    std::vector<Item> calls;
+    std::vector<std::string> reading;
+    std::size_t run;
+  } rows[] = {
+      {"one call", {call("c1")}, {}, 1},
+      {"the first of two", {call("c1"), call("c2")}, {}, 1},
+      {"calls side by side", {call("c1"), call("c2"), call("c3")}, {"c1", "c2", "c3"}, 3},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
+      LoopFlight flight(TaskBudget{.time = 1ms});  // which stands still until the tool is stopped
+      flight.model.add(response(row.calls));
+      flight.tools.reading = row.reading;
+      flight.tools.work = [&](const std::stop_token& stop) {
+        work_until_stopped(stop);
+        flight.clock.monotonic += 1ms;
+      };
+
+      const LoopResult result = flight.run();
+
+      BOOST_TEST((result.code == ExitCode::budget));
+      BOOST_TEST(result.kind == "time");
+      BOOST_TEST(flight.tools.dispatched.size() == row.run);
+      BOOST_TEST(flight.model.requests.size() == 1u);
+      BOOST_TEST(flight.events.data_of("budget.exhausted").size() == 1u);
+      BOOST_TEST(flight.calls_are_paired());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_is_asked_to_stop_when_the_run_is) {
+  LoopFlight flight;
+  flight.model.add(response({call("c1")}));
+  flight.tools.work = [&](const std::stop_token& stop) {
+    flight.stop.request_stop();
+    work_until_stopped(stop);
+  };
+
+  BOOST_TEST((flight.run().code == ExitCode::interrupted));
+  BOOST_TEST(flight.events.data_of("budget.exhausted").empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_request_cut_by_the_end_of_time_is_the_budgets_end) {
