@@ -6,6 +6,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -207,6 +208,69 @@ BOOST_AUTO_TEST_CASE(a_server_that_was_ended_for_the_verification_stays_so_in_a_
       BOOST_TEST(states[2] == (strict ? "failed" : "started"));
       BOOST_TEST(holds(scene.output(1), strict ? "signal.py was changed" : "echo: hello"),
                  scene.output(1));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_required_server_that_may_not_be_started_again_ends_the_run) {
+  const std::string add_module =
+      "*** Begin Patch\n*** Add File: signal.py\n+SIGTERM = 15\n*** End Patch\n";
+  const std::string add_done = "*** Begin Patch\n*** Add File: done\n+x\n*** End Patch\n";
+  const std::string verified = "prompt: Work.\nverify: ['test -f done']\n";
+  const std::string staged =
+      "stages:\n  - change: Change.\n  - {name: look, prompt: Look., sandbox: read-only}\n"
+      "  - work: Work.\n";
+  const struct {
+    const char* name;
+    std::string task;
+    bool changes;
+    int status;
+  } rows[] = {
+      {"ended for the verification", verified, true, 7},
+      {"ended for a stage", staged, true, 7},
+      {"ended for the verification, nothing changed", verified, false, 0},
+      {"ended for a stage, nothing changed", staged, false, 0},
+  };
+  for (const Caller& caller : all_callers()) {
+    for (const auto& row : rows) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << row.name) {
+        const Scene scene(std::string(kStrict) +
+                          "bounds: {mcp: [python3 server.py]}\ntools: [{allow: 'mcp__*'}]\n");
+        CassetteWriter cassette;
+        if (row.changes) cassette.patch(add_module).next();
+        cassette.message("changed");
+        if (row.task == staged) cassette.message("looked");
+        cassette.call("mcp__one__echo", Json::object({{"text", "hello"}})).patch(add_done).next();
+        cassette.message("done");
+        cassette.save(scene.path("cassette.jsonl"));
+        scene.write("task.yaml",
+                    "version: 1\nworkspace: {path: work}\npolicy: policy.yaml\n"
+                    "model: {provider: replay, cassette: cassette.jsonl}\n" +
+                        row.task +
+                        "tools:\n  mcp:\n    one: {command: [python3, server.py, good], "
+                        "required: true}\n");
+
+        const ProgramEnd end = scene.run_as(caller);
+
+        BOOST_TEST(end.status == row.status, end.errors);
+        const VerifyResult record = verify_run(scene.out());
+        BOOST_TEST(record.ok, record.problem);
+        BOOST_TEST(record.finished);
+        const std::vector<std::string> states = scene.states();
+        BOOST_REQUIRE(states.size() >= 3);
+        BOOST_TEST(states[1] == "ended");
+        BOOST_TEST(states[2] == (row.changes ? "failed" : "started"));
+        if (!row.changes) continue;
+        const std::string reason = scene.result().string_at("reason");
+        BOOST_TEST(holds(reason,
+                         "tools.mcp.one: the required MCP server can't be used: it is not started "
+                         "again: signal.py was changed in this run"),
+                   reason);
+        BOOST_TEST(scene.result().string_at("status") == "environment");
+        // Nothing was asked without it, and the work is kept.
+        BOOST_TEST(scene.records("tool.call").size() == 1U);
+        BOOST_TEST(holds(scene.artifact("partial.diff"), "+SIGTERM = 15"));
+      }
     }
   }
 }
