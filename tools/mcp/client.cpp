@@ -179,6 +179,10 @@ void Client::give_up(std::int64_t id, const std::string& method, bool stopped,
 }
 
 void Client::tell(const Message& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    told_ = true;
+  }
   try {
     transport_->send(message);
   } catch (const TransportError&) {
@@ -216,12 +220,23 @@ void Client::answer(const Message& request) {
                                        : "Method not found: " + one_line(request.method, 100)}));
 }
 
+/// An error without an id answers what could not be read, or is no request (JSON-RPC 2.0 §5): it is
+/// the one that waits, where nothing else was sent that it could be.
+Client::PendingMap::iterator Client::find_pending(const Message& reply) {
+  const bool has_no_id = reply.kind == Message::Kind::error && reply.id.is_null();
+  const bool says_unread = has_no_id && (reply.error.code == rpc_code::kParseError ||
+                                         reply.error.code == rpc_code::kInvalidRequest);
+  if (says_unread && !told_ && pending_.size() == 1) return pending_.begin();
+  const auto id = reply.id.integer();
+  return id ? pending_.find(*id) : pending_.end();
+}
+
 void Client::take_reply(Message reply) {
   std::string surprise;
   {
     const std::lock_guard lock(mutex_);
     const auto id = reply.id.integer();
-    const auto found = id ? pending_.find(*id) : pending_.end();
+    const auto found = find_pending(reply);
     if (found == pending_.end()) {
       if (id && given_up_.count(*id) != 0) return;
       surprise = reply.id.is_null()
@@ -230,6 +245,7 @@ void Client::take_reply(Message reply) {
     } else if (found->second.reply) {
       surprise = "a second reply to request " + id_text(reply.id);
     } else {
+      told_ = false;
       found->second.reply = std::move(reply);
       changed_.notify_all();
     }

@@ -107,6 +107,7 @@ class Client : private Receiver {
 
   Json ask(const std::string& method, Json params, Deadline deadline, std::stop_token stop);
   Json take_result(const std::string& method, Pending pending) const;
+  PendingMap::iterator find_pending(const Message& reply);
   [[noreturn]] void give_up(std::int64_t id, const std::string& method, bool stopped,
                             const std::string& progress);
   void tell(const Message& message);
@@ -128,6 +129,7 @@ class Client : private Receiver {
   PendingMap pending_;
   std::set<std::int64_t> given_up_;  ///< whose late replies are no surprise
   std::int64_t next_id_ = 1;
+  bool told_ = false;  ///< what has no reply, since the last one came
   std::optional<std::string> lost_;
   std::atomic<int> list_changes_ = 0;
   std::unique_ptr<Transport> transport_;  ///< last, so that it is gone before what it calls

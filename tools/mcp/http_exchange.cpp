@@ -122,10 +122,12 @@ class Request {
 
   HttpReply make_reply() {
     return {[this](Message message) { return take(std::move(message)); }, messages_.bad,
-            limits_.reply};
+            limits_.reply, request_.id};
   }
 
   HttpSink::Wants take(Message message) {
+    // Nothing but this request can be what the server could not read.
+    if (message.kind == Message::Kind::error && message.id.is_null()) message.id = request_.id;
     const bool is_answer = message.is_reply() && message.id == request_.id;
     // Before the answer is handed on: what is sent because of it belongs to the session.
     if (is_answer && is_first() && reply_ && !session_.begin(reply_->session_id())) {

@@ -27,10 +27,11 @@ bool is_type(const std::string& type, const char* name) {
 }  // namespace
 
 HttpReply::HttpReply(OnMessage on_message, OnBadMessage on_bad_message,
-                     const HttpReplyLimits& limits)
+                     const HttpReplyLimits& limits, std::optional<Json> awaited)
     : on_message_(std::move(on_message)),
       on_bad_message_(std::move(on_bad_message)),
       limits_(limits),
+      awaited_(std::move(awaited)),
       events_(limits.message.max_bytes) {}
 
 void HttpReply::on_head(const HttpHead& head) {
@@ -93,7 +94,10 @@ void HttpReply::take(std::string_view text) {
   } catch (const RpcFormatError& error) {
     const std::string why = std::string("the server sent what is no message: ") + error.what();
     on_bad_message_(why);
-    if (form_ == Form::json) fail(why);
+    const BrokenMessage broken = look_at_broken(text);
+    const bool is_awaited =
+        awaited_ && broken.is_reply && (broken.id.is_null() || broken.id == *awaited_);
+    if (form_ == Form::json || is_awaited) fail(why);
     if (++bad_messages_ >= limits_.bad_messages)
       fail("the server sent " + std::to_string(bad_messages_) + " things that are no messages");
   }

@@ -26,7 +26,9 @@ class HttpReply : public HttpSink {
   /// Called with what is wrong about a message that is passed over.
   using OnBadMessage = std::function<void(const std::string&)>;
 
-  HttpReply(OnMessage on_message, OnBadMessage on_bad_message, const HttpReplyLimits& limits = {});
+  /// @param awaited  the request whose reply it is to hold: one that can't be read ends it
+  HttpReply(OnMessage on_message, OnBadMessage on_bad_message, const HttpReplyLimits& limits = {},
+            std::optional<Json> awaited = {});
 
   void on_head(const HttpHead& head) override;
   Wants on_body(std::string_view bytes) override;
@@ -59,6 +61,7 @@ class HttpReply : public HttpSink {
   OnMessage on_message_;
   OnBadMessage on_bad_message_;
   HttpReplyLimits limits_;
+  std::optional<Json> awaited_;
   SseParser events_;
   int status_ = 0;
   Form form_ = Form::none;

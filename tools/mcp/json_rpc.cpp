@@ -74,6 +74,92 @@ Message read_message(const Json& value) {
   throw RpcFormatError("neither a method nor a result nor an error");
 }
 
+/// Goes over a text that begins as an object, and tells of its own members.
+class BrokenObject {
+ public:
+  explicit BrokenObject(std::string_view text) : text_(text) {}
+
+  BrokenMessage read() {
+    skip_blanks();
+    if (at_ == text_.size() || text_[at_] != '{') return {};
+    int depth = 0;
+    bool key_may_come = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"') {
+        const std::string_view word = read_string();
+        if (depth == 1 && std::exchange(key_may_come, false)) take_member(word);
+        if (at_ == text_.size()) break;
+      } else if (c == '{' || c == '[') {
+        key_may_come = ++depth == 1;
+      } else if (c == '}' || c == ']') {
+        if (--depth == 0) break;
+      } else if (c == ',' && depth == 1) {
+        key_may_come = true;
+      }
+    }
+    BrokenMessage message;
+    message.is_reply = has_version_ && !has_method_ && (has_result_ || has_id_);
+    if (message.is_reply) message.id = std::move(id_);
+    return message;
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
+  }
+
+  /// From one quote to the next, or to the end. @return  what stands between, as it is written
+  std::string_view read_string() {
+    const std::size_t begin = ++at_;
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_)
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  /// At the quote behind its name, and stays there.
+  void take_member(std::string_view name) {
+    has_version_ = has_version_ || name == "jsonrpc";
+    has_method_ = has_method_ || name == "method";
+    has_result_ = has_result_ || name == "result" || name == "error";
+    if (name != "id" || has_id_) return;
+    has_id_ = true;
+    const std::size_t before = at_;
+    if (at_ < text_.size()) ++at_;
+    skip_blanks();
+    if (at_ < text_.size() && text_[at_] == ':') {
+      ++at_;
+      skip_blanks();
+      read_id();
+    }
+    at_ = before;
+  }
+
+  void read_id() {
+    constexpr std::size_t kLongest = 200;
+    std::string_view value = text_.substr(at_, kLongest);
+    if (value.starts_with('"')) {
+      const std::size_t end = value.find('"', 1);  // one with a quote in it is nobody's of ours
+      value = value.substr(0, end == value.npos ? end : end + 1);
+    } else {
+      value = value.substr(0, value.find_first_not_of("-0123456789"));
+    }
+    try {
+      Json id = parse_json(value);
+      if (is_id(id)) id_ = std::move(id);
+    } catch (const JsonError&) {  // it can't be read, then
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool has_version_ = false;
+  bool has_method_ = false;
+  bool has_result_ = false;
+  bool has_id_ = false;
+  Json id_{};
+};
+
 }  // namespace
 
 Message request(Json id, std::string method, Json params) {
@@ -126,6 +212,8 @@ std::vector<Message> parse_messages(std::string_view text, const ParseLimits& li
   for (const Json& item : value.items()) messages.push_back(read_message(item));
   return messages;
 }
+
+BrokenMessage look_at_broken(std::string_view text) { return BrokenObject(text).read(); }
 
 std::string write_message(const Message& message) {
   Json json = Json::object({{"jsonrpc", "2.0"}});

@@ -14,6 +14,7 @@ namespace sortie::mcp {
 /// Error codes of JSON-RPC 2.0 §5.1, and the ones that MCP adds.
 namespace rpc_code {
 inline constexpr std::int64_t kRejected = -1;  ///< the user said no: sampling, elicitation
+inline constexpr std::int64_t kParseError = -32700;
 inline constexpr std::int64_t kInvalidRequest = -32600;
 inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;
@@ -65,6 +66,16 @@ struct ParseLimits {
 /// @throws RpcFormatError  not JSON in UTF-8, beyond a limit, or no message of JSON-RPC 2.0: then
 ///                         none of a batch counts
 std::vector<Message> parse_messages(std::string_view text, const ParseLimits& limits = {});
+
+/// What a text was meant as that parse_messages() does not take.
+struct BrokenMessage {
+  bool is_reply = false;  ///< a reply that somebody waits for; not a line of a log
+  Json id{};              ///< of a reply: whose it is; null where that can't be read
+};
+
+/// Reads the text as far as it goes, whether it is JSON or not. A reply is an object that names
+/// "jsonrpc", and an "id", "result" or "error", and no "method", among its own members.
+BrokenMessage look_at_broken(std::string_view text);
 
 /// As it goes over the wire: one line without its newline.
 std::string write_message(const Message& message);

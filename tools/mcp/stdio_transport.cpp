@@ -233,8 +233,7 @@ void StdioTransport::take_line(std::string_view line) {
   try {
     messages = parse_messages(line, {.max_bytes = limits_.max_message_bytes});
   } catch (const RpcFormatError& error) {
-    receiver_->remarked({Remark::Kind::bad_message, std::string("on its stdout, ") + error.what() +
-                                                        ": " + one_line(line, 200)});
+    take_broken_line(line, error.what());
   }
   {
     const std::lock_guard lock(mutex_);
@@ -247,6 +246,25 @@ void StdioTransport::take_line(std::string_view line) {
   }
   if (!cut_off_by_.empty()) return;
   for (Message& message : messages) receiver_->received(std::move(message));
+}
+
+/// Nobody is kept waiting for a reply that came and can't be read. Lines of a log are none.
+void StdioTransport::take_broken_line(std::string_view line, const std::string& why) {
+  receiver_->remarked(
+      {Remark::Kind::bad_message, "on its stdout, " + why + ": " + one_line(line, 200)});
+  const BrokenMessage broken = look_at_broken(line);
+  if (!broken.is_reply) return;
+  Json id;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = !broken.id.is_null() ? open_.find(id_text(broken.id))
+                       : open_.size() == 1  ? open_.begin()
+                                            : open_.end();
+    if (found == open_.end()) return;
+    id = std::move(found->second);
+    open_.erase(found);
+  }
+  receiver_->failed(id, "its answer is no message of JSON-RPC (" + why + ")");
 }
 
 /// Whose reply it was can't be told any more, so that nobody is kept waiting for one.

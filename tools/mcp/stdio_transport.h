@@ -51,6 +51,7 @@ class StdioTransport : public Transport {
   void end_politely(Process& process);
   void write_some(Process& process);
   void take_line(std::string_view line);
+  void take_broken_line(std::string_view line, const std::string& why);
   void take_long_line(std::size_t bytes);
   void take_errors(std::string_view bytes);
   std::string ended(const ExitStatus& status, bool asked) const;

@@ -79,8 +79,18 @@ def call(request):
                           b"]" * 100000 + b"}\n")
     if mode == "utf8":
         return send_bytes(b'{"jsonrpc":"2.0","id":%d,"result":"\xff\xfe"}\n' % request["id"])
+    if mode == "cut":
+        return send_bytes(b'{"jsonrpc":"2.0","id":%d,"result":{"con\n' % request["id"])
+    if mode == "cut_id":
+        return send_bytes(b'{"jsonrpc":"2.0","result":{"content":[]},"id":\n')
+    if mode == "unread":
+        return send({"id": None, "error": {"code": -32700, "message": "Parse error"}})
     if mode == "garbage":
         send_bytes(b"Listening on port 3000\n\n   \n{}\n")
+        send_bytes(b'{"level":"warn","id":%d,"error":"disk",\n' % request["id"])
+        send_bytes(b'{"jsonrpc":"2.0","method":"notifications/message","params":"\xff"}\n')
+        send_bytes(b'{"jsonrpc":"2.0","id":4711,"result":\n')
+        send({"id": None, "error": {"code": -32601, "message": "Method not found"}})
         return reply(request, text("right"))
     if mode == "closes_stdout":
         os.close(1)

@@ -140,6 +140,28 @@ BOOST_AUTO_TEST_CASE(replies_to_nothing_and_second_replies_are_remarked) {
   BOOST_TEST(pair.remarks.texts[2].find("what?") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(an_error_of_what_could_not_be_read_is_the_answer_to_what_waits_alone) {
+  const auto answered = [](std::int64_t code, bool told) {
+    Pair pair;
+    pair.transport->on_message = [](const Message& message, Receiver& to) {
+      if (message.method == "ping") to.received(result_reply(message.id, Json::object()));
+    };
+    pair.client.ping(Pair::soon(), {});  // behind it nothing of the handshake is left unread
+    if (told) pair.transport->receiver->received(request("q", "ping"));
+    pair.transport->on_message = [code](const Message& message, Receiver& to) {
+      if (message.method == "tools/call")
+        to.received(error_reply({}, {.code = code, .message = "what?"}));
+    };
+    return failure([&] { pair.client.call_tool("x", Json::object(), Pair::now(), {}); });
+  };
+
+  BOOST_TEST(answered(-32700, false) == "0 tools/call was refused with error -32700: what?");
+  BOOST_TEST(answered(-32600, false) == "0 tools/call was refused with error -32600: what?");
+  // Of a notification that it does not know; or of the answer to its own request.
+  BOOST_TEST(answered(-32601, false).find("not answered in time") != std::string::npos);
+  BOOST_TEST(answered(-32700, true).find("not answered in time") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(pages_are_read_to_their_end_and_no_further) {
   Pair pair;
   int page = 0;

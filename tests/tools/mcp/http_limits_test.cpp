@@ -31,6 +31,28 @@ BOOST_AUTO_TEST_CASE(messages_that_are_none_are_passed_over_but_not_without_end)
              }).starts_with("1: the server sent what is no message: "));
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_that_can_not_be_read_is_waited_for_no_longer) {
+  const std::string broken = R"(data: {"jsonrpc":"2.0","id":1,"result":{)";
+  BOOST_TEST(failure_of([&](const ReceivedRequest&) {
+               return stream(broken + "\n\n", Then::hang);
+             }).starts_with("1: the server sent what is no message: not JSON: "));
+  // Another's, a broken notification and a log are passed over.
+  LoopbackHttp server([](const ReceivedRequest&) {
+    return stream(R"(data: {"jsonrpc":"2.0","id":2,"result":{)"
+                  "\n\n"
+                  R"(data: {"jsonrpc":"2.0","method":"notifications/message","params":)"
+                  "\n\n"
+                  R"(data: {"level":"info","id":1,"error":)"
+                  "\n\ndata: " +
+                      answer(1) + "\n\n",
+                  Then::hang);
+  });
+  Line line(server.url());
+  line.transport.send(request(1, "tools/list"));
+  BOOST_TEST((line.receiver.wait_for_messages(1) == std::vector<Message>{answer_message(1)}));
+  BOOST_TEST(line.receiver.wait_for_remarks(3).size() == 3U);
+}
+
 BOOST_AUTO_TEST_CASE(sizes_are_bounded) {
   HttpTransportLimits limits = quick_limits();
   limits.exchange.reply.message.max_bytes = 1u << 20;

@@ -37,6 +37,12 @@ BOOST_AUTO_TEST_CASE(a_request_is_answered_with_json_or_in_a_stream) {
       {"an error",
        json(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})"),
        {error_reply(1, {.code = -32601, .message = "no"})}},
+      {"an error of what could not be read",
+       stream("data: "
+              R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}})"
+              "\n\n",
+              Then::hang),
+       {error_reply(1, {.code = -32700, .message = "no"})}},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

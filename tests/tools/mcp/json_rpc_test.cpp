@@ -76,6 +76,45 @@ BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused_with_its_reason) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_broken_reply_is_told_from_lines_of_a_log) {
+  const std::string deep(200'000, '[');
+  const struct {
+    const char* name;
+    std::string text;
+    bool is_reply;
+    const char* id;  ///< as JSON; "null" where it can't be read
+  } rows[] = {
+      {"cut off", R"({"jsonrpc":"2.0","id":7,"result":{"con)", true, "7"},
+      {"cut off in its id", R"({"jsonrpc":"2.0","id":")", true, "null"},
+      {"cut off before its id", R"({"jsonrpc":"2.0","result":[)", true, "null"},
+      {"bytes that are no text", "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\xff\"}", true, "7"},
+      {"too deep", R"({"jsonrpc":"2.0","id":"a","result":)" + deep, true, "\"a\""},
+      {"of another version", R"( {"jsonrpc" : "1.0", "id" : -7 , "result":1})", true, "-7"},
+      {"with an id inside", R"({"jsonrpc":"2.0","result":{"id":8},"id":7)", true, "7"},
+      {"with an id in a text", R"({"jsonrpc":"2.0","result":"\",\"id\":8")", true, "null"},
+      {"with an id of no kind", R"({"jsonrpc":"2.0","id":[7],"result":1})", true, "null"},
+      {"an error without a code", R"({"jsonrpc":"2.0","error":"no"})", true, "null"},
+      {"a notification", R"({"jsonrpc":"2.0","method":"m","params":{)", false, "null"},
+      {"a request", R"({"jsonrpc":"2.0","id":7,"method":"m","params":)", false, "null"},
+      {"a line of a log", R"({"level":"info","id":7,"error":"disk")", false, "null"},
+      {"one that tells of it", R"({"msg":"\"jsonrpc\"","jsonrpc2":1,"id":7,"result":1})", false,
+       "null"},
+      {"one that holds a message", R"({"sent":{"jsonrpc":"2.0","id":7,"result":1})", false, "null"},
+      {"the version alone", R"({"jsonrpc":"2.0"})", false, "null"},
+      {"a batch", R"([{"jsonrpc":"2.0","id":7,"result":1})", false, "null"},
+      {"words", "jsonrpc id result", false, "null"},
+      {"a quote", "{\"", false, "null"},
+      {"a quote that is none", "{\"\\", false, "null"},
+      {"a brace", "{", false, "null"},
+      {"nothing", " ", false, "null"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
+      const BrokenMessage broken = look_at_broken(row.text);
+      BOOST_TEST(broken.is_reply == row.is_reply);
+      BOOST_TEST(write_json(broken.id) == row.id);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(limits_hold_for_bytes_depth_and_batches) {
   const std::string nested = R"({"jsonrpc":"2.0","method":"m","params":[[[[]]]]})";
   BOOST_CHECK_NO_THROW(parse_messages(nested));
