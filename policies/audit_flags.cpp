@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/base/path_below.h"
 #include "core/base/pattern.h"
 #include "policies/audit_words.h"
 #include "policies/shell/lookup.h"
@@ -139,7 +140,7 @@ class PathFlags {
         flags_.insert(AuditFlag::credential_access);
     if (home) return;
     const fs::path whole = (workdir_ / written).lexically_normal();
-    if (has_up(written) && !is_below(whole, workspace_)) flags_.insert(AuditFlag::path_traversal);
+    if (has_up(written) && !is_in_workspace(whole)) flags_.insert(AuditFlag::path_traversal);
     if ((written.is_absolute() || has_up(written)) && is_system(whole))
       flags_.insert(AuditFlag::system_path);
   }
@@ -148,14 +149,12 @@ class PathFlags {
     return std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   }
 
-  static bool is_below(const fs::path& path, const fs::path& folder) {
-    if (folder.empty()) return false;
-    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-           folder.end();
+  bool is_in_workspace(const fs::path& path) const {
+    return !workspace_.empty() && is_below(path, workspace_);
   }
 
   bool is_system(const fs::path& path) const {
-    if (is_below(path, workspace_)) return false;
+    if (is_in_workspace(path)) return false;
     if (path == "/") return true;
     const auto lies_in = [&](std::string_view folder) { return is_below(path, folder); };
     const auto harmless = harmless_system_paths();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/path_below.h"
 #include "policies/deny_search.h"
 #include "policies/glob_arguments.h"
 #include "policies/read_only_commands.h"
@@ -17,12 +18,6 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const auto normal = path.lexically_normal();
-  return std::mismatch(folder.begin(), folder.end(), normal.begin(), normal.end()).first ==
-         folder.end();
-}
-
 /// Whether a rule's word names the program that argv[0] stands for. A rule may name a program
 /// outside the lookup folders by its absolute path, but none of the workspace.
 bool names_program(const std::string& rule_word, const std::string& word,
@@ -30,7 +25,7 @@ bool names_program(const std::string& rule_word, const std::string& word,
   const std::string_view name = command_name(word, place.folders);
   if (!name.empty()) return command_name(rule_word, place.folders) == name;
   return rule_word == word && word.front() == '/' && word.find("/..") == std::string::npos &&
-         !is_below(word, place.workspace);
+         !is_below(std::filesystem::path(word).lexically_normal(), place.workspace);
 }
 
 /// Whole words against whole words, the wrapper itself and not what it wraps. A word that the

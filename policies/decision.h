@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "policies/policy.h"
 
 namespace sortie {
+
+/// Bytes of a command, or of a part of it, in what is said of it.
+inline constexpr std::size_t kLongestPart = 160;
 
 /// What the engine says of an action, and why.
 struct Decision {

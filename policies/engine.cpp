@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/path_below.h"
 #include "core/base/text.h"
 #include "policies/deny_search.h"
 #include "policies/explain.h"
@@ -14,7 +15,6 @@
 namespace sortie {
 namespace {
 
-constexpr std::size_t kMaxPart = 160;
 constexpr const char* kShellInside =
     "what this shell would run is not seen: send the script itself, by `bash -c SCRIPT` and "
     "nothing "
@@ -25,9 +25,9 @@ std::string command_line(std::span<const std::string> argv) {
   for (const std::string& word : argv) {
     if (!line.empty()) line += ' ';
     line += word;
-    if (line.size() > 2 * kMaxPart) break;
+    if (line.size() > 2 * kLongestPart) break;
   }
-  return one_line(line, kMaxPart);
+  return one_line(line, kLongestPart);
 }
 
 /// What no policy can allow; "" for a proper argv.
@@ -55,7 +55,7 @@ Decision denied_by(const RuleMatch& match) {
   const CommandRule& rule = *match.rule;
   Decision decision{.effect = match.loose ? Effect::deny : rule.effect,
                     .rule = rule.place,
-                    .part = one_line(match.part, kMaxPart),
+                    .part = one_line(match.part, kLongestPart),
                     .reason = reason_of(rule)};
   if (match.loose) {
     decision.reason =
@@ -63,12 +63,6 @@ Decision denied_by(const RuleMatch& match) {
     decision.instead = "the command as a direct argv, without a shell";
   }
   return decision;
-}
-
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const auto normal = path.lexically_normal();
-  return std::mismatch(folder.begin(), folder.end(), normal.begin(), normal.end()).first ==
-         folder.end();
 }
 
 const CommandRule* class_rule(const Policy& policy) {
@@ -163,7 +157,7 @@ Decision Engine::decide_command(const RunCommand& command) const {
   // The sign that can't be read says more than a word that could be a rule's.
   if (reading && reading->refused) return unreadable(reading->refusal);
   if (match.rule != nullptr) return denied_by(match);
-  if (!is_below(place.workdir, workspace_)) {
+  if (!is_below(place.workdir.lexically_normal(), workspace_)) {
     return {.effect = Effect::deny,
             .part = place.workdir.string(),
             .reason = "the working folder lies outside the workspace"};
@@ -211,7 +205,7 @@ Decision Engine::decide_simple(const Simple& simple) const {
   }
   if (match.excepted == nullptr) return decide_unmatched(simple);
   decision.rule = match.excepted->place;
-  decision.part = one_line(match.part, kMaxPart);
+  decision.part = one_line(match.part, kLongestPart);
   decision.reason = match.problem.empty()
                         ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
                         : match.problem;
@@ -227,7 +221,9 @@ Decision Engine::decide_cd(const Simple& simple) const {
   if (argv[0] != "cd" || argv.size() != 2 || !simple.globs.empty() || argv[1].empty() ||
       argv[1].front() == '-') {
     decision.reason = "of cd only `cd FOLDER` with one literal folder is read";
-  } else if (!is_below(folder_behind(simple.place.workdir.string(), argv[1]), workspace_)) {
+  } else if (!is_below(std::filesystem::path(folder_behind(simple.place.workdir.string(), argv[1]))
+                           .lexically_normal(),
+                       workspace_)) {
     decision.reason = "cd leads out of the workspace";
   } else {
     const RuleMatch match = commands_.find_allow(argv, simple.place);
@@ -248,7 +244,7 @@ Decision Engine::decide_unmatched(const Simple& simple) const {
                   .instead = instead_,
                   .command = {argv.begin(), argv.end()}};
   const std::string name(command_name(argv[0], folders_));
-  const std::string shown = one_line(argv[0], kMaxPart);
+  const std::string shown = one_line(argv[0], kLongestPart);
   if (is_shell(argv[0])) {
     denied.reason = "what the file holds that " + shown + " would run is not seen: it needs a rule";
   } else if (name.empty()) {
@@ -270,8 +266,8 @@ Decision Engine::decide_unmatched(const Simple& simple) const {
     const auto not_read_only = why_not_read_only(named, workspace_, simple.place.workdir);
     denied.reason = "no rule allows " + name;
     if (class_ != nullptr && not_read_only && not_read_only->known) {
-      denied.part = one_line(not_read_only->part, kMaxPart);
-      denied.reason = "not read-only: " + one_line(not_read_only->reason, kMaxPart);
+      denied.part = one_line(not_read_only->part, kLongestPart);
+      denied.reason = "not read-only: " + one_line(not_read_only->reason, kLongestPart);
     } else {
       denied.unmatched = true;
     }

@@ -17,7 +17,6 @@
 namespace sortie {
 namespace {
 
-constexpr std::size_t kMaxPart = 160;
 constexpr int kDeepest = 8;
 
 /// Beside the shells of wrappers.h: programs that run commands, or hand on words to one, from their
@@ -78,7 +77,7 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
     return Decision{
         .effect = match.loose ? Effect::deny : match.rule->effect,
         .rule = match.rule->place,
-        .part = one_line(match.part, kMaxPart),
+        .part = one_line(match.part, kLongestPart),
         .reason =
             match.loose ? "a word of the input could be what the rule denies (" + why + ')' : why};
   }
@@ -86,7 +85,7 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
   const bool readable_only = approval_ == Approval::full_auto && !policy_.unreadable_allow;
   if (!readings.problem.empty() && (readable_only || has_deny_rule(policy_)))
     return Decision{.effect = Effect::deny,
-                    .part = one_line(typed, kMaxPart),
+                    .part = one_line(typed, kLongestPart),
                     .reason = readings.problem,
                     .instead = "plain lines, whole, or each command as a call of its own"};
   if (approval_ == Approval::full_auto) {
@@ -97,7 +96,7 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
     return std::nullopt;
   }
   return Decision{.effect = Effect::deny,
-                  .part = one_line(typed, kMaxPart),
+                  .part = one_line(typed, kLongestPart),
                   .reason = "what is typed into a program that takes commands can't be judged",
                   .instead = "each command as a call of its own",
                   .unmatched = true};

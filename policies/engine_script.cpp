@@ -14,7 +14,6 @@
 namespace sortie {
 namespace {
 
-constexpr std::size_t kMaxPart = 160;
 constexpr const char* kReadable =
     "a script of plain commands joined by && || ; or |, words literal or in quotes, or one command "
     "as a direct argv";
@@ -78,7 +77,7 @@ Decision Engine::decide_script(const ScriptReading& reading, const CommandPlace&
         worst = std::move(decision);
         if (commands.size() == 1) continue;
         worst.reason += " (command " + std::to_string(at) + " of the script";
-        if (current.size() > 1) worst.reason += ", run in " + one_line(folder, kMaxPart);
+        if (current.size() > 1) worst.reason += ", run in " + one_line(folder, kLongestPart);
         worst.reason += ')';
       }
       behind_cd = behind_cd || command.words[0].text == "cd";
@@ -111,7 +110,7 @@ Decision Engine::decide_part(const SimpleCommand& command, const PartPlace& part
   }
   for (const ScriptRedirection& redirection : command.redirections) {
     if (redirection.kind != ScriptRedirection::Kind::input) continue;
-    denied.part = "<" + one_line(redirection.file, kMaxPart);
+    denied.part = "<" + one_line(redirection.file, kLongestPart);
     const std::string file = folder_behind(place.workdir.string(), redirection.file);
     if (file == "/dev/null") continue;
     if (word_reaches_kernel_folder(redirection.file, place.workdir.string())) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/base/path_below.h"
 #include "core/base/pattern.h"
 #include "policies/proxy_address.h"
 
@@ -125,11 +126,6 @@ void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
     environment["GIT_CONFIG_VALUE_" + std::to_string(i)] = keys[i].second;
   }
   environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
-}
-
-bool is_below(const fs::path& path, const fs::path& folder) {
-  const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end() || ends.first->empty();
 }
 
 /// Places that commands can write to, as named and with links resolved.

@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/ascii.h"
+
 namespace sortie {
 namespace {
 
 constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxLabel = 63;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool is_host_letter(char c) {
-  return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_';
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
+  return (c >= 'a' && c <= 'z') || is_ascii_digit(c) || c == '-' || c == '_';
 }
 
 bool is_address(int family, const std::string& text) {
@@ -34,7 +27,7 @@ int port_number(std::string_view text) {
   if (text.empty() || text.size() > 5 || text.front() == '0') return 0;
   int port = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return 0;
+    if (!is_ascii_digit(c)) return 0;
     port = port * 10 + (c - '0');
   }
   return port <= 65535 ? port : 0;
@@ -58,7 +51,7 @@ std::string name_problem(std::string_view name) {
   }
   // 127.1, 0x7f.0.0.1 and 2130706433 are addresses to some programs and names to others.
   const std::string_view last = name.substr(name.rfind('.') + 1);  // npos + 1 is 0
-  if (is_digit(last.front()) && !is_address(AF_INET, std::string(name)))
+  if (is_ascii_digit(last.front()) && !is_address(AF_INET, std::string(name)))
     return "an IPv4 address is written as four numbers, 192.0.2.1";
   return "";
 }
@@ -84,7 +77,7 @@ std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string
   std::string_view rest;  // behind the host
   if (text.front() == '[') {
     const std::size_t end = text.find(']');
-    pattern.host = lower(text.substr(1, std::min(end, text.size()) - 1));
+    pattern.host = ascii_lower(text.substr(1, std::min(end, text.size()) - 1));
     pattern.address = true;
     if (end == std::string_view::npos || !is_address(AF_INET6, pattern.host)) {
       problem = "an IPv6 address stands in brackets, [2001:db8::1]";
@@ -97,7 +90,7 @@ std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string
       problem = "an IPv6 address stands in brackets, [2001:db8::1]";
       return std::nullopt;
     }
-    pattern.host = lower(text.substr(0, colon));
+    pattern.host = ascii_lower(text.substr(0, colon));
     rest = colon == std::string_view::npos ? "" : text.substr(colon);
   }
   if (!rest.empty()) {

@@ -8,10 +8,6 @@
 namespace sortie {
 namespace {
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 bool is_kernel_folder(std::string_view name) {
   return name == "proc" || name == "sys" || name == "dev";
 }
@@ -53,7 +49,7 @@ bool passes_kernel_folder(const std::vector<std::string_view>& parts) {
 /// Whether a path, read in `workdir`, leads or may lead into the kernel's own file systems.
 bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
   if (path == "/dev/null") return false;
-  const bool absolute = starts_with(path, "/");
+  const bool absolute = path.starts_with("/");
   const std::vector<std::string_view> parts = parts_of(path);
   const std::string whole = absolute ? std::string(path) : workdir + '/' + std::string(path);
   if (passes_kernel_folder(parts_of(whole))) return true;
@@ -71,7 +67,7 @@ bool lies_in_kernel_folder(std::string_view path) { return passes_kernel_folder(
 
 bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir) {
   if (reaches_kernel_folder(word, workdir)) return true;
-  if (!starts_with(word, "-")) return false;
+  if (!word.starts_with("-")) return false;
   const auto equals = word.find('=');
   if (equals != std::string_view::npos && reaches_kernel_folder(word.substr(equals + 1), workdir)) {
     return true;

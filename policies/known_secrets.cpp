@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/address_passwords.h"
+#include "core/base/ascii.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/pattern.h"
@@ -18,14 +19,6 @@ constexpr std::size_t kShortestLine = 16;
 constexpr std::size_t kLongestNumber = 7;
 constexpr std::size_t kLongestWord = 7;
 
-std::string lower(std::string_view text) {
-  std::string letters(text);
-  for (char& c : letters)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return letters;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Longer than a word may be without being taken for a secret, and yet said of settings.
@@ -72,7 +65,7 @@ bool is_line_of_key(std::string_view line) {
 }
 
 bool names_secret(const std::string& name) {
-  const std::string letters = lower(name);
+  const std::string letters = ascii_lower(name);
   for (const char* part : {"key", "token", "secret", "password", "passphrase", "credential"})
     if (letters.find(part) != std::string::npos) return true;
   return false;
@@ -155,11 +148,12 @@ class Collector {
 }  // namespace
 
 bool is_ordinary_value(std::string_view value, const Environment& own) {
-  const bool number = std::all_of(value.begin(), value.end(), is_digit);
+  const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
   if (number) return value.size() <= kLongestNumber;
   const bool word = std::all_of(value.begin(), value.end(), is_letter);
   if (word && value.size() <= kLongestWord) return true;
-  return is_usual_word(lower(value)) || is_seen_anyway(value, own) || names_existing_path(value);
+  return is_usual_word(ascii_lower(value)) || is_seen_anyway(value, own) ||
+         names_existing_path(value);
 }
 
 KnownSecrets known_secrets(const Policy& policy, const Environment& own) {

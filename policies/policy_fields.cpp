@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kAnySize = 1ull << 50;
 /// Globs over words; the first file's take the place of the default.
 FieldValue word_list(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target) {
   return first_replaces(draft, key, target, globs_value(target, Globs::words));
@@ -25,17 +24,17 @@ FieldValue path_list(PolicyDraft& draft, const std::string& key, std::vector<std
 Fields limits_fields(PolicyLimits& limits) {
   return Fields("limits")
       .add("command_timeout", duration_value(limits.command_timeout, 1ms, 24h), "Of one command.")
-      .add("output", size_value(limits.output, 1, kAnySize),
+      .add("output", size_value(limits.output, 1, kLargestSize),
            "Of one command: past it the command is stopped.")
       .add("memory", memory_value(limits),
            "Of the whole tree of processes: a size, or a share of the machine's or container's.")
       .add("processes", integer_value(limits.processes, 1, 4'000'000), "Of the run's own tree.")
-      .add("file_size", size_value(limits.file_size, 1, kAnySize), "Of one file written.")
+      .add("file_size", size_value(limits.file_size, 1, kLargestSize), "Of one file written.")
       .add("open_files", integer_value(limits.open_files, 16, 1'000'000), "Of one process.")
-      .add("disk", size_value(limits.disk, 1, kAnySize), "Of what one run writes.")
-      .add("diff_file_size", size_value(limits.diff_file_size, 1, kAnySize),
+      .add("disk", size_value(limits.disk, 1, kLargestSize), "Of what one run writes.")
+      .add("diff_file_size", size_value(limits.diff_file_size, 1, kLargestSize),
            "Of one file in the diff.")
-      .add("transcript", size_value(limits.transcript, 1, kAnySize), "Records and blobs.");
+      .add("transcript", size_value(limits.transcript, 1, kLargestSize), "Records and blobs.");
 }
 
 Fields bounds_fields(PolicyDraft& draft) {

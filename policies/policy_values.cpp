@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kAnySize = 1ull << 50;
 constexpr TextLimits kHost = {
     .pattern = R"((\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]))"
                R"((:[1-9][0-9]{0,4})?)",
@@ -237,7 +236,7 @@ FieldValue memory_value(PolicyLimits& limits) {
               if (percent > 0) limits.memory_percent = percent;
               if (percent > 0) limits.memory = 0;
             } else if (node.is_scalar() && parse_size(node.text)) {
-              size_value(limits.memory, 1u << 20, kAnySize).read(node, name, findings);
+              size_value(limits.memory, 1u << 20, kLargestSize).read(node, name, findings);
             } else {
               findings.error(node.place,
                              "'" + name + "' has to be a size like 2GiB or a share like 80%, not " +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "policies/policy_fields.h"
 
 namespace sortie {
+
+inline constexpr std::uint64_t kLargestSize = 1ull << 50;  ///< that a limit may be, in bytes
 
 inline constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                                 .meaning = "the name of an environment variable"};

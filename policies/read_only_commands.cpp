@@ -81,10 +81,6 @@ bool is_one_of(std::string_view word, const List& list) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason) {
   return NotReadOnly{.part = std::string(part), .reason = std::string(reason), .known = true};
 }
@@ -98,7 +94,7 @@ std::optional<NotReadOnly> judge_find(Words words) {
         return refuse(words[i], describe(row));
       }
     }
-    if (is_one_of(words[i], kFindValues) || starts_with(words[i], "-newer")) {
+    if (is_one_of(words[i], kFindValues) || words[i].starts_with("-newer")) {
       ++i;
     } else if (words[i].size() > 1 && words[i][0] == '-' && !is_one_of(words[i], kFindFlags)) {
       // Were it to take a value, all that follows would be read otherwise than here.
@@ -147,7 +143,7 @@ bool asks_for_signature(std::string_view word) {
     if (!rest.empty() && std::string_view("+- ").find(rest[0]) != std::string_view::npos) {
       rest.remove_prefix(1);
     }
-    if (starts_with(rest, "G")) return true;
+    if (rest.starts_with("G")) return true;
   }
   return false;
 }
@@ -156,10 +152,10 @@ bool asks_for_signature(std::string_view word) {
 /// submodule's own configuration.
 bool looks_into_submodules(std::string_view word) {
   const auto equals = word.find('=');
-  if (!starts_with(word, "--i") || equals == std::string_view::npos) return false;
+  if (!word.starts_with("--i") || equals == std::string_view::npos) return false;
   const std::string_view value = word.substr(equals + 1);
-  return starts_with("--ignore-submodules", word.substr(0, equals)) && value != "all" &&
-         value != "dirty";
+  return std::string_view("--ignore-submodules").starts_with(word.substr(0, equals)) &&
+         value != "all" && value != "dirty";
 }
 
 /// `--diff-merges=remerge`, `--diff-merges=r`, as `--remerge-diff`.
@@ -167,9 +163,9 @@ bool merges_again(std::span<const std::string> words, std::size_t at) {
   constexpr std::string_view kName = "--diff-merges";
   const std::string_view word = words[at];
   const auto equals = std::min(word.find('='), word.size());
-  if (equals < 4 || !starts_with(kName, word.substr(0, equals))) return false;
+  if (equals < 4 || !kName.starts_with(word.substr(0, equals))) return false;
   const std::string_view next = at + 1 < words.size() ? words[at + 1] : std::string_view();
-  return starts_with(equals < word.size() ? word.substr(equals + 1) : next, "r");
+  return (equals < word.size() ? word.substr(equals + 1) : next).starts_with('r');
 }
 
 std::optional<NotReadOnly> read_options(OptionReader& reader, Words words) {
@@ -192,7 +188,7 @@ std::optional<NotReadOnly> judge_git(Words words, const std::string& folder) {
   if (!words.empty() && words[0] == "--no-pager") words = words.subspan(1);
   if (words.empty()) return refuse("git", "git without a command");
   const std::string& command = words[0];
-  if (starts_with(command, "-")) {
+  if (command.starts_with("-")) {
     return refuse(command, "git takes no global option here but --no-pager");
   }
   if (!is_one_of(command, kGitCommands)) {

@@ -150,10 +150,6 @@ constexpr std::array<std::string_view, 1> kNotShortened = {"--text"};
 constexpr std::string_view kGlobs = "*?[";
 constexpr const char* kGlobReason = "a glob in an option may stand for another option";
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 /// Whether a list by blanks holds the name.
 bool lists(std::string_view names, std::string_view name) {
   if (name.empty() || name.find(' ') != std::string_view::npos) return false;
@@ -246,7 +242,7 @@ std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& 
   if (std::find(kNotShortened.begin(), kNotShortened.end(), dashed) == kNotShortened.end()) {
     for (const RefusedOption& row : kRefused) {
       // Every shortened form is refused, also one that the program would find ambiguous.
-      if (row.command == command_ && starts_with(row.option, dashed)) {
+      if (row.command == command_ && row.option.starts_with(dashed)) {
         return Refusal{word, describe(row)};
       }
     }

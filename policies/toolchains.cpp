@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "core/base/path_below.h"
+
 namespace sortie {
 namespace {
 
@@ -66,11 +68,6 @@ constexpr const char* kCredentials[] = {".netrc",
                                         ".config/gcloud",
                                         ".aws",
                                         ".azure"};
-
-bool is_below(const fs::path& path, const fs::path& folder) {
-  const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end() || ends.first->empty();
-}
 
 fs::path plain(const fs::path& path) {
   const fs::path normal = path.lexically_normal();

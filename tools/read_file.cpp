@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
+#include "tools/binary_text.h"
 #include "tools/line_window.h"
 #include "tools/utf16.h"
 #include "tools/workspace_path.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kDefaultLines = 400;
 constexpr std::uint64_t kLargestFile = 64ull << 20;  ///< that is read whole
-constexpr std::size_t kSniffed = 8192;  ///< bytes in which a NUL means binary, as git has it
 /// So much of a file is read behind the window, for the number of its lines.
 constexpr std::uint64_t kMostCounted = 1ull << 30;
 
@@ -29,7 +29,7 @@ class Reading {
     if (begin_) {
       begin_ = false;
       utf16_ = utf16_order(piece);
-      binary_ = !utf16_ && piece.substr(0, kSniffed).find('\0') != piece.npos;
+      binary_ = !utf16_ && begins_binary(piece);
       if (piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);
     }
     if (binary_) return false;

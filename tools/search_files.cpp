@@ -13,6 +13,7 @@
 #include "core/base/open_beneath.h"
 #include "core/base/output_buffer.h"
 #include "core/base/text.h"
+#include "tools/binary_text.h"
 #include "tools/search/line_search.h"
 #include "tools/search/match_text.h"
 #include "tools/search/tree_walk.h"
@@ -23,7 +24,6 @@ namespace sortie {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kSniffed = 8192;         ///< bytes in which a NUL means binary, as git has it
 constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger one goes with its file
 constexpr std::size_t kMostGlobs = 64;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -223,7 +223,7 @@ std::optional<std::string_view> Search::read(const WalkedFile& file) {
     const bool first = filled == 0;
     filled += static_cast<std::size_t>(count);
     if (first) order = utf16_order({buffer_.data(), filled});
-    if (first && !order && std::memchr(buffer_.data(), 0, std::min(filled, kSniffed)) != nullptr) {
+    if (first && !order && begins_binary({buffer_.data(), filled})) {
       ++binary_;
       return std::nullopt;
     }

@@ -7,7 +7,7 @@
 namespace sortie {
 namespace {
 
-Json milliseconds(std::chrono::milliseconds duration) {
+Json in_milliseconds(std::chrono::milliseconds duration) {
   return Json(static_cast<std::int64_t>(duration.count()));
 }
 
@@ -162,13 +162,13 @@ RunEvent model_request_event(int turn, const RequestRecord& request, int attempt
 
 RunEvent model_retry_event(int turn, const RetryRecord& retry) {
   return {"model.retry", turn,
-          Json::object(
-              {{"attempt", retry.attempt},
-               {"failure",
-                Json::object(
-                    {{"status", retry.status}, {"kind", retry.kind}, {"message", retry.message}})},
-               {"delay_ms", milliseconds(retry.delay)},
-               {"retry_after_ms", retry.retry_after ? milliseconds(*retry.retry_after) : Json()}})};
+          Json::object({{"attempt", retry.attempt},
+                        {"failure", Json::object({{"status", retry.status},
+                                                  {"kind", retry.kind},
+                                                  {"message", retry.message}})},
+                        {"delay_ms", in_milliseconds(retry.delay)},
+                        {"retry_after_ms",
+                         retry.retry_after ? in_milliseconds(*retry.retry_after) : Json()}})};
 }
 
 RunEvent model_cut_off_event(int turn, int attempt, const Usage& usage, const std::string& model,
@@ -205,8 +205,8 @@ RunEvent model_response_event(int turn, const Response& response, const std::str
                             {"cost_usd", cost ? Json::number(cost->exact()) : Json()},
                             {"incomplete", response.incomplete},
                             {"stop_reason", response.stop_reason},
-                            {"first_event_ms", milliseconds(response.first_event)},
-                            {"duration_ms", milliseconds(response.duration)}});
+                            {"first_event_ms", in_milliseconds(response.first_event)},
+                            {"duration_ms", in_milliseconds(response.duration)}});
   if (!model.empty()) data.set("model", model);
   data.set("source", response.source);
   data.set("items", std::move(items));  // large: an initializer list would copy them
@@ -249,7 +249,7 @@ RunEvent tool_output_event(int turn, const ToolOutputRecord& record) {
                                        : record.success         ? "completed"
                                                                 : "failed"},
                             {"exit", record.exit ? to_json(*record.exit) : Json()},
-                            {"duration_ms", milliseconds(record.duration)},
+                            {"duration_ms", in_milliseconds(record.duration)},
                             {"output", Json()},
                             {"dropped_bytes", record.dropped_bytes},
                             {"changed_files", strings(record.changed_files)},
@@ -279,7 +279,7 @@ RunEvent network_connection_event(int turn, const NetworkRecord& record) {
                         {"reason", text_or_null(record.reason)},
                         {"sent_bytes", record.sent},
                         {"received_bytes", record.received},
-                        {"duration_ms", milliseconds(record.duration)}})};
+                        {"duration_ms", in_milliseconds(record.duration)}})};
 }
 
 RunEvent mcp_server_event(int turn, const McpServerRecord& record) {
@@ -374,7 +374,7 @@ RunEvent run_completed_event(int turn, const RunEnd& end) {
 Json to_json(const ExitStatus& exit) {
   Json json = Json::object({{"ending", name_of(exit.ending)},
                             {"code", exit.code},
-                            {"duration_ms", milliseconds(exit.duration)}});
+                            {"duration_ms", in_milliseconds(exit.duration)}});
   if (!exit.detail.empty()) json.set("detail", exit.detail);
   if (exit.ended_background) json.set("ended_background", true);
   return json;

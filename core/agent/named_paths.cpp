@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/agent/prose.h"
+#include "core/base/ascii.h"
 #include "core/base/pattern.h"
 
 namespace sortie {
@@ -16,12 +17,6 @@ constexpr std::size_t kLongest = 200;
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 /// Of files that a name alone, without a folder, is taken for.
@@ -78,10 +73,11 @@ std::vector<std::string> parts_of(const std::string& path) {
 
 std::string extension_of(const std::string& name) {
   const std::size_t dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? "" : lower(std::string_view(name).substr(dot + 1));
+  return dot == std::string::npos || dot == 0 ? ""
+                                              : ascii_lower(std::string_view(name).substr(dot + 1));
 }
 
-std::string stem_of(const std::string& name) { return lower(name.substr(0, name.find('.'))); }
+std::string stem_of(const std::string& name) { return ascii_lower(name.substr(0, name.find('.'))); }
 
 bool has_extension(const std::string& name) {
   const std::string extension = extension_of(name);

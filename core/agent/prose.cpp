@@ -17,7 +17,7 @@ constexpr Plain kPlain[] = {{"\xE2\x80\x98", '\''},
                             {"\xE2\x80\x9D", '"'},
                             {"\xC2\xA0", ' '}};
 
-std::string_view without_blanks(std::string_view text) {
+std::string_view without_margins(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -45,7 +45,7 @@ std::string plain(std::string_view line) {
 
 /// Without "- ", "* ", "3. ", "## ", "[ ] ".
 std::string_view without_mark(std::string_view line) {
-  line = without_blanks(line);
+  line = without_margins(line);
   const std::size_t marks = line.find_first_not_of("#-*+");
   const std::size_t digits = line.find_first_not_of("0123456789");
   if (marks != 0 && marks != std::string_view::npos && line[marks] == ' ')
@@ -54,7 +54,7 @@ std::string_view without_mark(std::string_view line) {
            (line[digits] == '.' || line[digits] == ')') && line[digits + 1] == ' ')
     line.remove_prefix(digits + 2);
   if (line.starts_with("[ ] ") || line.starts_with("[x] ")) line.remove_prefix(4);
-  return without_blanks(line);
+  return without_margins(line);
 }
 
 bool ends_sentence(const std::string& line, std::size_t at) {
@@ -70,11 +70,11 @@ bool ends_sentence(const std::string& line, std::size_t at) {
 std::vector<std::string> sentences_of(std::string_view message) {
   std::vector<std::string> sentences;
   const auto add = [&](std::string_view text) {
-    if (const auto one = without_blanks(text); !one.empty()) sentences.emplace_back(one);
+    if (const auto one = without_margins(text); !one.empty()) sentences.emplace_back(one);
   };
   std::string_view fence;
   for (const std::string_view raw : split_lines(message)) {
-    const std::string_view begin = without_blanks(raw);
+    const std::string_view begin = without_margins(raw);
     const bool is_fence = begin.starts_with("```") || begin.starts_with("~~~");
     if (is_fence && (fence.empty() || begin.starts_with(fence))) {
       fence = fence.empty() ? begin.substr(0, 3) : std::string_view();

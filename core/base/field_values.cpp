@@ -7,13 +7,12 @@
 
 #include "core/base/fields.h"
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::string quoted(const std::string& name) { return "'" + one_line(name, 60) + "'"; }
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -102,7 +101,7 @@ std::string in_units(std::uint64_t value, const Unit (&units)[n]) {
 void refuse_kind(const YamlNode& node, const std::string& name, const std::string& wanted,
                  Diagnostics& findings) {
   findings.error(node.place,
-                 quoted(name) + " has to be " + wanted + ", not " + kind_in_words(node));
+                 in_quotes(name) + " has to be " + wanted + ", not " + kind_in_words(node));
 }
 
 }  // namespace
@@ -115,12 +114,12 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
     return std::nullopt;
   }
   if (node.text.empty() && !limits.may_be_empty) {
-    findings.error(node.place, quoted(name) + " must not be empty");
+    findings.error(node.place, in_quotes(name) + " must not be empty");
     return std::nullopt;
   }
   if (node.text.size() > limits.max_bytes) {
-    findings.error(node.place,
-                   quoted(name) + " is longer than " + std::to_string(limits.max_bytes) + " bytes");
+    findings.error(node.place, in_quotes(name) + " is longer than " +
+                                   std::to_string(limits.max_bytes) + " bytes");
     return std::nullopt;
   }
   if (limits.pattern != nullptr && !node.text.empty() &&
@@ -128,7 +127,7 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
     const std::string wanted =
         limits.meaning != nullptr ? limits.meaning : std::string("of the form ") + limits.pattern;
     findings.error(node.place,
-                   quoted(name) + " has to be " + wanted + ", not " + quoted(node.text));
+                   in_quotes(name) + " has to be " + wanted + ", not " + in_quotes(node.text));
     return std::nullopt;
   }
   return node.text;
@@ -142,7 +141,7 @@ bool check_list(const YamlNode& node, const std::string& name, const std::string
   }
   if (node.items.size() <= kMaxListItems) return true;
   findings.error(node.place,
-                 quoted(name) + " has more than " + std::to_string(kMaxListItems) + " entries");
+                 in_quotes(name) + " has more than " + std::to_string(kMaxListItems) + " entries");
   return false;
 }
 
@@ -162,8 +161,8 @@ FieldValue boolean_value(bool& target) {
             if (node.is_scalar() && node.plain && (node.text == "true" || node.text == "false")) {
               target = node.text == "true";
             } else {
-              findings.error(node.place,
-                             quoted(name) + " is " + kind_in_words(node) + "; write true or false");
+              findings.error(node.place, in_quotes(name) + " is " + kind_in_words(node) +
+                                             "; write true or false");
             }
           }};
 }
@@ -173,7 +172,7 @@ FieldValue version_value(int version) {
   return {.schema = Json::object({{"const", version}}),
           .read = [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!node.is_scalar() || !node.plain || node.text != wanted)
-              findings.error(node.place, quoted(name) + " has to be " + wanted +
+              findings.error(node.place, in_quotes(name) + " has to be " + wanted +
                                              ": this is the only version there is");
           }};
 }
@@ -191,11 +190,12 @@ FieldValue choice_value(std::string current, std::vector<std::string> names,
             } else if (std::find(names.begin(), names.end(), node.text) != names.end()) {
               set(node.text);
             } else if (std::find(later.begin(), later.end(), node.text) != later.end()) {
-              findings.error(node.place, name + " " + quoted(node.text) + " is not supported yet");
+              findings.error(node.place,
+                             name + " " + in_quotes(node.text) + " is not supported yet");
             } else {
               findings.error(
                   node.place,
-                  quoted(name) + " has to be " + joined(names) + ", not " + quoted(node.text),
+                  in_quotes(name) + " has to be " + joined(names) + ", not " + in_quotes(node.text),
                   nearest_name(node.text, names));
             }
           }};
@@ -223,13 +223,13 @@ FieldValue whole_value(std::int64_t current, std::int64_t min, std::int64_t max,
             const std::size_t sign = node.text.starts_with('-') ? 1 : 0;
             if (digits && node.text.size() > sign + 1 && node.text[sign] == '0') {
               // 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
-              findings.error(node.place,
-                             quoted(name) + " has a leading zero; write " + std::to_string(value));
+              findings.error(node.place, in_quotes(name) + " has a leading zero; write " +
+                                             std::to_string(value));
             } else if (!digits) {
               refuse_kind(node, name, range, findings);
             } else if (error != std::errc() || value < min || value > max) {
               findings.error(node.place,
-                             quoted(name) + " has to be " + range + ", not " + node.text);
+                             in_quotes(name) + " has to be " + range + ", not " + node.text);
             } else {
               set(value);
             }
@@ -285,11 +285,12 @@ FieldValue quantity_value(const Quantities& kind, std::uint64_t current, std::ui
                       const YamlNode& node, const std::string& name, Diagnostics& findings) {
             const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
             if (!value && is_number(node)) {
-              findings.error(node.place, quoted(name) + " needs a unit: it has to be " + kind.what);
+              findings.error(node.place,
+                             in_quotes(name) + " needs a unit: it has to be " + kind.what);
             } else if (!value) {
               refuse_kind(node, name, kind.what, findings);
             } else if (*value < min || *value > max) {
-              findings.error(node.place, quoted(name) + " has to be from " + kind.text(min) +
+              findings.error(node.place, in_quotes(name) + " has to be from " + kind.text(min) +
                                              " to " + kind.text(max) + ", not " + node.text);
             } else {
               set(*value);
@@ -358,7 +359,7 @@ FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits
             for (const auto& member : node.members) {
               if (!read_text(member.key, "name", names, findings)) continue;
               if (member.value.kind == YamlNode::Kind::null) {
-                findings.error(member.key.place, quoted(member.key.text) + " needs a value");
+                findings.error(member.key.place, in_quotes(member.key.text) + " needs a value");
               } else if (auto text = read_text(member.value, member.key.text, values, findings)) {
                 target[member.key.text] = std::move(*text);
               }

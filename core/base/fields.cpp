@@ -4,11 +4,10 @@
 #include <memory>
 
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 namespace {
-
-std::string quoted(const std::string& name) { return "'" + one_line(name, 60) + "'"; }
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -47,7 +46,7 @@ void Fields::read(const YamlNode& node, Diagnostics& findings) const {
   for (const auto& member : node.members) read_member(member, findings);
   for (const auto& field : fields_)
     if (field.required && node.find(field.name) == nullptr)
-      findings.error(node.place, "key " + quoted(field.name) + " is missing in " + title_);
+      findings.error(node.place, "key " + in_quotes(field.name) + " is missing in " + title_);
 }
 
 void Fields::read_member(const YamlMember& member, Diagnostics& findings) const {
@@ -56,13 +55,13 @@ void Fields::read_member(const YamlMember& member, Diagnostics& findings) const 
                                   [&](const Field& each) { return each.name == name; });
   if (field == fields_.end()) {
     if (is_one_of(name, later_)) {
-      findings.error(member.key.place, quoted(name) + " is not supported yet");
+      findings.error(member.key.place, in_quotes(name) + " is not supported yet");
     } else {
-      findings.error(member.key.place, "unknown key " + quoted(name) + " in " + title_,
+      findings.error(member.key.place, "unknown key " + in_quotes(name) + " in " + title_,
                      nearest_name(name, names()));
     }
   } else if (member.value.kind == YamlNode::Kind::null) {
-    findings.error(member.key.place, quoted(name) + " needs a value");
+    findings.error(member.key.place, in_quotes(name) + " needs a value");
   } else if (member.value.kind != YamlNode::Kind::refused) {
     field->value.read(member.value, name, findings);
   }

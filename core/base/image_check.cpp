@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/jpeg_marker.h"
+
 namespace sortie {
 namespace {
 
@@ -126,11 +128,6 @@ std::string png_problem(std::string_view bytes) {
   }
 }
 
-/// Whether a marker begins a frame: SOF0 to SOF15 without DHT (C4), JPG (C8) and DAC (CC).
-bool begins_frame(std::uint32_t marker) {
-  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-}
-
 /// Passes over a scan's data up to the next marker: FF 00 and restarts (D0 to D7) belong to it.
 void skip_scan(Cursor& file) {
   while (!file.failed()) {
@@ -164,7 +161,7 @@ std::string jpeg_problem(std::string_view bytes) {
     const auto count_at = [&](std::size_t at) {
       return content.size() > at ? static_cast<unsigned char>(content[at]) : 0u;
     };
-    if (begins_frame(marker)) {
+    if (begins_jpeg_frame(marker)) {
       if (frame && marker != 0xC5 && marker != 0xC6 && marker != 0xC7)
         return "it has more than one frame";
       frame = true;

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "core/base/jpeg_marker.h"
+
 namespace sortie {
 namespace {
 
@@ -64,11 +66,6 @@ std::optional<ImageHeader> read_gif(const Reader& file) {
   return image_of("image/gif", file.little(6, 2), file.little(8, 2));
 }
 
-/// Whether a marker begins a frame: SOF0 to SOF15 without DHT (C4), JPG (C8) and DAC (CC).
-bool begins_frame(std::uint32_t marker) {
-  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-}
-
 /// Markers: FF (any number of them), code, and but for a few a length of two bytes that counts
 /// itself. The frame's: length, precision, height, width. A height of 0 would be told by a DNL
 /// marker behind the first scan, which no encoder of today writes.
@@ -82,7 +79,7 @@ std::optional<ImageHeader> read_jpeg(const Reader& file) {
     if (*marker == 0xD9 || *marker == 0xDA) return std::nullopt;  // end, or a scan without a frame
     const auto length = file.big(at, 2);
     if (!length || *length < 2) return std::nullopt;
-    if (begins_frame(*marker)) {
+    if (begins_jpeg_frame(*marker)) {
       if (*length < 8) return std::nullopt;
       return image_of("image/jpeg", file.big(at + 5, 2), file.big(at + 3, 2));
     }

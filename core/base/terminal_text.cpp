@@ -18,7 +18,7 @@ constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
 
 /// Bytes that go on as they are: all but the control characters, newline and tab aside.
-constexpr std::array<bool, 256> kPlain = [] {
+constexpr std::array<bool, 256> kPlainBytes = [] {
   std::array<bool, 256> plain{};
   for (std::size_t i = 0; i < plain.size(); ++i)
     plain[i] = (i >= 0x20 && i != 0x7f) || i == '\n' || i == '\t';
@@ -30,7 +30,9 @@ constexpr std::array<bool, 256> kPlain = [] {
 std::size_t plain_bytes(std::string_view text) {
   constexpr std::size_t kFew = 16;
   constexpr std::size_t kBlock = 128;
-  const auto is_plain = [&](std::size_t i) { return kPlain[static_cast<unsigned char>(text[i])]; };
+  const auto is_plain = [&](std::size_t i) {
+    return kPlainBytes[static_cast<unsigned char>(text[i])];
+  };
   std::size_t end = 0;
   while (end < text.size() && end < kFew && is_plain(end)) ++end;
   if (end < kFew) return end;
@@ -224,7 +226,7 @@ void TerminalText::in_sequence(char byte, std::string& out) {
     case State::string:
       if (byte == kBell)
         state_ = State::text;
-      else if (kPlain[code])
+      else if (kPlainBytes[code])
         string_ += byte;
       return;
     case State::string_escape:

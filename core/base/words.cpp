@@ -22,4 +22,8 @@ std::string one_line_of_words(std::string_view text, std::size_t max_bytes) {
   return one_line(text.substr(0, end), end) + "…";
 }
 
+std::string in_quotes(std::string_view text, std::size_t max_bytes) {
+  return "'" + one_line(text, max_bytes) + "'";
+}
+
 }  // namespace sortie

@@ -9,6 +9,7 @@
 
 #include "core/base/json_pointer.h"
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie {
 namespace {
@@ -43,8 +44,6 @@ constexpr std::string_view kKeywords[] = {
     "maximum",     "exclusiveMaximum"};
 constexpr std::string_view kFormats[] = {"date-time", "time", "date", "duration", "email",
                                          "hostname",  "ipv4", "ipv6", "uuid"};
-
-std::string quoted(std::string_view name) { return "'" + one_line(name, 60) + "'"; }
 
 /// Characters, as the limits count them.
 std::size_t length_of(std::string_view text) {
@@ -96,7 +95,7 @@ class StrictMode {
     for (const auto& [name, value] : schema.members()) {
       const bool of_root = place.empty() && name == "$schema";
       if (!of_root && !is_one_of(name, kKeywords))
-        find(place + "/" + escape_pointer(name), "keyword " + quoted(name) + " is not allowed");
+        find(place + "/" + escape_pointer(name), "keyword " + in_quotes(name) + " is not allowed");
     }
     if (schema.find("$ref")) {
       reference(schema, place);
@@ -114,7 +113,7 @@ class StrictMode {
     // Definitions may stand beside one at the root: they are not about the value.
     for (const auto& [name, value] : schema.members())
       if (name != "$ref" && name != "$defs" && name != "definitions" && is_one_of(name, kKeywords))
-        find(place + "/" + escape_pointer(name), quoted(name) + " can't stand beside '$ref'");
+        find(place + "/" + escape_pointer(name), in_quotes(name) + " can't stand beside '$ref'");
   }
 
   void types(const Json& schema, const std::string& place) {
@@ -128,12 +127,12 @@ class StrictMode {
     if (given.empty()) find(place + "/type", "has to be a type or a list of types");
     for (const Json& one : given)
       if (!one.is_string() || !is_one_of(one.text(), kTypes))
-        find(place + "/type", "type " + quoted(one.text()) + " is not known");
+        find(place + "/type", "type " + in_quotes(one.text()) + " is not known");
   }
 
   void values(const Json& schema, const std::string& place) {
     if (const Json* format = schema.find("format"); format && !is_one_of(format->text(), kFormats))
-      find(place + "/format", "format " + quoted(format->text()) + " is not allowed");
+      find(place + "/format", "format " + in_quotes(format->text()) + " is not allowed");
     if (const Json* constant = schema.find("const")) {
       if (!is_scalar(*constant)) find(place + "/const", "can't be a list or an object");
       if (constant->is_string()) characters_ += length_of(constant->text());
@@ -166,10 +165,10 @@ class StrictMode {
     for (const Json& name : required->items()) names.insert(name.text());
     for (const auto& [name, value] : properties.members())
       if (names.erase(name) == 0)
-        find(place + "/required", "property " + quoted(name) +
+        find(place + "/required", "property " + in_quotes(name) +
                                       " is missing; what may be left out is of type null besides");
     for (const auto& name : names)
-      find(place + "/required", "there is no property " + quoted(name));
+      find(place + "/required", "there is no property " + in_quotes(name));
   }
 
   /// The schemas that stand in this one.
@@ -225,7 +224,7 @@ class StrictMode {
         if (!same->second.values.insert(write_json(value)).second) alike = true;
       same->second.open = values.empty();
       if (alike)
-        return find(place, "objects that begin with the same property " + quoted(name) +
+        return find(place, "objects that begin with the same property " + in_quotes(name) +
                                " need different constants there");
     }
   }

@@ -4,22 +4,11 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/base/ascii.h"
+
 namespace sortie {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 bool is_token(std::string_view text) {  // RFC 9110 §5.6.2
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
@@ -93,14 +82,14 @@ void HttpReader::read_head_line() {
   if (line.empty()) return end_head();
   if (line.front() == ' ' || line.front() == '\t') {  // obs-fold: a blank in its place
     if (head_.headers.empty()) return fail("a header line begins with a blank");
-    head_.headers.back().second += " " + std::string(trimmed(line));
+    head_.headers.back().second += " " + std::string(without_blanks(line));
     return;
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string::npos || !is_token(std::string_view(line).substr(0, colon)))
     return fail("a header line of the response is malformed");
   head_.headers.emplace_back(line.substr(0, colon),
-                             trimmed(std::string_view(line).substr(colon + 1)));
+                             without_blanks(std::string_view(line).substr(colon + 1)));
 }
 
 void HttpReader::end_head() {
@@ -110,14 +99,15 @@ void HttpReader::end_head() {
     head_ = {};
     return;
   }
-  const std::string connection = lower(header_value(head_.headers, "Connection"));
+  const std::string connection = ascii_lower(header_value(head_.headers, "Connection"));
   if (connection.find("close") != std::string::npos) keep_ = false;
   if (connection.find("keep-alive") != std::string::npos) keep_ = true;
 
-  const std::string coding = lower(trimmed(header_value(head_.headers, "Transfer-Encoding")));
+  const std::string coding =
+      ascii_lower(without_blanks(header_value(head_.headers, "Transfer-Encoding")));
   std::string_view length;
   for (const auto& [name, value] : head_.headers) {
-    if (lower(name) != "content-length") continue;
+    if (ascii_lower(name) != "content-length") continue;
     if (length.data() && length != value) return fail("two different Content-Length headers");
     length = value;
   }
@@ -172,7 +162,7 @@ std::string_view HttpReader::read_chunked(std::string_view& bytes) {
 
 void HttpReader::read_chunk_size() {
   const std::string line = std::exchange(line_, {});
-  const auto digits = trimmed(std::string_view(line).substr(0, line.find(';')));
+  const auto digits = without_blanks(std::string_view(line).substr(0, line.find(';')));
   const auto end = digits.data() + digits.size();
   const auto result = std::from_chars(digits.data(), end, left_, 16);
   if (digits.empty() || result.ec != std::errc() || result.ptr != end)

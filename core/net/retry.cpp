@@ -7,6 +7,8 @@
 #include <ctime>
 #include <string>
 
+#include "core/base/ascii.h"
+
 namespace sortie {
 
 namespace {
@@ -21,14 +23,8 @@ std::optional<milliseconds> wait_of(double ms) {
   return milliseconds(static_cast<std::int64_t>(std::ceil(std::min(ms, kLongestWaitMs))));
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 std::optional<double> whole_number(std::string_view text) {
-  text = trimmed(text);
+  text = without_blanks(text);
   double value = 0;
   const auto end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value, std::chars_format::fixed);
@@ -38,7 +34,7 @@ std::optional<double> whole_number(std::string_view text) {
 
 /// The three forms of RFC 9110 §5.6.7; all are UTC.
 std::optional<std::time_t> http_date(std::string_view text) {
-  const std::string copy(trimmed(text));
+  const std::string copy(without_blanks(text));
   for (const char* form :
        {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"}) {
     std::tm parts{};

@@ -25,9 +25,9 @@ constexpr std::uint64_t kMaxManifestBytes = 1u << 20;
 constexpr std::size_t kMaxFunctions = 100;
 /// The list, a function, its `run`: what lies below is read as a value.
 constexpr int kPlacedDepth = 3;
-constexpr TextLimits kName = {.pattern = "[A-Za-z0-9_-]{1,64}",
-                              .meaning = "1 to 64 letters, digits, '_' and '-'"};
-constexpr TextLimits kDescription = {.max_bytes = 16u << 10};
+constexpr TextLimits kFunctionName = {.pattern = "[A-Za-z0-9_-]{1,64}",
+                                      .meaning = "1 to 64 letters, digits, '_' and '-'"};
+constexpr TextLimits kFunctionDescription = {.max_bytes = 16u << 10};
 
 /// A function while it is read: the table's own types, and where its argv stands.
 struct Draft {
@@ -62,9 +62,9 @@ FieldValue argv_value(Draft& draft) {
 Fields function_fields(Draft& draft) {
   TaskFunction& function = draft.function;
   return Fields("function")
-      .require("name", text_value(function.name, kName),
+      .require("name", text_value(function.name, kFunctionName),
                "The tool's name, which no built-in one has; none begins with mcp__.")
-      .require("description", text_value(function.description, kDescription),
+      .require("description", text_value(function.description, kFunctionDescription),
                "What the model is told of it.")
       .add("parameters", schema_value(),
            "JSON Schema of the arguments, of type object; without it there are none.")

@@ -17,7 +17,7 @@ namespace sortie {
 namespace {
 
 /// More than this is not even read for its digest.
-constexpr std::uint64_t kMostBytes = 2ull << 30;
+constexpr std::uint64_t kMostRead = 2ull << 30;
 /// Pairs of files in which a draft looks for renames.
 constexpr std::size_t kMostPairs = 100'000;
 
@@ -43,7 +43,7 @@ std::optional<TreeEntry> read_entry(const Files& files, const std::string& path)
       return TreeEntry{0120000, files.read_link(path)};
     }
     if (status->kind != FileStatus::Kind::file) return std::nullopt;
-    auto content = files.read(path, kMostBytes);
+    auto content = files.read(path, kMostRead);
     if (!content) return std::nullopt;
     return TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, std::move(*content)};
   } catch (const ToolError& error) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kDeepestInclude = 10;  // as git's own limit
 constexpr std::size_t kMostFiles = 200;
-constexpr std::size_t kMostBytes = 4 << 20;
+constexpr std::size_t kMostOfConfig = 4 << 20;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw Error("git configuration " + path_text(path) + ": " + why, ExitCode::environment);
@@ -40,7 +40,7 @@ std::optional<std::string> read_regular(const fs::path& path) {
   char part[16384];
   for (ssize_t count = 0; (count = ::read(file.get(), part, sizeof part)) > 0;) {
     bytes.append(part, static_cast<std::size_t>(count));
-    if (bytes.size() > kMostBytes) refuse(path, "it is too large");
+    if (bytes.size() > kMostOfConfig) refuse(path, "it is too large");
   }
   return bytes;
 }

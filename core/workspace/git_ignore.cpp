@@ -10,14 +10,14 @@ namespace sortie {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1u << 20;
+constexpr std::uint64_t kMostOfIgnoreFile = 1u << 20;
 
 /// "" where there is no regular file of a likely size, which git would not read either.
 std::string read_rules(const fs::path& file) {
   Fd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return "";
   try {
-    return DiskFiles(std::move(root)).read(file.relative_path(), kMostBytes).value_or("");
+    return DiskFiles(std::move(root)).read(file.relative_path(), kMostOfIgnoreFile).value_or("");
   } catch (const ToolError&) {
     return "";
   }

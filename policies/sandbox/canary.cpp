@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/json.h"
+#include "core/base/path_below.h"
 #include "core/base/process.h"
 #include "policies/proxy_address.h"
 #include "policies/sandbox/fingerprint.h"
@@ -83,11 +84,6 @@ class Bait {
   int udp_port_ = 0;
   std::string name_;
 };
-
-bool is_below(const fs::path& path, const fs::path& folder) {
-  const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end() || ends.first->empty();
-}
 
 std::vector<fs::path> writable_places(const SandboxProfile& profile) {
   std::vector<fs::path> places = profile.writable;

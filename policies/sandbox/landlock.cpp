@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/path_below.h"
 #include "policies/sandbox/layers.h"
 
 namespace sortie {
@@ -87,11 +88,6 @@ const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/ran
                                 "/dev/urandom"};
 // Only the view has a devpts of its own: the machine's holds the terminals that this user sits at.
 const char* const kOwnTerminals[] = {"/dev/ptmx", "/dev/pts"};
-
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const auto ends = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end() || ends.first->empty();  // "": the part after a final "/"
-}
 
 /// Whether it is a folder that the file's own permissions let a command list.
 bool can_list(const std::filesystem::path& path, uid_t user) {

@@ -18,7 +18,7 @@ namespace sortie {
 namespace {
 
 /// execve(2) takes 2 MiB at most where the stack's limit is the usual 8 MiB.
-constexpr std::size_t kMaxRequest = 8 << 20;
+constexpr std::size_t kMostSent = 8 << 20;
 constexpr int kEndWithinMilliseconds = 20'000;
 
 Error keeper_gone() {
@@ -115,7 +115,7 @@ std::unique_ptr<RunningCommand> KeeperLauncher::start(const Command& command) {
   auto kept = std::make_unique<KeptCommand>(std::move(control.ours));
   const std::vector<Fd> pipes = kept->open_pipes(command);
   const std::string bytes = encode_command(command);
-  if (bytes.size() > kMaxRequest || command.argv.empty()) {
+  if (bytes.size() > kMostSent || command.argv.empty()) {
     CommandEnd refused;
     refused.status.ending = Ending::not_started;
     refused.status.detail =

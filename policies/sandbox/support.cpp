@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/path_below.h"
 #include "core/base/process.h"
 #include "policies/sandbox/keeper.h"
 
@@ -72,11 +73,6 @@ std::string write_probe(int root) {
   const int error = errno;
   if (::unlinkat(root, name.c_str(), 0) != 0) return "remove a file: " + errno_text(errno);
   return written ? "" : "write a file: " + errno_text(error);
-}
-
-bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
 }
 
 /// An upper folder below the lower one mounts, but reading it recursively ends in ELOOP.

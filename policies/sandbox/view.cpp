@@ -14,6 +14,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/path_below.h"
 #include "policies/sandbox/covers.h"
 #include "policies/sandbox/mounts.h"
 
@@ -38,11 +39,6 @@ struct Place {
 using Places = std::map<fs::path, Place>;
 
 fs::path below_root(const fs::path& path) { return path.relative_path(); }
-
-bool is_below(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
-}
 
 /// Where a path of the machine is shown: its folder without links, so that no target of a mount
 /// goes through one.

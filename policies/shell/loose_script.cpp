@@ -18,7 +18,7 @@ bool is_operator(char c) {
   return c == ';' || c == '&' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '`';
 }
 
-bool is_assignment(std::string_view word) {
+bool may_be_assignment(std::string_view word) {
   const auto equals = word.find('=');
   if (equals == 0 || equals == std::string_view::npos) return false;
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
@@ -168,7 +168,7 @@ class LooseSplitter {
       begin_word();
     }
     if (in_backquotes_)
-      argument_follows_ = !at_command_ || (in_word_ && !is_assignment(word_.text));
+      argument_follows_ = !at_command_ || (in_word_ && !may_be_assignment(word_.text));
     if (!in_word_) return;
     word_.text += kLooseAnything;
     word_.substitutes = true;
@@ -204,12 +204,12 @@ class LooseSplitter {
     word_.redirects = after_redirection_;
     // Behind an assignment, a reserved word or a redirection's file the name is still to come.
     const bool name_follows =
-        after_redirection_ || is_assignment(word_.text) ||
+        after_redirection_ || may_be_assignment(word_.text) ||
         std::find(kBeforeCommand.begin(), kBeforeCommand.end(), word_.text) != kBeforeCommand.end();
     if (!name_follows) at_command_ = false;
     after_redirection_ = false;
     words_.push_back(word_);
-    if (is_assignment(word_.text)) {
+    if (may_be_assignment(word_.text)) {
       words_.push_back({.text = word_.text.substr(word_.text.find('=') + 1), .quoted = true});
     }
   }

@@ -5,14 +5,13 @@
 #include <optional>
 
 #include "core/base/text.h"
+#include "core/base/words.h"
 #include "tools/patch/blanks.h"
 
 namespace sortie::patch {
 namespace {
 
 constexpr std::size_t kLongestShown = 200;  ///< bytes of a line
-
-std::string quoted(std::string_view line) { return "'" + one_line(line, kLongestShown) + "'"; }
 
 /// Its letters in lower case: what is left of a header whatever blanks and signs it has.
 std::string letters_of(std::string_view text) {
@@ -79,7 +78,7 @@ std::string header_hint(std::string_view line) {
   if (header.empty()) return "";
   const std::string_view path = colon == std::string_view::npos ? "" : trim(line.substr(colon + 1));
   if (header.ends_with(' ') && path.empty()) return " A path has to follow the header.";
-  return " Did you mean " + quoted(std::string(header) + std::string(path)) + "?";
+  return " Did you mean " + in_quotes(std::string(header) + std::string(path), kLongestShown) + "?";
 }
 
 std::string begin_hint(std::string_view first) {
@@ -90,11 +89,12 @@ std::string begin_hint(std::string_view first) {
       return ". A unified diff is not taken: after '*** Begin Patch' comes '*** Update File: "
              "PATH', "
              "then chunks that begin with '@@' and have no line numbers";
-  return ", not " + quoted(first);
+  return ", not " + in_quotes(first, kLongestShown);
 }
 
 std::string end_hint(std::string_view last) {
-  return ", not " + quoted(last) + ". If the patch was cut off there, send it in smaller ones";
+  return ", not " + in_quotes(last, kLongestShown) +
+         ". If the patch was cut off there, send it in smaller ones";
 }
 
 std::string anchor_hint(const FileLines& file, std::string_view anchor, std::size_t from) {
@@ -106,7 +106,7 @@ std::string anchor_hint(const FileLines& file, std::string_view anchor, std::siz
   if (!found) found = line_with(file, part, 0, std::min(from, file.size()));
   if (!found || comparable(file.text(*found), Leniency::signs) == part) return "";
   return "An anchor is a whole line; line " + std::to_string(*found + 1) +
-         " has it as a part: " + quoted(file.text(*found)) +
+         " has it as a part: " + in_quotes(file.text(*found), kLongestShown) +
          (*found < from ? ", but stands before this chunk" : "") + ".\n";
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 namespace sortie::patch {
 namespace {
@@ -71,8 +72,6 @@ std::optional<Window> by_similar_line(const FileLines& file,
   return best;
 }
 
-std::string quoted(std::string_view line) { return "'" + one_line(line, kLongestCompared) + "'"; }
-
 std::string differences(const FileLines& file, const std::vector<std::string_view>& pattern,
                         std::size_t start) {
   std::string text;
@@ -85,8 +84,8 @@ std::string differences(const FileLines& file, const std::vector<std::string_vie
       continue;
     if (++shown > kShownDifferences) return text + "  …\n";
     text += "  line " + std::to_string(line + 1) + " is ";
-    text += beyond ? "beyond the file's end" : quoted(file.text(line));
-    text += ", the patch has " + quoted(pattern[i]) + "\n";
+    text += beyond ? "beyond the file's end" : in_quotes(file.text(line), kLongestCompared);
+    text += ", the patch has " + in_quotes(pattern[i], kLongestCompared) + "\n";
   }
   return text;
 }

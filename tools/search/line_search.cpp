@@ -11,7 +11,7 @@ constexpr std::size_t kPiece = 64u << 10;
 /// How far two looks at a line that is longer than a piece overlap.
 constexpr std::size_t kOverlap = 32u << 10;
 
-constexpr std::string_view kSpecial = "\\.+*?()|[]{}^$";
+constexpr std::string_view kSpecialInExpressions = "\\.+*?()|[]{}^$";
 
 /// Bytes of source text, the most frequent first; others are rarer still.
 constexpr std::string_view kFrequent =
@@ -48,7 +48,7 @@ std::size_t line_begin(std::string_view text, std::size_t at) {
 LineSearch::LineSearch(const std::string& expression) {
   if (expression.find('\n') != expression.npos)
     throw PatternError("the pattern has a newline in it; a match is always within one line");
-  if (expression.find_first_of(kSpecial) == expression.npos && !expression.empty()) {
+  if (expression.find_first_of(kSpecialInExpressions) == expression.npos && !expression.empty()) {
     plain_ = expression;
     rarest_ = rarest_in(plain_);
     return;

@@ -3,13 +3,13 @@
 namespace sortie {
 namespace {
 
-constexpr std::string_view kSpecial = "*?[\\";
+constexpr std::string_view kSpecialInGlobs = "*?[\\";
 
 /// Stands at the end of a glob and of the paths it is compared with: Pattern's globs match all that
 /// is below a path too, which is not meant here.
 constexpr char kEnd = '\x01';
 
-bool is_plain(std::string_view text) { return text.find_first_of(kSpecial) == text.npos; }
+bool is_plain(std::string_view text) { return text.find_first_of(kSpecialInGlobs) == text.npos; }
 
 /// Whether a set is begun and not ended: git lets such a glob match nothing.
 bool has_open_set(std::string_view glob) {
