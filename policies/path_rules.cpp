@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/file_name.h"
+
 namespace sortie {
 namespace {
 
@@ -90,8 +92,15 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
 
 PathRules::Place PathRules::place_of(const fs::path& path) const {
   Place place;
+  const std::string& workspace = places_.workspace.native();
+  if (is_plain_path(path.native()) && places_.workspace.is_absolute()) {
+    place.relative = path.native();
+    place.absolute = (workspace == "/" ? workspace : workspace + '/') + place.relative;
+    place.inside = true;
+    return place;
+  }
   place.absolute = normal(path.is_absolute() ? path : places_.workspace / path);
-  if (auto relative = relative_to(place.absolute, places_.workspace.string())) {
+  if (auto relative = relative_to(place.absolute, workspace)) {
     place.relative = std::move(*relative);
     place.inside = true;
   }

@@ -13,6 +13,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/open_beneath.h"
+#include "core/base/open_folder.h"
+#include "core/base/parts.h"
 
 namespace fs = std::filesystem;
 
@@ -42,7 +44,8 @@ void check_readable(const struct stat& status, const fs::path& path, std::uint64
 
 std::string read_all(const Fd& file, const struct stat& status, const fs::path& path,
                      std::uint64_t max_bytes) {
-  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  // One more than is expected, so that what did not grow is found to end without more room.
+  std::string content(static_cast<std::size_t>(status.st_size) + 1, '\0');
   std::size_t filled = 0;
   // A file may grow while it is read: only a read of nothing is its end.
   while (true) {
@@ -83,7 +86,37 @@ std::vector<std::string> parts_of(const std::string& path) {
   return parts;
 }
 
+std::optional<RegularFile> read_regular(OpenFolder& at, const fs::path& path) {
+  const auto [folder, name] = split_name(path);
+  const Fd& open = at.open(folder);
+  struct stat status {};
+  // Looked at before it is opened, as in DiskFiles::read.
+  if (!open || ::fstatat(open.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(status.st_mode))
+    return std::nullopt;
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const Fd file(::openat(open.get(), name.c_str(), flags));
+  if (!file) return std::nullopt;
+  status = stat_of(file, path);
+  check_readable(status, path, kMostFileBytes);
+  return RegularFile{read_all(file, status, path, kMostFileBytes), status.st_mode & 07777u};
+}
+
 }  // namespace
+
+std::vector<std::optional<RegularFile>> Files::read_many(const std::vector<fs::path>& paths) const {
+  std::vector<std::optional<RegularFile>> files;
+  for (const auto& path : paths) {
+    files.emplace_back();
+    try {
+      const auto there = status(path);
+      if (!there || there->kind != FileStatus::Kind::file) continue;
+      if (auto content = read(path)) files.back() = RegularFile{std::move(*content), there->mode};
+    } catch (const ToolError&) {  // read() says why
+    }
+  }
+  return files;
+}
 
 DiskFiles::DiskFiles(Fd root) : root_(std::move(root)) {}
 
@@ -100,6 +133,22 @@ std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t m
   const struct stat status = stat_of(file, path);
   check_readable(status, path, max_bytes);
   return read_all(file, status, path, max_bytes);
+}
+
+std::vector<std::optional<RegularFile>> DiskFiles::read_many(
+    const std::vector<fs::path>& paths) const {
+  std::vector<std::optional<RegularFile>> files(paths.size());
+  const auto anywhere = [](std::size_t) { return true; };
+  in_parts(paths.size(), anywhere, [&](std::size_t first, std::size_t last) {
+    OpenFolder at(root_.get());
+    for (std::size_t i = first; i < last; ++i) {
+      try {
+        files[i] = read_regular(at, paths[i]);
+      } catch (const std::exception&) {  // read() says why
+      }
+    }
+  });
+  return files;
 }
 
 std::optional<FileStatus> DiskFiles::status(const fs::path& path) const {

@@ -7,12 +7,13 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 
 #include "core/base/disk_place.h"
 #include "core/base/error.h"
 #include "core/base/file_name.h"
-#include "core/base/halves.h"
 #include "core/base/open_beneath.h"
+#include "core/base/parts.h"
 
 namespace fs = std::filesystem;
 
@@ -26,11 +27,10 @@ void DiskReplacement::run(const std::vector<Replacement>& replacements) {
     auto [folder, name] = split_name(what.path);
     steps_.push_back({.what = what, .folder = std::move(folder), .name = std::move(name)});
   }
-  auto failure = do_in_halves(&DiskReplacement::stage);
-  // One after the other: a file goes before a folder takes its place.
-  if (!failure) failure = do_all(&DiskReplacement::perform);
+  auto failure = do_in_parts(0, steps_.size(), &DiskReplacement::stage);
+  if (!failure) failure = perform_all();
   if (!failure) {
-    do_in_halves(&DiskReplacement::clear_away);
+    do_in_parts(0, steps_.size(), &DiskReplacement::clear_away);
     return;
   }
   const std::string act =
@@ -39,21 +39,38 @@ void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost));
 }
 
-std::optional<DiskReplacement::Failure> DiskReplacement::do_all(Act act) {
-  std::atomic<bool> failed = false;
-  return do_part(0, steps_.size(), act, failed);
+/// One after the other, since a file goes before a folder takes its place. Only files that replace
+/// others, where they stand, don't wait for each other.
+std::optional<DiskReplacement::Failure> DiskReplacement::perform_all() {
+  for (std::size_t first = 0; first < steps_.size();) {
+    std::size_t last = first + 1;
+    while (last < steps_.size() && steps_[last].replaces == steps_[first].replaces) ++last;
+    std::atomic<bool> failed = false;
+    const auto failure = steps_[first].replaces
+                             ? do_in_parts(first, last, &DiskReplacement::perform)
+                             : do_part(first, last, &DiskReplacement::perform, failed);
+    if (failure) return failure;
+    first = last;
+  }
+  return std::nullopt;
 }
 
-std::optional<DiskReplacement::Failure> DiskReplacement::do_in_halves(Act act) {
+std::optional<DiskReplacement::Failure> DiskReplacement::do_in_parts(std::size_t first,
+                                                                     std::size_t last, Act act) {
   // Not within a folder: two threads in one would wait for each other.
-  std::size_t middle = (steps_.size() + 1) / 2;
-  while (middle < steps_.size() && steps_[middle].folder == steps_[middle - 1].folder) ++middle;
+  const auto begins_folder = [&](std::size_t i) {
+    return steps_[first + i].folder != steps_[first + i - 1].folder;
+  };
   std::atomic<bool> failed = false;
-  std::optional<Failure> sooner, later;
-  in_halves(steps_.size(), middle, [&](std::size_t first, std::size_t last) {
-    (first == 0 ? sooner : later) = do_part(first, last, act, failed);
+  std::mutex guard;
+  std::optional<Failure> soonest;
+  in_parts(last - first, begins_folder, [&](std::size_t begin, std::size_t end) {
+    auto failure = do_part(first + begin, first + end, act, failed);
+    if (!failure) return;
+    const std::lock_guard lock(guard);
+    if (!soonest || failure->step < soonest->step) soonest = std::move(failure);
   });
-  return sooner ? sooner : later;
+  return soonest;
 }
 
 /// @param failed  of another part: nothing more is begun
@@ -70,19 +87,6 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_part(std::size_t fir
     }
   }
   return std::nullopt;
-}
-
-const Fd& DiskReplacement::OpenFolder::open(const std::string& folder) {
-  if (folder_ && name_ == folder) return folder_;
-  folder_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY);
-  name_ = folder;
-  return folder_;
-}
-
-const Fd& DiskReplacement::OpenFolder::make(Step& step) {
-  if (open(step.folder)) return folder_;
-  folder_ = make_folders(root_, step.folder, step.what.path, &step.made_folders);
-  return folder_;
 }
 
 void DiskReplacement::stage(Step& step, OpenFolder& at) const {
@@ -105,7 +109,7 @@ void DiskReplacement::stage(Step& step, OpenFolder& at) const {
 void DiskReplacement::perform(Step& step, OpenFolder& at) const {
   if (!step.what.content) return remove(step, at);
   if (step.replaces) return replace(step, at);
-  const int folder = at.make(step).get();
+  const int folder = at.make(step.folder, step.what.path, step.made_folders).get();
   Fd elsewhere;
   if (step.stage != step.folder) elsewhere = open_beneath(root_, step.stage, O_PATH | O_DIRECTORY);
   const int stage = elsewhere ? elsewhere.get() : folder;

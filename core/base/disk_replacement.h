@@ -10,6 +10,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/files.h"
+#include "core/base/open_folder.h"
 
 namespace sortie {
 
@@ -20,7 +21,7 @@ namespace sortie {
 /// replaces (renameat2(RENAME_EXCHANGE)), and what is to go takes another name: to undo that is to
 /// rename back, which needs no space and gives back the very files. Last the old ones go. That is
 /// also faster than renaming over them: ext4 writes out a file at once that replaces another so.
-/// Of many files the halves are written and cleared away at the same time.
+/// Parts of many files are written, exchanged and cleared away at the same time.
 class DiskReplacement {
  public:
   /// @param root  the open folder that paths are below
@@ -55,29 +56,15 @@ class DiskReplacement {
     Saved saved{};
   };
 
-  /// A folder below the root that stays open until another one is: paths mostly come in order.
-  class OpenFolder {
-   public:
-    explicit OpenFolder(int root) : root_(root) {}
-    /// None, with errno set, where it can't be opened.
-    const Fd& open(const std::string& folder);
-    /// With all that is missing on the way, which is noted as the step's.
-    const Fd& make(Step& step);
-    void close() { folder_.reset(); }
-
-   private:
-    int root_;
-    std::string name_;
-    Fd folder_;
-  };
+  using OpenFolder = disk::OpenFolder;
   struct Failure {
     const Step* step = nullptr;
     std::string cause;
   };
   using Act = void (DiskReplacement::*)(Step&, OpenFolder&) const;
 
-  std::optional<Failure> do_all(Act act);
-  std::optional<Failure> do_in_halves(Act act);
+  std::optional<Failure> perform_all();
+  std::optional<Failure> do_in_parts(std::size_t first, std::size_t last, Act act);
   std::optional<Failure> do_part(std::size_t first, std::size_t last, Act act,
                                  std::atomic<bool>& failed);
 

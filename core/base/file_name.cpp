@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -12,6 +13,16 @@ namespace sortie {
 
 std::string path_text(const std::filesystem::path& path) {
   return one_line(repair_utf8(path.native()), 300);
+}
+
+bool is_plain_path(std::string_view path) noexcept {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
 }
 
 std::string temporary_name() {

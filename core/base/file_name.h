@@ -2,11 +2,16 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace sortie {
 
 /// A path for a message: one line, valid UTF-8, cut where it is very long.
 std::string path_text(const std::filesystem::path& path);
+
+/// Whether a relative path has neither "." nor ".." nor an empty part, and so is normal already: to
+/// find that out costs a hundredth of std::filesystem::path::lexically_normal().
+bool is_plain_path(std::string_view path) noexcept;
 
 /// A name that no other file of the folder has: ".sortie-<16 hex digits>.tmp".
 std::string temporary_name();

@@ -11,6 +11,8 @@
 
 namespace sortie {
 
+inline constexpr std::uint64_t kMostFileBytes = 256ull << 20;  ///< that are read of one file
+
 /// What stands at a path, links not followed.
 struct FileStatus {
   enum class Kind { file, folder, symlink, other };
@@ -19,6 +21,13 @@ struct FileStatus {
   std::uint64_t size = 0;   ///< bytes
   std::uint64_t links = 1;  ///< hard links
   bool operator==(const FileStatus&) const = default;
+};
+
+/// A regular file as it was read.
+struct RegularFile {
+  std::string content;
+  unsigned mode = 0644;
+  bool operator==(const RegularFile&) const = default;
 };
 
 struct FolderEntry {
@@ -42,7 +51,11 @@ class Files {
   /// The whole content; nothing when there is no such file. Follows links inside the tree.
   /// @throws ToolError  a folder, a special file, larger than max_bytes, no permission
   virtual std::optional<std::string> read(const std::filesystem::path& path,
-                                          std::uint64_t max_bytes = 256ull << 20) const = 0;
+                                          std::uint64_t max_bytes = kMostFileBytes) const = 0;
+  /// The regular files at these paths, the last link not followed; nothing where none stands, or
+  /// it can't be read: read() says why.
+  virtual std::vector<std::optional<RegularFile>> read_many(
+      const std::vector<std::filesystem::path>& paths) const;
   /// What is there, the last link not followed; nothing when there is nothing.
   virtual std::optional<FileStatus> status(const std::filesystem::path& path) const = 0;
   /// The path without links, relative to the root; parts that don't exist stay as they are.
@@ -61,7 +74,8 @@ class Files {
   virtual bool remove_empty_folder(const std::filesystem::path& path) = 0;
   /// Writes and removes in this order, as write() and remove() do, all of it or nothing: all
   /// contents lie beside their places before the first of them appears, and when a step fails,
-  /// what stood there stands there again.
+  /// what stood there stands there again. No two of the paths lead to one file; contents that
+  /// replace files one after the other may appear at the same time.
   /// @throws ToolError  "Failed to write file PATH: cause. No file was changed."; or what could
   ///                    not be put back
   virtual void replace_all(const std::vector<Replacement>& replacements) = 0;
@@ -74,7 +88,10 @@ class DiskFiles : public Files {
   /// @param root  the folder, opened with O_PATH or O_RDONLY
   explicit DiskFiles(Fd root);
   std::optional<std::string> read(const std::filesystem::path& path,
-                                  std::uint64_t max_bytes = 256ull << 20) const override;
+                                  std::uint64_t max_bytes = kMostFileBytes) const override;
+  /// Several at the same time.
+  std::vector<std::optional<RegularFile>> read_many(
+      const std::vector<std::filesystem::path>& paths) const override;
   std::optional<FileStatus> status(const std::filesystem::path& path) const override;
   std::filesystem::path resolve(const std::filesystem::path& path) const override;
   std::string read_link(const std::filesystem::path& path) const override;
@@ -111,7 +128,7 @@ class AtomicFile {
 
 /// The content of a file outside any workspace.
 /// @throws Error  "PATH: cause" with ExitCode::usage
-std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = 256ull << 20);
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMostFileBytes);
 /// AtomicFile in one call.
 void write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
 

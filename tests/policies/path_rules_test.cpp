@@ -163,4 +163,15 @@ BOOST_AUTO_TEST_CASE(protected_names_need_not_exist) {
   BOOST_TEST(PathRules(empty, places()).is_protected(".git/config"));
 }
 
+BOOST_AUTO_TEST_CASE(a_protected_name_is_known_however_its_path_is_written) {
+  for (const char* workspace : {"/w", "/w/", "/"}) {
+    const PathRules rules(Policy(), {.workspace = workspace});
+    for (const char* path : {".git/config", "./.git/config", "a/../.git/config", "a/.GIT//config",
+                             ".git/", "a/b/.git", "/w/.git/config", "/w/a/../.git"})
+      BOOST_TEST(rules.is_protected(path), workspace << " " << path);
+    for (const char* path : {"a/.gitignore", ".gitx/a", "git", "a/../b", "/w/a"})
+      BOOST_TEST(!rules.is_protected(path), workspace << " " << path);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

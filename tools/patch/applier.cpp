@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/hash.h"
 #include "tools/patch/changes.h"
 #include "tools/patch/parser.h"
@@ -26,6 +27,7 @@ fs::path place_of(const std::string& written, const Place& place) {
   if (std::any_of(written.begin(), written.end(), is_control))
     throw ToolError("Invalid patch: a path has control characters in it");
   const fs::path path(written);
+  if (place.folder.empty() && is_plain_path(written)) return path;
   fs::path inside = (place.folder / path).lexically_normal();
   if (path.is_absolute()) {
     inside = path.lexically_normal().lexically_relative(place.root);
@@ -55,7 +57,7 @@ class Application {
         break;
       }
     }
-    changes_.read_ahead(entries);
+    changes_.read_ahead(std::move(entries));
   }
 
   void apply(const Hunk& hunk) {

@@ -1,18 +1,23 @@
 #include "tools/patch/changes.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
-#include "core/base/halves.h"
 
 namespace sortie::patch {
 namespace fs = std::filesystem;
 
 fs::path Changes::entry(const fs::path& path) {
-  const fs::path parent = path.parent_path();
+  fs::path parent = path.parent_path();
   if (parent.empty()) return path;
   auto known = folders_.find(parent);
-  if (known == folders_.end()) known = folders_.emplace(parent, files_.resolve(parent)).first;
-  return known->second.empty() || known->second == "." ? path.filename()
-                                                       : known->second / path.filename();
+  if (known == folders_.end()) {
+    fs::path resolved = files_.resolve(parent);
+    known = folders_.emplace(std::move(parent), std::move(resolved)).first;
+  }
+  const auto& [folder, resolved] = *known;
+  if (folder.native() == resolved.native()) return path;
+  return resolved.empty() || resolved == "." ? path.filename() : resolved / path.filename();
 }
 
 fs::path Changes::target(const fs::path& path) {
@@ -23,21 +28,14 @@ fs::path Changes::target(const fs::path& path) {
   return files_.resolve(place);
 }
 
-void Changes::read_ahead(const std::vector<fs::path>& entries) {
-  std::vector<std::optional<File>> files(entries.size());
-  in_halves(files.size(), files.size() / 2, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      try {
-        const auto there = files_.status(entries[i]);
-        if (!there || there->kind != FileStatus::Kind::file) continue;
-        if (auto content = files_.read(entries[i]))
-          files[i] = File{std::move(*content), there->mode};
-      } catch (const std::exception&) {  // is met again, and told, where the file is wanted
-      }
-    }
-  });
+void Changes::read_ahead(std::vector<fs::path> entries) {
+  // Folder by folder, whatever order the patch has them in: each is opened once.
+  std::sort(entries.begin(), entries.end(), ByName());
+  auto files = files_.read_many(entries);
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (files[i]) nodes_.try_emplace(entries[i], Node{.now = std::move(files[i]), .stood = true});
+    if (files[i])
+      nodes_.try_emplace(nodes_.end(), std::move(entries[i]),
+                         Node{.now = std::move(files[i]), .stood = true});
 }
 
 const std::optional<FileStatus>& Changes::status(const fs::path& path) {
@@ -119,8 +117,9 @@ std::vector<Replacement> Changes::in_order() const {
     }
   }
   std::vector<Replacement> order = std::move(in_the_way);
-  for (const auto* group : {&written, &removed})
-    order.insert(order.end(), group->begin(), group->end());
+  for (auto* group : {&written, &removed})
+    order.insert(order.end(), std::make_move_iterator(group->begin()),
+                 std::make_move_iterator(group->end()));
   return order;
 }
 

@@ -15,12 +15,7 @@ namespace sortie::patch {
 /// A tree with changes that are not written yet, and their writing: all of them or none.
 class Changes {
  public:
-  /// What stands at a path: a regular file's content and mode.
-  struct File {
-    std::string content;
-    unsigned mode = 0644;
-    bool operator==(const File&) const = default;
-  };
+  using File = RegularFile;
 
   explicit Changes(const Files& files) : files_(files) {}
 
@@ -31,7 +26,7 @@ class Changes {
 
   /// Reads the files at these entries, where regular ones stand and can be read, several at the
   /// same time: what follows finds them read.
-  void read_ahead(const std::vector<std::filesystem::path>& entries);
+  void read_ahead(std::vector<std::filesystem::path> entries);
   /// The file at a target, with the changes so far; stays until that is changed.
   /// @throws ToolError  a folder, not readable
   const std::optional<File>& read(const std::filesystem::path& target);

@@ -262,6 +262,25 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_before_anything_appears) {
     check_undone(folder.path(), cause, true, {{.path = "a", .content = "new"}, what});
 }
 
+BOOST_AUTO_TEST_CASE(one_of_many_files_that_cannot_be_exchanged_leaves_the_very_files_before_it) {
+  test::TemporaryFolder folder;
+  std::vector<Replacement> all;
+  for (int i = 0; i < 400; ++i) {
+    const fs::path path = fs::path("d" + std::to_string(i / 20)) / ("f" + std::to_string(i));
+    fs::create_directories(folder / path.parent_path());
+    write_file(folder / path, "old");
+    all.push_back({.path = path, .content = "new"});
+    if (i == 250) all.push_back({.path = path.parent_path() / "appears/f", .content = "new"});
+  }
+  for (const std::size_t at : {0, 199, 399}) {
+    BOOST_TEST_CONTEXT("failing at " << at) {
+      const std::string path = all[at].path.string();
+      const Immutable locked(folder / path);
+      if (locked.set) check_undone(folder.path(), path + ": no permission", true, all);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(many_files_in_many_folders_are_all_replaced_or_none) {
   test::TemporaryFolder folder;
   std::vector<Replacement> all;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;
@@ -92,6 +93,41 @@ BOOST_AUTO_TEST_CASE(nothing_leads_out_of_the_root) {
   BOOST_TEST(!fs::exists(tree.folder / "new"));
   BOOST_TEST(!fs::exists(tree.folder / "x"));
   BOOST_TEST(read_file(tree.folder / "secret") == "outside");
+}
+
+BOOST_AUTO_TEST_CASE(many_files_are_read_at_once_in_the_order_they_are_named_in) {
+  Tree tree;
+  std::vector<fs::path> paths;
+  std::vector<std::optional<RegularFile>> expected;
+  for (int i = 0; i < 500; ++i) {
+    const std::string name = "d" + std::to_string(i % 7) + "/f" + std::to_string(i);
+    const unsigned mode = i % 2 == 0 ? 0644 : 0750;
+    tree.files.write(name, std::string(static_cast<std::size_t>(i) * 40, 'x'), mode);
+    paths.push_back(i % 5 == 0 ? name + "/" : name);
+    expected.push_back(RegularFile{std::string(static_cast<std::size_t>(i) * 40, 'x'), mode});
+  }
+  fs::create_symlink("d0/f0", tree.root / "link");
+  fs::create_symlink("../secret", tree.root / "up");
+  fs::create_directory_symlink("..", tree.root / "parent");
+  BOOST_REQUIRE(::mkfifo((tree.root / "pipe").c_str(), 0600) == 0);
+  for (const char* none : {"d0", "none", "none/f", "d0/f0/f", "link", "up", "parent/secret", "pipe",
+                           "../secret", "/etc/passwd", ".", ""}) {
+    paths.insert(paths.begin() + 100, none);
+    expected.insert(expected.begin() + 100, std::nullopt);
+  }
+
+  BOOST_TEST((tree.files.read_many(paths) == expected));
+  BOOST_TEST((tree.files.Files::read_many(paths) == expected));  // one after the other
+}
+
+BOOST_AUTO_TEST_CASE(a_path_is_plain_where_making_it_normal_would_change_nothing) {
+  for (const char* path : {"a", "a/b", "a.b/..c", "...", "a b/é"}) {
+    BOOST_TEST(is_plain_path(path), path);
+    BOOST_TEST(fs::path(path).lexically_normal().native() == path);
+  }
+  for (const char* path :
+       {"", ".", "..", "/", "/a", "a/", "a//b", "./a", "../a", "a/.", "a/..", "a/./b", "a/../b"})
+    BOOST_TEST(!is_plain_path(path), path);
 }
 
 BOOST_AUTO_TEST_CASE(a_written_link_is_replaced_and_its_target_kept) {

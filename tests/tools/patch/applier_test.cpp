@@ -37,6 +37,23 @@ BOOST_AUTO_TEST_CASE(modes_are_kept_also_by_a_move_and_a_replacement) {
                             {"b", {"new\n", 0600}}, {"c", {"y\n", 0640}}, {"d/e", {"y\n", 0755}}}));
 }
 
+BOOST_AUTO_TEST_CASE(many_files_in_any_order_are_read_ahead_and_each_hunk_sees_those_before_it) {
+  MemoryFiles files;
+  std::map<std::filesystem::path, MemoryFiles::File> expected;
+  std::string sections, last;
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = "d" + std::to_string(i * 37 % 10) + "/f" + std::to_string(i);
+    files.content[path] = {"x\n", i % 2 == 0 ? 0644u : 0755u};
+    expected[path] = {i % 3 == 0 ? "z\n" : "y\n", files.content[path].mode};
+    sections += "*** Update File: " + (i % 4 == 0 ? "./" + path : path) + "\n@@\n-x\n+y\n";
+    if (i % 3 == 0) last += "*** Update File: " + path + "\n@@\n-y\n+z\n";
+  }
+
+  apply_patch(enclosed(sections + last), files, {});
+
+  BOOST_TEST((files.content == expected));
+}
+
 BOOST_AUTO_TEST_CASE(a_link_is_followed_inside_and_refused_outside) {
   MemoryFiles files;
   files.content["real/f"] = {"x\n"};
