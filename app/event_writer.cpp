@@ -40,6 +40,14 @@ Fd open_nameless_file(const std::filesystem::path& folder) {
   return file;
 }
 
+/// "10 min", "30 s", "200 ms".
+std::string in_words(milliseconds time) {
+  if (time.count() >= 60'000 && time.count() % 60'000 == 0)
+    return std::to_string(time.count() / 60'000) + " min";
+  if (time.count() % 1000 == 0) return std::to_string(time.count() / 1000) + " s";
+  return std::to_string(time.count()) + " ms";
+}
+
 }  // namespace
 
 EventWriter::EventWriter(int descriptor, Options options)
@@ -218,7 +226,20 @@ std::uint64_t EventWriter::finish(milliseconds patience, std::stop_token stop) {
     if (steady_clock::now() >= limit) break;
     changed_.wait_until(lock, limit);
   }
+  why_left_.clear();
+  if (waiting_bytes_ == 0) return 0;
+  if (stopped)
+    why_left_ = "the reader did not take them before the run had to end";
+  else if (last_progress_ + patience <= end)
+    why_left_ = "the reader has taken nothing for " + in_words(patience);
+  else
+    why_left_ = "the reader has not taken all of them within " + in_words(options_.longest_end);
   return waiting_bytes_;
+}
+
+std::string EventWriter::why_left() const {
+  const std::lock_guard lock(mutex_);
+  return why_left_;
 }
 
 }  // namespace sortie

@@ -49,6 +49,9 @@ class EventWriter {
   ///                  has a second, whatever it takes
   /// @return          how many bytes are not written: none where `tell` has heard of a problem
   std::uint64_t finish(std::chrono::milliseconds patience, std::stop_token stop);
+  /// Why finish() has left some: "the reader has taken nothing for 30 s", "the reader has not taken
+  /// all of them within 10 min", …; "" where it left none.
+  std::string why_left() const;
   /// Bytes that are not written.
   std::uint64_t waiting() const;
 
@@ -81,6 +84,7 @@ class EventWriter {
   std::chrono::steady_clock::time_point last_progress_;
   bool cancelled_ = false;
   bool failed_ = false;
+  std::string why_left_;
   std::thread thread_;
 };
 

@@ -70,10 +70,8 @@ void Run::end_live_events() try {
   const std::uint64_t lost = event_writer_->finish(kPatience, stop);
   reader_stalls_ = lost > 0;
   if (reader_stalls_)
-    say_of_stdout(size_in_words(lost) + " of events are not written, since the reader " +
-                  (stop.stop_requested()
-                       ? "did not take them before the run had to end"
-                       : "has taken nothing for " + std::to_string(kPatience.count()) + " s"));
+    say_of_stdout(size_in_words(lost) + " of events are not written, since " +
+                  event_writer_->why_left());
 } catch (const std::exception& error) {
   say_of_stdout(error.what());  // all else is written and told by now
 }

@@ -387,7 +387,10 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
       record.verdict = "protected_path_changed";
     }
   }
-  events_.on(tool_output_event(turn, record));
+  RunEvent event = tool_output_event(turn, record);
+  if (const std::string& path = result.collected->whole; !path.empty() && options_.outputs)
+    if (const auto whole = options_.outputs->find(path)) set_whole_output(event, *whole);
+  events_.on(event);
   for (const auto& change : result.file_changes) events_.on(file_changed_event(turn, change));
   if (result.details["steps"].is_array())
     events_.on(

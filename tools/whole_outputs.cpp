@@ -40,13 +40,14 @@ void WholeOutputs::File::write(std::string_view text) {
   if (!file_) return;
   if (!outputs_.take_room(text.size())) return give_up();
   bytes_ += text.size();
-  if (!write_all(file_.get(), text)) give_up();
+  if (!write_all(file_.get(), text)) return give_up();
+  hash_.update(text);
 }
 
 std::string WholeOutputs::File::keep() {
   if (!file_) return {};
   file_.reset();
-  outputs_.keep(path_, bytes_);
+  outputs_.keep({.path = path_.string(), .sha256 = hash_.finish(), .bytes = bytes_});
   return path_.string();
 }
 
@@ -54,8 +55,8 @@ std::string WholeOutputs::File::keep() {
 bool WholeOutputs::take_room(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   while (bytes_ + bytes > max_bytes_ && !kept_.empty()) {
-    ::unlink(kept_.front().first.c_str());
-    bytes_ -= kept_.front().second;
+    ::unlink(kept_.front().path.c_str());
+    bytes_ -= kept_.front().bytes;
     kept_.pop_front();
   }
   if (bytes_ + bytes > max_bytes_) return false;
@@ -76,9 +77,17 @@ std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
   return std::make_unique<File>(*this, path, std::move(file));
 }
 
-void WholeOutputs::keep(const fs::path& path, std::uint64_t bytes) {
+void WholeOutputs::keep(WholeOutput output) {
   const std::lock_guard lock(mutex_);
-  kept_.emplace_back(path, bytes);
+  kept_.push_back(std::move(output));
+}
+
+std::optional<WholeOutput> WholeOutputs::find(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                  [&](const WholeOutput& one) { return one.path == path; });
+  if (found == kept_.end()) return {};
+  return *found;
 }
 
 ReadsOutputs::ReadsOutputs(std::unique_ptr<Tool> tool, std::unique_ptr<Tool> of_outputs,

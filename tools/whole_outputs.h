@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/agent/whole_output.h"
 #include "core/base/fd.h"
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "tools/tool.h"
 
 namespace sortie {
@@ -43,9 +46,13 @@ class WholeOutputs {
     std::filesystem::path path_;
     Fd file_;  ///< none once it is kept or given up
     std::uint64_t bytes_ = 0;
+    Sha256 hash_;
   };
   /// Nothing where no file can be made.
   std::unique_ptr<File> begin();
+
+  /// One that is kept still; nothing where it went.
+  std::optional<WholeOutput> find(const std::string& path);
 
   const std::filesystem::path& folder() const { return folder_; }
   /// Of the folder's files.
@@ -54,13 +61,13 @@ class WholeOutputs {
  private:
   bool take_room(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
-  void keep(const std::filesystem::path& path, std::uint64_t bytes);
+  void keep(WholeOutput output);
 
   std::filesystem::path folder_;
   std::uint64_t max_bytes_;
   DiskFiles files_;
   std::mutex mutex_;  ///< of all below: calls that only read run side by side
-  std::deque<std::pair<std::filesystem::path, std::uint64_t>> kept_;
+  std::deque<WholeOutput> kept_;
   std::uint64_t bytes_ = 0;  ///< of all files, kept or not
   int count_ = 0;
 };

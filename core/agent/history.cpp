@@ -147,12 +147,19 @@ void History::replace_by(Item summary, int keep_turns) {
 void History::shorten(ToolOutput& output, std::size_t to_bytes) {
   const std::size_t before = output.text.size();
   for (const Image& image : output.images) size_.image_tokens -= image_tokens(image, images_);
-  std::string line = "[output of " + size_in_words(before) +
-                     (output.images.empty() ? "" : " and its images") +
-                     " left out to save room; call the tool again where it is needed]";
+  // The line between head and tail goes with the rest: what it tells of the whole output stays.
+  const std::string whole = whole_output_path(output.text);
+  const std::string left_out = "output of " + size_in_words(before) +
+                               (output.images.empty() ? "" : " and its images") +
+                               " left out to save room; ";
+  std::string line = whole.empty() ? "[" + left_out + "call the tool again where it is needed]"
+                                   : "… " + left_out + "the whole output is in " + whole + " …";
   output.images.clear();
-  if (before > kShortOutput)
-    output.text = to_bytes > kShortOutput ? head_and_tail(output.text, to_bytes) : std::move(line);
+  const std::size_t short_output = kShortOutput + whole.size();
+  if (before > short_output)
+    output.text = to_bytes > short_output
+                      ? head_and_tail(output.text, to_bytes - whole.size(), whole)
+                      : std::move(line);
   size_.bytes = size_.bytes - before + output.text.size();
 }
 
@@ -192,10 +199,10 @@ void History::take_out_images(std::size_t index, std::string_view text) {
   begin_epoch();
 }
 
-std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
+std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::string_view where) {
   HeadTail cut(max_bytes);
   cut.feed(text);
-  return cut.render();
+  return cut.render(where);
 }
 
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept {

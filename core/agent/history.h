@@ -78,7 +78,9 @@ class History {
 };
 
 /// An output that has more bytes than fit: its head and tail, and how much is left out.
-std::string head_and_tail(std::string_view text, std::size_t max_bytes);
+/// @param where  of the whole output, as HeadTail::render has it
+std::string head_and_tail(std::string_view text, std::size_t max_bytes,
+                          std::string_view where = {});
 
 /// Tokens of what a response brought, by bytes / 4.
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept;

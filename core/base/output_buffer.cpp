@@ -11,6 +11,9 @@ namespace {
 /// Bytes kept beyond each half, so that it can be seen whether a character ends there.
 constexpr std::size_t kSpare = 4;
 
+constexpr std::string_view kWhere = "; the whole output is in ";
+constexpr std::string_view kEnd = " …";
+
 /// In blocks whose count fits into a byte, so that the compiler counts many bytes at once.
 std::uint64_t newlines_in(std::string_view text) {
   std::uint64_t newlines = 0;
@@ -78,8 +81,8 @@ std::string HeadTail::render(std::string_view where) const {
   if (lines > 0) text += std::to_string(lines) + (lines == 1 ? " line (" : " lines (");
   text += size_in_words(left_out_bytes());
   text += lines > 0 ? ") left out" : " left out";
-  if (!where.empty()) text.append("; the whole output is in ").append(where);
-  text += " …\n";
+  if (!where.empty()) text.append(kWhere).append(where);
+  text.append(kEnd).append("\n");
   return text.append(tail);
 }
 
@@ -99,12 +102,31 @@ HeadTail HeadTail::narrowed(std::size_t limit) const {
   return narrow;
 }
 
+std::string whole_output_path(std::string_view text) {
+  const auto from_middle = [&](std::size_t at) {
+    const std::size_t middle = text.size() / 2;
+    return at > middle ? at - middle : middle - at;
+  };
+  std::string_view path;
+  std::size_t best = 0;
+  for (std::size_t at = text.find(kWhere); at != text.npos; at = text.find(kWhere, at + 1)) {
+    const std::size_t begin = at + kWhere.size();
+    const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+    if (!line.ends_with(kEnd)) continue;
+    if (!path.empty() && from_middle(at) >= from_middle(best)) continue;
+    path = line.substr(0, line.size() - kEnd.size());
+    best = at;
+  }
+  return std::string(path);
+}
+
 CollectedOutput OutputBuffer::collected(const HeadTail& shown, std::string_view where) const {
   return {.shown = shown.render(where),
           .recorded = recorded_.render(),
           .total_bytes = shown.total_bytes(),
           .total_lines = shown.total_lines(),
-          .left_out_bytes = shown.left_out_bytes()};
+          .left_out_bytes = shown.left_out_bytes(),
+          .whole = std::string(recorded_.cut() ? where : std::string_view())};
 }
 
 std::string size_in_words(std::uint64_t bytes) {

@@ -1,13 +1,17 @@
 #include "core/record/blobs.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/fd.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
@@ -51,6 +55,33 @@ Json copy_with(const Json& value, Replaced& replaced) {
   return value;
 }
 
+Json blob_reference(const std::string& name, std::uint64_t bytes, std::string_view text) {
+  return Json::object({{"blob", name}, {"bytes", bytes}, {"head", utf8_prefix(text, kHeadBytes)}});
+}
+
+/// The file and its name in the folder.
+void sync_file(int file, const std::filesystem::path& folder) {
+  const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (::fdatasync(file) != 0 || !parent || ::fsync(parent.get()) != 0)
+    throw system_error("fsync " + folder.string(), ExitCode::environment);
+}
+
+void copy_to(const std::filesystem::path& path, int source) try {
+  AtomicFile copy(path, 0644);
+  std::string part(1 << 16, '\0');
+  for (off_t at = 0;;) {
+    const ssize_t count = ::pread(source, part.data(), part.size(), at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw system_error("read " + path.string(), ExitCode::environment);
+    if (count == 0) break;
+    copy.write(std::string_view(part).substr(0, static_cast<std::size_t>(count)));
+    at += count;
+  }
+  copy.commit();
+} catch (const Error& error) {
+  throw Error(error.what(), ExitCode::environment);
+}
+
 }  // namespace
 
 Json Blobs::put(std::string_view text) {
@@ -58,8 +89,7 @@ Json Blobs::put(std::string_view text) {
   const auto path = folder_ / name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    if (::mkdir(folder_.c_str(), 0755) != 0 && errno != EEXIST)
-      throw system_error("mkdir " + folder_.string(), ExitCode::environment);
+    make_folder();
     try {
       write_file(path, text);
     } catch (const Error& error) {
@@ -67,9 +97,35 @@ Json Blobs::put(std::string_view text) {
     }
     bytes_ += text.size();
   }
-  return Json::object({{"blob", name},
-                       {"bytes", static_cast<std::uint64_t>(text.size())},
-                       {"head", utf8_prefix(text, kHeadBytes)}});
+  return blob_reference(name, text.size(), text);
+}
+
+void Blobs::make_folder() const {
+  if (::mkdir(folder_.c_str(), 0755) != 0 && errno != EEXIST)
+    throw system_error("mkdir " + folder_.string(), ExitCode::environment);
+}
+
+std::optional<Json> Blobs::adopt(const std::filesystem::path& file, const std::string& sha256,
+                                 std::uint64_t bytes) {
+  const Fd source(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<std::uint64_t>(status.st_size) != bytes)
+    return {};
+  const std::string name = "sha256-" + sha256;
+  const auto path = folder_ / name;
+  make_folder();
+  if (::link(file.c_str(), path.c_str()) == 0) {
+    sync_file(source.get(), folder_);
+    bytes_ += bytes;
+  } else if (errno != EEXIST) {
+    copy_to(path, source.get());
+    bytes_ += bytes;
+  }
+  std::string head(kHeadBytes, '\0');
+  const ssize_t count = ::pread(source.get(), head.data(), head.size(), 0);
+  head.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return blob_reference(name, bytes, head);
 }
 
 Json Blobs::shorten(const Json& whole, std::size_t max_bytes) {

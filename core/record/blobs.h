@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,13 @@ class Blobs {
   /// @throws Error  ExitCode::environment
   Json put(std::string_view text);
 
+  /// Takes a file that stands elsewhere as a blob: as another name of it where that can be had,
+  /// else as a copy; synced. The file has to stay as it is.
+  /// @return  as put(); nothing where the file is not there, or of another size
+  /// @throws Error  ExitCode::environment
+  std::optional<Json> adopt(const std::filesystem::path& file, const std::string& sha256,
+                            std::uint64_t bytes);
+
   /// Replaces the longest strings of the value until it is at most `max_bytes` of JSON; where that
   /// is not enough, the largest members as JSON text, with "json":true.
   Json shorten(const Json& value, std::size_t max_bytes);
@@ -28,6 +36,8 @@ class Blobs {
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+  void make_folder() const;
+
   std::filesystem::path folder_;
   std::uint64_t bytes_ = 0;
 };

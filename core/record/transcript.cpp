@@ -65,6 +65,7 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
 
 void Transcript::on(const RunEvent& event) {
   if (!failure_.empty()) throw Error(failure_, ExitCode::environment);
+  if (const auto whole = whole_output_of(event)) return on(with_whole_output(event, *whole));
   if (fits(event)) return append(event);
   bool cut = false;
   const Json data = cut_outputs(event, cut);
@@ -77,6 +78,21 @@ void Transcript::on(const RunEvent& event) {
                            ""));
   }
   append({event.type, event.turn, data});
+}
+
+/// With the file as a blob, where it is still there and leaves a part of the limit to later
+/// outputs.
+RunEvent Transcript::with_whole_output(const RunEvent& event, const WholeOutput& whole) {
+  std::optional<Json> blob;
+  if (file_bytes_ + blobs_.bytes() + whole.bytes <= max_bytes_ / 4 * 3) {
+    try {
+      blob = blobs_.adopt(whole.path, whole.sha256, whole.bytes);
+    } catch (const Error& error) {
+      failure_ = error.what();
+      throw;
+    }
+  }
+  return {event.type, event.turn, without_whole_output(event, std::move(blob))};
 }
 
 /// Whether the limit leaves room for its output.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/agent/events.h"
+#include "core/agent/whole_output.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/record/blobs.h"
@@ -41,6 +42,7 @@ class Transcript : public EventSink {
 
  private:
   void append(const RunEvent& event);
+  RunEvent with_whole_output(const RunEvent& event, const WholeOutput& whole);
   bool fits(const RunEvent& event) const;
   Json cut_outputs(const RunEvent& event, bool& cut) const;
   std::string line(const RunEvent& event, const Json& data) const;

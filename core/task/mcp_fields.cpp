@@ -83,6 +83,15 @@ void check_url(const TaskMcpServer& server, const YamlNode& node, Diagnostics& f
   if (!problem.empty()) findings.error(node.find("url")->place, "'url': " + problem);
 }
 
+bool check_name(const YamlNode& key, Diagnostics& findings) {
+  if (!read_text(key, "server name", kServerName, findings)) return false;
+  if (!is_own_name(key.text)) return true;
+  findings.error(key.place, "'" + key.text +
+                                "' is what events call sortie's own tools; choose another name for "
+                                "the server");
+  return false;
+}
+
 void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& findings) {
   const std::string name = "the MCP server '" + server.name + "'";
   if (server.command.empty() == server.url.empty())
@@ -117,14 +126,8 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
               findings.error(node.place,
                              "'mcp' has more than " + std::to_string(kMostServers) + " servers");
             for (const auto& member : node.members) {
-              if (!read_text(member.key, "server name", kServerName, findings)) continue;
-              if (is_own_name(member.key.text)) {
-                findings.error(member.key.place, "'" + member.key.text +
-                                                     "' is what events call sortie's own tools; "
-                                                     "choose another name for the server");
-                continue;
-              }
-              TaskMcpServer server{.name = member.key.text};
+              const bool named = check_name(member.key, findings);
+              TaskMcpServer server{.name = one_line(member.key.text, 80)};
               server.place = findings.name(member.key.place.source) + ":" +
                              std::to_string(member.key.place.line) + ":" +
                              std::to_string(member.key.place.column);
@@ -136,7 +139,7 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
               // What is misspelt is not missing besides.
               if (findings.findings().size() == before) check(server, member.key.place, findings);
               if (member.value.is_mapping()) check_url(server, member.value, findings);
-              target.push_back(std::move(server));
+              if (named) target.push_back(std::move(server));
             }
           }};
 }

@@ -144,8 +144,13 @@ BOOST_AUTO_TEST_CASE(a_reader_that_never_reads_does_not_keep_the_end_from_coming
     const char* name;
     std::chrono::milliseconds patience;
     std::stop_token stop;
-  } rows[] = {{"its time is over", std::chrono::milliseconds(50), {}},
-              {"the run has to stop", kLong, stop.get_token()}};
+    const char* why;
+  } rows[] = {{"its time is over",
+               std::chrono::milliseconds(50),
+               {},
+               "the reader has taken nothing for 50 ms"},
+              {"the run has to stop", kLong, stop.get_token(),
+               "the reader did not take them before the run had to end"}};
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       const TemporaryFolder folder;
@@ -153,6 +158,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_never_reads_does_not_keep_the_end_from_coming
       EventWriter writer(ends.writer.get(), {.memory_bytes = 1u << 20, .folder = folder.path()});
       for (int i = 0; i < 1000; ++i) writer.write(line(i, 4000));
       BOOST_TEST(writer.finish(row.patience, row.stop) > 3'000'000u);
+      BOOST_TEST(writer.why_left() == row.why);
     }
   }
 }
@@ -171,6 +177,8 @@ BOOST_AUTO_TEST_CASE(a_reader_that_takes_a_little_now_and_then_does_not_keep_it_
   over = true;
 
   BOOST_TEST(lost > 0u);
+  // It took some: what ended the wait is the time for all.
+  BOOST_TEST(writer.why_left() == "the reader has not taken all of them within 1 ms");
 }
 
 BOOST_AUTO_TEST_CASE(the_open_file_that_others_share_keeps_its_flags) {

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/files.h"
+#include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -44,6 +46,52 @@ BOOST_AUTO_TEST_CASE(the_whole_of_a_long_output_is_read_in_the_run_and_gone_afte
       BOOST_TEST(folder.output(3).find("refused") != std::string::npos, folder.output(3));
       BOOST_TEST(!fs::exists(folder.out() / "state"));
       BOOST_TEST(folder.artifact("changes.diff") == "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_output_longer_than_a_record_is_whole_in_a_blob_that_verify_checks) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const RunFolder folder;
+      CassetteWriter cassette;
+      cassette
+          .shell({"sh", "-c", "seq 1 500000; printf 'sk-proj-%s\\n' 0123456789abcdefABCDEF012345"})
+          .next();
+      cassette
+          .call("exec_command", Json::object({{"cmd", "seq 1 200000"}, {"yield_time_ms", 30'000}}))
+          .next();
+      cassette.message("done");
+      folder.write_task(cassette,
+                        "policy: auto\nexpect: {changes: any}\ntools: {enable: [default, "
+                        "exec_command]}\n");
+
+      const ProgramEnd end = folder.run_as(caller);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      const auto records = folder.records("tool.output");
+      BOOST_REQUIRE(records.size() == 2u);
+      const auto whole = [&](std::size_t call) {
+        return with_blobs(records[call]["output"], folder.out() / "transcript.jsonl").text();
+      };
+      const auto numbers = [](int last) {
+        std::string text;
+        for (int i = 1; i <= last; ++i) text += std::to_string(i) + "\n";
+        return text;
+      };
+      const std::string first = whole(0);
+      BOOST_TEST((first.substr(0, numbers(500'000).size()) == numbers(500'000)));
+      BOOST_TEST(first.find("0123456789abcdefABCDEF") == std::string::npos);
+      BOOST_TEST(first.find("[REDACTED:") != std::string::npos);
+      BOOST_TEST((whole(1) == numbers(200'000)));
+      BOOST_TEST(records[0]["output"].string_at("head").starts_with("1\n2\n"));
+      BOOST_TEST(!fs::exists(folder.out() / "state"));
+      const VerifyResult verified = verify_run(folder.out());
+      BOOST_TEST(verified.ok, verified.problem);
+      BOOST_TEST(verified.blobs == 2u);
+      const std::string name = records[1]["output"].string_at("blob");
+      write_file(folder.out() / "blobs" / name, numbers(199'999) + "200001\n");
+      BOOST_TEST(verify_run(folder.out()).problem.ends_with("blobs/" + name + " was changed"));
     }
   }
 }

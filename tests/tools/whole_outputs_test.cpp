@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/command_output.h"
 #include "tools/read_file.h"
@@ -59,6 +60,29 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_shown_whole_makes_no_file) {
     BOOST_TEST(files_in(folder.path()) == 1u);
   }
   BOOST_TEST(files_in(folder.path()) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_record_holds_in_part_is_known_by_path_and_digest) {
+  const test::TemporaryFolder folder;
+  WholeOutputs outputs(folder.path(), 10'000);
+  const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
+  const auto print = [&](const std::string& text) {
+    CommandOutput output(redactor, 100, &outputs, 1'000);
+    output.feed(text);
+    return output.finish();
+  };
+
+  BOOST_TEST(print(std::string(1'000, 'a')).whole == "");  // the record has all of it
+  const CollectedOutput longer = print("s3cr3t-value" + std::string(999, 'b'));
+
+  BOOST_TEST(longer.whole == (folder / "output-2.txt").string());
+  const auto kept = outputs.find(longer.whole);
+  BOOST_REQUIRE(kept);
+  BOOST_TEST(kept->bytes == 999u + 14u);
+  BOOST_TEST(kept->sha256 == sha256_hex("[REDACTED:KEY]" + std::string(999, 'b')));
+  // Its place is needed for another.
+  print(std::string(9'900, 'c'));
+  BOOST_TEST(!outputs.find(longer.whole));
 }
 
 BOOST_AUTO_TEST_CASE(each_portion_of_an_output_that_goes_on_has_a_file_where_it_is_shown_in_part) {

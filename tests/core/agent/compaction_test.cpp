@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/base/output_buffer.h"
 #include "tests/fakes/scripted_model.h"
 
 using namespace sortie;
@@ -145,6 +146,39 @@ BOOST_AUTO_TEST_CASE(old_outputs_are_cut_to_a_line_each_until_the_rest_fits) {
   check_paired(history);
 
   BOOST_TEST(!history.cut_outputs(10, 0));
+}
+
+BOOST_AUTO_TEST_CASE(an_output_that_is_cut_again_keeps_the_path_of_the_whole) {
+  const std::string path = "/out/state/outputs/output-7.txt";
+  const std::string cut = "Exit code: 0\nOutput:\n" + std::string(4'000, 'a') +
+                          "\n… 9 lines (1 KiB) left out; the whole output is in " + path + " …\n" +
+                          std::string(4'000, 'z');
+  History history = history_of(1);
+  for (const char* id : {"old", "new"}) {
+    history.begin_turn();
+    history.add(call(id));
+    history.add({ToolOutput{.call_id = id, .text = cut}});
+  }
+
+  BOOST_TEST(history.cut_outputs(history.estimated_tokens() - 2'500, 0));
+
+  const auto output = [&](std::size_t from_end) {
+    const auto& items = history.items();
+    return std::get<ToolOutput>(items[items.size() - from_end].content).text;
+  };
+  BOOST_TEST(output(3) ==
+             "… output of 7 KiB left out to save room; the whole output is in " + path + " …");
+  BOOST_TEST(output(1).starts_with("Exit code: 0\n"));
+  BOOST_TEST(
+      output(1).find("left out; the whole output is in " + path + " …\nzzz") != std::string::npos,
+      output(1));
+  BOOST_TEST(whole_output_path(output(1)) == path);
+
+  // However often it is cut.
+  const std::string line = output(3);
+  history.cut_outputs(10, 0);
+  BOOST_TEST(output(3) == line);
+  BOOST_TEST(whole_output_path(output(1)) == path);
 }
 
 BOOST_AUTO_TEST_CASE(the_images_of_old_outputs_go_with_them) {

@@ -483,6 +483,24 @@ BOOST_AUTO_TEST_CASE(a_single_output_is_cut_to_what_is_left) {
   flight.check_paired();
 }
 
+BOOST_AUTO_TEST_CASE(an_output_that_is_cut_to_what_is_left_keeps_the_path_of_the_whole) {
+  Flight flight;
+  const std::string told = "; the whole output is in /out/state/outputs/output-1.txt …\n";
+  flight.tools.on_call = [&](const ToolCall& call) {
+    flight.tools.results[call.call_id] = {
+        ToolOutput{call.call_id, std::string(500'000, 'a') + "\n… 9 lines (1 KiB) left out" + told +
+                                     std::string(500'000, 'z')}};
+  };
+  flight.model.turns = 1;
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const auto& items = flight.loop.history().items();
+  const auto& output = std::get<ToolOutput>(items[items.size() - 2].content).text;
+  BOOST_TEST(output.size() < 50'000u);
+  BOOST_TEST(output.find(" left out" + told) != std::string::npos, output);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_kept_for_good_does_not_make_a_summary_each_turn) {
   Flight flight;
   flight.model.turns = 40;

@@ -109,6 +109,61 @@ BOOST_AUTO_TEST_CASE(a_long_string_becomes_a_blob) {
   check_schema(folder.path());
 }
 
+BOOST_AUTO_TEST_CASE(an_output_that_stands_whole_in_a_file_becomes_a_blob_of_its_own) {
+  const std::string whole(3u << 20, 'w');
+  const std::uint64_t bytes = whole.size();
+  const struct {
+    const char* name;
+    WholeOutput of;       ///< path: of the folder
+    std::uint64_t limit;  ///< of the transcript
+    bool taken;
+  } rows[] = {
+      {"as it is", {"whole.txt", sha256_hex(whole), bytes}, 200u << 20, true},
+      {"it has gone meanwhile", {"none.txt", sha256_hex(whole), bytes}, 200u << 20, false},
+      {"it has another size", {"whole.txt", sha256_hex(whole), bytes + 1}, 200u << 20, false},
+      {"it is a link", {"link.txt", sha256_hex(whole), bytes}, 200u << 20, false},
+      {"it leaves a quarter of the limit", {"whole.txt", sha256_hex(whole), bytes}, 5u << 20, true},
+      {"it leaves too little", {"whole.txt", sha256_hex(whole), bytes}, 4u << 20, false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      TemporaryFolder folder;
+      write_file(folder / "whole.txt", whole);
+      std::filesystem::create_symlink("whole.txt", folder / "link.txt");
+      FakeClock clock;
+      Transcript transcript(folder.path(), clock, row.limit);
+      transcript.on(sample_events().front());
+      RunEvent event = output_event("head … tail");
+      WholeOutput of = row.of;
+      of.path = (folder / of.path).string();
+      set_whole_output(event, of);
+
+      for (int i = 0; i < 2; ++i) transcript.on(event);
+
+      // What the file became afterwards is nothing to the record.
+      std::filesystem::remove(folder / "whole.txt");
+      const Json data = records_of(folder.path())[1].data;
+      BOOST_TEST(data.find("whole_output") == nullptr);
+      BOOST_TEST(data.members().size() == output_event("").data.members().size());
+      const VerifyResult verified = verify_run(folder.path() / kTranscriptName);
+      BOOST_TEST(verified.ok, verified.problem);
+      check_schema(folder.path());
+      if (!row.taken) {
+        BOOST_TEST(data.string_at("output") == "head … tail");
+        continue;
+      }
+      const std::string name = "sha256-" + sha256_hex(whole);
+      BOOST_TEST(data["output"].string_at("blob") == name);
+      BOOST_TEST(data["output"].integer_at("bytes") == static_cast<std::int64_t>(bytes));
+      BOOST_TEST(data["output"].string_at("head") == whole.substr(0, 1024));
+      BOOST_TEST((with_blobs(data, folder / kTranscriptName)["output"].text() == whole));
+      write_file(folder / "blobs" / name, whole.substr(1) + "x");
+      BOOST_TEST(verify_run(folder.path() / kTranscriptName).problem ==
+                 "transcript.jsonl:2: blobs/" + name + " was changed");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_record_is_longer_than_a_mebibyte) {
   const std::string quotes(700'000, '"');
   Json words = Json::array();

@@ -212,6 +212,36 @@ BOOST_AUTO_TEST_CASE(the_sample_of_an_unknown_key_is_shown_as_documented) {
              "      | ^~~~~~");
 }
 
+BOOST_AUTO_TEST_CASE(a_server_with_a_wrong_name_is_read_to_its_end) {
+  const struct {
+    const char* server;
+    std::vector<std::string> findings;
+  } rows[] = {
+      {"a__b: {comand: [x]}", {"'server name' has to be", "unknown key 'comand' in MCP server"}},
+      {"sortie: {command: [x], tool_timeout: soon}",
+       {"'sortie' is what events call", "'tool_timeout'"}},
+      {"a__b: {}", {"'server name' has to be", "the MCP server 'a__b' needs either a command"}},
+      {"a__b: {url: 'http://h.example/'}",
+       {"'server name' has to be", "plain http is for loopback hosts only"}},
+      {"a__b: {command: [x]}", {"'server name' has to be"}},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.server) {
+      const std::string text =
+          findings_of("version: 1\nprompt: x\ntools: {mcp: {" + std::string(row.server) + "}}");
+      std::size_t at = 0;
+      for (const auto& finding : row.findings) {
+        at = text.find(finding, at);
+        BOOST_TEST_REQUIRE(at != std::string::npos, text);
+      }
+      std::size_t errors = 0;
+      for (at = text.find(": error: "); at != text.npos; at = text.find(": error: ", at + 1))
+        ++errors;
+      BOOST_TEST(errors == row.findings.size(), text);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ten_errors_are_ten_findings_in_order) {
   const std::string text =
       "version: 2\n"
