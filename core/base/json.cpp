@@ -243,15 +243,26 @@ void write_escape(char c, Out& out) {
   }
 }
 
+constexpr unsigned escaping_bytes(char c) {
+  const bool control = static_cast<unsigned char>(c) < 0x20;
+  const bool named = c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t';
+  return (c == '"') + (c == '\\') + 5u * control - 4u * named;
+}
+
 /// The bytes by which a text is longer as a JSON string, without its quotes. A sum without
-/// branches, which the compiler makes of many bytes at once.
+/// branches, in blocks of a length that is known when this is compiled, of which many bytes are
+/// looked at at once, also with -O2.
 std::size_t escaping_bytes(std::string_view text) {
+  constexpr std::size_t kBlock = 32;  // 5 each fit into a byte
   std::size_t bytes = 0;
-  for (const char c : text) {
-    const bool control = static_cast<unsigned char>(c) < 0x20;
-    const bool named = c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t';
-    bytes += (c == '"') + (c == '\\') + 5u * control - 4u * named;
+  for (; text.size() >= kBlock; text.remove_prefix(kBlock)) {
+    const char* const block = text.data();
+    unsigned char sum = 0;
+    for (std::size_t i = 0; i < kBlock; ++i)
+      sum = static_cast<unsigned char>(sum + escaping_bytes(block[i]));
+    bytes += sum;
   }
+  for (const char c : text) bytes += escaping_bytes(c);
   return bytes;
 }
 
