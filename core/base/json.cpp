@@ -371,9 +371,10 @@ void write_value(Writer& writer, const Json& value) {
 
 namespace {
 
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+constexpr unsigned kTreeFlags =
+    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-/// @param flags   rapidjson::ParseFlag, with kFlags
+/// @param flags   rapidjson::ParseFlag, with kTreeFlags
 /// @param stream  of `bytes` bytes
 template <unsigned flags, typename Stream>
 Json parse_stream(Stream& stream, std::size_t bytes, Builder& builder) {
@@ -406,12 +407,12 @@ Json parse(std::string_view text, std::size_t max_depth, std::string_view left_o
     copy.reserve(text.size() + kReadAhead);
     copy.append(text).append(kReadAhead, '\0');
     rapidjson::InsituStringStream stream(copy.data());
-    return parse_stream<kFlags | rapidjson::kParseInsituFlag>(stream, text.size(), builder);
+    return parse_stream<kTreeFlags | rapidjson::kParseInsituFlag>(stream, text.size(), builder);
   }
   rapidjson::MemoryStream stream(text.data(), text.size());
-  return valid ? parse_stream<kFlags>(stream, text.size(), builder)
-               : parse_stream<kFlags | rapidjson::kParseValidateEncodingFlag>(stream, text.size(),
-                                                                              builder);
+  return valid ? parse_stream<kTreeFlags>(stream, text.size(), builder)
+               : parse_stream<kTreeFlags | rapidjson::kParseValidateEncodingFlag>(
+                     stream, text.size(), builder);
 }
 
 }  // namespace
