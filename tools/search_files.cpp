@@ -281,19 +281,19 @@ bool Search::look_into(const WalkedFile& file, bool named) {
 }
 
 std::string Search::why_it_ended() const {
+  const std::string where = last_path_.empty() ? "" : ", in " + shown_path(last_path_);
   switch (end_) {
     case End::none:
       return "";
     case End::matches:
-      return "; there are more: the search ended at max_matches, in " + shown_path(last_path_);
+      return "; there are more: the search ended at max_matches" + where;
     case End::output:
       return "; there may be more: the search ended at " + size_in_words(most_output_) +
-             " of output, in " + shown_path(last_path_);
+             " of output" + where;
     case End::time:
-      return "; there may be more: the search ended at its time limit, in " +
-             shown_path(last_path_);
+      return "; there may be more: the search ended at its time limit" + where;
     case End::stopped:
-      return "; there may be more: the search was stopped, in " + shown_path(last_path_);
+      return "; there may be more: the search was stopped" + where;
   }
   return "";
 }

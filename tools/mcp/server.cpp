@@ -13,6 +13,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Kind = RequestError::Kind;
 
+/// What a server has to end by itself, at the least, where the run's time is up.
+constexpr milliseconds kEndBeyondTime{1000};
+
 Json names_of(const ToolList& list) {
   Json names = Json::array();
   for (const auto& tool : list.tools) names.push_back(tool.name);
@@ -123,8 +126,11 @@ Json Server::call(const std::string& tool, const Json& arguments, std::stop_toke
       case Kind::bad_reply:
         throw ToolError(server + ": " + error.what());
       case Kind::timed_out:
-        throw ToolError(server + ": " + error.what() + " (tool_timeout: " +
-                        seconds_text(settings_.tool_timeout) + "); the call was cancelled");
+        throw ToolError(server + ": " + error.what() + " (" +
+                        (time_left_() > milliseconds(0)
+                             ? "tool_timeout: " + seconds_text(settings_.tool_timeout)
+                             : "the run's time is up: budget.time") +
+                        "); the call was cancelled");
       case Kind::stopped:
         throw ToolError(std::string(error.what()));
       case Kind::failed:
@@ -197,7 +203,8 @@ void Server::end_life(Client::Deadline deadline) {
 }
 
 void Server::end(Client::Deadline deadline) {
-  end_life(deadline);
+  // A run whose time is up does not wait for a server that is deaf.
+  end_life(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
   usable_ = false;
   log_->finish();
 }
