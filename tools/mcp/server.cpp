@@ -197,14 +197,14 @@ void Server::wake(std::stop_token stop) {
 void Server::end_life(Client::Deadline deadline) {
   if (!client_) return;
   const bool was_there = !client_->lost();
-  client_->close(deadline);
+  // A run whose time is up does not wait for a server that is deaf.
+  client_->close(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
   if (was_there) log_->tell({.state = "ended", .detail = client_->lost().value_or("")});
   client_.reset();
 }
 
 void Server::end(Client::Deadline deadline) {
-  // A run whose time is up does not wait for a server that is deaf.
-  end_life(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
+  end_life(deadline);
   usable_ = false;
   log_->finish();
 }

@@ -44,7 +44,7 @@ class SilentServer : public Transport {
 struct ServerInRun {
   explicit ServerInRun(std::chrono::milliseconds tool_timeout = 60s)
       : server(
-            {.name = "s", .startup_timeout = 60s, .tool_timeout = tool_timeout},
+            {.name = "s", .startup_timeout = 60s, .tool_timeout = tool_timeout, .may_write = true},
             [this] { return std::make_unique<SilentServer>(end_by); }, [this] { return time_left; },
             std::make_unique<ServerLog>("s", events, [] { return 1; })) {
     server.start({});
@@ -82,16 +82,20 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_late_says_whose_limit_it_met) {
 }
 
 BOOST_AUTO_TEST_CASE(beyond_the_runs_time_a_server_has_little_to_end_in) {
-  for (const auto left : {std::chrono::milliseconds(1h), std::chrono::milliseconds(0)}) {
-    ServerInRun run;
-    run.time_left = left;
-    const auto deadline = SteadyClock::now() + 10h;
-    run.server.end(deadline);
-    BOOST_REQUIRE(run.end_by.has_value());
-    BOOST_TEST((*run.end_by < deadline));
-    // The test itself may take its time.
-    BOOST_TEST((*run.end_by - SteadyClock::now() > 30min) == (left > 0ms));
-  }
+  for (const bool rests : {true, false})
+    for (const auto left : {std::chrono::milliseconds(1h), std::chrono::milliseconds(0)}) {
+      ServerInRun run;
+      run.time_left = left;
+      const auto deadline = SteadyClock::now() + 10h;
+      if (rests)
+        run.server.rest(deadline);
+      else
+        run.server.end(deadline);
+      BOOST_REQUIRE(run.end_by.has_value());
+      BOOST_TEST((*run.end_by < deadline));
+      // The test itself may take its time.
+      BOOST_TEST((*run.end_by - SteadyClock::now() > 30min) == (left > 0ms));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
