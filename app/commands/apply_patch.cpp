@@ -2,10 +2,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/signals.h"
 #include "app/standard_input.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -17,7 +19,8 @@
 namespace sortie {
 namespace {
 
-/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin.
+/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin, 130 or 143 stopped by a signal
+/// and nothing changed.
 ExitCode apply(const std::optional<std::string>& argument) {
   const std::string text = argument ? *argument : read_standard_input().value_or("");
   if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
@@ -30,16 +33,20 @@ ExitCode apply(const std::optional<std::string>& argument) {
   const auto is_protected = [&rules](const std::filesystem::path& path) {
     return rules.is_protected(path);
   };
+  // From here on a first signal leaves the tree as it was, or lets all of the patch be applied.
+  const Signals signals;
   const patch::Place place = {.root = folder,
                               .refused = is_protected,
                               .near = [&](const auto& path) { return near_path(files, path, {}); },
-                              .digests = false};
+                              .digests = false,
+                              .stop = signals.token()};
   try {
     write_all(STDOUT_FILENO, patch::apply_patch(text, files, place).text);
     return ExitCode::success;
   } catch (const ToolError& error) {
     write_all(STDERR_FILENO, std::string(error.what()) + "\n");
-    return ExitCode::task_failed;
+    if (!signals.token().stop_requested()) return ExitCode::task_failed;
+    return signals.received() == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
   }
 }
 

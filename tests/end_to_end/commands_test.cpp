@@ -239,6 +239,29 @@ BOOST_AUTO_TEST_CASE(apply_patch_changes_this_folder_or_nothing) {
   BOOST_TEST(run_in(folder, {"apply-patch"}).status == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_signal_leaves_no_part_of_a_patch) {
+  constexpr int kFiles = 4'000;
+  std::string patch = "*** Begin Patch\n";
+  for (int i = 0; i < kFiles; ++i) patch += "*** Add File: f" + std::to_string(i) + "\n+new\n";
+  patch += "*** End Patch\n";
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const RunFolder folder;
+    ProgramStart start = start_in(folder, {"apply-patch"});
+    start.input = patch;
+    Program program(start);
+    const auto files = [&] { return read_tree(folder.workspace()).size(); };
+    const std::size_t before = files();
+    BOOST_REQUIRE(wait_until([&] { return !std::filesystem::is_empty(folder.workspace()); }));
+
+    program.signal(signal);
+    const ProgramEnd end = program.finish();
+
+    const bool applied = end.status == 0;
+    BOOST_TEST((applied || end.status == (signal == SIGINT ? 130 : 143)), end.status);
+    BOOST_TEST(files() == before + (applied ? kFiles : 0));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(apply_patch_writes_nothing_of_git) {
   const RunFolder folder;
   folder.commit_workspace();
