@@ -26,7 +26,7 @@ struct Fixture {
   ToolResult run(const char* arguments) { return tool.run(parse_json(arguments), {}); }
   /// The model's view of a command that ended so.
   std::string shown(const std::string& output, const ExitStatus& exit) {
-    launcher.answer = [&](const Command&) { return FakeLauncher::Answer{output, exit}; };
+    launcher.answer = [output, exit](const Command&) { return FakeLauncher::Answer{output, exit}; };
     const ToolResult result = run(R"({"command":["x"]})");
     return result.head + result.collected->shown;
   }
