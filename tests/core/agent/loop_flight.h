@@ -46,4 +46,27 @@ struct LoopFlight {
   Loop loop{{model, tools, events, budget}, ModelSettings{.model = "m", .max_output_tokens = 100}};
 };
 
+/// Cut off at the limit of its tokens.
+inline Response incomplete(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.incomplete = true;
+  one.stop_reason = "max_output_tokens";
+  return one;
+}
+
+inline Response paused(std::vector<Item> items) {
+  Response one = response(std::move(items));
+  one.paused = true;
+  one.stop_reason = "pause_turn";
+  return one;
+}
+
+inline Response unusable() {
+  Response one = response({});
+  one.findings = {"a function call without a call id"};
+  return one;
+}
+
+inline Item reasoning() { return {Reasoning{"hm"}}; }
+
 }  // namespace sortie::test

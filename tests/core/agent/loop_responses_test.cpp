@@ -9,28 +9,6 @@ using namespace sortie::test;
 
 namespace {
 
-Response incomplete(std::vector<Item> items) {
-  Response one = response(std::move(items));
-  one.incomplete = true;
-  one.stop_reason = "max_output_tokens";
-  return one;
-}
-
-Response paused(std::vector<Item> items) {
-  Response one = response(std::move(items));
-  one.paused = true;
-  one.stop_reason = "pause_turn";
-  return one;
-}
-
-Response unusable() {
-  Response one = response({});
-  one.findings = {"a function call without a call id"};
-  return one;
-}
-
-Item reasoning() { return {Reasoning{"hm"}}; }
-
 /// A flight whose messages are checked for dangerous words.
 struct CheckedFlight : LoopFlight {
   explicit CheckedFlight(const std::string& mode)

@@ -7,32 +7,6 @@ using namespace sortie;
 using namespace sortie::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-Response incomplete(std::vector<Item> items) {
-  Response one = response(std::move(items));
-  one.incomplete = true;
-  one.stop_reason = "max_output_tokens";
-  return one;
-}
-
-Response paused(std::vector<Item> items) {
-  Response one = response(std::move(items));
-  one.paused = true;
-  one.stop_reason = "pause_turn";
-  return one;
-}
-
-Response unusable() {
-  Response one = response({});
-  one.findings = {"a function call without a call id"};
-  return one;
-}
-
-Item reasoning() { return {Reasoning{"hm"}}; }
-
-}  // namespace
-
 BOOST_AUTO_TEST_SUITE(loop)
 
 BOOST_AUTO_TEST_CASE(a_turn_is_recorded_in_the_order_in_which_it_happens) {
