@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPrefix = "sortie-";
 constexpr int kGoneWithinMilliseconds = 2'000;
 
-std::string control_file(const fs::path& path) {
+std::string read_control_file(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -36,7 +36,7 @@ bool has_word(const std::string& text, const std::string& word) {
 
 /// "max" is no bound.
 std::optional<std::uint64_t> bound_in(const fs::path& file) {
-  std::istringstream text(control_file(file));
+  std::istringstream text(read_control_file(file));
   std::uint64_t bytes = 0;
   return text >> bytes ? std::optional(bytes) : std::nullopt;
 }
@@ -49,7 +49,7 @@ struct Hierarchy {
 /// The mount of type cgroup2 and the line "0::/path" (cgroups(7), proc(5)).
 std::optional<Hierarchy> find_hierarchy() {
   std::string path;
-  std::istringstream groups(control_file("/proc/self/cgroup"));
+  std::istringstream groups(read_control_file("/proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
     if (line.starts_with("0::/")) path = line.substr(4);
   }
@@ -112,7 +112,7 @@ struct Parent {
 Parent find_parent(const fs::path& own, const fs::path& top) {
   std::optional<std::uint64_t> memory;
   for (fs::path path = own;; path = path.parent_path()) {
-    const std::string handed_down = control_file(path / "cgroup.subtree_control");
+    const std::string handed_down = read_control_file(path / "cgroup.subtree_control");
     if (has_word(handed_down, "memory") && has_word(handed_down, "pids") &&
         ::access(path.c_str(), W_OK) == 0)
       return {path, true, memory};
