@@ -194,11 +194,7 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   // What "~" means in the policy: the caller's, also where commands have another one.
   const fs::path own_home = view_home(own);
   profile.home = inputs.namespaces ? own_home : inputs.private_folder / "home";
-  for (const auto& path : policy.read) {
-    const bool of_home = path == "~" || path.starts_with("~/");
-    profile.readable.push_back(fs::weakly_canonical(
-        of_home ? own_home / fs::path(path).lexically_relative("~") : inputs.workspace / path));
-  }
+  profile.readable = folders_to_read(policy, inputs.workspace, own);
   set_writable(policy, inputs.workspace, profile);
   set_escalations(policy, profile);
   profile.protect = protect_globs(inputs);
@@ -263,6 +259,17 @@ std::string quoted_glob(const std::string& path) {
 bool is_within(const fs::path& path, const fs::path& folder) {
   const fs::path relative = path.lexically_relative(folder);
   return !relative.empty() && *relative.begin() != "..";
+}
+
+std::vector<fs::path> folders_to_read(const Policy& policy, const fs::path& workspace,
+                                      const Environment& own) {
+  std::vector<fs::path> folders;
+  for (const auto& path : policy.read) {
+    const bool of_home = path == "~" || path.starts_with("~/");
+    folders.push_back(fs::weakly_canonical(
+        of_home ? view_home(own) / fs::path(path).lexically_relative("~") : workspace / path));
+  }
+  return folders;
 }
 
 Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {

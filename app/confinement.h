@@ -83,6 +83,12 @@ class Confinement {
   std::vector<std::string> missing_;
 };
 
+/// The policy's paths.read, absolute, links resolved as far as they are there.
+/// @param own  this process's environment, for "~"
+std::vector<std::filesystem::path> folders_to_read(const Policy& policy,
+                                                   const std::filesystem::path& workspace,
+                                                   const Environment& own);
+
 /// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
 /// "" or what the policy asks for and was not proved, in words.

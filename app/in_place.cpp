@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/temporary.h"
+#include "core/workspace/git_place.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/support.h"
 #include "policies/sandbox/workspace_search.h"
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
     : workspace_(workspace) {
+  let_git_read(folders_to_read(policy, workspace, own));
   const bool namespaces =
       policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
   if (!namespaces) {

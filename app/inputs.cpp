@@ -27,6 +27,7 @@
 #include "core/task/file_judge.h"
 #include "core/task/variables.h"
 #include "core/workspace/git_info.h"
+#include "core/workspace/git_place.h"
 #include "policies/bounds.h"
 #include "policies/environment.h"
 #include "policies/path_rules.h"
@@ -354,6 +355,17 @@ void load_task_and_policy(const RunOptions& options, const std::string& piped, R
       policy ? std::move(*policy) : load_policy(chosen_policy(options.policy, inputs.task));
 }
 
+/// A repository that can't be used is no failure: most of a run needs none.
+void look_for_git(RunInputs& inputs) {
+  let_git_read(folders_to_read(inputs.policy, inputs.workspace, own_environment()));
+  try {
+    const std::string why = why_git_is_refused(inputs.workspace);
+    if (!why.empty())
+      inputs.warnings.push_back("the run goes on as on a folder without git: " + why);
+  } catch (const Error&) {  // whoever needs the repository says what is wrong with it
+  }
+}
+
 }  // namespace
 
 std::string chosen_policy(const std::string& flag, const Task& task) {
@@ -386,6 +398,7 @@ RunInputs load_inputs(const RunOptions& options) {
   settle_terms(options, inputs);
   check_trust(inputs);
   inputs.workspace = resolve_workspace(options, inputs.task);
+  look_for_git(inputs);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags));

@@ -14,6 +14,7 @@
 #include "core/base/redact.h"
 #include "core/base/terminal_text.h"
 #include "core/base/text.h"
+#include "core/workspace/git_info.h"
 #include "core/workspace/git_secrets.h"
 #include "policies/environment.h"
 #include "policies/known_secrets.h"
@@ -87,6 +88,8 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   if (policy.sandbox == SandboxMode::none)
     write_all(STDERR_FILENO,
               "sortie: sandbox: NONE by the policy: the command can do all that this user can\n");
+  if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
+    write_all(STDERR_FILENO, "sortie: sandbox: as in a folder without git: " + why + "\n");
   for (const auto& missing : place.confinement().missing())
     write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
 

@@ -45,29 +45,6 @@ std::optional<std::string> read_regular(const fs::path& path) {
   return bytes;
 }
 
-std::string without_end(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
-}
-
-/// Where `.git` leads: the folder itself, or what its file names.
-fs::path git_dir_of(const fs::path& toplevel) {
-  const fs::path dot_git = toplevel / ".git";
-  std::error_code error;
-  const fs::file_status status = fs::status(dot_git, error);
-  if (!fs::exists(status)) return {};
-  if (fs::is_directory(status)) return dot_git;
-  const std::string text = without_end(read_regular(dot_git).value_or(""));
-  const std::string prefix = "gitdir: ";
-  if (text.compare(0, prefix.size(), prefix) != 0) return {};
-  return toplevel / text.substr(prefix.size());
-}
-
-fs::path common_dir_of(const fs::path& git_dir) {
-  const auto text = read_regular(git_dir / "commondir");
-  return text ? git_dir / without_end(*text) : git_dir;
-}
-
 bool is_include(const std::string& key) {
   return key == "include.path" || (key.starts_with("includeif.") && key.ends_with(".path"));
 }
@@ -119,8 +96,8 @@ class Walk {
 };
 
 /// Other files that git and libgit2 open by name.
-void check_plain_files(const GitConfigFiles& found) {
-  for (const fs::path& folder : {found.git_dir, found.common_dir}) {
+void check_plain_files(const GitPlace& place) {
+  for (const fs::path& folder : {place.git_dir, place.common_dir}) {
     for (const char* name : {"HEAD", "index", "packed-refs", "shallow", "info/exclude",
                              "info/attributes", "info/grafts", "objects/info/alternates"}) {
       std::error_code error;
@@ -133,15 +110,13 @@ void check_plain_files(const GitConfigFiles& found) {
 
 }  // namespace
 
-GitConfigFiles read_git_config(const fs::path& toplevel) {
+GitConfigFiles read_git_config(const GitPlace& place) {
   GitConfigFiles found;
-  found.git_dir = git_dir_of(toplevel);
-  if (found.git_dir.empty()) return found;
-  found.common_dir = common_dir_of(found.git_dir);
-  check_plain_files(found);
-  Walk walk(found, toplevel);
-  walk.file(found.common_dir / "config", 0);
-  walk.file(found.git_dir / "config.worktree", 0);
+  if (place.git_dir.empty()) return found;
+  check_plain_files(place);
+  Walk walk(found, place.toplevel);
+  walk.file(place.common_dir / "config", 0);
+  walk.file(place.git_dir / "config.worktree", 0);
   return found;
 }
 

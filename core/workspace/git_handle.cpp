@@ -18,8 +18,9 @@ void start_libgit2() {
       git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "/dev/null");
     }
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
-    // Harmless for reading: where objects come from, and one more configuration file.
-    const char* extensions[] = {"partialclone", "worktreeconfig"};
+    // Harmless for reading; of the last two format_obstacle() has looked at the value.
+    const char* extensions[] = {"partialclone",      "worktreeconfig", "preciousobjects",
+                                "relativeworktrees", "objectformat",   "refstorage"};
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size(extensions));
   });
 }

@@ -4,6 +4,8 @@
 
 #include "core/base/file_name.h"
 #include "core/workspace/git_config_files.h"
+#include "core/workspace/git_format.h"
+#include "core/workspace/git_index.h"
 #include "core/workspace/git_repository.h"
 
 namespace fs = std::filesystem;
@@ -11,19 +13,25 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-/// False where `.git` is there and yet no repository (an empty folder, say): git looks on above.
-bool open_at(const fs::path& toplevel, GitRepository& repository) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(toplevel / ".git", error))) return false;
-  (void)read_git_config(toplevel);  // libgit2 would wait for a pipe that it includes
-  const int result = git_repository_open_ext(GitOut(repository), toplevel.c_str(),
+void open_at(FoundRepository& found) {
+  const fs::path& toplevel = found.place.toplevel;
+  const GitConfigFiles config = read_git_config(found.place);  // libgit2 would wait for a pipe
+  if (const std::string obstacle = format_obstacle(config.settings); !obstacle.empty()) {
+    found.place.refused = path_text(toplevel / ".git") + " can't be read here: " + obstacle;
+    return;
+  }
+  const int result = git_repository_open_ext(GitOut(found.handle), toplevel.c_str(),
                                              GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
-  if (result == GIT_ENOTFOUND) return false;
   const std::string step = "git repository at " + path_text(toplevel);
+  if (result == GIT_ENOTFOUND) {
+    found.place.refused = path_text(toplevel / ".git") + " is no whole repository";
+    return;
+  }
   check_git(result, step, ExitCode::environment);
-  check_git(git_repository_set_workdir(repository.get(), toplevel.c_str(), 0), step,
+  check_git(git_repository_set_workdir(found.handle.get(), toplevel.c_str(), 0), step,
             ExitCode::environment);
-  return true;
+  give_readable_index(*found.handle, found.place.git_dir / "index");
+  found.toplevel = toplevel;
 }
 
 std::string branch_name(git_repository& repository) {
@@ -50,8 +58,7 @@ bool lists_same_entries(const fs::path& index, const fs::path& other) {
   start_libgit2();
   GitIndex one;
   GitIndex two;
-  if (git_index_open(GitOut(one), index.c_str()) < 0) return false;
-  if (git_index_open(GitOut(two), other.c_str()) < 0) return false;
+  if (!open_index_file(one, index) || !open_index_file(two, other)) return false;
   const std::size_t count = git_index_entrycount(one.get());
   if (count != git_index_entrycount(two.get())) return false;
   for (std::size_t i = 0; i < count; ++i)
@@ -62,11 +69,14 @@ bool lists_same_entries(const fs::path& index, const fs::path& other) {
 
 FoundRepository find_repository(const fs::path& folder) {
   start_libgit2();
-  for (fs::path at = folder;; at = at.parent_path()) {
-    GitRepository repository;
-    if (open_at(at, repository)) return {std::move(repository), at};
-    if (at == at.parent_path()) return {};
-  }
+  FoundRepository found;
+  found.place = find_git_place(folder);
+  if (!found.place.toplevel.empty() && found.place.refused.empty()) open_at(found);
+  return found;
+}
+
+std::string why_git_is_refused(const fs::path& folder) {
+  return find_repository(folder).place.refused;
 }
 
 std::string head_commit(git_repository& repository) {

@@ -21,10 +21,16 @@ struct GitInfo {
 /// @return false where one can't be read
 bool lists_same_entries(const std::filesystem::path& index, const std::filesystem::path& other);
 
-/// Looks at the folder and its parents; nothing where none of them is a working tree.
+/// Looks at the folder and its parents; nothing where none of them is a working tree, or it is one
+/// that is refused.
 ///
 /// @param folder  absolute, links resolved
-/// @throws Error  ExitCode::environment for a repository that can't be read (damaged, SHA-256 ids)
+/// @throws Error  ExitCode::environment for a repository that is damaged
 std::optional<GitInfo> read_git_info(const std::filesystem::path& folder);
+
+/// Why a run goes on as on a folder without git although a repository is there, for people: it
+/// leads to foreign ones (git_place.h), its ids are SHA-256, its references are kept as reftable …
+/// "" where it is used, or there is none.
+std::string why_git_is_refused(const std::filesystem::path& folder);
 
 }  // namespace sortie

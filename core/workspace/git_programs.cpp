@@ -187,7 +187,7 @@ GitPrograms read_git_programs(const fs::path& folder) {
   GitPrograms found;
   const FoundRepository repository = find_repository(folder);
   if (!repository.handle) return found;
-  const GitConfigFiles config = read_git_config(repository.toplevel);
+  const GitConfigFiles config = read_git_config(repository.place);
   found.included = config.included;
   // Whoever writes it could have git look into a submodule.
   found.included.push_back(repository.toplevel / ".gitmodules");

@@ -1,19 +1,23 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "core/workspace/git_handle.h"
+#include "core/workspace/git_place.h"
 
 namespace sortie {
 
 /// A repository found on disk, opened for reading.
 struct FoundRepository {
-  GitRepository handle;            ///< empty where there is none
-  std::filesystem::path toplevel;  ///< the folder that holds `.git`
+  GitRepository handle;            ///< empty where there is none, or it is refused
+  std::filesystem::path toplevel;  ///< the folder that holds `.git`; "" as the handle
+  GitPlace place;                  ///< with the reason, where it is refused
 };
 
 /// Looks for `.git` in the folder and its parents, as git does, but by our own walk: the
-/// repository's `core.worktree` can't move the working tree elsewhere.
+/// repository's `core.worktree` can't move the working tree elsewhere. One that leads to foreign
+/// repositories, or is of a format that libgit2 can't read, is refused.
 /// @throws Error  ExitCode::environment for a repository that can't be read
 FoundRepository find_repository(const std::filesystem::path& folder);
 

@@ -1,0 +1,269 @@
+#include "core/workspace/git_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/base/files.h"
+#include "core/base/path_below.h"
+#include "core/base/text.h"
+#include "core/workspace/git_config_text.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+constexpr std::uint64_t kMostOfSmallFile = 1u << 20;
+constexpr int kDeepestAlternate = 5;  // as git's own limit
+constexpr std::size_t kMostRepositoryEntries = 200'000;
+
+std::vector<fs::path>& folders_let() {
+  static std::vector<fs::path> folders;
+  return folders;
+}
+
+/// Why a repository is not used; never leaves this file.
+struct Refusal {
+  std::string why;
+};
+
+/// The text of a small regular file, without its line end; nothing where there is no such file.
+std::optional<std::string> small_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  try {
+    std::string text = read_file(path, kMostOfSmallFile);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Links resolved; "" where it is not there.
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  return error ? fs::path() : real;
+}
+
+/// The same where nothing need be at its end.
+fs::path real_name(const fs::path& path) {
+  const fs::path clean = path.has_filename() ? path : path.parent_path();
+  const fs::path folder = real_path(clean.parent_path());
+  return folder.empty() ? fs::path() : folder / clean.filename();
+}
+
+/// The places that a repository may be read from.
+class Region {
+ public:
+  explicit Region(const fs::path& toplevel) : folders_(folders_let()) { add(toplevel); }
+  void add(const fs::path& folder) { folders_.push_back(folder); }
+  bool holds(const fs::path& real) const {
+    return std::any_of(folders_.begin(), folders_.end(),
+                       [&](const fs::path& folder) { return is_below(real, folder); });
+  }
+  void require(const fs::path& real, const std::string& named) const {
+    if (holds(real)) return;
+    throw Refusal{named + " leads to " + path_text(real) +
+                  ", which lies neither in the working tree nor in its repository; paths.read of "
+                  "the policy may name that folder"};
+  }
+
+ private:
+  std::vector<fs::path> folders_;
+};
+
+/// A linked worktree's own folder, which lies in the main one's and says where it is checked out.
+bool points_back(const fs::path& git_dir, const fs::path& toplevel) {
+  if (git_dir.parent_path().filename() != "worktrees") return false;
+  const auto text = small_text(git_dir / "gitdir");
+  return text && !text->empty() && real_name(git_dir / *text) == toplevel / ".git";
+}
+
+/// Of a submodule: its configuration names the working tree.
+bool names_working_tree(const fs::path& git_dir, const fs::path& toplevel) {
+  std::string named;
+  for (const char* name : {"config", "config.worktree"}) {
+    const auto settings = parse_git_config(small_text(git_dir / name).value_or(""));
+    if (!settings) return false;
+    for (const GitSetting& setting : *settings)
+      if (setting.key == "core.worktree") named = setting.value;
+  }
+  return !named.empty() && real_path(git_dir / named) == toplevel;
+}
+
+/// Where `.git` leads, links resolved.
+fs::path lead_of(const fs::path& dot_git) {
+  std::error_code error;
+  if (fs::is_directory(dot_git, error)) return real_path(dot_git);
+  constexpr std::string_view kPrefix = "gitdir: ";
+  const auto text = small_text(dot_git);
+  if (!text || !text->starts_with(kPrefix))
+    throw Refusal{path_text(dot_git) + " is neither a repository nor names one"};
+  const fs::path named = dot_git.parent_path() / text->substr(kPrefix.size());
+  fs::path real = real_path(named);
+  std::error_code unknown;
+  if (real.empty() || !fs::is_directory(real, unknown))
+    throw Refusal{path_text(dot_git) + " names " + path_text(named) + ", where no repository is"};
+  return real;
+}
+
+fs::path common_of(const fs::path& git_dir) {
+  const auto text = small_text(git_dir / "commondir");
+  if (!text) return git_dir;
+  fs::path real = real_path(git_dir / *text);
+  if (real.empty())
+    throw Refusal{path_text(git_dir / "commondir") + " names a folder that is not there"};
+  return real;
+}
+
+/// Sets both folders, each of them proved to be this working tree's.
+void find_folders(GitPlace& place, Region& region) {
+  const fs::path dot_git = place.toplevel / ".git";
+  const fs::path git_dir = lead_of(dot_git);
+  const fs::path common = common_of(git_dir);
+  // What lies in the working tree proves nothing: whoever wrote the one wrote the other.
+  if (!region.holds(git_dir)) {
+    const bool is_linked = points_back(git_dir, place.toplevel);
+    if (!is_linked && !names_working_tree(git_dir, place.toplevel))
+      throw Refusal{path_text(dot_git) + " leads to " + path_text(git_dir) +
+                    ", which does not point back at it: `git worktree repair` mends a worktree "
+                    "that was moved, and paths.read of the policy may name that folder"};
+    region.add(is_linked ? git_dir.parent_path().parent_path() : git_dir);
+  }
+  region.require(common, path_text(git_dir / "commondir"));
+  place.git_dir = git_dir;
+  place.common_dir = common;
+}
+
+/// What git and libgit2 don't read as the repository's own, or what is looked at when it is opened
+/// by itself.
+bool is_no_part(const std::string& name) {
+  for (const char* other : {"hooks", "lfs", "annex", "logs", "rr-cache", "modules", "worktrees"})
+    if (name == other) return true;
+  return false;
+}
+
+/// Links in a repository, or in an object folder, that lead elsewhere. The folders of single
+/// objects are not looked into: whoever knows an object's id knows what is in it.
+class Links {
+ public:
+  explicit Links(const Region& region) : region_(region) {}
+
+  void check_repository(const fs::path& folder) {
+    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
+      const std::string name = entry.path().filename();
+      if (is_no_part(name)) return;
+      check(entry);
+      if (is_folder && name == "objects") check_objects(entry.path());
+      if (is_folder && (name == "refs" || name == "info")) check_below(entry.path());
+    });
+  }
+
+  void check_objects(const fs::path& folder) {
+    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
+      check(entry);
+      const std::string name = entry.path().filename();
+      if (is_folder && (name == "pack" || name == "info")) check_below(entry.path());
+    });
+  }
+
+ private:
+  void check_below(const fs::path& folder) {
+    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
+      check(entry);
+      if (is_folder) check_below(entry.path());
+    });
+  }
+
+  template <typename Use>
+  void each(const fs::path& folder, Use use) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (++count_ > kMostRepositoryEntries)
+        throw Refusal{path_text(folder) +
+                      " holds too many files to look for links that lead elsewhere; `git gc` packs "
+                      "them"};
+      std::error_code unknown;
+      use(*at, !at->is_symlink(unknown) && at->is_directory(unknown));
+    }
+  }
+
+  void check(const fs::directory_entry& entry) const {
+    std::error_code error;
+    if (!entry.is_symlink(error)) return;
+    const fs::path real = fs::weakly_canonical(entry.path(), error);
+    if (error) throw Refusal{path_text(entry.path()) + ": " + error.message()};
+    region_.require(real, path_text(entry.path()));
+  }
+
+  const Region& region_;
+  std::size_t count_ = 0;
+};
+
+/// One line a folder: absolute, or relative to the object folder (gitrepository-layout(5)).
+void find_alternates(const fs::path& objects, const Region& region, int depth,
+                     std::vector<fs::path>& found) {
+  const fs::path list = objects / "info/alternates";
+  const std::string text = small_text(list).value_or("");
+  for (const std::string_view line : split_lines(text)) {
+    const std::string name(line.substr(0, line.find_last_not_of('\r') + 1));
+    if (name.empty() || name.front() == '#') continue;
+    if (name.front() == '"') throw Refusal{path_text(list) + ": a name in quotes is not followed"};
+    const fs::path real = real_path(objects / name);
+    if (real.empty()) continue;  // git goes on without it too
+    region.require(real, path_text(list));
+    if (std::find(found.begin(), found.end(), real) != found.end()) continue;
+    if (depth >= kDeepestAlternate) throw Refusal{path_text(list) + ": alternates lie too deep"};
+    found.push_back(real);
+    Links(region).check_objects(real);
+    find_alternates(real, region, depth + 1, found);
+  }
+}
+
+/// Whether git takes it for one: an empty folder, say, it passes over.
+bool may_be_repository(const fs::path& dot_git) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(dot_git, error);
+  if (!fs::exists(status)) return false;
+  return !fs::is_directory(dot_git, error) || fs::exists(fs::symlink_status(dot_git / "HEAD"));
+}
+
+}  // namespace
+
+GitPlace find_git_place(const fs::path& folder) {
+  GitPlace place;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (may_be_repository(at / ".git")) {
+      place.toplevel = at;
+      break;
+    }
+    if (at == at.parent_path()) return place;
+  }
+  try {
+    Region region(place.toplevel);
+    find_folders(place, region);
+    Links links(region);
+    links.check_repository(place.git_dir);
+    if (place.common_dir != place.git_dir) links.check_repository(place.common_dir);
+    // A link that leads to what the region holds.
+    if (const fs::path objects = real_path(place.common_dir / "objects"); !objects.empty()) {
+      if (objects != place.common_dir / "objects") links.check_objects(objects);
+      find_alternates(objects, region, 0, place.alternates);
+    }
+  } catch (const Refusal& refusal) {
+    place.refused = refusal.why;
+  } catch (const fs::filesystem_error& error) {
+    place.refused = error.what();
+  }
+  if (!place.refused.empty()) place = {.toplevel = place.toplevel, .refused = place.refused};
+  return place;
+}
+
+void let_git_read(std::vector<fs::path> folders) { folders_let() = std::move(folders); }
+
+}  // namespace sortie

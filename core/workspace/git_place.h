@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sortie {
+
+/// Where the repository around a folder lies, found by a walk of our own, before git or libgit2
+/// follow anything: whoever wrote the folder could have them read a repository that is not its own.
+///
+/// Files that the repository is read from lie in the working tree or in the repository itself. A
+/// `.git` that is a file or a link may lead outside the working tree only where what it leads to
+/// says so too: of a linked worktree `gitdir` points back at it, of a submodule `core.worktree`.
+/// All of it, alternates too, may besides lie in what let_git_read() names.
+struct GitPlace {
+  std::filesystem::path toplevel;      ///< the folder that holds `.git`; "" where there is none
+  std::filesystem::path git_dir{};     ///< links resolved; "" where it is refused
+  std::filesystem::path common_dir{};  ///< of a linked worktree the main one's; else git_dir
+  std::vector<std::filesystem::path> alternates{};  ///< object folders of other repositories
+  std::string refused{};  ///< why it is not used, for people; "" where it is
+};
+
+/// Looks at the folder and its parents, as git does. Opens small regular files only.
+/// @param folder  absolute, links resolved
+GitPlace find_git_place(const std::filesystem::path& folder);
+
+/// Folders beyond the repository that its alternates and links may lead to: the policy's
+/// `paths.read`. As libgit2's own options they hold for the process: call it before any repository
+/// is looked for, and before there are threads.
+/// @param folders  absolute, links resolved
+void let_git_read(std::vector<std::filesystem::path> folders);
+
+}  // namespace sortie
