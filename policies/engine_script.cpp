@@ -5,8 +5,10 @@
 
 #include "core/base/text.h"
 #include "policies/engine.h"
+#include "policies/glob_arguments.h"
 #include "policies/kernel_paths.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/loose_script.h"
 #include "policies/shell/script_folders.h"
 #include "policies/shell/shell_state.h"
 #include "policies/shell/wrappers.h"
@@ -25,11 +27,13 @@ int rank(const Decision& decision) {
   return 0;
 }
 
-bool is_git(const std::string& word) { return base_name(word) == "git"; }
+bool may_be_git(const ScriptWord& word) {
+  return could_be(base_name(word.glob ? loose_glob(word.text) : word.text), "git");
+}
 
-bool calls_git(const std::vector<std::string>& argv) {
-  return is_git(argv[0]) ||
-         (is_wrapper(base_name(argv[0])) && std::any_of(argv.begin(), argv.end(), is_git));
+bool calls_git(const std::vector<ScriptWord>& words) {
+  return may_be_git(words[0]) || (is_wrapper(base_name(words[0].text)) &&
+                                  std::any_of(words.begin(), words.end(), may_be_git));
 }
 
 /// The commands from `first` on that a pipeline joins.
@@ -102,7 +106,7 @@ Decision Engine::decide_part(const SimpleCommand& command, const PartPlace& part
     denied.reason = reason;
     return denied;
   }
-  if (part.behind_cd && calls_git(argv)) {
+  if (part.behind_cd && calls_git(command.words)) {
     denied.reason =
         "no git command behind cd, since another repository may name programs of its own: call it "
         "with workdir instead";

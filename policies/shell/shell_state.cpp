@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <vector>
+
+#include "policies/glob_arguments.h"
+#include "policies/shell/wrappers.h"
 
 namespace sortie {
 namespace {
@@ -22,6 +27,55 @@ bool has_word(std::span<const ScriptWord> words, std::string_view text) {
                      [&](const ScriptWord& word) { return word.text == text; });
 }
 
+/// The letters of a format's conversions: "sd" of "%s: %5.1d%%".
+std::string conversions_of(std::string_view format) {
+  constexpr std::string_view kBetween = "#-+ 0123456789.$'hjlLtz";
+  std::string letters;
+  bool inside = false;
+  for (const char c : format) {
+    if (!inside) {
+      inside = c == '%';
+    } else if (kBetween.find(c) == std::string_view::npos) {
+      letters += c;
+      inside = c == '*';  // a width of its own
+    }
+  }
+  return letters;
+}
+
+/// Built in, printf stores with -v and with %n, and zsh's evaluates what is no number as
+/// arithmetic: `printf %n PATH`, `printf %d 'a[$(x)]'`.
+std::string why_printf_changes(std::span<const ScriptWord> operands) {
+  if (!operands.empty() && operands[0].text == "--") {
+    operands = operands.subspan(1);
+  } else if (!operands.empty() && operands[0].text.starts_with('-')) {
+    return "printf with an option sets a variable of the shell";
+  }
+  if (operands.empty()) return "";
+  if (operands[0].glob) return why_no_glob("printf", operands[0].text);
+  const std::string conversions = conversions_of(operands[0].text);
+  if (conversions.find('n') != std::string::npos) return "printf %n sets a variable of the shell";
+  if (conversions.find_first_not_of("sbcqQ%") == std::string::npos) return "";
+  const auto is_evaluated = [](const ScriptWord& word) {
+    return word.glob || word.text.find('[') != std::string::npos;
+  };
+  if (std::none_of(operands.begin() + 1, operands.end(), is_evaluated)) return "";
+  return "printf evaluates what stands in brackets as a number in some shells: use %s";
+}
+
+/// A shell's first operand is a script's file, and with -c the script itself: which of them a glob
+/// in its place becomes is not known.
+std::string why_shell_is_not_seen(std::span<const ScriptWord> words) {
+  std::vector<std::string> before;
+  for (const ScriptWord& word : words) {
+    if (word.glob && !begins_literally(word.text) && read_shell_call(before).file.empty())
+      return "a glob that begins so may become an option of " + before[0] +
+             ", and -c runs the next word: write ./ before it";
+    before.push_back(word.text);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string why_changes_shell(std::span<const ScriptWord> words) {
@@ -30,12 +84,15 @@ std::string why_changes_shell(std::span<const ScriptWord> words) {
     return name + " changes the shell for what follows, or runs what its words hold";
   }
   const auto operands = words.subspan(1);
-  if (name == "printf" && !operands.empty() && (operands[0].glob || operands[0].text[0] == '-') &&
-      operands[0].text != "--") {
-    return "printf with an option sets a variable of the shell";
-  }
-  if ((name == "test" || name == "[") && (has_word(operands, "-v") || has_word(operands, "-R"))) {
-    return name + " -v evaluates what stands in brackets";
+  if (name == "printf") return why_printf_changes(operands);
+  if (is_shell(name)) return why_shell_is_not_seen(words);
+  if (name == "test" || name == "[") {
+    if (has_word(operands, "-v") || has_word(operands, "-R"))
+      return name + " -v evaluates what stands in brackets";
+    // It may become -v.
+    const auto glob = std::find_if(operands.begin(), operands.end(),
+                                   [](const ScriptWord& word) { return word.glob; });
+    if (glob != operands.end()) return why_no_glob(name, glob->text);
   }
   const bool asks = words.size() == 3 && (words[1].text == "-v" || words[1].text == "-V");
   if (name == "command" && !(asks && !words[2].glob)) {

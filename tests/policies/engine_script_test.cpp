@@ -157,9 +157,10 @@ BOOST_AUTO_TEST_CASE(cd_is_followed_into_each_folder_that_may_be_current) {
 
 BOOST_AUTO_TEST_CASE(what_one_command_leaves_for_the_next_is_denied_even_with_a_rule) {
   std::vector<CommandRule> rules;
-  const char* names[] = {"alias",   "hash",  "export", "set",    "shopt",   "eval",    "source",
-                         "exec",    "read",  "enable", "trap",   "printf",  "test",    "command",
-                         "declare", "unset", "umask",  "ulimit", "typeset", "mapfile", "kill"};
+  const char* names[] = {"alias",   "hash",    "export",  "set",    "shopt", "eval",
+                         "source",  "exec",    "read",    "enable", "trap",  "printf",
+                         "test",    "command", "declare", "unset",  "umask", "ulimit",
+                         "typeset", "mapfile", "kill",    "[",      "bash",  "timeout"};
   for (const char* name : names) rules.push_back(command_rule(Effect::allow, {{name}}));
   const Policy policy = tests::strict_policy(rules);
   const Row rows[] = {
@@ -185,7 +186,26 @@ BOOST_AUTO_TEST_CASE(what_one_command_leaves_for_the_next_is_denied_even_with_a_
       {"umask 0; ls", Effect::deny, "umask changes the shell"},
       {"typeset a; ls", Effect::deny, "typeset changes the shell"},
       {"mapfile -C rm a <x", Effect::deny, "mapfile changes the shell"},
+      {"test ?v 'a[$(rm x)]'", Effect::deny, "test counts them"},
+      {"test -n [-]v x", Effect::deny, "test counts them"},
+      {"test *", Effect::deny, "test counts them"},
+      {"printf ?v PATH", Effect::deny, "printf counts them"},
+      {"printf -* PATH", Effect::deny, "printf with an option"},
+      {"printf %n PATH; ls", Effect::deny, "printf %n sets a variable"},
+      {"printf -- '%s %-5.2ln' x PATH; ls", Effect::deny, "printf %n sets a variable"},
+      {"printf %d 'a[$(rm x)]'", Effect::deny, "printf evaluates"},
+      {"printf '%*s' 'a[$(rm x)]' x", Effect::deny, "printf evaluates"},
+      {"printf '%*n' 1 PATH; ls", Effect::deny, "printf %n sets a variable"},
+      {"printf '%1$n' PATH; ls", Effect::deny, "printf %n sets a variable"},
+      {"bash ?c 'rm x'", Effect::deny, "may become an option of bash"},
+      {"bash -O extglob *c 'rm x'", Effect::deny, "may become an option of bash"},
+      {"/bin/sh [-]c 'rm x'", Effect::deny, "may become an option of /bin/sh"},
+      {"bash scripts/a.sh *", Effect::allow, ""},
+      {"bash ./*.sh", Effect::allow, ""},
+      {"cd src && timeout 5 [g]it status", Effect::deny, "no git command behind cd"},
+      {"command ?v ls", Effect::deny, "only `command -v NAME`"},
       {"printf '%s\\n' a; printf x", Effect::allow, ""},
+      {"printf '100%%n %d' 7; printf '%s' 'a[1]'", Effect::allow, ""},
       {"command -v ls", Effect::allow, ""},
       {"test -f x && kill 1", Effect::allow, ""},
   };

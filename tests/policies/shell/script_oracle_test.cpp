@@ -20,7 +20,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "policies/engine.h"
 #include "policies/shell/script.h"
+#include "tests/policies/policies.h"
 #include "tests/policies/shell/script_generator.h"
 #include "tests/support/temporary_folder.h"
 
@@ -60,9 +62,9 @@ class Oracle {
   Oracle() {
     for (const std::string& name : kPlainNames) add_stub(name);
     for (const char* file :
-         {"a.c",        "b.c",    "ab",  "a",    "b", "x y.c", "in.txt", "src/a.c",
-          "src/b",      "src/-n", "-n",  "-x.c", "*", "[",     "xzy",    ".hidden",
-          "\xc3\xa9.c", "~",      "a#b", "=a",   "]", "a\\b",  "\\*"}) {
+         {"a.c", "b.c",  "ab",  "a",  "b",   "x y.c",   "in.txt",     "src/a.c", "src/b", "src/-n",
+          "-n",  "-x.c", "*",   "[",  "xzy", ".hidden", "\xc3\xa9.c", "~",       "a#b",   "=a",
+          "]",   "a\\b", "\\*", "-v", "-c",  "-R",      "--",         "-exec"}) {
       write_file(work() / file, "");
     }
     write_file(record_, "");
@@ -314,6 +316,52 @@ BOOST_AUTO_TEST_CASE(bash_runs_what_the_reader_lists_and_nothing_else) {
   // The generator reaches both sides of the border.
   BOOST_TEST(ran > scripts / 3);
   BOOST_TEST(refused > scripts / 4);
+}
+
+BOOST_AUTO_TEST_CASE(no_glob_becomes_an_option_that_runs_or_sets_something) {
+  if (::access(kBash, X_OK) != 0) {
+    BOOST_TEST_MESSAGE("skipped: no " << kBash);
+    return;
+  }
+  const test::TemporaryFolder folder;
+  // What a glob may become, and what a PATH of "0" or "x" would find.
+  for (const char* file : {"-v", "-R", "-c", "-S", "-o", "--", "-", "a", "%n", "PATH", "x"})
+    write_file(folder.path() / file, "");
+  const fs::path trace = folder.path() / "ran";
+  const std::string payload = "'a[$(echo >" + trace.string() + ")]'";
+  write_file(folder.path() / "0" / "ls", "#!/bin/sh\necho >" + trace.string() + "\n");
+  fs::permissions(folder.path() / "0" / "ls", fs::perms::owner_all);
+
+  std::vector<CommandRule> rules;
+  for (const char* name : {"test", "[", "printf", "command", "bash", "env", "echo"})
+    rules.push_back(tests::command_rule(Effect::allow, {{name}}));
+  const Policy policy = tests::strict_policy(rules);
+  const Engine engine(policy, policy.approval, folder.path(), {}, {"/usr/bin", "/bin"});
+  int allowed = 0;
+  for (const std::string name : {"test", "[", "printf", "command", "bash", "echo"}) {
+    for (const std::string first : {"?v", "[-]v", "*v", "-*", "?R", "?c", "*", "?n", "--", "./-v",
+                                    "'%s\\n'", "%n", "'%d'", "a*", "!"}) {
+      for (const std::string& second : {payload, std::string("PATH"), std::string("?v " + payload),
+                                        "'echo >" + trace.string() + "'"}) {
+        std::string script = name + " " + first + " " + second;
+        if (name == "[") script += " ]";
+        script += "; ls";
+        if (engine.decide(RunCommand{{"bash", "-c", script}, folder.path()}).effect !=
+            Effect::allow)
+          continue;
+        ++allowed;
+        const std::string line = "cd '" + folder.path().string() +
+                                 "' && exec env - PATH=/usr/bin:/bin " + std::string(kBash) +
+                                 " -c \"$SCRIPT\" >/dev/null 2>&1 </dev/null";
+        ::setenv("SCRIPT", script.c_str(), 1);
+        (void)!std::system(line.c_str());
+        BOOST_TEST(!fs::exists(trace), script);
+        fs::remove(trace);
+      }
+    }
+  }
+  ::unsetenv("SCRIPT");
+  BOOST_TEST(allowed > 20);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
