@@ -123,11 +123,16 @@ struct Policy {
   std::vector<std::string> read;
   /// Known tool folders under HOME are readable, with their variables; writes are thrown away.
   bool toolchains = true;
-  /// Not readable. A file's list is added to this one, under every policy.
+  /// Not readable. A file's list is added to this one, under every policy. Inside the workspace
+  /// globs leave out what git tracks. `master.key` is one of `*.key`.
   std::vector<std::string> hide = {
-      "**/.env",         "~/.ssh",  "~/.netrc",           "~/.npmrc",
-      "~/.docker",       "~/.kube", "~/.git-credentials", "/etc/shadow",
-      "/etc/ssl/private"};
+      "**/.env",       "**/.env.*",          "**/.envrc",        "**/*.pem",        "**/*.key",
+      "**/*.p12",      "**/*.pfx",           "**/id_rsa",        "**/id_dsa",       "**/id_ecdsa",
+      "**/id_ed25519", "**/id_ecdsa_sk",     "**/id_ed25519_sk", "**/.npmrc",       "**/.pypirc",
+      "**/.netrc",     "**/.htpasswd",       "**/*.tfstate",     "**/*.tfstate.*",  "~/.ssh",
+      "~/.netrc",      "~/.npmrc",           "~/.pypirc",        "~/.pgpass",       "~/.aws",
+      "~/.azure",      "~/.config/gcloud",   "~/.config/gh",     "~/.docker",       "~/.kube",
+      "~/.gnupg",      "~/.git-credentials", "/etc/shadow",      "/etc/ssl/private"};
   /// Readable, not writable. A file's list is added; `protect: []` leaves none but those that the
   /// run protects always (task and policy files, --out, .git).
   std::vector<std::string> protect = {".git",        ".github",     ".gitlab-ci.yml",
@@ -138,8 +143,11 @@ struct Policy {
   std::string environment_inherit = "core";  ///< none | core | all
   std::vector<std::string> environment_include;
   /// Never passed on unless named in include. A file's list is added to this one.
-  std::vector<std::string> environment_exclude = {"*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*",
-                                                  "*CREDENTIAL*"};
+  std::vector<std::string> environment_exclude = {
+      "*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*",
+      "PASS", "*_PASS", "*_PWD", "PAT", "*_PAT", "*JWT*", "*_AUTH", "*AUTH_CONFIG*",
+      // Not GOPRIVATE, which names hosts.
+      "PRIVATE*", "*_PRIVATE*", "*CONNECTION_STRING*", "*CONNECTIONSTRING*"};
   std::map<std::string, std::string> environment_set;
   PolicyLimits limits;
   SandboxMode sandbox = SandboxMode::workspace_write;

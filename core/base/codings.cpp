@@ -172,6 +172,38 @@ void add_url_forms(std::string_view value, std::vector<std::string>& texts) {
   }
 }
 
+/// Each byte as its number between `before` and `after`.
+std::string numbered(std::string_view value, std::string_view before, const char* digits,
+                     std::string_view after = {}) {
+  std::string text;
+  for (const char c : value) {
+    text.append(before);
+    const auto byte = static_cast<unsigned char>(c);
+    text += digits == nullptr ? std::to_string(byte) : hex(std::string_view(&c, 1), digits);
+    text.append(after);
+  }
+  return text;
+}
+
+/// Every character coded, also those that need it not: %41, \x41, \u0041, &#65;. The numbers of
+/// characters are looked for of values in plain ASCII.
+void add_numbers(std::string_view value, std::vector<std::string>& texts) {
+  const bool ascii =
+      std::none_of(value.begin(), value.end(), [](char c) { return (c & 0x80) != 0; });
+  for (const char* digits : {kLower, kUpper}) {
+    texts.push_back(numbered(value, "%", digits));
+    for (const auto before : {"\\x", "\\\\x"}) texts.push_back(numbered(value, before, digits));
+    if (!ascii) continue;
+    for (const auto before : {"\\u00", "\\\\u00", "\\U000000"})
+      texts.push_back(numbered(value, before, digits));
+    texts.push_back(numbered(value, "\\u{", digits, "}"));
+    for (const auto before : {"&#x", "&#X", "&#x00"})
+      texts.push_back(numbered(value, before, digits, ";"));
+  }
+  if (!ascii) return;
+  texts.push_back(numbered(value, "&#", nullptr, ";"));
+}
+
 void add_base64(std::string_view value, std::vector<std::string>& texts) {
   for (const std::string& core : base64_cores(value)) {
     texts.push_back(core);
@@ -193,6 +225,7 @@ Codings codings_of(std::string_view value) {
   codings.whole.emplace_back(value);
   add_escapes(value, codings.whole);
   add_url_forms(value, codings.whole);
+  add_numbers(value, codings.whole);
   for (const auto order : {ByteOrder::little, ByteOrder::big}) {
     const std::string wide = utf16(value, order);
     // Without the zero at its border: the neighbour's may be another one.

@@ -8,8 +8,21 @@ namespace {
 /// "\r\n" is one line break; more than that is no wrapped text, so nothing goes on behind it. It
 /// also bounds what a stream has to hold back.
 constexpr unsigned kMaxBreakBytes = 2;
+/// Blanks behind a line break, as wrapped text has them inside YAML.
+constexpr unsigned kMaxIndent = 64;
+
+constexpr char kBlanks[] = {' ', '\t'};
 
 constexpr bool is_break(unsigned char byte) { return byte == '\n' || byte == '\r'; }
+constexpr bool is_blank(unsigned char byte) { return byte == ' ' || byte == '\t'; }
+
+/// Counts a byte of a line break or of the indent behind it.
+/// @return  false where nothing goes on behind it
+constexpr bool pass(unsigned char byte, unsigned& passed) {
+  if (is_break(byte)) return ++passed <= kMaxBreakBytes;
+  passed = std::max(passed, kMaxBreakBytes) + 1;
+  return passed <= kMaxBreakBytes + kMaxIndent;
+}
 
 }  // namespace
 
@@ -54,6 +67,9 @@ void NeedleSearch::build() {
         pairs_.set(pair(static_cast<char>(byte), c));
         pairs_.set(pair(c, static_cast<char>(byte)));
       }
+  if (breaks_ == LineBreaks::pass_over)
+    for (const char first : kBlanks)
+      for (const char second : kBlanks) pairs_.set(pair(first, second));
   // Breadth first: a state's fallback is less deep, so it is complete when it is asked.
   std::vector<std::uint32_t> queue = {0};
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -75,6 +91,9 @@ void NeedleSearch::add_pairs(const State& after) {
     pairs_.set(pair(byte, static_cast<char>(next)));
   for (std::uint32_t to = after.child; to != 0; to = states_[to].sibling)
     pairs_.set(pair(byte, static_cast<char>(states_[to].byte)));
+  // Behind an indent.
+  if (breaks_ == LineBreaks::pass_over && after.depth > 1)
+    for (const char blank : kBlanks) pairs_.set(pair(blank, byte));
 }
 
 std::uint32_t NeedleSearch::child(std::uint32_t state, unsigned char byte) const {
@@ -105,8 +124,9 @@ void NeedleSearch::scan(std::string_view chunk, Position& position, std::vector<
       byte = static_cast<unsigned char>(chunk[i]);
       state = root_[byte];
       breaks = 0;
-    } else if (breaks_ == LineBreaks::pass_over && is_break(byte)) {
-      if (++breaks > kMaxBreakBytes) state = 0;
+    } else if (breaks_ == LineBreaks::pass_over &&
+               (is_break(byte) || (breaks > 0 && is_blank(byte)))) {
+      if (!pass(byte, breaks)) state = 0;
       continue;
     } else {
       state = step(state, byte);

@@ -14,13 +14,14 @@ namespace sortie {
 /// CACM 18(6), 1975): linear in the stream's length, whatever the strings and the text are.
 class NeedleSearch {
  public:
-  /// Whether a line break inside an occurrence is passed over, as base64(1) makes them.
+  /// Whether a line break inside an occurrence is passed over, as base64(1) makes them, with the
+  /// indent of up to 64 blanks behind it.
   enum class LineBreaks { count, pass_over };
 
   /// Where a search stands in its stream; a new stream begins with a new one.
   struct Position {
     std::uint32_t state = 0;
-    unsigned breaks = 0;  ///< line break bytes in a row just before
+    unsigned breaks = 0;  ///< bytes of a line break and its indent just before
   };
 
   struct Hit {
@@ -30,7 +31,7 @@ class NeedleSearch {
 
   explicit NeedleSearch(LineBreaks breaks = LineBreaks::count) : breaks_(breaks) { clear(); }
   void clear();
-  /// @param needle  not empty; with LineBreaks::pass_over without line breaks
+  /// @param needle  not empty; with LineBreaks::pass_over without line breaks and blanks
   /// @return its index; the same for the same needle
   std::uint32_t add(std::string_view needle);
   /// Has to be called after the last add() and before scan().
@@ -38,7 +39,7 @@ class NeedleSearch {
 
   /// Appends the hits of the chunk that follows `position`.
   void scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const;
-  /// How many of the last bytes (line breaks not counted, where they are passed over) may begin a
+  /// How many of the last bytes (line breaks and indents not counted, where they are passed over) may begin a
   /// needle.
   std::size_t open_bytes(const Position& position) const { return states_[position.state].depth; }
   std::size_t length(std::uint32_t needle) const { return lengths_[needle]; }

@@ -368,12 +368,13 @@ void StreamRedactor::join_parts() {
   parts_.resize(kept);
 }
 
-/// The offset in held_ that is `bytes` before `end`, where the search's line breaks don't count.
+/// The offset in held_ that is `bytes` before `end`, where line breaks and indents that the search
+/// passed over don't count.
 std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Kind kind) const {
   if (kind == SecretNeedles::plain) return end - std::min(end, bytes);
   while (end > 0 && bytes > 0) {
     --end;
-    if (held_[end] != '\n' && held_[end] != '\r') --bytes;
+    if (std::string_view("\n\r \t").find(held_[end]) == std::string_view::npos) --bytes;
   }
   return end;
 }

@@ -51,6 +51,17 @@ BOOST_AUTO_TEST_CASE(values_that_would_shred_the_output_are_left_out_and_said) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_names_under_which_ci_systems_and_services_hand_out_secrets_are_known) {
+  for (const char* name : {"CI_JOB_JWT", "CI_JOB_JWT_V2", "GITHUB_PAT", "PAT", "DB_PASS", "PASS",
+                           "MYSQL_PWD", "DOCKER_AUTH_CONFIG", "SSH_PRIVATE_PEM", "PRIVATE_PEM",
+                           "npm_config__auth", "GPG_PASSPHRASE", "AzureWebJobsConnectionString",
+                           "APP_CONNECTION_STRING", "DB_PASSWD", "NPM_TOKEN"})
+    BOOST_TEST(looked_for({{name, "s3cret-v4lue"}}).size() == 1, name);
+  for (const char* name : {"GOPRIVATE", "PATH", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "PATTERN",
+                           "BYPASS_CACHE", "COMPASS", "AUTHOR", "CI_COMMIT_AUTHOR"})
+    BOOST_TEST(looked_for({{name, "s3cret-v4lue"}}).empty(), name);
+}
+
 BOOST_AUTO_TEST_CASE(a_credential_is_looked_for_though_it_is_a_word) {
   BOOST_TEST(
       looked_for({{"OPENAI_API_KEY", "banana"}}) == std::set<std::string>{"OPENAI_API_KEY=banana"},

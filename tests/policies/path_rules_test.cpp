@@ -174,4 +174,17 @@ BOOST_AUTO_TEST_CASE(a_protected_name_is_known_however_its_path_is_written) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(files_that_usually_hold_secrets_are_hidden_by_default) {
+  const Policy policy;
+  const PathRules rules(policy, places());
+  for (const char* path :
+       {".env", "app/.env", ".env.local", "app/.env.production", ".envrc", "certs/server.pem",
+        "deploy.key", "config/master.key", "id_rsa", "keys/id_ed25519", ".npmrc", "pkg/.pypirc",
+        "infra/terraform.tfstate", "terraform.tfstate.backup", ".netrc", "store.p12"})
+    BOOST_TEST(rules.is_hidden(path), path);
+  for (const char* path : {"env", "src/id_token.cpp", "id_rsa.pub", "environment", ".environment",
+                           "key", "keys/readme.md", "main.tf", "package.json", "npmrc"})
+    BOOST_TEST(!rules.is_hidden(path), path);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
