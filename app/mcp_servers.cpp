@@ -62,6 +62,7 @@ ServerStart server_start(const McpParts& parts, const TaskMcpServer& server) {
   command.environment = server_environment(confinement.environment(), server);
   command.timeout = parts.budget.time_left();
   command.read_only = nothing_may_be_written(parts.inputs);
+  command.private_set = "mcp " + server.name;
   const auto granted = confinement.engine().find_escalation(
       {.argv = command.argv, .workdir = command.workdir, .escalated = true});
   if (!granted) return start;

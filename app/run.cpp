@@ -13,6 +13,7 @@
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
 #include "app/script_files.h"
+#include "app/verification_launcher.h"
 #include "core/agent/loop.h"
 #include "core/agent/prompt.h"
 #include "core/base/address_passwords.h"
@@ -254,8 +255,9 @@ VerificationOptions Run::verification_options(const std::string& phase, int roun
 
 /// What the model asked for. The registry looks at the protected paths afterwards.
 RunTests::Outcome Run::run_tests(std::stop_token stop) {
+  VerificationLauncher launcher(*confinement_);
   const VerificationResult result =
-      run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_, budget_,
+      run_verification(inputs_.task.verify.commands, launcher, events_, budget_,
                        verification_options("run_tests", result_.verification_rounds + 1), stop);
   RunTests::Outcome outcome{.passed = result.passed, .text = verification_report(result)};
   if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
@@ -272,8 +274,9 @@ void Run::end_background() {
 VerificationResult Run::verify(const std::string& phase, int round) {
   end_background();
   const VerificationOptions options = verification_options(phase, round);
-  auto result = run_verification(inputs_.task.verify.commands, confinement_->launcher(), events_,
-                                 budget_, options, stop());
+  VerificationLauncher launcher(*confinement_);
+  auto result = run_verification(inputs_.task.verify.commands, launcher, events_, budget_, options,
+                                 stop());
   if (protected_paths_) {
     if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
       throw RunEnds{ExitCode::integrity,

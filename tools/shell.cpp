@@ -199,6 +199,8 @@ std::string Shell::escalate(Command& command) const {
   command.writes = granted->writes;
   command.read_only = granted->read_only;
   command.open_network = granted->network;
+  // Start-up files that ordinary commands may have left in HOME are not for these.
+  command.private_set_alone = true;
   std::string what = granted->writes ? "may write" : granted->read_only ? "may not write" : "";
   if (granted->network) what += what.empty() ? "reaches the network" : ", reaches the network";
   return "escalated by a rule: " + (what.empty() ? "nothing beyond the sandbox" : what);

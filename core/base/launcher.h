@@ -35,6 +35,11 @@ struct Command {
   bool writes = false;        ///< may write where the run's own mode lets none (escalation)
   bool open_network = false;  ///< reaches the network though the run's mode is none (escalation)
   bool canary = false;        ///< run sortie's own canary in the confined child, no program
+  /// Whose HOME, /tmp, /var/tmp, /dev/shm, toolchain layers and System V and POSIX IPC it gets: ""
+  /// for those that the run's ordinary commands share; a name for a set of its own, empty for the
+  /// first command that gives the name.
+  std::string private_set{};
+  bool private_set_alone = false;  ///< a set for this command alone, gone with it; without a name
 };
 
 /// What ended a command.

@@ -108,10 +108,12 @@ void reset_signals() noexcept {
 /// What the command's own process applies to itself, in this order.
 class Confinement {
  public:
-  Confinement(const Command& command, const CommandLayers& layers, const CommandStreams& streams,
-              const Fd& null)
+  Confinement(const Command& command, const CommandLayers& layers, const CommandPlaces& places,
+              const CommandStreams& streams, const Fd& null)
       : layers_(layers),
-        rules_(command.read_only ? layers.read_only_rules : layers.rules),
+        rules_(places.rules != nullptr ? *places.rules
+               : command.read_only     ? layers.read_only_rules
+                                       : layers.rules),
         input_(streams.input ? streams.input.get() : null.get()),
         output_(streams.output ? streams.output.get() : input_),
         errors_(streams.errors ? streams.errors.get() : output_),
@@ -243,8 +245,23 @@ int end_the_rest(bool own_pid_namespace) {
   return count;
 }
 
+/// Into the namespaces of the command's private set; its mounts are copied like the run's would be.
+bool enter(const CommandPlaces& places) noexcept {
+  if (places.mounts < 0) return true;
+  return ::setns(places.ipc, CLONE_NEWIPC) == 0 && ::setns(places.mounts, CLONE_NEWNS) == 0 &&
+         ::unshare(CLONE_NEWNS) == 0;
+}
+
+/// The machine's out-of-memory killer takes these before anything else of the user's. Not for
+/// sortie, which would have to end the run in good order.
+void offer_to_be_killed() noexcept {
+  const Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(write_all(file.get(), "800"));
+}
+
 [[noreturn]] void be_first_process(const Command& command, const CommandLayers& layers,
-                                   CommandStreams streams, const Fd& report, bool namespaces) {
+                                   const CommandPlaces& places, CommandStreams streams,
+                                   const Fd& report, bool namespaces) {
   ::prctl(PR_SET_NAME, "sortie-command");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!namespaces) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -255,8 +272,9 @@ int end_the_rest(bool own_pid_namespace) {
     tell(report.get(), message);
     ::_exit(kNotStarted);
   };
-  if (layers.network >= 0 && ::setns(layers.network, CLONE_NEWNET) != 0)
-    fail(StartStep::network, errno);
+  const int network = places.network >= 0 ? places.network : layers.network;
+  if (network >= 0 && ::setns(network, CLONE_NEWNET) != 0) fail(StartStep::network, errno);
+  if (!enter(places)) fail(StartStep::places, errno);
   if (namespaces) {
     // uid 0 without capabilities still owns the machine's switches in /proc.
     if (const int error = mount_command_proc(layers.profile.uid == 0)) fail(StartStep::proc, error);
@@ -272,9 +290,10 @@ int end_the_rest(bool own_pid_namespace) {
       for (const auto& path : layers.profile.writable) make_tree_read_only(path.c_str());
     }
   }
+  offer_to_be_killed();
   Program program(command);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const Confinement confinement(command, layers, streams, null);
+  const Confinement confinement(command, layers, places, streams, null);
   const pid_t child = fork_command(command.canary, program, confinement, report.get());
   if (child < 0) fail(StartStep::fork, errno);
   streams = {};
@@ -290,14 +309,16 @@ int end_the_rest(bool own_pid_namespace) {
 
 }  // namespace
 
-pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
-                    CommandStreams streams, const Fd& report) {
+pid_t start_command(const Command& command, const CommandLayers& layers,
+                    const CommandPlaces& places, const Fd& group, CommandStreams streams,
+                    const Fd& report) {
   const bool namespaces = layers.profile.use_namespaces;
-  const unsigned long flags = namespaces ? CLONE_NEWPID | CLONE_NEWNS : 0;
+  unsigned long flags = namespaces ? CLONE_NEWPID : 0;
+  if (namespaces && places.mounts < 0) flags |= CLONE_NEWNS;
   const pid_t pid = clone_process(flags, group);
   if (pid != 0) return pid;
   try {
-    be_first_process(command, layers, std::move(streams), report, namespaces);
+    be_first_process(command, layers, places, std::move(streams), report, namespaces);
   } catch (const std::exception&) {
     ::_exit(kNotStarted);
   }
@@ -307,6 +328,8 @@ const char* name_of(StartStep step) noexcept {
   switch (step) {
     case StartStep::none:
       return "nothing";
+    case StartStep::places:
+      return "enter its private set";
     case StartStep::network:
       return "enter the network namespace";
     case StartStep::proc:

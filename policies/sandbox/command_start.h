@@ -30,6 +30,15 @@ struct CommandLayers {
         filter(profile) {}
 };
 
+/// Where a command is whose private set is its own (private_set.h); -1 and nothing: as the run's
+/// ordinary ones.
+struct CommandPlaces {
+  int mounts = -1;   ///< a mount namespace to start from
+  int ipc = -1;      ///< an IPC namespace to enter
+  int network = -1;  ///< a network namespace to enter, instead of the layers' own
+  const LandlockRules* rules = nullptr;  ///< in place of the layers'
+};
+
 /// What a command's standard descriptors are to be.
 struct CommandStreams {
   Fd input;   ///< none: /dev/null
@@ -39,6 +48,7 @@ struct CommandStreams {
 
 enum class StartStep : std::int32_t {
   none,
+  places,
   network,
   proc,
   read_only,
@@ -69,8 +79,9 @@ struct StartReport {
 /// @param streams  a terminal as input becomes the command's controlling one
 /// @param report  the write end of a pipe for StartReports
 /// @return the first process' id; -1 with errno set where it can't be forked
-pid_t start_command(const Command& command, const CommandLayers& layers, const Fd& group,
-                    CommandStreams streams, const Fd& report);
+pid_t start_command(const Command& command, const CommandLayers& layers,
+                    const CommandPlaces& places, const Fd& group, CommandStreams streams,
+                    const Fd& report);
 
 /// "chdir to the working folder", for messages.
 const char* name_of(StartStep step) noexcept;

@@ -167,6 +167,14 @@ Fd Keeper::take_proxy_listener() { return std::move(state_->kept.proxy_listener)
 const SandboxLayers& Keeper::layers() const { return state_->layers; }
 Launcher& Keeper::launcher() { return state_->launcher; }
 
+void Keeper::drop_private_set(const std::string& name) {
+  WireWriter writer;
+  writer.number(static_cast<std::int64_t>(KeeperWord::drop_set));
+  writer.text(name);
+  // A keeper that is gone has dropped them all.
+  static_cast<void>(send_message(state_->kept.socket.get(), writer.bytes()));
+}
+
 bool Keeper::shut_down() {
   if (state_->clean) return *state_->clean;
   state_->kept.socket.reset();

@@ -49,6 +49,9 @@ class Keeper {
   Fd take_proxy_listener();
   /// Starts confined commands; lives as long as the keeper.
   Launcher& launcher();
+  /// No command will give the name of this private set again (Command::private_set): what it keeps
+  /// in memory is free once the last one that runs in it has ended.
+  void drop_private_set(const std::string& name);
   /// Ends everything and waits. @return whether it is proved that no process is left.
   bool shut_down();
 

@@ -23,6 +23,8 @@ std::string encode_command(const Command& command) {
   writer.number(static_cast<std::int64_t>(command.input));
   writer.number(command.errors_apart ? 1 : 0);
   writer.number(command.timeout.count());
+  writer.text(command.private_set);
+  writer.number(command.private_set_alone ? 1 : 0);
   return writer.bytes();
 }
 
@@ -42,6 +44,8 @@ Command decode_command(std::string_view bytes) {
   command.input = static_cast<CommandInput>(reader.number());
   command.errors_apart = reader.number() != 0;
   command.timeout = std::chrono::milliseconds(reader.number());
+  command.private_set = reader.text();
+  command.private_set_alone = reader.number() != 0;
   return command;
 }
 

@@ -13,7 +13,7 @@ std::string encode_command(const Command& command);
 Command decode_command(std::string_view bytes);
 
 /// First word of a message to the keeper, and of its first answer.
-enum class KeeperWord : std::int64_t { start, quit, ready, failed };
+enum class KeeperWord : std::int64_t { start, drop_set, quit, ready, failed };
 
 /// A byte over a command's own socket asks for its end: this one politely (SIGTERM), any other is
 /// the Ending that it is killed with.

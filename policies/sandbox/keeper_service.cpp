@@ -66,7 +66,8 @@ KeeperService::KeeperService(const KeeperStart& start, View view)
       socket_(start.socket),
       group_(start.group),
       layers_(profile_, start.network, start.gate),
-      watch_(profile_) {
+      sets_(profile_, view_),
+      watch_(profile_, sets_) {
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
@@ -187,6 +188,7 @@ void KeeperService::take_request() {
   if (message.bytes.empty()) return;
   WireReader reader(message.bytes);
   const auto word = static_cast<KeeperWord>(reader.number());
+  if (word == KeeperWord::drop_set) return sets_.drop(reader.text());
   if (word != KeeperWord::start || message.descriptors.size() < 2) {
     quit_ = true;
     return;
@@ -200,15 +202,21 @@ void KeeperService::take_request() {
 void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
   CommandEnd refused;
   try {
-    const Command command = read_request(request);
+    Command command = read_request(request);
     CommandStreams streams = streams_of(command, std::move(came));
-    if (command.input == CommandInput::terminal) streams.input = hand_out_terminal(control);
+    Running running;
+    running.set = sets_.of(command);
+    if (running.set) running.set->adapt(command.environment);
+    const CommandLayers& layers = layers_.of(command);
+    const CommandPlaces places =
+        running.set ? running.set->places_for(layers, command.read_only) : CommandPlaces{};
+    if (command.input == CommandInput::terminal)
+      streams.input = hand_out_terminal(control, running.set.get());
     Pipe report = make_pipe();
     ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
-    Running running;
     const std::uint64_t kills = memory_kills(group_);
     running.first =
-        start_command(command, layers_.of(command), group_, std::move(streams), report.write);
+        start_command(command, layers, places, group_, std::move(streams), report.write);
     if (running.first > 0) {
       running.control = std::move(control);
       running.report = std::move(report.read);
@@ -232,8 +240,9 @@ void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
 }
 
 /// Sends the master away, so that no process inherits it, and keeps the other end.
-Fd KeeperService::hand_out_terminal(const Fd& control) {
-  Terminal terminal = open_terminal(profile_.uid, profile_.gid);
+Fd KeeperService::hand_out_terminal(const Fd& control, const PrivateSet* set) {
+  Terminal terminal =
+      set != nullptr ? set->new_terminal() : open_terminal(profile_.uid, profile_.gid);
   if (!send_message(control.get(), "terminal", {terminal.master.get()}))
     throw system_error("hand out a terminal");
   return std::move(terminal.slave);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "policies/sandbox/keeper_process.h"
 #include "policies/sandbox/layer_set.h"
 #include "policies/sandbox/limit_watch.h"
+#include "policies/sandbox/private_set.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view.h"
 
@@ -46,6 +48,7 @@ class KeeperService {
     std::uint64_t memory_kills = 0;  ///< of the group, before it started
     std::optional<Ending> why;       ///< set where the keeper kills it
     std::string detail;
+    std::shared_ptr<PrivateSet> set{};  ///< with others that run in it; none: the run's own
   };
 
   void wait();
@@ -56,7 +59,7 @@ class KeeperService {
   void answer(const Running& command);
   void take_request();
   void start(const Fd& request, Fd control, std::vector<Fd> came);
-  Fd hand_out_terminal(const Fd& control);
+  Fd hand_out_terminal(const Fd& control, const PrivateSet* set);
   void sample();
 
   const SandboxProfile& profile_;
@@ -65,6 +68,7 @@ class KeeperService {
   const Fd& group_;
   Fd signals_;
   LayerSet layers_;
+  PrivateSets sets_;
   LimitWatch watch_;
   std::list<Running> running_;
   Clock::time_point next_sample_ = Clock::time_point::max();

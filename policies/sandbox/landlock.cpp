@@ -137,14 +137,32 @@ class Builder {
   uid_t user_;
 };
 
+/// Where commands of other rights write too, nobody makes a socket: by one, an open descriptor
+/// could be handed from one to the other.
+std::uint64_t shared_rights(const SandboxProfile& profile) {
+  const bool differ = profile.may_escalate_writes || profile.may_escalate_network;
+  return differ ? kWrite & ~kMakeSocket : kWrite;
+}
+
+/// In a folder of the command's own set; a rule holds for all below, so that one which holds what
+/// is shared takes no socket either.
+std::uint64_t private_rights(const SandboxProfile& profile, const std::filesystem::path& folder) {
+  const auto& others = profile.writable;
+  const bool holds_shared = is_below(workspace_root(profile), folder) ||
+                            std::any_of(others.begin(), others.end(),
+                                        [&](const auto& other) { return is_below(other, folder); });
+  return holds_shared ? shared_rights(profile) : kWrite;
+}
+
 void allow_workspace(Builder& builder, const SandboxProfile& profile,
                      const CommandProfile& command) {
   const std::filesystem::path& workspace = workspace_root(profile);
   builder.allow(workspace, kRead);
   if (profile.mode == SandboxMode::read_only || command.read_only) return;
-  if (profile.workspace_writable) return builder.allow(workspace, kWrite);
+  const std::uint64_t rights = shared_rights(profile);
+  if (profile.workspace_writable) return builder.allow(workspace, rights);
   for (const std::string& path : profile.workspace_write_only)
-    builder.allow(workspace / path, kWrite);
+    builder.allow(workspace / path, rights);
 }
 
 void allow_machine(Builder& builder, const SandboxProfile& profile) {
@@ -168,8 +186,10 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
   if (profile.use_namespaces) {
     // Everything that the view holds may be read; what lies outside it is not below its root.
     builder.allow("/", kRead);
-    for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) builder.allow(folder, kWrite);
-    for (const auto& folder : profile.toolchains) builder.allow(folder, kWrite);
+    for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"})
+      builder.allow(folder, private_rights(profile, folder));
+    for (const auto& folder : profile.toolchains)
+      builder.allow(folder, private_rights(profile, folder));
     for (const char* terminal : kOwnTerminals) builder.allow(terminal, kTerminal);
   } else {
     // The machine's own /tmp is everybody's: TMPDIR lies below the private HOME instead.
@@ -177,8 +197,9 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
   }
   for (const char* device : kDevices) builder.allow(device, kDevice);
   builder.allow("/dev/tty", kTerminal);
-  builder.allow(profile.home, kWrite);
-  for (const auto& path : profile.writable) builder.allow(path, command.read_only ? kRead : kWrite);
+  builder.allow(profile.home, private_rights(profile, profile.home));
+  for (const auto& path : profile.writable)
+    builder.allow(path, command.read_only ? kRead : shared_rights(profile));
   allow_workspace(builder, profile, command);
 }
 

@@ -33,6 +33,9 @@ std::uint64_t shared_once(const std::vector<pid_t>& commands) {
 
 }  // namespace
 
+LimitWatch::LimitWatch(const SandboxProfile& profile, const PrivateSets& sets)
+    : profile_(profile), sets_(sets), at_start_(read_kernel_memory()) {}
+
 void LimitWatch::add_ended(const rusage& use) {
   // Blocks of 512 bytes, those of all descendants that were reaped included (getrusage(2)).
   written_ += static_cast<std::uint64_t>(use.ru_oublock) * 512;
@@ -51,8 +54,9 @@ std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
   }
   const PolicyLimits& limits = profile_.limits;
   const std::uint64_t kept = private_bytes();
-  if (samples_++ % kUnmappedEvery == 0) measure_unmapped(commands);
   std::vector<Excess> excess;
+  if (samples_++ % kUnmappedEvery == 0)
+    if (auto queued = measure_unmapped(commands)) excess.push_back(std::move(*queued));
   if (limits.processes > 0 && sum.processes > limits.processes) {
     excess.push_back({largest(sampled, &TreeUse::processes), Ending::process_limit,
                       "process limit " + std::to_string(limits.processes) +
@@ -82,16 +86,32 @@ std::string LimitWatch::memory_words() const {
 }
 
 /// Memory that no process has to have mapped, so that it is in nobody's count.
-void LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
-  unmapped_ = profile_.use_namespaces ? shared_segments() : 0;
-  for (const pid_t command : commands) unmapped_ += memory_files(command);
+/// @return the command that has the kernel hold more than all may use, in sockets' queues
+std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
+  unmapped_ = profile_.use_namespaces ? shared_segments() + sets_.segment_bytes() : 0;
+  int sockets = 0;
+  std::pair<int, pid_t> most{-1, 0};
+  for (const pid_t command : commands) {
+    const DescriptorUse use = measure_descriptors(command);
+    unmapped_ += use.memory_files;
+    sockets += use.sockets;
+    most = std::max(most, {use.sockets, command});
+  }
+  const std::uint64_t memory = profile_.memory_bytes;
+  const std::uint64_t held = std::min(taken_since(at_start_, read_kernel_memory()),
+                                      most_held_by(sockets, profile_.limits.open_files));
+  if (memory == 0 || held <= memory) return std::nullopt;
+  return Excess{most.second, Ending::memory_limit,
+                memory_words() + ": " + size_in_words(held) + " in the queues of " +
+                    std::to_string(sockets) + " sockets"};
 }
 
-/// What HOME, /tmp, /var/tmp and /dev/shm hold: one file system, in memory.
+/// What HOME, /tmp, /var/tmp and /dev/shm hold, those of the private sets too: file systems in
+/// memory.
 std::uint64_t LimitWatch::private_bytes() const {
   struct statvfs use {};
   if (!profile_.use_namespaces || ::statvfs("/dev/shm", &use) != 0) return 0;
-  return static_cast<std::uint64_t>(use.f_blocks - use.f_bfree) * use.f_frsize;
+  return static_cast<std::uint64_t>(use.f_blocks - use.f_bfree) * use.f_frsize + sets_.kept_bytes();
 }
 
 }  // namespace sortie

@@ -4,10 +4,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/launcher.h"
+#include "policies/sandbox/kernel_memory.h"
+#include "policies/sandbox/private_set.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {
@@ -22,8 +25,8 @@ struct Excess {
 /// What a run as a whole uses, measured by looking at its processes: memory, count and disk.
 class LimitWatch {
  public:
-  /// @param profile  outlives the watch
-  explicit LimitWatch(const SandboxProfile& profile) : profile_(profile) {}
+  /// @param profile, sets  outlive the watch
+  LimitWatch(const SandboxProfile& profile, const PrivateSets& sets);
   /// A command runs where none did before.
   void begin() { samples_ = 0; }
   /// What a first process that was reaped had used, all below it included.
@@ -35,10 +38,12 @@ class LimitWatch {
   std::string memory_words() const;
 
  private:
-  void measure_unmapped(const std::vector<pid_t>& commands);
+  std::optional<Excess> measure_unmapped(const std::vector<pid_t>& commands);
   std::uint64_t private_bytes() const;
 
   const SandboxProfile& profile_;
+  const PrivateSets& sets_;
+  KernelMemory at_start_;
   unsigned samples_ = 0;        ///< since a command ran where none did before
   std::uint64_t unmapped_ = 0;  ///< as last measured
   std::uint64_t written_ = 0;   ///< by commands that have ended

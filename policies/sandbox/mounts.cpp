@@ -73,4 +73,16 @@ void make_folders(const std::filesystem::path& path) {
   }
 }
 
+Fd open_folder(const std::filesystem::path& path) {
+  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw mount_error("open", path);
+  return folder;
+}
+
+void mount_terminals(const std::filesystem::path& path) {
+  if (::mount("devpts", path.c_str(), "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=0620") != 0)
+    throw mount_error("mount devpts at", path);
+}
+
 }  // namespace sortie

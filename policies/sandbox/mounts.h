@@ -9,6 +9,10 @@ namespace sortie {
 
 enum class Access { read_only, read_write };
 
+/// Whether the process is in a user namespace of its own: overlayfs then keeps its marks in
+/// user.* attributes.
+enum class UserNamespace { machine, own };
+
 /// A detached copy of the mounts at a path, those below it included (open_tree(2)): never with
 /// devices or setuid, and read-only as a whole if asked for.
 /// @throws Error  with the path
@@ -25,5 +29,10 @@ void make_mount_read_only(const std::filesystem::path& path);
 void mount_new(const char* type, const std::filesystem::path& path, const char* options);
 /// Makes a folder and its parents; what is there stays. @throws Error
 void make_folders(const std::filesystem::path& path);
+/// A folder without a right to read it (O_PATH). @throws Error
+Fd open_folder(const std::filesystem::path& path);
+/// Mounts a devpts of its own: its terminals are nobody else's, nor the other way round.
+/// @throws Error
+void mount_terminals(const std::filesystem::path& path);
 
 }  // namespace sortie

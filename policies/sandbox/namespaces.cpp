@@ -39,7 +39,9 @@ bool is_admin() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2]{};
   if (::geteuid() != 0 || ::syscall(SYS_capget, &header, data) != 0) return false;
-  return (data[0].effective & (1u << CAP_SYS_ADMIN)) != 0;
+  // Entering a mount namespace takes both (setns(2)).
+  constexpr std::uint32_t kWanted = (1u << CAP_SYS_ADMIN) | (1u << CAP_SYS_CHROOT);
+  return (data[0].effective & kWanted) == kWanted;
 }
 
 bool kernel_is(int major, int minor) noexcept {

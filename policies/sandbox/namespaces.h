@@ -9,7 +9,8 @@
 
 namespace sortie {
 
-/// Whether mounts and namespaces can be made without a user namespace: root with CAP_SYS_ADMIN.
+/// Whether mounts and namespaces can be made without a user namespace: root with CAP_SYS_ADMIN and
+/// CAP_SYS_CHROOT.
 bool is_admin() noexcept;
 
 /// Whether the kernel's release is this one or a later one.

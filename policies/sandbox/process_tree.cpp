@@ -145,13 +145,13 @@ namespace {
 
 constexpr int kMostDescriptors = 20'000;  ///< looked at in one go
 
-struct MemoryFiles {
+struct Descriptors {
   std::set<ino_t> seen;
-  std::uint64_t bytes = 0;
+  DescriptorUse use;
   int looked = 0;
 };
 
-void add_memory_files(pid_t process, MemoryFiles& files) {
+void add_descriptors(pid_t process, Descriptors& files) {
   for (const pid_t child : children_of(process)) {
     const std::unique_ptr<DIR, CloseFolder> open(::opendir(process_path(child, "/fd").c_str()));
     while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
@@ -159,38 +159,49 @@ void add_memory_files(pid_t process, MemoryFiles& files) {
       char target[16];
       const ssize_t length =
           ::readlinkat(::dirfd(open.get()), entry->d_name, target, sizeof target);
-      if (length <= 0 ||
-          !std::string_view(target, static_cast<std::size_t>(length)).starts_with("/memfd:"))
-        continue;
+      const std::string_view name(target, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+      if (name.starts_with("socket:")) ++files.use.sockets;
+      if (!name.starts_with("/memfd:")) continue;
       struct stat status {};
       if (::fstatat(::dirfd(open.get()), entry->d_name, &status, 0) == 0 &&
           files.seen.insert(status.st_ino).second)
-        files.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+        files.use.memory_files += static_cast<std::uint64_t>(status.st_blocks) * 512;
     }
-    add_memory_files(child, files);
+    add_descriptors(child, files);
   }
 }
 
 }  // namespace
 
-std::uint64_t memory_files(pid_t process) {
-  MemoryFiles files;
-  add_memory_files(process, files);
-  return files.bytes;
+DescriptorUse measure_descriptors(pid_t process) {
+  Descriptors files;
+  add_descriptors(process, files);
+  return files.use;
 }
 
-std::uint64_t shared_segments() {
-  const std::string text = read_proc("/proc/sysvipc/shm");
+namespace {
+
+/// Adds up a column of a table in /proc/sysvipc, by the name in its first line.
+std::uint64_t sum_of(const std::string& path, const std::string& column) {
   std::uint64_t sum = 0;
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);  // the names of the columns; the last but one is "rss"
-  while (std::getline(lines, line)) {
+  std::size_t place = std::string::npos;
+  std::istringstream lines(read_proc(path));
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     const std::vector<std::string> columns{std::istream_iterator<std::string>(words), {}};
-    if (columns.size() >= 2) sum += std::strtoull(columns[columns.size() - 2].c_str(), nullptr, 10);
+    if (place == std::string::npos)
+      place = static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
+                                       columns.begin());
+    else if (place < columns.size())
+      sum += std::strtoull(columns[place].c_str(), nullptr, 10);
   }
   return sum;
+}
+
+}  // namespace
+
+std::uint64_t shared_segments() {
+  return sum_of("/proc/sysvipc/shm", "rss") + sum_of("/proc/sysvipc/msg", "cbytes");
 }
 
 int kill_strays(const std::vector<pid_t>& spared) {

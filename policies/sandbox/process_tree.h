@@ -24,10 +24,16 @@ TreeUse measure_descendants(pid_t process);
 /// for the moment before a limit is enforced. Falls back to the resident size.
 std::uint64_t proportional_memory(pid_t process);
 
-/// What the descendants hold in memory files (memfd_create(2)), which need not be mapped by anyone.
-std::uint64_t memory_files(pid_t process);
+/// What processes hold by their open descriptors.
+struct DescriptorUse {
+  std::uint64_t memory_files = 0;  ///< bytes (memfd_create(2)), which need not be mapped by anyone
+  int sockets = 0;
+};
+/// Of the descendants, among the first 20,000 descriptors.
+DescriptorUse measure_descriptors(pid_t process);
 
-/// What the shared memory segments of this process's IPC namespace hold (shmget(2)), likewise.
+/// What the shared memory segments (shmget(2)) and the queued messages (msgsnd(2)) of this
+/// process's IPC namespace hold: nobody's own either.
 std::uint64_t shared_segments();
 
 /// Kills all children of the calling process, and what becomes its child by that (it must be a

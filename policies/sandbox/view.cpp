@@ -17,6 +17,7 @@
 #include "core/base/path_below.h"
 #include "policies/sandbox/covers.h"
 #include "policies/sandbox/mounts.h"
+#include "policies/sandbox/private_folders.h"
 
 namespace sortie {
 namespace {
@@ -31,7 +32,6 @@ struct Place {
   std::string folder = {};  ///< private_folder: its name in the private file system
   Access access = Access::read_only;
   Fd tree{};
-  Fd lower{};  ///< toolchain: what its overlay lies on
   bool is_folder = true;
 };
 
@@ -59,8 +59,7 @@ void add(Places& places, const fs::path& path, Place::Kind kind, Access access) 
   if (!place) return;
   std::error_code error;
   const bool is_folder = fs::is_directory(place->second, error);
-  places.insert_or_assign(place->first,
-                          Place{kind, place->second, {}, access, Fd(), Fd(), is_folder});
+  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), is_folder});
 }
 
 void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {
@@ -145,12 +144,6 @@ const Place* holder(const Places& places, const fs::path& path) {
   return nullptr;
 }
 
-Fd open_folder(const fs::path& path) {
-  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw system_error("open " + path.string(), ExitCode::environment);
-  return folder;
-}
-
 /// Opens what is shown of the machine, before any mount of ours hides it; what its folder shows
 /// already falls away.
 void open_sources(Places& places) {
@@ -166,7 +159,6 @@ void open_sources(Places& places) {
     if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own ||
         place.kind == Place::Kind::toolchain)
       place.tree = copy_tree(place.source, place.access);
-    if (place.kind == Place::Kind::toolchain) place.lower = open_folder(place.source);
     ++it;
   }
 }
@@ -178,18 +170,6 @@ struct WorkspaceSource {
   Fd work;
   Fd tree;
 };
-
-/// The merged root has the owner and mode of the upper one.
-void adopt_attributes(const Fd& from, const fs::path& path) {
-  struct stat lower {};
-  struct stat upper {};
-  if (::fstat(from.get(), &lower) != 0 || ::stat(path.c_str(), &upper) != 0) return;
-  // As an ordinary user the owners are equal, or can't be made so.
-  if (lower.st_uid != upper.st_uid || lower.st_gid != upper.st_gid)
-    static_cast<void>(::chown(path.c_str(), lower.st_uid, lower.st_gid) == 0);
-  if ((lower.st_mode & 07777) != (upper.st_mode & 07777))
-    ::chmod(path.c_str(), lower.st_mode & 07777);
-}
 
 WorkspaceSource open_workspace_source(const MountPlan& plan) {
   WorkspaceSource source;
@@ -205,20 +185,7 @@ WorkspaceSource open_workspace_source(const MountPlan& plan) {
   return source;
 }
 
-/// The options of an overlay of these folders.
-std::string overlay_options(const Fd& lower, const Fd& upper, const Fd& work, bool user) {
-  const auto name = [](const Fd& folder) {
-    return "/proc/self/fd/" + std::to_string(folder.get());
-  };
-  // By descriptor: no path needs escaping, none is too long, none shows in /proc/mounts. Renames
-  // of folders are refused (EXDEV), so that the upper folder holds whole files alone.
-  std::string options = "lowerdir=" + name(lower) + ",upperdir=" + name(upper) +
-                        ",workdir=" + name(work) + ",redirect_dir=nofollow,metacopy=off,index=off";
-  if (user) options += ",userxattr";
-  return options;
-}
-
-void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool user) {
+void mount_overlay(const WorkspaceSource& source, const fs::path& target, UserNamespace user) {
   const std::string options = overlay_options(source.lower, source.upper, source.work, user);
   // Otherwise unmounting it syncs the whole file system that the upper folder is on, and waits for
   // all that the machine has to write. What is needed of it is read before (Linux 5.10).
@@ -232,44 +199,6 @@ void mount_overlay(const WorkspaceSource& source, const fs::path& target, bool u
     return;
   mount_new("overlay", target, options.c_str());
 }
-
-std::uint64_t private_size(const SandboxProfile& profile) {
-  std::uint64_t size = profile.limits.disk > 0 ? profile.limits.disk : 10ull << 30;
-  // It is memory: never more than the run may have.
-  if (profile.memory_bytes > 0) size = std::min(size, profile.memory_bytes);
-  return size;
-}
-
-/// The file system of the private folders: below the view's own while that is built, so that it
-/// leaves with the machine's mounts. Unmounting it by itself would wait for the whole machine
-/// (RCU).
-class PrivateFolders {
- public:
-  PrivateFolders(const SandboxProfile& profile, const char* ground) {
-    const std::string options = "mode=755,size=" + std::to_string(private_size(profile));
-    mount_new("tmpfs", ground, options.c_str());
-    root_ = open_folder(ground);
-    const struct {
-      const char* name;
-      mode_t mode;
-    } folders[] = {{"tmp", 01777}, {"var-tmp", 01777}, {"shm", 01777}, {"home", 0755}};
-    for (const auto& folder : folders) {
-      make_folders(path() / folder.name);
-      ::chmod((path() / folder.name).c_str(), folder.mode);
-    }
-    if (::chown((path() / "home").c_str(), profile.uid, profile.gid) != 0)
-      throw system_error("chown of HOME", ExitCode::environment);
-  }
-
-  /// Reaches it although another mount covers it.
-  fs::path path() const { return "/proc/self/fd/" + std::to_string(root_.get()); }
-  void attach(const std::string& folder, const fs::path& target) const {
-    attach_tree(copy_tree(path() / folder, Access::read_write), target);
-  }
-
- private:
-  Fd root_;
-};
 
 void make_devices(const std::map<std::string, Fd>& devices, const PrivateFolders& own) {
   make_folders("dev");
@@ -289,10 +218,7 @@ void make_devices(const std::map<std::string, Fd>& devices, const PrivateFolders
     if (::symlink(target, link) != 0) throw system_error("symlink", ExitCode::environment);
   }
   make_folders("dev/pts");
-  // An instance of its own: its terminals are not the machine's, nor the other way round.
-  if (::mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-              "newinstance,ptmxmode=0666,mode=0620") != 0)
-    throw system_error("mount devpts", ExitCode::environment);
+  mount_terminals("dev/pts");
   make_folders("dev/shm");
   own.attach("shm", "dev/shm");
   make_mount_read_only("dev");
@@ -315,47 +241,6 @@ void make_target(const fs::path& target, bool is_folder) {
   if (!file && ::access(target.c_str(), F_OK) != 0)
     throw system_error("make " + target.string(), ExitCode::environment);
 }
-
-/// The upper layers of toolchains: of the private file system, so that they end with the run and
-/// count as what it keeps in memory.
-class ThrownAway {
- public:
-  ThrownAway(const SandboxProfile& profile, const PrivateFolders& own, bool user)
-      : profile_(profile), own_(own), user_(user) {}
-
-  /// @return "" or why the folder is read-only instead
-  std::string mount(const Place& place, const fs::path& named, const fs::path& target) {
-    const fs::path folder = own_.path() / ("toolchain-" + std::to_string(count_++));
-    make_folders(folder / "upper");
-    make_folders(folder / "work");
-    adopt_attributes(place.lower, folder / "upper");
-    leave_out_credentials(named, folder / "upper");
-    const Fd upper = open_folder(folder / "upper");
-    const Fd work = open_folder(folder / "work");
-    const std::string options = overlay_options(place.lower, upper, work, user_);
-    if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
-      return "";
-    const std::string cause = errno_text(errno);
-    attach_tree(place.tree, target);
-    return cause;
-  }
-
- private:
-  /// A name that overlayfs takes as deleted: tools find no such file, where one that can't be read
-  /// would stop them. What this can't do, paths.hide covers.
-  void leave_out_credentials(const fs::path& named, const fs::path& upper) const {
-    for (const std::string& hidden : profile_.hide) {
-      if (fs::path(hidden).parent_path() != named) continue;
-      static_cast<void>(
-          ::mknod((upper / fs::path(hidden).filename()).c_str(), S_IFCHR, makedev(0, 0)) == 0);
-    }
-  }
-
-  const SandboxProfile& profile_;
-  const PrivateFolders& own_;
-  bool user_;
-  int count_ = 0;
-};
 
 /// Folders of private HOME above a mount could be renamed with it, and another be put in their
 /// place: they become mounts too.
@@ -383,8 +268,8 @@ class Pins {
 };
 
 void mount_places(const Places& places, const WorkspaceSource& source, const PrivateFolders& own,
-                  const SandboxProfile& profile, bool user, View& view) {
-  ThrownAway thrown_away(profile, own, user);
+                  const SandboxProfile& profile, UserNamespace user, View& view) {
+  ToolchainLayers layers(profile, own, user);
   Pins pins(places);
   for (const auto& [path, place] : places) {
     const fs::path target = below_root(path);
@@ -396,8 +281,13 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
         attach_tree(place.tree, target);
         break;
       case Place::Kind::toolchain:
-        if (const std::string cause = thrown_away.mount(place, path, target); !cause.empty())
+        // The machine's own below the overlay: where a private set finds it again.
+        attach_tree(place.tree, target);
+        if (const std::string cause = layers.mount(open_folder(target), path, target);
+            !cause.empty())
           view.notes.push_back("toolchains: " + path.string() + " is read-only: " + cause);
+        else
+          view.toolchains.push_back(path);
         break;
       case Place::Kind::private_folder:
         own.attach(place.folder, target);
@@ -441,7 +331,7 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
   const auto devices = open_devices();
 
   const char* ground = building_ground();
-  const PrivateFolders own(profile, ground);
+  PrivateFolders own(profile, ground);
   mount_new("tmpfs", ground, "mode=755,size=1m");
   if (::chdir(ground) != 0) throw system_error("chdir", ExitCode::environment);
   for (const char* folder : {"proc", "sys", "run", "home", "root", "srv", "mnt", "var"})
@@ -456,12 +346,14 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
     throw system_error("mount proc", ExitCode::environment);
   make_devices(devices, own);
   View view;
-  mount_places(places, source, own, profile, user == UserNamespace::own, view);
+  mount_places(places, source, own, profile, user, view);
   cover_paths(profile, own.path(), view);
   make_mount_read_only(".");
   leave_machine();
   const fs::path& workspace = workspace_root(profile);
   view.workspace = open_folder(workspace.empty() ? "/" : workspace);
+  view.private_root = own.take_root();
+  view.user = user;
   return view;
 }
 

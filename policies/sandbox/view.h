@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "policies/sandbox/mounts.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {
@@ -13,11 +14,11 @@ struct View {
   Fd workspace;                           ///< its root, O_PATH
   std::vector<std::string> placeholders;  ///< folders made to cover names that did not exist
   std::vector<std::string> notes;         ///< what could not be covered, and why
+  Fd private_root;                        ///< the file system of HOME, /tmp, /var/tmp, /dev/shm
+  /// Folders of the machine's under an overlay whose upper folder is in that file system.
+  std::vector<std::filesystem::path> toolchains;
+  UserNamespace user = UserNamespace::machine;
 };
-
-/// Whether the process is in a user namespace of its own: overlayfs then keeps its marks in
-/// user.* attributes.
-enum class UserNamespace { machine, own };
 
 /// Builds the view in the calling process' own, new mount and PID namespaces and makes it the
 /// root. Every mount of the machine that is not shown is gone afterwards.

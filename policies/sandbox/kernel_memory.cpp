@@ -1,0 +1,47 @@
+#include "policies/sandbox/kernel_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
+
+namespace sortie {
+namespace {
+
+constexpr std::uint64_t kPerSocket = 1 << 20;
+/// With fewer than these, what grows on the machine is somebody else's.
+constexpr int kFewestSockets = 64;
+
+}  // namespace
+
+KernelMemory read_kernel_memory() {
+  std::map<std::string, std::uint64_t> bytes;
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::uint64_t number = 0;
+  while (file >> name >> number) {
+    bytes[name] = number * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  std::uint64_t others = 0;
+  for (const char* one : {"MemFree:", "Buffers:", "Cached:", "SwapCached:", "AnonPages:",
+                          "SReclaimable:", "Balloon:", "Hugetlb:"})
+    others += bytes[one];
+  const std::uint64_t total = bytes["MemTotal:"];
+  return {.available = bytes["MemAvailable:"], .taken = total - std::min(total, others)};
+}
+
+std::uint64_t taken_since(const KernelMemory& then, const KernelMemory& now) {
+  const std::uint64_t taken = now.taken - std::min(now.taken, then.taken);
+  const std::uint64_t lacking = then.available - std::min(then.available, now.available);
+  return std::min(taken, lacking);
+}
+
+std::uint64_t most_held_by(int sockets, int open_files) {
+  if (sockets < kFewestSockets) return 0;
+  return (static_cast<std::uint64_t>(sockets) + static_cast<std::uint64_t>(open_files)) *
+         kPerSocket;
+}
+
+}  // namespace sortie
