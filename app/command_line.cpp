@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
-#include <cstdio>
+#include <utility>
 
 #include "app/commands/commands.h"
+#include "app/failure.h"
 #include "app/manual.h"
+#include "app/signals.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/base/redact.h"
 #include "core/base/text.h"
 #include "policies/known_secrets.h"
@@ -25,17 +27,12 @@ const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",     
                                               "--expect-task", "--expect-policy", "--status-file",
                                               "--exit-map"};
 
-/// To stdout. @return the exit status
-int print(const std::string& text) {
-  return write_all(STDOUT_FILENO, text) ? 0 : static_cast<int>(ExitCode::environment);
-}
-
 /// A line on stderr. What failed may quote a file or flag: the secrets of the environment are taken
 /// out by the default policy, since the run's own may be what failed.
 void say(const std::string& text) {
   Redactor redactor;
   redactor.add_all(known_secrets(Policy{}, own_environment()).values);
-  write_all(STDERR_FILENO, redactor.text(text, Audience::people) + "\n");
+  print_error(redactor.text(text, Audience::people) + "\n");
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -95,12 +92,18 @@ std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = chosen_command(root);
   const auto extras = root.remaining(true);
   for (const auto& word : extras)
-    if (word != "--") return describe_unknown(app, word);
+    if (word != "--") return describe_unknown(app, unmarked(word));
   return one_line(error.what(), 400);
 }
 
+int print(const std::string& text) {
+  print_out(text);
+  return 0;
+}
+
 int fail(const Error& error) {
-  const std::string what = error.what();
+  std::string what = error.what();
+  if (error.code() == ExitCode::internal) what += std::string("; ") + kHowToReport;
   const std::string code = std::to_string(static_cast<int>(error.code()));
   const std::string status =
       std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
@@ -110,6 +113,23 @@ int fail(const Error& error) {
   else
     say(status + ": " + what);
   return static_cast<int>(error.code());
+}
+
+int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::string> words) {
+  try {
+    root.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    // The root's help is that of the command which was named, with the way to it in its usage.
+    return print(root.help());
+  } catch (const CLI::CallForVersion&) {
+    return print(root.version() + "\n");
+  } catch (const CLI::ParseError& error) {
+    say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
+        words_of_command(root) + "--help'");
+    return static_cast<int>(ExitCode::usage);
+  }
+  check_current_folder();
+  return static_cast<int>(table.bodies.at(&chosen_command(root))());
 }
 
 /// A descriptor 0, 1 or 2 that the caller closed would be taken by the first file opened, and then
@@ -135,10 +155,8 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 }
 
 int run_command_line(int argc, char** argv) {
+  set_up_signals();
   open_standard_descriptors();
-  // A closed pipe and a limit of file size are errors of that write, not our end.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
   // Large blocks go back to the machine when they are freed. Otherwise the threshold grows with
   // the first of them, and the heap keeps the peak of the largest response or output.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -161,28 +179,12 @@ int run_command_line(int argc, char** argv) {
   add_apply_patch(table);
   add_schema(table);
   add_doctor(table);
-  if (argc == 2 && std::string_view(argv[1]) == "--man") {
-    return print(man_page(root));
-  }
+  take_words_as_given(root);
   try {
-    root.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    // The root's help is that of the command which was named, with the way to it in its usage.
-    return print(root.help());
-  } catch (const CLI::CallForVersion&) {
-    return print(root.version() + "\n");
-  } catch (const CLI::ParseError& error) {
-    say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
-        words_of_command(root) + "--help'");
-    return static_cast<int>(ExitCode::usage);
-  }
-  try {
-    return static_cast<int>(table.bodies.at(&chosen_command(root))());
-  } catch (const Error& error) {
-    return fail(error);
+    if (argc == 2 && std::string_view(argv[1]) == "--man") return print(man_page(root));
+    return run_parsed(root, table, marked_words(argc, argv));
   } catch (const std::exception& error) {
-    say(std::string("sortie: internal (70): a bug in sortie: ") + error.what());
-    return static_cast<int>(ExitCode::internal);
+    return fail(failure_of(error));
   }
 }
 

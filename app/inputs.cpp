@@ -23,6 +23,7 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/model/credentials.h"
 #include "core/task/file_judge.h"
 #include "core/task/variables.h"
@@ -230,12 +231,18 @@ struct FlagVariables {
   std::set<std::string> from_files;
 };
 
+std::string read_flag_file(const std::string& flag, const std::string& file) {
+  TextFile read = read_bytes_file(file, 1u << 20, Pipes::accepted);
+  if (!read.problem.empty()) throw InputError(flag + ": " + one_line(file) + ": " + read.problem);
+  return std::move(read.text);
+}
+
 FlagVariables flag_variables(const RunOptions& options) {
   FlagVariables given;
   auto& values = given.values;
   for (const auto& file : options.variable_files) {
     int number = 0;
-    const std::string text = read_file(file, 1u << 20);
+    const std::string text = read_flag_file("--var-file", file);
     for (const auto line : split_lines(text)) {
       ++number;
       if (line.empty() || line.front() == '#') continue;
@@ -255,7 +262,7 @@ FlagVariables flag_variables(const RunOptions& options) {
     const std::string name = text.substr(0, equals);
     given.from_files.erase(name);
     if (value.starts_with('@')) {
-      value = read_file(value.substr(1), 1u << 20);
+      value = read_flag_file("--var " + name, value.substr(1));
       given.from_files.insert(name);
     }
     values[name] = std::move(value);

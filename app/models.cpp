@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kRetriesOfRun = 20;
 
-std::string variable(const char* name) {
+std::string environment_value(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -184,7 +184,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
   https_.push_back(std::make_unique<PocoHttp>(
-      TrustedCertificates{variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")}, parts.proxy));
+      TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")}, parts.proxy));
   if (by_sign_in) {
     sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,
                                         parts.sign_in->file);

@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/base/json.h"
 #include "core/base/temporary.h"
+#include "core/base/text.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {
@@ -28,30 +28,29 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-std::string status_of(const fs::path& folder) {
-  std::error_code error;
-  // A pipe would be waited for without end.
-  if (!fs::is_regular_file(folder / "result.json", error)) return {};
-  try {
-    return parse_json(read_file(folder / "result.json", 64u << 20)).string_at("status");
-  } catch (const std::exception&) {
-    return {};  // a torn or missing file is no finished run
-  }
+/// What to say of files that are somebody else's.
+std::string foreign_text(const std::vector<std::string>& names) {
+  std::string text = "holds '" + one_line(names.front(), 100) + "'";
+  if (names.size() == 2) text += " and one more";
+  if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " more";
+  return text + (names.size() == 1 ? ", which no run has left" : ", which no run has left there");
 }
 
-/// Whether the folder holds nothing that a person could miss: only what runs make.
-bool holds_only_a_run(const fs::path& folder) {
-  static const std::vector<std::string> kNames = {
-      kLock,          "result.json",  "transcript.jsonl", "blobs",
-      "changes.diff", "partial.diff", "last-message.txt", "last-message.json",
-      "state",        "summary.md",   "report.html"};
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    bool known = false;
-    for (const auto& one : kNames) known = known || name == one || name.starts_with(one + ".");
-    if (!known) return false;
+/// The finished run in --out is to move there, in place of what is there.
+void check_previous(const fs::path& previous) {
+  std::error_code error;
+  const auto status = fs::symlink_status(previous, error);
+  if (!fs::exists(status)) return;
+  std::string problem = "is no folder";
+  if (fs::is_directory(status)) {
+    const auto foreign = look_at_output(previous).foreign;
+    if (foreign.empty()) return;
+    problem = foreign_text(foreign);
   }
-  return true;
+  throw Error(previous.string() + ": " + problem +
+                  ", and the finished run in --out would be moved there; --fresh discards it "
+                  "instead",
+              ExitCode::usage);
 }
 
 }  // namespace
@@ -67,13 +66,27 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   path_ = fs::canonical(path, error);
   if (error || !fs::is_directory(path_))
     throw Error("--out " + path.string() + ": is not a folder", ExitCode::usage);
+  if (path_ == "/")
+    throw Error("--out /: the whole machine is no folder for outputs", ExitCode::usage);
+  // Before the lock is written: what is refused stays as it was.
+  look();
   lock();
   set_aside(found);
 }
 
+/// @throws Error  usage: it holds what is not a run's
+FoundOutput OutputFolder::look() const {
+  FoundOutput there = look_at_output(path_);
+  if (!there.foreign.empty())
+    throw Error("--out " + path_.string() + ": " + foreign_text(there.foreign) +
+                    "; name an empty or new folder",
+                ExitCode::usage);
+  return there;
+}
+
 void OutputFolder::lock() {
   const fs::path file = path_ / kLock;
-  lock_ = Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  lock_ = Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (!lock_) throw system_error("--out " + file.string(), ExitCode::usage);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     char text[32] = {};
@@ -87,19 +100,17 @@ void OutputFolder::lock() {
 }
 
 void OutputFolder::set_aside(FoundRun found) {
-  if (!holds_only_a_run(path_))
-    throw Error(
-        "--out " + path_.string() + ": holds files that are no run's; name an empty or new folder",
-        ExitCode::usage);
-  const bool has_run = fs::exists(path_ / "result.json") || fs::exists(path_ / "transcript.jsonl");
+  const FoundOutput there = look();  // once more: nobody else writes here any more
+  const bool has_run = there.has_run;
+  const std::string& status = there.status;
   if (!has_run && found == FoundRun::refuse_unfinished) {
     remove_state();  // what a run left that ended before it began
     // No run lays links: outputs would be written where somebody else wants them.
     for (const auto& entry : fs::directory_iterator(path_))
-      if (entry.is_symlink()) remove_tree(entry.path());
+      if (entry.is_symlink() || is_unfinished_write(entry.path().filename().string()))
+        remove_tree(entry.path());
     return;
   }
-  const std::string status = status_of(path_);
   const bool finished = !status.empty() && status != "running";
   if (!finished && found == FoundRun::refuse_unfinished)
     throw Error("--out " + path_.string() +
@@ -111,18 +122,14 @@ void OutputFolder::set_aside(FoundRun found) {
   const bool keep = finished && found == FoundRun::refuse_unfinished;
   std::error_code error;
   if (keep) {
-    if (fs::is_directory(previous) && !holds_only_a_run(previous))
-      throw Error(previous.string() +
-                      ": holds files that are no run's, and the finished run in --out would be "
-                      "moved there; --fresh discards it instead",
-                  ExitCode::usage);
+    check_previous(previous);
     remove_tree(previous);
     fs::create_directories(previous, error);
   }
   for (const auto& entry : fs::directory_iterator(path_)) {
     const fs::path name = entry.path().filename();
     if (name == kLock) continue;
-    if (keep) {
+    if (keep && !is_unfinished_write(name.string())) {
       fs::rename(entry.path(), previous / name, error);
       if (error)
         throw Error("can't move the finished run to " + previous.string() + ": " + error.message(),

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/found_output.h"
 #include "core/base/fd.h"
 
 namespace sortie {
@@ -31,6 +32,7 @@ class OutputFolder {
   void remove(const std::string& name) const;
 
  private:
+  FoundOutput look() const;
   void lock();
   void set_aside(FoundRun found);
 

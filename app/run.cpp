@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <csignal>
 
-#include "app/artifacts.h"
 #include "app/carry_over.h"
+#include "app/failure.h"
+#include "app/flag_outputs.h"
 #include "app/leaks.h"
 #include "app/mcp_servers.h"
 #include "app/provider_choice.h"
@@ -48,6 +49,28 @@ void Run::end_if_stopped() const {
                 "the same command again"};
 }
 
+namespace {
+
+/// What the stages will put into --out.
+std::vector<std::string> names_saved(const Task& task) {
+  std::vector<std::string> names;
+  for (const TaskStage& stage : task.stages)
+    if (!stage.save.empty()) names.push_back(stage.save);
+  return names;
+}
+
+/// What would only come out when the work is done.
+void check_diff_base(const RunInputs& inputs) {
+  if (inputs.task.output.base != "head") return;
+  const auto git = read_git_info(inputs.workspace);
+  if (git && !git->head_commit.empty()) return;
+  const auto place = inputs.task.places.find("output.diff.base");
+  throw InputError((place == inputs.task.places.end() ? "" : place->second + ": error: ") +
+                   "output.diff.base: head: the workspace has no commit; use start");
+}
+
+}  // namespace
+
 /// Everything up to the keeper: single-threaded, and before any key is read.
 void Run::begin() {
   result_.run_id = inputs_.run_id;
@@ -58,7 +81,8 @@ void Run::begin() {
   result_.approval = name_of(inputs_.approval);
   result_.warnings = inputs_.warnings;
   result_.digests = {{"task", inputs_.task.digest}, {"policy", inputs_.policy.digest}};
-  out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key)));
+  out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key,
+                                                           names_saved(inputs_.task))));
   remove_stale(options_);
   read_notes();
 }
@@ -385,8 +409,10 @@ ExitCode Run::execute() {
     begin();
     confine();
     start_record();
+    end_if_stopped();
     open_egress();
     prove_guarantees();
+    end_if_stopped();
     verify_start();
     work();
     check_diff();
@@ -402,21 +428,22 @@ ExitCode Run::execute() {
     result_.code = error.code();
     result_.reason = error.what();
     result_.retry_after = error.retry_after();
-  } catch (const Error& error) {
-    result_.code = error.code();
-    result_.reason = error.what();
   } catch (const std::exception& error) {
-    result_.code = ExitCode::internal;
-    result_.reason = std::string("a bug in sortie: ") + error.what();
-    result_.next = "please report it with the transcript";
+    const Error failure = failure_of(error);
+    result_.code = failure.code();
+    result_.reason = failure.what();
+    if (failure.code() == ExitCode::internal) result_.next = kHowToReport;
   }
   return end();
 }
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
-  if (options.json && options.diff == "-")
-    throw InputError("--json and --diff - both want stdout: give --diff a file");
-  Run run(load_inputs(options), options, style);
+  RunOptions settled = options;
+  settle_stdout(settled);
+  RunInputs inputs = load_inputs(settled);
+  check_diff_base(inputs);
+  check_flag_outputs(settled, inputs);
+  Run run(std::move(inputs), settled, style);
   return run.execute();
 }
 

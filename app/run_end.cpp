@@ -1,5 +1,3 @@
-#include <limits.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,11 +5,13 @@
 
 #include "app/artifacts.h"
 #include "app/carry_over.h"
+#include "app/failure.h"
+#include "app/flag_outputs.h"
 #include "app/leaks.h"
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
+#include "core/base/patient_io.h"
 #include "core/base/terminal_text.h"
 #include "policies/sandbox/keeper.h"
 
@@ -30,8 +30,7 @@ std::string Run::finish(const std::function<void()>& step) {
       result_.warnings.push_back(problem);
       return problem;
     }
-    const auto* known = dynamic_cast<const Error*>(&error);
-    result_.code = known ? known->code() : ExitCode::internal;
+    result_.code = failure_of(error).code();
     // What the file system refuses this late is no mistake in how the run was started.
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;
@@ -104,7 +103,7 @@ void Run::write_artifacts() {
   if (!success) return;
   std::string_view message = message_;
   if (!message.empty()) message.remove_suffix(1);
-  write_flag_files(options_, diff_ ? diff_->text : "", message);
+  write_flag_files(options_, diff_ ? diff_->text : "", message, stop());
   if (options_.diff == "-") print(diff_ ? diff_->text : "");
 }
 
@@ -173,34 +172,15 @@ void Run::print_message() {
   }
 }
 
-/// As its reader takes it. One that takes nothing is not waited for once the run has to end: then
-/// errno is ECANCELED.
-bool Run::write_to_stdout(std::string_view text) const {
-  constexpr int kLookAgainMs = 100;
-  while (!text.empty()) {
-    pollfd out{STDOUT_FILENO, POLLOUT, 0};
-    if (::poll(&out, 1, kLookAgainMs) == 0) {
-      if (!stop().stop_requested()) continue;
-      errno = ECANCELED;
-      return false;
-    }
-    // A pipe that poll(2) calls writable has room for that much (pipe(7)).
-    const std::string_view part = text.substr(0, PIPE_BUF);
-    if (!write_all(STDOUT_FILENO, part)) return false;
-    text.remove_prefix(part.size());
-  }
-  return true;
-}
-
 /// A reader that went away has had enough and is only told of; a disk that is full has lost data
 /// that was asked for.
 void Run::print(const std::string& text) {
-  if (text.empty() || write_to_stdout(text)) return;
-  const int number = errno;
+  const int number = write_within(STDOUT_FILENO, text, {}, stop());
+  if (number == 0) return;
+  const std::string problem = "stdout: " + write_problem(number);
   if (number == ECANCELED)
-    throw Error("stdout: its reader did not take all before the run had to end",
+    throw Error(problem,
                 signals_->received() == SIGINT ? ExitCode::interrupted : ExitCode::terminated);
-  const std::string problem = "stdout: " + errno_text(number);
   if (number != EPIPE) throw Error(problem, ExitCode::environment);
   errors_->write("sortie: " + problem + "\n");
 }

@@ -99,7 +99,6 @@ class Run {
   void end_live_events();
   void say_of_stdout(const std::string& problem) const;
   void say_last(const std::string& line);
-  bool write_to_stdout(std::string_view text) const;
   RunEnd run_end() const;
   void print(const std::string& text);
   void print_message();
@@ -117,6 +116,7 @@ class Run {
   GitInfo git_;
   SystemClock clock_;
   Budget budget_;
+  HeldSignals held_signals_;  ///< from before anything is left behind
   OutputFolder out_;
   RunResult result_;
   Tally tally_;

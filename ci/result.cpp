@@ -136,12 +136,14 @@ Json result_json(const RunResult& result, const Tally& tally) {
   return json;
 }
 
-Json running_json(const std::string& run_id, const std::string& run_key) {
+Json running_json(const std::string& run_id, const std::string& run_key,
+                  const std::vector<std::string>& saves) {
   return Json::object({{"status", "running"},
                        {"version", 1},
                        {"sortie", SORTIE_VERSION},
                        {"run_id", run_id},
-                       {"run_key", run_key}});
+                       {"run_key", run_key},
+                       {"saves", strings(saves)}});
 }
 
 void write_result(const std::filesystem::path& folder, const Json& result,

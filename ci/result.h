@@ -67,7 +67,9 @@ std::string status_of(const RunResult& result);
 Json result_json(const RunResult& result, const Tally& tally);
 
 /// {"status":"running","run_id","run_key","version",…}: what stands in result.json from the start.
-Json running_json(const std::string& run_id, const std::string& run_key);
+/// @param saves  the names that the run's stages will save: known as a run's if it is killed
+Json running_json(const std::string& run_id, const std::string& run_key,
+                  const std::vector<std::string>& saves = {});
 
 /// Writes FOLDER/result.json atomically, redacted, for people (indented).
 void write_result(const std::filesystem::path& folder, const Json& result,

@@ -17,7 +17,8 @@ constexpr const char* kSchema = R"({
     "version": {"const": 1},
     "sortie": {"type": "string"},
     "run_id": {"type": "string"},
-    "run_key": {"type": "string"}
+    "run_key": {"type": "string"},
+    "saves": {"type": "array", "items": {"type": "string"}}
   },
   "anyOf": [
     {"properties": {"status": {"const": "running"}}},

@@ -9,8 +9,8 @@
 #include "app/commands/commands.h"
 #include "app/signals.h"
 #include "app/standard_input.h"
+#include "app/standard_output.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/base/files.h"
 #include "policies/path_rules.h"
 #include "tools/missing_path.h"
@@ -41,10 +41,10 @@ ExitCode apply(const std::optional<std::string>& argument) {
                               .digests = false,
                               .stop = signals.token()};
   try {
-    write_all(STDOUT_FILENO, patch::apply_patch(text, files, place).text);
+    print_out(patch::apply_patch(text, files, place).text);
     return ExitCode::success;
   } catch (const ToolError& error) {
-    write_all(STDERR_FILENO, std::string(error.what()) + "\n");
+    print_error(std::string(error.what()) + "\n");
     if (!signals.token().stop_requested()) return ExitCode::task_failed;
     return signals.received() == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
   }

@@ -9,9 +9,9 @@
 #include "app/commands/commands.h"
 #include "app/confinement.h"
 #include "app/credential_report.h"
+#include "app/standard_output.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/base/json.h"
 #include "core/base/temporary.h"
 #include "core/workspace/tree.h"
@@ -191,8 +191,7 @@ void add_doctor(CommandTable& table) {
       table, table.root, "doctor", "Say what works here: sandbox, isolation, credentials.",
       "sortie doctor --json", [question] {
         const Json report = examine(*question);
-        write_all(STDOUT_FILENO,
-                  question->as_json ? write_json_pretty(report) : for_people(report));
+        print_out(question->as_json ? write_json_pretty(report) : for_people(report));
         bool all = report["problem"].is_null();
         for (const auto& [name, proof] : report["guarantees"].members())
           all = all && proof["proved"].boolean();

@@ -6,8 +6,9 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/policy_batch.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "policies/command_check.h"
 #include "policies/explain.h"
 #include "policies/policy.h"
@@ -23,9 +24,9 @@ struct CheckOptions {
 };
 
 ExitCode check_policy(const std::string& name, const Policy& policy) {
-  write_all(STDOUT_FILENO, name + ": valid, " + policy.digest + "\n");
+  print_out(name + ": valid, " + policy.digest + "\n");
   for (const auto& warning : policy_warnings(policy))
-    write_all(STDERR_FILENO, warning_text(policy, warning) + "\n");
+    print_error(warning_text(policy, warning) + "\n");
   return ExitCode::success;
 }
 
@@ -42,7 +43,7 @@ ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
   std::string text = decision_text(decision);
   if (!allowed && looks_like_a_line(argv))
     text += "  hint: this is a command of one word; for a shell line: -- bash -c '…'\n";
-  write_all(STDOUT_FILENO, text);
+  print_out(text);
   return allowed ? ExitCode::success : ExitCode::denied;
 }
 
@@ -68,7 +69,7 @@ ExitCode run_test(const std::string& name) {
   }
   text +=
       std::to_string(results.size() - failed) + " passed, " + std::to_string(failed) + " failed\n";
-  write_all(STDOUT_FILENO, text);
+  print_out(text);
   return failed == 0 ? ExitCode::success : ExitCode::usage;
 }
 
@@ -85,7 +86,7 @@ void add_policy(CommandTable& table) {
       "Validate a policy; with a command: decide it and say by which rule.",
       "sortie policy check strict -- git status", [options] { return run_check(*options); });
   check.add_option("POLICY", options->policy, "policy file or preset")->required();
-  check.add_option("COMMAND", options->command, "after --: the command to decide");
+  add_words(check, "COMMAND", options->command, "after --: the command to decide");
   check.add_flag("--batch", options->batch, "decide one JSON argv a line of stdin");
   check.positionals_at_end(false);
   add_policy_learn(table, *policy);

@@ -5,8 +5,9 @@
 
 #include "app/commands/commands.h"
 #include "app/recorded_run.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "policies/backtest.h"
 
 namespace sortie {
@@ -22,8 +23,7 @@ ExitCode run_backtest(const BacktestOptions& options) {
   const Policy policy = load_policy(options.policy);
   const std::vector<RecordedRun> runs = read_recorded_runs(options.runs);
   const Backtest result = backtest(policy, runs);
-  if (!write_all(STDOUT_FILENO, result.text()))
-    throw Error("stdout: " + errno_text(errno), ExitCode::environment);
+  print_out(result.text());
   return result.newly_denied == 0 ? ExitCode::success : ExitCode::task_failed;
 }
 
@@ -37,7 +37,7 @@ void add_policy_backtest(CommandTable& table, CLI::App& policy) {
       "sortie policy backtest policy.yaml sortie-out",
       [options] { return run_backtest(*options); });
   app.add_option("POLICY", options->policy, "policy file or preset")->required();
-  app.add_option("RUN", options->runs, "output folders of runs")->required();
+  add_words(app, "RUN", options->runs, "output folders of runs").type_name("TEXT")->required();
 }
 
 }  // namespace sortie

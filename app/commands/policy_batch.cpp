@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/fd.h"
+#include "core/base/patient_io.h"
 #include "policies/command_check.h"
 
 namespace sortie {
@@ -69,9 +69,9 @@ class Batch {
   /// False where nobody reads any more.
   bool flush() {
     if (answers_.empty()) return true;
-    if (!write_all(STDOUT_FILENO, answers_)) {
-      if (errno == EPIPE) return false;
-      throw Error("stdout: " + errno_text(errno), ExitCode::environment);
+    if (const int number = write_within(STDOUT_FILENO, answers_); number != 0) {
+      if (number == EPIPE) return false;
+      throw Error("stdout: " + write_problem(number), ExitCode::environment);
     }
     answers_.clear();
     return true;

@@ -5,8 +5,9 @@
 
 #include "app/commands/commands.h"
 #include "app/recorded_run.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "policies/learn.h"
 
 namespace sortie {
@@ -18,11 +19,11 @@ void add_policy_learn(CommandTable& table, CLI::App& policy) {
                   "Print the smallest allow rules that these runs would have needed beyond strict.",
                   "sortie policy learn sortie-out > learned.yaml", [runs] {
                     const std::string text = learned_policy(read_recorded_runs(*runs));
-                    if (!write_all(STDOUT_FILENO, text))
-                      throw Error("stdout: " + errno_text(errno), ExitCode::environment);
+                    print_out(text);
                     return ExitCode::success;
                   });
-  app.add_option("RUN", *runs, "output folders of runs, best of the approval mode audit")
+  add_words(app, "RUN", *runs, "output folders of runs, best of the approval mode audit")
+      .type_name("TEXT")
       ->required();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/words.h"
 
 namespace sortie {
 
@@ -26,12 +27,8 @@ void add_run(CommandTable& table) {
   app.add_option("-o,--output-last-message", options->last_message,
                  "also write the final message here on success");
   app.add_flag("--json", options->json, "live events on stdout, one JSON object a line");
-  app.add_option("--var", options->variables, "template variable NAME=VALUE or NAME=@FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--var-file", options->variable_files, "file of NAME=VALUE lines")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--var", options->variables, "template variable NAME=VALUE or NAME=@FILE");
+  add_repeatable(app, "--var-file", options->variable_files, "file of NAME=VALUE lines");
   app.add_option("-m,--model", options->model, "model, instead of the task's");
   app.add_option("--provider", options->provider,
                  "openai, openai-chat, anthropic, azure, local or replay, instead of the task's");

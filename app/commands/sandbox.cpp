@@ -9,6 +9,8 @@
 #include "app/egress.h"
 #include "app/in_place.h"
 #include "app/signals.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/redact.h"
@@ -72,6 +74,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
   if (options.mode == "workspace-write") policy.sandbox = SandboxMode::workspace_write;
   const auto own = own_environment();
+  const HeldSignals held;  // what it puts into the folder has to go again
   InPlace place(policy, std::filesystem::canonical("."), own);
   // No process of this user may look for the secrets that are read next (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
@@ -83,15 +86,14 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   learn(redactor, policy, known.values);
   const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
-      write_all(STDERR_FILENO, "sortie: network: " + one_line(connection.reason, 500) + "\n");
+      print_error("sortie: network: " + one_line(connection.reason, 500) + "\n");
   });
   if (policy.sandbox == SandboxMode::none)
-    write_all(STDERR_FILENO,
-              "sortie: sandbox: NONE by the policy: the command can do all that this user can\n");
+    print_error("sortie: sandbox: NONE by the policy: the command can do all that this user can\n");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
-    write_all(STDERR_FILENO, "sortie: sandbox: as in a folder without git: " + why + "\n");
+    print_error("sortie: sandbox: as in a folder without git: " + why + "\n");
   for (const auto& missing : place.confinement().missing())
-    write_all(STDERR_FILENO, "sortie: sandbox: " + missing + "\n");
+    print_error("sortie: sandbox: " + missing + "\n");
 
   Command command;
   command.argv = options.command;
@@ -104,13 +106,12 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   StreamRedactor redacted(redactor, Audience::tools);
   const ExitStatus status = run_command(
       place.confinement().launcher(), command,
-      [&](std::string_view bytes) { write_all(STDOUT_FILENO, redacted.feed(plain.feed(bytes))); },
+      [&](std::string_view bytes) { print_out(redacted.feed(plain.feed(bytes)), signals.token()); },
       signals.token());
-  write_all(STDOUT_FILENO, redacted.feed(plain.finish()) + redacted.finish());
+  print_out(redacted.feed(plain.finish()) + redacted.finish());
   // A program in it may have met a limit although the command itself went on.
   if (status.ending != Ending::exited || !status.detail.empty())
-    write_all(STDERR_FILENO,
-              "sortie: " + options.command.front() + ": " + ending_text(status) + "\n");
+    print_error("sortie: " + options.command.front() + ": " + ending_text(status) + "\n");
   if (const auto changed = place.restore_changed(); !changed.empty())
     throw Error(
         "the command changed the protected path " + changed.front() + "; it was put back as it was",
@@ -128,8 +129,7 @@ void add_sandbox(CommandTable& table) {
   app.add_option("--policy", options->policy, "policy file or preset")->capture_default_str();
   app.add_option("--mode", options->mode, "read-only or workspace-write, instead of the policy's")
       ->check(CLI::IsMember({"read-only", "workspace-write"}));
-  app.add_option("COMMAND", options->command, "after --: the command and its arguments")
-      ->required();
+  add_words(app, "COMMAND", options->command, "after --: the command and its arguments").required();
 }
 
 }  // namespace sortie

@@ -5,9 +5,9 @@
 
 #include "app/commands/commands.h"
 #include "app/event_schema.h"
+#include "app/standard_output.h"
 #include "ci/result.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/record/schema.h"
@@ -45,7 +45,7 @@ void add_schema(CommandTable& table) {
   auto name = std::make_shared<std::string>();
   CLI::App& app = add_command(table, table.root, "schema", "Print a JSON Schema (draft 2020-12).",
                               "sortie schema task > task.schema.json", [name] {
-                                write_all(STDOUT_FILENO, write_json_pretty(schema_of(*name)));
+                                print_out(write_json_pretty(schema_of(*name)));
                                 return ExitCode::success;
                               });
   app.add_option("NAME", *name,

@@ -7,8 +7,9 @@
 
 #include "app/commands/commands.h"
 #include "app/inputs.h"
+#include "app/standard_output.h"
+#include "app/words.h"
 #include "core/agent/answer.h"
-#include "core/base/fd.h"
 #include "core/base/json.h"
 
 namespace sortie {
@@ -29,20 +30,16 @@ void add_task(CommandTable& table) {
           effective_task.stages[i].prompt = inputs.prompts.stages[i];
         Json effective = task_json(effective_task);
         effective.set("policy", chosen_policy(options->policy, inputs.task));
-        write_all(STDOUT_FILENO, write_json_pretty(effective));
+        print_out(write_json_pretty(effective));
         if (const auto note = not_strict_note(inputs.task); !note.empty())
-          write_all(STDERR_FILENO, "sortie: " + note + "\n");
+          print_error("sortie: " + note + "\n");
         return ExitCode::success;
       });
   check.add_option("TASK", options->task, "task file, or - for stdin")->required();
   check.add_option("--policy", options->policy, "policy file or preset");
   check.add_option("-C,--cd", options->workspace, "workspace");
-  check.add_option("--var", options->variables, "template variable NAME=VALUE or NAME=@FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  check.add_option("--var-file", options->variable_files, "file of NAME=VALUE lines")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(check, "--var", options->variables, "template variable NAME=VALUE or NAME=@FILE");
+  add_repeatable(check, "--var-file", options->variable_files, "file of NAME=VALUE lines");
 }
 
 }  // namespace sortie

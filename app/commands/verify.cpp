@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "core/base/fd.h"
+#include "app/standard_output.h"
 #include "core/record/transcript_reader.h"
 
 namespace sortie {
@@ -15,8 +15,10 @@ void add_verify(CommandTable& table) {
                               "Check a transcript's hash chain and its artifacts' digests.",
                               "sortie verify sortie-out", [path] {
                                 const VerifyResult result = verify_run(*path);
-                                const int stream = result.ok ? STDOUT_FILENO : STDERR_FILENO;
-                                write_all(stream, result.text() + "\n");
+                                if (result.ok)
+                                  print_out(result.text() + "\n");
+                                else
+                                  print_error(result.text() + "\n");
                                 return result.ok ? ExitCode::success : ExitCode::integrity;
                               });
   app.add_option("RUN", *path, "a run's output folder, or its transcript")->required();

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/base/files.h"
+#include "core/base/patient_io.h"
 
 namespace fs = std::filesystem;
 
@@ -69,24 +70,19 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   const auto fail = [&](const std::string& cause) {
     return Error(path_text(path) + ": " + cause, ExitCode::usage);
   };
-  // Without O_NONBLOCK: "/dev/stdin" and a shell's <(…) are pipes that are to be waited for.
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  // Not blocking: of a named pipe the open alone would wait for its other end.
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) throw fail(errno_text(errno));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw fail(errno_text(errno));
   if (S_ISDIR(status.st_mode)) throw fail("is a folder");
-  std::string content;
-  std::string part(1 << 16, '\0');
-  while (true) {
-    const ssize_t count = ::read(file.get(), part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw fail(errno_text(errno));
-    if (count == 0) return content;
-    content.append(part, 0, static_cast<std::size_t>(count));
-    if (content.size() > max_bytes) {
-      throw fail("is larger than " + std::to_string(max_bytes) + " bytes");
-    }
-  }
+  if (!S_ISREG(status.st_mode)) throw fail("is no regular file");
+  if (static_cast<std::uint64_t>(status.st_size) > max_bytes)
+    throw fail("is larger than " + std::to_string(max_bytes) + " bytes");
+  ReadBytes read = read_to_end(file.get(), {.max_bytes = max_bytes});
+  if (read.error != 0) throw fail(errno_text(read.error));
+  if (!read.problem.empty()) throw fail(read.problem);
+  return std::move(read.bytes);
 }
 
 void write_file(const fs::path& path, std::string_view content, unsigned mode) {

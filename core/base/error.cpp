@@ -9,6 +9,10 @@ std::string errno_text(int number) { return std::generic_category().message(numb
 
 Error system_error(const std::string& step, ExitCode code) {
   const int number = errno;
+  // What the machine refuses is its own affair; only a call that makes no sense is a bug.
+  const bool senseless =
+      number == EINVAL || number == EBADF || number == EFAULT || number == ENOSYS;
+  if (code == ExitCode::internal && !senseless) code = ExitCode::environment;
   return Error(step + ": " + errno_text(number), code);
 }
 

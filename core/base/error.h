@@ -32,7 +32,7 @@ class ToolError : public std::runtime_error {
 /// The text of an errno value: "Permission denied".
 std::string errno_text(int number);
 
-/// Error "STEP PATH: <errno text>", for a system call that failed; reads errno first.
+/// Error "STEP PATH: <errno text>" of a failed system call, whose errno it reads; no bug is: 7.
 Error system_error(const std::string& step, ExitCode code = ExitCode::internal);
 
 }  // namespace sortie

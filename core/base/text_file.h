@@ -14,8 +14,9 @@ struct TextFile {
 
 enum class Pipes { refused, accepted };
 
-/// Reads a whole file that has to be UTF-8 text: no folder, no device, nothing that could wait for
-/// ever. With Pipes::accepted a pipe is read too, as shells make one of `<(command)`.
+/// Reads a whole file that has to be UTF-8 text: a regular one. With Pipes::accepted a pipe or a
+/// character device is read too, as shells make one of `<(command)` and `/dev/stdin`: up to 64 MiB,
+/// and as long as no more than 10 s go by without a byte (ReadLimits).
 TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                         Pipes pipes = Pipes::refused);
 

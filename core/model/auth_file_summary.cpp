@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
+#include "core/base/patient_io.h"
 #include "core/model/auth_file.h"
 
 namespace sortie {
@@ -49,17 +51,6 @@ Json examine(const fs::path& file) {
   }
 }
 
-std::string read_all(const Fd& pipe) {
-  std::string text;
-  char part[4096];
-  for (;;) {
-    const ssize_t size = ::read(pipe.get(), part, sizeof part);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return text;
-    text.append(part, static_cast<std::size_t>(size));
-  }
-}
-
 }  // namespace
 
 AuthFileSummary summarize_auth_file(const fs::path& file) {
@@ -72,7 +63,8 @@ AuthFileSummary summarize_auth_file(const fs::path& file) {
     ::_exit(0);
   }
   answer.write.reset();
-  const std::string text = read_all(answer.read);
+  const std::string text = read_to_end(answer.read.get(), {.max_bytes = 1u << 20}).bytes;
+  ::kill(child, SIGKILL);  // it has said all by now
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
   const Json told = is_json(text) ? parse_json(text) : Json();
   if (const Json* error = told.find("error")) throw InputError(error->text());

@@ -3,11 +3,15 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/files.h"
+#include "core/base/patient_io.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "core/model/response_stream.h"
 #include "core/model/wires.h"
 
@@ -132,7 +136,9 @@ Json Reader::resolved(const Json& value) const {
 }  // namespace
 
 std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
-  const std::string text = read_file(file, 1ull << 30);
+  const TextFile recording = read_bytes_file(file, 1ull << 30, Pipes::accepted);
+  if (!recording.problem.empty()) throw InputError(path_text(file) + ": " + recording.problem);
+  const std::string& text = recording.text;
   Reader reader{.file = file};
   for (const std::string_view line : split_lines(text)) {
     ++reader.number;
@@ -151,8 +157,12 @@ std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
 Recording::Recording(const std::filesystem::path& file,
                      std::function<std::string(std::string_view)> redact)
     : path_(file), redact_(std::move(redact)) {
-  file_ = Fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (!file_) throw system_error("cannot write the recording " + path_.string(), ExitCode::usage);
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  file_ = Fd(::open(path_.c_str(), flags, 0644));
+  if (!file_ && errno == ENXIO) file_ = open_for_writing(path_);  // a pipe that nobody reads yet
+  if (!file_)
+    throw Error("cannot write the recording " + path_.string() + ": " + write_problem(errno),
+                ExitCode::usage);
 }
 
 void Recording::add(const RecordedStream& stream) {
@@ -166,8 +176,9 @@ void Recording::add(const RecordedStream& stream) {
                                               {"headers", std::move(headers)},
                                               {"sse", shown(stream.sse)}}));
   line += '\n';
-  if (!write_all(file_.get(), line))
-    throw system_error("cannot write the recording " + path_.string());
+  if (const int number = write_within(file_.get(), line); number != 0)
+    throw Error("cannot write the recording " + path_.string() + ": " + write_problem(number),
+                ExitCode::environment);
 }
 
 }  // namespace sortie

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxLineBytes = 8u << 20;
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
+constexpr std::uint64_t kMaxResultBytes = 64ull << 20;
 
 /// Hands over each whole line without its newline. @return bytes of a last line without one
 template <class Each>
@@ -33,8 +34,9 @@ std::uint64_t each_line(const fs::path& path, const Each& each) {
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0)
     throw system_error("open " + path.string(), ExitCode::usage);
-  if (S_ISFIFO(status.st_mode))  // it would be waited for without end
-    throw Error(path.string() + ": is a pipe, not a transcript", ExitCode::usage);
+  // A pipe would be waited for without end, a device may have none.
+  if (!S_ISREG(status.st_mode))
+    throw Error(path.string() + ": is no regular file, and so no transcript", ExitCode::usage);
   std::string part(1 << 20, '\0');
   std::string held;
   for (;;) {
@@ -157,7 +159,8 @@ struct FileDigest {
 };
 std::optional<FileDigest> digest_of(const fs::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) return {};
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   Sha256 hash;
   FileDigest digest;
   std::string part(1 << 16, '\0');
@@ -208,10 +211,11 @@ std::string check_artifacts(const fs::path& folder, const Json& completed,
 /// just before its end.
 std::string check_result(const fs::path& folder, const VerifyResult& chain, const Json& completed) {
   const fs::path path = folder / "result.json";
-  if (!fs::exists(path)) return {};
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(path, ignored))) return {};
   Json result;
   try {
-    result = parse_json(read_file(path));
+    result = parse_json(read_file(path, kMaxResultBytes));
   } catch (const std::exception& error) {
     return std::string("result.json can't be read: ") + error.what();
   }
@@ -235,9 +239,11 @@ std::string check_unfinished(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder / "changes.diff", error)))
     return "changes.diff is there, but the transcript has no run.completed: its end is missing";
-  if (!fs::is_regular_file(folder / "result.json", error)) return {};
+  if (!fs::exists(fs::symlink_status(folder / "result.json", error))) return {};
+  if (!fs::is_regular_file(folder / "result.json", error))
+    return "result.json can't be read: is no regular file";
   try {
-    const Json result = parse_json(read_file(folder / "result.json"));
+    const Json result = parse_json(read_file(folder / "result.json", kMaxResultBytes));
     if (result.string_at("status") != "success") return {};
   } catch (const std::exception&) {
     return {};  // torn: of a run that was killed

@@ -221,6 +221,7 @@ class Loader {
   std::string read_prompt_file(const std::string& named, const TextPlace& place) {
     const std::filesystem::path path = (folder_ / named).lexically_normal();
     if (!may_read(path, "prompt file", place)) return {};
+    draft_.task.prompt_files.push_back(path);
     TextFile file = read_text_file(path, kMaxPromptBytes);
     if (file.problem.empty() && is_blank(file.text)) file.problem = "is blank";
     if (!file.problem.empty()) {

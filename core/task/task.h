@@ -138,11 +138,12 @@ struct Task {
   std::map<std::string, TaskVariable> vars;
   TaskWorkspace workspace;
   TaskModel model;
-  std::vector<std::string> tools;        ///< empty: the defaults
-  std::filesystem::path functions_file;  ///< absolute; "" for none
-  std::vector<TaskFunction> functions;   ///< what it holds
-  std::vector<TaskMcpServer> mcp;        ///< in the file's order
-  std::vector<TaskStage> stages;         ///< empty: one prompt
+  std::vector<std::string> tools;                   ///< empty: the defaults
+  std::filesystem::path functions_file;             ///< absolute; "" for none
+  std::vector<std::filesystem::path> prompt_files;  ///< absolute
+  std::vector<TaskFunction> functions;              ///< what it holds
+  std::vector<TaskMcpServer> mcp;                   ///< in the file's order
+  std::vector<TaskStage> stages;                    ///< empty: one prompt
   TaskVerify verify;
   TaskChecks checks;
   TaskExpect expect;

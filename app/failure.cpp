@@ -1,0 +1,53 @@
+#include "app/failure.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace sortie {
+namespace {
+
+/// What libraries put before the cause.
+std::string without_head(std::string_view text) {
+  constexpr std::string_view kHead = "filesystem error: ";
+  if (text.starts_with(kHead)) text.remove_prefix(kHead.size());
+  return std::string(text);
+}
+
+/// What helps where a limit of the system was met.
+const char* remedy_of(const std::error_code& code) {
+  if (code == std::errc::resource_unavailable_try_again)
+    return "; no more threads or processes are allowed here: see 'ulimit -u' and the container's "
+           "limit of processes";
+  if (code == std::errc::too_many_files_open) return "; see 'ulimit -n'";
+  return "";
+}
+
+}  // namespace
+
+Error failure_of(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error)) {
+    if (known->code() != ExitCode::internal) return *known;
+  } else if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
+    return Error(without_head(system->what()) + remedy_of(system->code()), ExitCode::environment);
+  } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return Error("the machine has no memory left for sortie", ExitCode::environment);
+  }
+  return Error(std::string("a bug in sortie: ") + error.what(), ExitCode::internal);
+}
+
+void check_current_folder() {
+  char path[PATH_MAX];
+  if (::getcwd(path, sizeof path) != nullptr || errno != ENOENT) return;
+  throw Error(
+      "the current folder is gone: it was deleted after this shell or job went there; cd "
+      "into one that exists",
+      ExitCode::environment);
+}
+
+}  // namespace sortie

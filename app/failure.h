@@ -1,0 +1,22 @@
+#pragma once
+
+#include <exception>
+
+#include "core/base/error.h"
+
+namespace sortie {
+
+/// What to do about exit code 70.
+inline constexpr const char* kHowToReport =
+    "please report it, with the output of 'sortie doctor --json' and, of a run, the transcript; "
+    "look through it for what is not to be shown";
+
+/// What came of an exception that nothing has made something of: an Error as it is; what the
+/// machine did not give (a thread, memory, a folder that is gone) is the environment's, with the
+/// cause; anything else is a bug.
+Error failure_of(const std::exception& error);
+
+/// @throws Error  environment: the folder in which the program was started is gone
+void check_current_folder();
+
+}  // namespace sortie

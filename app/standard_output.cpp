@@ -1,0 +1,20 @@
+#include "app/standard_output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/patient_io.h"
+
+namespace sortie {
+
+void print_out(std::string_view text, const std::stop_token& stop) {
+  const int number = write_within(STDOUT_FILENO, text, {}, stop);
+  if (number == 0 || number == EPIPE) return;
+  throw Error("stdout: " + write_problem(number), ExitCode::environment);
+}
+
+void print_error(std::string_view text) noexcept { write_within(STDERR_FILENO, text); }
+
+}  // namespace sortie
