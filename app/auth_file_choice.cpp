@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
+std::string own_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -52,7 +52,7 @@ std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const Ru
   if (summary.is_sign_in && provider != "openai")
     throw InputError(flag + ": a sign-in is for provider openai, not " + provider +
                      "; give a key for that one");
-  refresh_address(variable("SORTIE_AUTH_URL"));
+  refresh_address(own_variable("SORTIE_AUTH_URL"));
   return summary;
 }
 
@@ -70,7 +70,7 @@ std::optional<RunSignIn> take_sign_in(const RunInputs& inputs, const RunOptions&
   keep_out_of_sight(options.auth_file, profile);
   RunSignIn sign_in;
   sign_in.options.file = fs::absolute(options.auth_file);
-  sign_in.options.address = refresh_address(variable("SORTIE_AUTH_URL"));
+  sign_in.options.address = refresh_address(own_variable("SORTIE_AUTH_URL"));
   sign_in.file = read_auth_file(open_auth_file(options.auth_file), options.auth_file);
   if (!sign_in.file.is_sign_in())
     throw Error("auth file " + path_text(options.auth_file) + ": was signed out just now",

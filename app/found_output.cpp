@@ -44,9 +44,17 @@ Json read_result(const fs::path& path) {
 
 /// What runs write under fixed names.
 const std::set<std::string>& fixed_names() {
-  static const std::set<std::string> kNames = {
-      "result.json",      "transcript.jsonl",  "blobs", "changes.diff", "partial.diff",
-      "last-message.txt", "last-message.json", "state", "summary.md",   "report.html"};
+  static const std::set<std::string> kNames = {"result.json",
+                                               "transcript.jsonl",
+                                               "blobs",
+                                               "changes.diff",
+                                               "partial.diff",
+                                               "last-message.txt",
+                                               "last-message.json",
+                                               "state",
+                                               "summary.md",
+                                               "report.html",
+                                               "kept"};
   return kNames;
 }
 

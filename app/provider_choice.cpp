@@ -13,14 +13,14 @@
 namespace sortie {
 namespace {
 
-std::string variable(const char* name) {
+std::string set_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 std::string either(const char* upper, const char* lower) {
-  const std::string value = variable(upper);
-  return value.empty() ? variable(lower) : value;
+  const std::string value = set_variable(upper);
+  return value.empty() ? set_variable(lower) : value;
 }
 
 /// The variable of its key; "" where none is ever sent.
@@ -79,7 +79,7 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   if (replays(inputs)) return choices;
   const TaskModel& first = inputs.task.model;
   choices.push_back(choice_of(first, {.flag = options.base_url,
-                                      .environment = variable("SORTIE_BASE_URL"),
+                                      .environment = set_variable("SORTIE_BASE_URL"),
                                       .task = first.base_url,
                                       .otherwise = signs_in(inputs) ? kSignInBase : ""}));
   if (signs_in(inputs)) choices.back().key_variable = kSignInCredential;

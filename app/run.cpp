@@ -307,18 +307,14 @@ VerificationResult Run::verify(const std::string& phase, int round) {
                     "a verification command changed the protected path " + changed.front()};
   }
   end_if_stopped();
-  if (result.stopped) {
-    const Exhausted time = budget_.time_spent();
-    events_.on(budget_exhausted_event(options.turn, time.which, time.limit, time.used));
-    throw RunEnds{ExitCode::budget, "the time was up during verification", time.next};
-  }
+  if (result.stopped) end_by_time("during verification");
   return result;
 }
 
 void Run::verify_start() {
   const std::string& before = inputs_.task.verify.before;
   if (inputs_.task.verify.commands.empty() || before == "any") return;
-  result_.verification_before = verify("before", 1);
+  result_.verification_before = verify_whole("before", 1);
   switch (judge_start(before, result_.verification_before->passed)) {
     case StartCheck::go_on:
       return;
@@ -331,18 +327,6 @@ void Run::verify_start() {
   }
 }
 
-void Run::make_result_diff() {
-  diff_.reset();
-  diff_failed_ = true;
-  diff_ = make_diff(*workspace_, confinement_->view(), inputs_.workspace, diff_options(inputs_));
-  diff_failed_ = false;
-  result_.ignored_changes = diff_->ignored_changes;
-  result_.applies_to = diff_->applies_to;
-  result_.base = diff_->base;
-  result_.head_commit = diff_->head_commit;
-  result_.changed_files = static_cast<int>(diff_->files.size());
-}
-
 /// What must hold of a diff before it may be called a success.
 void Run::check_diff() {
   for (const auto& file : diff_->files) {
@@ -351,9 +335,6 @@ void Run::check_diff() {
         throw RunEnds{ExitCode::integrity, "the protected path " + path + " was changed"};
     }
   }
-  if (!diff_->too_large.empty())
-    throw RunEnds{ExitCode::task_failed, "too large for the diff: " + diff_->too_large.front(),
-                  "raise limits.diff_file_size in the policy"};
   check_leaks();
 }
 

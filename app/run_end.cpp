@@ -5,6 +5,7 @@
 
 #include "app/artifacts.h"
 #include "app/carry_over.h"
+#include "app/diff_verdict.h"
 #include "app/failure.h"
 #include "app/flag_outputs.h"
 #include "app/leaks.h"
@@ -53,7 +54,10 @@ ExitCode Run::end() {
   finish([this] { fail_stage(); });
   if (result_.code != ExitCode::success && workspace_ && confinement_ && !diff_failed_ &&
       transcript_)
-    finish([this] { make_result_diff(); });
+    finish([this] { make_partial_diff(); });
+  if (result_.code != ExitCode::success && result_.code != ExitCode::leak && workspace_ &&
+      confinement_ && transcript_)
+    finish([this] { keep_undiffed(); });
   if (agent_) {
     message_ = redactor_.text(agent_->loop().take_last_message());
     if (!message_.empty()) message_ += '\n';
@@ -70,6 +74,9 @@ ExitCode Run::end() {
     result_.warnings.push_back(std::to_string(result_.ignored_changes.size()) +
                                " changed paths are ignored by git and not in the diff: "
                                "ignored_changes; output.diff.include takes them in");
+  if (diff_)
+    for (auto& warning : diff_warnings(*diff_, made_by_verification_))
+      result_.warnings.push_back(std::move(warning));
   for (auto& warning : tally_.warnings()) result_.warnings.push_back(std::move(warning));
   finish([this] { write_artifacts(); });
   write_notes();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "core/base/redact.h"
 #include "core/net/proxy.h"
 #include "core/record/transcript.h"
+#include "core/workspace/changed_state.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/workspace.h"
@@ -83,7 +85,13 @@ class Run {
   std::string judge_verification();
   std::string judge_end();
   void count_failure(const std::string& reason);
-  void make_result_diff();
+  void make_result_diff(const Pace& pace, bool renames = true);
+  void make_partial_diff();
+  void keep_undiffed();
+  std::vector<std::string> undiffed_paths() const;
+  void end_if_over(const char* doing);
+  [[noreturn]] void end_by_time(const std::string& doing);
+  ChangedState state_of_tree();
   void check_diff();
   void check_leaks();
   void read_notes();
@@ -105,6 +113,8 @@ class Run {
   VerificationOptions verification_options(const std::string& phase, int round) const;
   void end_background();
   VerificationResult verify(const std::string& phase, int round);
+  VerificationResult verify_whole(const std::string& phase, int round);
+  void check_still_verified();
   RunTests::Outcome run_tests(std::stop_token stop);
   std::stop_token stop() const { return signals_->token(); }
   void end_if_stopped() const;
@@ -150,6 +160,8 @@ class Run {
   std::optional<std::string> verified_tree_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
+  std::optional<ChangedState> verified_state_;  ///< what the last verification has passed
+  std::set<std::string> made_by_verification_;  ///< paths that no call of the agent made
   bool leaks_in_binary_ = false;
   std::filesystem::path notes_file_;  ///< of context.carry_over; "" for none
   std::string old_notes_;             ///< what an earlier run left in it

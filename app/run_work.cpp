@@ -1,5 +1,6 @@
 #include "app/artifacts.h"
 #include "app/carry_over.h"
+#include "app/diff_verdict.h"
 #include "app/run_steps.h"
 #include "core/agent/answer.h"
 #include "core/agent/loop.h"
@@ -135,7 +136,7 @@ void Run::fail_stage() {
 std::string Run::judge_verification() {
   if (inputs_.task.verify.commands.empty()) return {};
   const int round = ++result_.verification_rounds;
-  result_.verification = verify("after", round);
+  result_.verification = verify_whole("after", round);
   result_.verified = result_.verification->passed;
   if (result_.verification->passed) return {};
   count_failure("verification failed after " + std::to_string(round) +
@@ -156,8 +157,20 @@ std::string Run::judge_end() {
     verified_tree_.reset();
     if (const std::string feedback = judge_verification(); !feedback.empty()) return feedback;
   }
-  make_result_diff();
-  const std::string feedback =
+  make_result_diff([this] { end_if_over("while the diff was made"); });
+  check_still_verified();
+  if (!diff_->conflicts.empty())
+    throw RunEnds{
+        ExitCode::conflict,
+        "changed in the workspace too since the start: " + some_of(diff_->conflicts),
+        "partial.diff has the work, and kept/ these files; apply it by hand, or run again"};
+  std::string feedback = undiffable_changes(*diff_);
+  if (!feedback.empty()) {
+    count_failure(feedback);
+    return feedback +
+           " Take them back, or make them in another way, then end with your final message.";
+  }
+  feedback =
       judge_changes(expected_changes(inputs_.task.expect.changes, nothing_may_be_written(inputs_),
                                      inputs_.task.output.schema.has_value()),
                     !diff_->text.empty());

@@ -99,12 +99,29 @@ void add_sandbox(Json& json, const RunResult& result) {
   json.set("survivors_excluded", result.survivors_excluded);
 }
 
+Json left_out_json(const RunResult& result) {
+  Json array = Json::array();
+  for (const LeftOut& one : result.left_out)
+    array.push_back(
+        Json::object({{"path", one.path}, {"reason", name_of(one.why)}, {"detail", one.detail}}));
+  for (const std::string& line : result.too_large) {
+    const std::size_t end = std::min(line.rfind(" sha256:"), line.size());
+    array.push_back(Json::object({{"path", line.substr(0, end)},
+                                  {"reason", "too-large"},
+                                  {"detail", line.substr(std::min(end + 1, line.size()))}}));
+  }
+  return array;
+}
+
 void add_changes(Json& json, const RunResult& result) {
   json.set("changed_files", result.changed_files);
   json.set("ignored_changes", strings(result.ignored_changes));
   json.set("applies_to", strings(result.applies_to));
   json.set("base", text_or_null(result.base));
   json.set("head_commit", text_or_null(result.head_commit));
+  json.set("left_out", left_out_json(result));
+  json.set("conflicts", strings(result.conflicts));
+  json.set("kept", by_name(result.kept));
 }
 
 }  // namespace
@@ -124,7 +141,8 @@ Json result_json(const RunResult& result, const Tally& tally) {
   json.set("verified", result.verified ? Json(*result.verified) : Json());
   json.set("verification", Json::object({{"before", round_json(result.verification_before)},
                                          {"after", round_json(result.verification)},
-                                         {"rounds", result.verification_rounds}}));
+                                         {"rounds", result.verification_rounds},
+                                         {"changed", strings(result.changed_by_verification)}}));
   json.set("stages", stages_json(result.stages));
   add_changes(json, result);
   json.set("denials", denials_json(tally.denials));

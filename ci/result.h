@@ -12,6 +12,7 @@
 #include "core/base/exit_code.h"
 #include "core/base/json.h"
 #include "core/base/redact.h"
+#include "core/workspace/diff.h"
 
 namespace sortie {
 
@@ -56,7 +57,12 @@ struct RunResult {
   std::string base;         ///< "start" | "head"
   std::string head_commit;  ///< "" where there is none
   int changed_files = 0;
-  bool survivors_excluded = true;  ///< it is proved that no process is left
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> too_large;                ///< as in Diff
+  std::vector<std::string> conflicts;                ///< changed by the user too
+  std::map<std::string, std::string> kept;           ///< path below OUT/kept → "sha256:…"
+  std::vector<std::string> changed_by_verification;  ///< by the last that changed what it judged
+  bool survivors_excluded = true;                    ///< it is proved that no process is left
   std::vector<std::string> warnings;
 };
 

@@ -29,6 +29,7 @@ constexpr const char* kSchema = R"({
       "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
                    "model", "usage", "durations", "counts", "verified", "verification",
                    "stages", "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
+                   "left_out", "conflicts", "kept",
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
       "properties": {
@@ -73,11 +74,12 @@ constexpr const char* kSchema = R"({
         "verified": {"type": ["boolean", "null"]},
         "verification": {
           "type": "object",
-          "required": ["before", "after", "rounds"],
+          "required": ["before", "after", "rounds", "changed"],
           "properties": {
             "before": {"$ref": "#/$defs/round"},
             "after": {"$ref": "#/$defs/round"},
-            "rounds": {"$ref": "#/$defs/count"}
+            "rounds": {"$ref": "#/$defs/count"},
+            "changed": {"$ref": "#/$defs/strings"}
           }
         },
         "stages": {
@@ -97,6 +99,21 @@ constexpr const char* kSchema = R"({
         "applies_to": {"$ref": "#/$defs/strings"},
         "base": {"type": ["string", "null"]},
         "head_commit": {"type": ["string", "null"]},
+        "left_out": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["path", "reason", "detail"],
+            "properties": {
+              "path": {"type": "string"},
+              "reason": {"enum": ["lfs", "submodule", "unreadable", "bad-name", "too-much",
+                                  "too-large", "git-folder"]},
+              "detail": {"type": "string"}
+            }
+          }
+        },
+        "conflicts": {"$ref": "#/$defs/strings"},
+        "kept": {"$ref": "#/$defs/digests"},
         "denials": {"$ref": "#/$defs/denials"},
         "audited": {"$ref": "#/$defs/denials"},
         "approval": {"type": "string"},

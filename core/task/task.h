@@ -99,6 +99,7 @@ struct TaskVerify {
   std::vector<VerifyCommand> commands;  ///< empty: no verification
   std::string before = "any";           ///< any | fail | pass
   int rounds = 3;
+  std::vector<std::string> may_change;  ///< products that they may write anew: git's own patterns
 };
 
 struct TaskExpect {

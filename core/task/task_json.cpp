@@ -112,6 +112,7 @@ Json verify_json(const TaskVerify& verify) {
   return Json::object({{"commands", std::move(commands)},
                        {"before", verify.before},
                        {"rounds", verify.rounds},
+                       {"may_change", strings(verify.may_change)},
                        {"in", "run"}});
 }
 

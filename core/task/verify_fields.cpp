@@ -75,6 +75,9 @@ Fields verify_fields(TaskVerify& verify) {
            "What they must do on the start state.")
       .add("rounds", integer_value(verify.rounds, 0, 100),
            "How often at most a failure's output goes back to the agent.")
+      .add("may_change", texts_value(verify.may_change),
+           "Products that they may write anew each time, as git's patterns (\"gen/*.c\"). All else "
+           "must be the same after them, ignored files aside.")
       .add("in", choice_value("run", {"run"}, {"fresh"}, [](const std::string&) {}),
            "Where they run: in the run's own tree.")
       .later({"setup", "restore", "keep"});

@@ -80,7 +80,8 @@ class CopyWalk {
     for (const auto& [path, file] : manifest_.files) {  // both sorted by their bytes
       while (next != seen_.end() && *next < path) ++next;
       const bool still_there = next != seen_.end() && *next == path;
-      if (!still_there) changes_.push_back({path, ChangedPath::Kind::deleted});
+      if (!still_there && !is_within(path, unreadable_))
+        changes_.push_back({path, ChangedPath::Kind::deleted});
     }
     std::sort(changes_.begin(), changes_.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });
@@ -98,6 +99,11 @@ class CopyWalk {
       const std::string name = joined(path, entry.name);
       if (is_within(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
+        if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500) {
+          changes_.push_back({name, ChangedPath::Kind::unreadable});
+          unreadable_.push_back(name);
+          continue;
+        }
         folder(open_folder(open.get(), entry.name, plan_.source / name), name, depth + 1);
       } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
         file(name, entry.status);
@@ -132,15 +138,19 @@ class CopyWalk {
   }
 
   /// The user's own files are the start, as long as nobody wrote to them.
-  void check_sources() const {
-    for (const ChangedPath& change : changes_) {
-      if (change.kind == ChangedPath::Kind::added) continue;
+  void check_sources() {
+    for (ChangedPath& change : changes_) {
+      if (change.kind == ChangedPath::Kind::unreadable) continue;
       struct stat status {};
       const fs::path source = plan_.workspace / change.path;
       const bool there = ::lstat(source.c_str(), &status) == 0;
-      if (there && stamp_of(status) == manifest_.files.at(change.path).source) continue;
-      throw Error(path_text(change.path) + ": was changed in the workspace during the run",
-                  ExitCode::conflict);
+      if (change.kind == ChangedPath::Kind::added) {
+        const bool is_kept = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+        if (!there || !is_kept) continue;
+      } else if (there && stamp_of(status) == manifest_.files.at(change.path).source) {
+        continue;
+      }
+      change.own = ChangedPath::Own::changed;
     }
   }
 
@@ -151,6 +161,7 @@ class CopyWalk {
   const Files& copy_;
   const Pace& pace_;
   std::vector<std::string> seen_;
+  std::vector<fs::path> unreadable_;
   std::vector<ChangedPath> changes_;
 };
 

@@ -26,8 +26,6 @@ class CopyWorkspace : public Workspace {
   const Files& start() const override { return start_; }
 
  private:
-  /// @throws Error  ExitCode::conflict when the user's own file under a changed path is no longer
-  ///                what was copied: there is no start to compare with
   std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override;
 
   MountPlan plan_;

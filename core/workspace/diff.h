@@ -25,8 +25,8 @@ struct DiffOptions {
   /// text takes time. Files full of holes cost the agent nothing.
   std::uint64_t max_bytes = 256ull << 20;
   std::string only{};  ///< a file or folder: no other change is looked at; "": all are
-  /// One to be looked at, not kept: it is not applied to prove it, and where there are very many
-  /// pairs of files to compare, no renames are looked for.
+  /// One to be looked at, not kept: it is not applied to prove it, and of fewer pairs of files it
+  /// is asked whether one is the other, moved and edited.
   bool draft = false;
   Pace pace{};
 };
@@ -40,6 +40,24 @@ struct DiffFile {
   int deleted_lines = 0;
 };
 
+/// A changed path that a diff can't hold.
+struct LeftOut {
+  enum class Why {
+    lfs,         ///< git keeps it by filter=lfs, other bytes than the tree's
+    submodule,   ///< it lies in a submodule
+    unreadable,  ///< a file or folder without the permissions to read it
+    bad_name,    ///< git refuses such a path ("git~1")
+    too_much,    ///< all changes together are larger than a diff may be
+    git_folder,  ///< a `.git` that the run made: git takes none into a tree. No failure
+  };
+  std::string path;
+  Why why = Why::unreadable;
+  std::string detail{};  ///< for people; may be ""
+  bool operator==(const LeftOut&) const = default;
+};
+/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "git-folder".
+const char* name_of(LeftOut::Why why) noexcept;
+
 /// What a run changed, as git sees a tree.
 struct Diff {
   /// git's extended unified format; "" if nothing changed. Where the workspace is a folder of a
@@ -48,11 +66,17 @@ struct Diff {
   std::string text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
-  std::vector<std::string> too_large;   ///< "PATH sha256:… BYTES"; of a draft the path alone
-  std::vector<std::string> applies_to;  ///< of "start", "head", "index": those it applies to; a
-                                        ///< draft's is not asked
-  std::string base;                     ///< "start" or "head": what was diffed against
-  std::string head_commit;              ///< "" where there is no repository or no commit
+  std::vector<std::string> too_large;  ///< "PATH sha256:… BYTES"; of a draft the path alone
+  std::vector<LeftOut> left_out;       ///< sorted by path; the diff holds all the rest
+  /// Changed by the user as well since the start, sorted: what the run began with is not known any
+  /// more. The diff holds them against HEAD's file, or the user's where there is none.
+  std::vector<std::string> conflicts;
+  std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of links made that leave the tree
+  std::vector<std::string> applies_to;     ///< of "start", "head", "index": those it applies to; a
+                                           ///< draft's is not asked
+  std::string base;                        ///< "start" or "head": what was diffed against
+  std::string head_commit;                 ///< "" where there is no repository or no commit
+  std::string index_problem;  ///< why the index can't be read, or "": HEAD stood in for it
 };
 
 /// Makes the diff of a workspace and applies it to a scratch copy of the touched files to prove it.
@@ -61,7 +85,7 @@ struct Diff {
 /// list of tracked files are those of the start state.
 /// What `options.pace` throws goes through.
 /// @throws Error  ExitCode::internal when the diff does not apply or gives other bytes;
-///                ExitCode::task_failed for what a diff can't hold (too large, lfs, submodules)
+///                ExitCode::task_failed for a draft of changes that are too large together
 Diff make_diff(const Workspace& workspace, const Files& view, const std::filesystem::path& root,
                const DiffOptions& options);
 

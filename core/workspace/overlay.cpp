@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
+#include "core/workspace/manifest.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -20,6 +21,7 @@ namespace sortie {
 namespace {
 
 using Kind = FileStatus::Kind;
+using Own = ChangedPath::Own;
 
 /// An attribute that the kernel set. The other namespace's are the commands' own to set, and say
 /// nothing: as root the overlay hides `trusted.overlay.*`, elsewhere `user.overlay.*`.
@@ -34,11 +36,13 @@ std::string overlay_attribute(const Fd& folder, const std::string& name) {
 /// Goes through the upper folder beside the lower one.
 class UpperWalk {
  public:
-  UpperWalk(const Files& start, const Files& view, const MountPlan& plan, const Pace& pace)
-      : start_(start), view_(view), plan_(plan), pace_(pace) {}
+  UpperWalk(const DiskFiles& start, std::int64_t began, const Files& view, const MountPlan& plan,
+            const Pace& pace)
+      : start_(start), began_(began), view_(view), plan_(plan), pace_(pace) {}
 
   std::vector<ChangedPath> run() {
-    folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "", {true, true}, 0);
+    folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "",
+           {true, true, written_since("")}, 0);
     std::sort(changes_.begin(), changes_.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });
     return std::move(changes_);
@@ -49,6 +53,7 @@ class UpperWalk {
   struct Under {
     bool folder;  ///< a folder stands at the same path in the lower tree, links not followed
     bool shows;   ///< and no folder above hides it: those in a hiding one are not marked themselves
+    bool written;  ///< the nearest folder of the lower tree was written to since the start
   };
 
   void folder(const Fd& upper, const std::string& path, Under under, int depth) {
@@ -75,26 +80,44 @@ class UpperWalk {
     const bool lower_folder = lower && lower->kind == Kind::folder;
     if (S_ISDIR(entry.status.st_mode)) {
       if (lower && !lower_folder) gone(path, lower->kind);
-      if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500)
-        throw Error(path_text(path) + ": a command left a folder that can't be read",
-                    ExitCode::task_failed);
+      if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500) {
+        changes_.push_back({path, ChangedPath::Kind::unreadable});
+        return;
+      }
       folder(open_folder(parent.get(), entry.name, plan_.upper / path), path,
-             {lower_folder, above.shows}, depth + 1);
+             {lower_folder, above.shows, lower_folder ? written_since(path) : above.written},
+             depth + 1);
     } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
       if (lower_folder) gone(path, Kind::folder);
-      file(path, lower);
+      file(path, lower, above.written);
     } else if (lower) {
       gone(path, lower->kind);  // a whiteout; or a pipe or socket, which are no part of a tree
+    } else if (S_ISCHR(entry.status.st_mode) && entry.status.st_rdev == 0) {
+      // The kernel makes one only over what is there, and no command can: the user removed it too.
+      changes_.push_back({path, ChangedPath::Kind::deleted, Own::changed});
     }
   }
 
-  void file(const std::string& path, const std::optional<FileStatus>& lower) {
+  void file(const std::string& path, const std::optional<FileStatus>& lower, bool written) {
     const bool was = lower && (lower->kind == Kind::file || lower->kind == Kind::symlink);
     if (!was) {
-      changes_.push_back({path, ChangedPath::Kind::added});
+      changes_.push_back(
+          {path, ChangedPath::Kind::added, !lower && written ? Own::perhaps_gone : Own::as_it_was});
     } else if (!same(path, *lower)) {
-      changes_.push_back({path, ChangedPath::Kind::modified});
+      changes_.push_back({path, ChangedPath::Kind::modified, own(path)});
     }
+  }
+
+  /// Whether the user's own file or folder was written to since the start. What was written in the
+  /// same tick of the kernel's clock was there before anything of the run looked at it.
+  bool written_since(const std::string& path) const {
+    struct stat status {};
+    const std::string name = path.empty() ? "." : path;
+    return ::fstatat(start_.root(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           stamp_of(status).ctime > began_;
+  }
+  Own own(const std::string& path) const {
+    return written_since(path) ? Own::changed : Own::as_it_was;
   }
 
   bool same(const std::string& path, const FileStatus& lower) const {
@@ -128,18 +151,31 @@ class UpperWalk {
     if (pace_) pace_();
     if (is_within(path, plan_.cover)) return;
     if (kind == Kind::file || kind == Kind::symlink) {
-      changes_.push_back({path, ChangedPath::Kind::deleted});
+      changes_.push_back({path, ChangedPath::Kind::deleted, own(path)});
     }
     if (kind != Kind::folder) return;
+    // What came into it is told below; of what went nothing else is left.
+    if (written_since(path))
+      changes_.push_back({path, ChangedPath::Kind::removed_folder, Own::changed});
     for (const FolderEntry& below : start_.list(path)) gone(joined(path, below.name), below.kind);
   }
 
-  const Files& start_;
+  const DiskFiles& start_;
+  const std::int64_t began_;
   const Files& view_;
   const MountPlan& plan_;
   const Pace& pace_;
   std::vector<ChangedPath> changes_;
 };
+
+/// The time of the start, by the clock that stamps files, kept for a run that goes on.
+std::int64_t stamp_start(const fs::path& file) {
+  const Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat status {};
+  if (!open || ::fstat(open.get(), &status) != 0)
+    throw system_error(path_text(file), ExitCode::environment);
+  return stamp_of(status).ctime;
+}
 
 void make_like(const fs::path& folder, const struct stat& model) {
   const bool made = ::mkdir(folder.c_str(), 0700) == 0;
@@ -233,11 +269,12 @@ std::string overlay_obstacle(const WorkspaceOptions& options) {
 OverlayWorkspace::OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
     : plan_(make_overlay_plan(options, options.state)),
       reason_(std::move(reason)),
-      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
+      began_(stamp_start(options.state / "began")) {}
 
 std::vector<ChangedPath> OverlayWorkspace::find_changes(const Files& view, const Pace& pace) const {
   try {
-    return UpperWalk(start_, view, plan_, pace).run();
+    return UpperWalk(start_, began_, view, plan_, pace).run();
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace sortie {
 /// On disk a change is a whole copy; a deletion a character device 0:0; a folder that hides the
 /// lower one has the attribute `overlay.opaque` = "y", in `trusted.` where root mounted it, in
 /// `user.` elsewhere (kernel: Documentation/filesystems/overlayfs.rst).
+///
+/// The user's own files show through as they are. Which of them were written to since the start is
+/// told by their ctime, which the kernel moves on with every change and nobody can set.
 class OverlayWorkspace : public Workspace {
  public:
   /// Makes the upper and work folders in options.state, or takes those that a run before left.
@@ -30,6 +34,7 @@ class OverlayWorkspace : public Workspace {
   MountPlan plan_;
   std::string reason_;
   DiskFiles start_;
+  std::int64_t began_;  ///< ctime of a file made at the start, nanoseconds
 };
 
 /// The plan of an overlay with its folders in `state`, which are made.

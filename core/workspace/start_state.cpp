@@ -43,8 +43,19 @@ StartState::StartState(const fs::path& root) {
               ExitCode::environment);
     head_.reset(reinterpret_cast<git_tree*>(tree.release()));
   }
-  // A split or sparse index is of a kind that libgit2 does not know: HEAD stands in for it.
-  if (git_repository_index(GitOut(index_), repository_.get()) < 0) index_.reset();
+  if (git_repository_index(GitOut(index_), repository_.get()) < 0) do_without_index();
+}
+
+/// A split or sparse index is of a kind that libgit2 does not know, and one can be damaged: HEAD
+/// stands in for it. An empty one takes its place where rules and attributes are looked up, which
+/// would fail at each path.
+void StartState::do_without_index() {
+  const git_error* error = git_error_last();
+  index_problem_ = error != nullptr && error->message != nullptr ? error->message : "unknown cause";
+  index_.reset();
+  GitIndex empty;
+  check_git(git_index_new(GitOut(empty)), "index");
+  check_git(git_repository_set_index(repository_.get(), empty.get()), "index");
 }
 
 std::optional<StartState::Listed> StartState::in_head(const std::string& path) const {

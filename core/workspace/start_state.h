@@ -29,15 +29,21 @@ class StartState {
   std::string submodule(const std::string& path) const;
   /// HEAD's file, read from the object database. @throws Error  where its object is missing
   std::optional<TreeEntry> head_entry(const std::string& path) const;
+  bool head_has_file(const std::string& path) const {
+    return in_head(in_repository(path)).has_value();
+  }
   bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
   bool index_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
   bool has_index() const { return index_ != nullptr; }
+  /// Why the repository's index can't be read, or "": HEAD stands in for it then.
+  const std::string& index_problem() const { return index_problem_; }
 
  private:
   struct Listed {
     git_oid id;
     unsigned mode;
   };
+  void do_without_index();
   std::string in_repository(const std::string& path) const { return prefix_ + path; }
   std::optional<Listed> in_head(const std::string& repository_path) const;
   std::optional<Listed> in_index(const std::string& repository_path) const;
@@ -49,6 +55,7 @@ class StartState {
   std::string head_commit_;
   GitTree head_;
   GitIndex index_;
+  std::string index_problem_;
 };
 
 }  // namespace sortie

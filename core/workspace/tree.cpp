@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -76,6 +77,12 @@ bool is_within(const std::string& path, const std::vector<fs::path>& folders) {
     return path.compare(0, name.size(), name) == 0 &&
            (path.size() == name.size() || path[name.size()] == '/');
   });
+}
+
+bool in_git_folder(const std::string& path) {
+  const fs::path parts = path;
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const fs::path& part) { return ::strcasecmp(part.c_str(), ".git") == 0; });
 }
 
 void remove_tree(const fs::path& folder) noexcept {

@@ -31,6 +31,10 @@ std::string joined(const std::string& folder, const std::string& name);
 /// Whether a path is one of these or lies below one of them.
 bool is_within(const std::string& path, const std::vector<std::filesystem::path>& folders);
 
+/// `.git` anywhere in a path, in any case: a repository's own files, never part of a tree
+/// (git: verify_path).
+bool in_git_folder(const std::string& path);
+
 /// Removes a state folder, the folder without any permission that an overlay leaves in `work` too;
 /// what can't be removed is left.
 void remove_tree(const std::filesystem::path& folder) noexcept;

@@ -17,9 +17,23 @@ enum class Isolation { automatic, overlay, copy, none };
 
 /// A path that a run changed, relative to the workspace.
 struct ChangedPath {
-  enum class Kind { added, deleted, modified };
+  enum class Kind {
+    added,
+    deleted,
+    modified,
+    unreadable,      ///< a folder that can't be listed: nothing is known of what is below it
+    removed_folder,  ///< a folder that the run removed, and in which the user changed something
+  };
+  /// What became meanwhile of the user's own file at this path.
+  enum class Own {
+    as_it_was,
+    changed,       ///< written to, made or removed: there is no start to compare with
+    perhaps_gone,  ///< none is there, and its folder was written to: either it never was, or it
+                   ///< went
+  };
   std::string path;
   Kind kind = Kind::modified;
+  Own own = Own::as_it_was;
   bool operator==(const ChangedPath&) const = default;
 };
 
@@ -41,7 +55,8 @@ class Workspace {
   /// Why this isolation: "asked for", or what did not work about those before it.
   virtual const std::string& reason() const = 0;
   virtual MountPlan mount_plan() const = 0;
-  /// Paths that differ from the start, sorted: files and links only, folders by what they hold.
+  /// Paths that differ from the start, sorted: files and links, folders by what they hold; a folder
+  /// itself only where it can't be listed, or the user wrote to one that the run removed.
   /// `view` is the root of the view as the run saw it.
   std::vector<ChangedPath> changed_paths(const Files& view, const Pace& pace = {}) const {
     return find_changes(view, pace);

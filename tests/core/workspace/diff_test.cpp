@@ -1,6 +1,7 @@
 #include "core/workspace/diff.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
@@ -225,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_hostile_repository_runs_nothing) {
   BOOST_TEST(!fs::exists(marker));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_an_error_that_names_it) {
+BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_named_and_the_rest_is_diffed) {
   Run run;
   run.put({{".gitattributes", {0100644, "*.bin filter=lfs\n"}}, {"a.bin", {0100644, "pointer"}}});
   test::make_repository(run.bench.root);
@@ -237,10 +238,103 @@ BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_an_error_that_names_it) {
   test::git(run.bench.root, {"add", "module"});
   run.open();
 
-  run.change({{"a.bin", {0100644, "other"}}});
-  BOOST_CHECK_EXCEPTION(run.diff(), Error, fails(ExitCode::task_failed, "lfs: a.bin"));
-  run.change({{"module/inner", {0100644, "2\n"}}});
-  BOOST_CHECK_EXCEPTION(run.diff(), Error, fails(ExitCode::task_failed, "submodule: module"));
+  run.change({{"a.bin", {0100644, "other"}},
+              {"b.bin", {0100644, "new"}},
+              {"git~1/x", {0100644, "in disguise"}},
+              {"made/.git/HEAD", {0100644, "ref: refs/heads/main\n"}},
+              {"made/.git/config", {0100644, ""}},
+              {"made/file", {0100644, "f\n"}},
+              {"module/inner", {0100644, "2\n"}}});
+
+  const Diff diff = run.diff();
+
+  Strings told;
+  for (const LeftOut& one : diff.left_out)
+    told.push_back(std::string(name_of(one.why)) + " " + one.path);
+  BOOST_TEST(told == (Strings{"lfs a.bin", "lfs b.bin", "bad-name git~1/x", "git-folder made/.git",
+                              "submodule module/inner"}),
+             boost::test_tools::per_element());
+  BOOST_TEST((paths(diff) == Strings{"made/file"}));
+  BOOST_TEST((diff.applies_to == Strings{"start", "head", "index"}));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_named_and_the_rest_is_diffed) {
+  if (::geteuid() == 0) {
+    BOOST_TEST_MESSAGE("skipped: root reads all files");
+    return;
+  }
+  Run run;
+  run.put({{"d/was", {0100644, "1\n"}}});
+  run.open();
+  run.change({{"closed", {0100000, "x"}}, {"d/new", {0100644, "n"}}, {"rest", {0100644, "r\n"}}});
+  fs::permissions(run.tree() / "d", fs::perms::none);
+
+  const Diff diff = run.diff();
+
+  fs::permissions(run.tree() / "d", fs::perms::owner_all);
+  BOOST_REQUIRE(diff.left_out.size() == 2u);
+  BOOST_TEST(diff.left_out[0].path == "closed");
+  BOOST_TEST(diff.left_out[1].path == "d");
+  BOOST_TEST((diff.left_out[1].why == LeftOut::Why::unreadable));
+  BOOST_TEST((paths(diff) == Strings{"rest"}));
+}
+
+// git update-index --split-index and a sparse index are of kinds that libgit2 does not know.
+BOOST_AUTO_TEST_CASE(where_the_index_cannot_be_read_head_stands_in_for_it) {
+  const struct {
+    const char* name;
+    std::function<void(const fs::path&)> make;
+  } rows[] = {
+      {"split",
+       [](const fs::path& root) {
+         test::git(root, {"update-index", "--split-index"});
+       }},
+      {"sparse",
+       [](const fs::path& root) {
+         test::git(root, {"sparse-checkout", "set", "--cone", "--sparse-index", "in"});
+       }},
+      {"damaged",
+       [](const fs::path& root) { test::put_file(root / ".git/index", "DIRC and no more"); }},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Run run;
+      run.put({{"a", {0100644, "1\n"}},
+               {"in/b", {0100644, "2\n"}},
+               {"out/c", {0100644, "3\n"}},
+               {".gitignore", {0100644, "*.o\n"}},
+               {".gitattributes", {0100644, "*.bin filter=lfs\n"}}});
+      test::make_repository(run.bench.root);
+      test::commit_all(run.bench.root);
+      row.make(run.bench.root);
+      run.open();
+      run.change({{"a", {0100644, "x\n"}},
+                  {"in/new", {0100644, "n\n"}},
+                  {"x.o", {0100644, "o"}},
+                  {"y.bin", {0100644, "b"}}});
+
+      const Diff diff = run.diff();
+
+      BOOST_TEST(!diff.index_problem.empty());
+      BOOST_TEST((paths(diff) == Strings{"a", "in/new"}));
+      BOOST_TEST((diff.ignored_changes == Strings{"x.o"}));
+      BOOST_TEST(diff.left_out.size() == 1u);
+      BOOST_TEST((diff.applies_to == Strings{"start", "head"}));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(links_that_leave_the_tree_are_told) {
+  Run run;
+  run.put({{"old", {0120000, "/etc/passwd"}}, {"dir/x", {0100644, "x"}}});
+  run.open();
+  run.change({{"absolute", {0120000, "/etc/passwd"}},
+              {"dir/up", {0120000, "../../elsewhere"}},
+              {"dir/in", {0120000, "../old"}},
+              {"dir/round", {0120000, "../dir/x"}}});
+
+  BOOST_TEST((run.diff().outward_links ==
+              Strings{"absolute -> /etc/passwd", "dir/up -> ../../elsewhere"}));
 }
 
 BOOST_AUTO_TEST_CASE(too_large_files_are_listed_with_their_digest) {
@@ -290,7 +384,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_change_are_told) {
       (told == Strings{"gone< 1 +0 -2", "new< 0 +1 -0", "to/here<moved 2 +1 -0", "type< 2 +1 -1"}));
 }
 
-BOOST_AUTO_TEST_CASE(changes_that_are_too_large_together_are_an_error) {
+BOOST_AUTO_TEST_CASE(what_is_too_large_together_is_named_and_the_rest_is_diffed) {
   Run run;
   run.put({});
   run.open();
@@ -299,8 +393,12 @@ BOOST_AUTO_TEST_CASE(changes_that_are_too_large_together_are_an_error) {
     write_file(file, "");
     fs::resize_file(file, 9u << 20);  // holes: no disk is needed
   }
-  BOOST_CHECK_EXCEPTION(run.diff(), Error,
-                        fails(ExitCode::task_failed, "too large for a diff: more than 256 MiB"));
+  const Diff diff = run.diff();
+
+  BOOST_TEST(diff.files.size() == 28u);  // 252 MiB
+  BOOST_REQUIRE(diff.left_out.size() == 2u);
+  BOOST_TEST((diff.left_out[0].why == LeftOut::Why::too_much));
+  BOOST_TEST(diff.left_out[0].detail.find("more than 256 MiB") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_draft_of_one_path_looks_at_nothing_else) {

@@ -345,20 +345,100 @@ BOOST_AUTO_TEST_CASE(a_tree_over_the_copy_limit_is_refused) {
                         fails(ExitCode::environment, "--isolation"));
 }
 
-BOOST_AUTO_TEST_CASE(the_users_own_edit_of_a_touched_file_is_a_conflict) {
-  Bench bench;
-  test::become(bench.root, {}, {{"a", {0100644, "x"}}, {"b", {0100644, "y"}}});
-  bench.options.isolation = Isolation::copy;
-  const auto workspace = open_workspace(bench.options);
-  const fs::path copy = workspace->mount_plan().source;
-  const DiskFiles view(Fd(::open(copy.c_str(), O_PATH | O_CLOEXEC)));
+/// Waits until the clock that stamps files has moved on: what is written from then on has a later
+/// time than what was written before.
+void next_tick(const fs::path& folder) {
+  const auto stamp = [&] {
+    test::put_file(folder / "tick", "x");
+    struct stat status {};
+    ::stat((folder / "tick").c_str(), &status);
+    return std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  };
+  const auto first = stamp();
+  while (stamp() == first) {
+  }
+}
 
-  test::put_file(bench.root / "b", "by the user");
-  test::put_file(copy / "a", "by the run");
-  BOOST_TEST(workspace->changed_paths(view).size() == 1u);
-  test::put_file(copy / "b", "by the run");
+// What the user writes to a file that the run does not touch is the user's own business.
+BOOST_AUTO_TEST_CASE(a_touched_path_that_the_user_changed_too_is_a_conflict_in_every_isolation) {
+  using Strings = std::vector<std::string>;
+  for (const Isolation isolation : {Isolation::copy, Isolation::overlay}) {
+    if (isolation == Isolation::overlay && !overlay_works()) continue;
+    BOOST_TEST_CONTEXT((isolation == Isolation::copy ? "copy" : "overlay")) {
+      Bench bench;
+      Tree before;
+      for (const char* name : {"both", "edited", "gone", "mine", "yours", "dir/kept", "dir/theirs",
+                               "tracked/went", "moved", "same"})
+        before[name] = {0100644, std::string(name) + "\n"};
+      test::become(bench.root, {}, before);
+      test::make_repository(bench.root);
+      test::commit_all(bench.root);
+      bench.options.isolation = isolation;
+      const auto workspace = open_workspace(bench.options);
+      Diff diff;
+      next_tick(bench.folder / "");
 
-  BOOST_CHECK_EXCEPTION(workspace->changed_paths(view), Error, fails(ExitCode::conflict, "b: was"));
+      const std::string refused = in_view(
+          *workspace,
+          [](const fs::path& root) {
+            test::put_file(root / "both", "by the run\n");
+            test::put_file(root / "mine", "by the run\n");
+            test::put_file(root / "new", "by the run\n");
+            test::put_file(root / "same", "alike\n");
+            fs::remove(root / "gone");
+            fs::remove_all(root / "dir");
+            fs::rename(root / "moved", root / "elsewhere");
+            test::put_file(root / "tracked/other", "by the run\n");
+            // As editors and apply_patch write: a new file in the old one's place.
+            test::put_file(root / "tracked/draft", "by the run\n");
+            fs::rename(root / "tracked/draft", root / "tracked/went");
+          },
+          [&](const Files& view) {
+            const fs::path user = bench.folder / "tree";
+            test::put_file(user / "both", "by the user\n");
+            test::put_file(user / "yours", "by the user\n");
+            test::put_file(user / "new", "by the user\n");
+            test::put_file(user / "same", "alike\n");
+            test::put_file(user / "gone", "by the user\n");
+            test::put_file(user / "dir/theirs", "by the user\n");
+            fs::remove(user / "tracked/went");
+            diff = make_diff(*workspace, view, bench.root, {});
+          });
+      BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
+
+      const Strings conflicts = diff.conflicts;
+      BOOST_TEST(conflicts == (Strings{"both", "dir/theirs", "gone", "new", "tracked/went"}),
+                 boost::test_tools::per_element());
+      BOOST_TEST((diff.applies_to == Strings{"head", "index"}));
+      BOOST_TEST(diff.text.find("-both\n+by the run") != std::string::npos, diff.text);
+      BOOST_TEST(diff.text.find("by the user") == std::string::npos, diff.text);
+      BOOST_TEST(diff.text.find("rename to elsewhere") != std::string::npos, diff.text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_an_edit_of_the_users_there_is_no_conflict) {
+  for (const Isolation isolation : {Isolation::copy, Isolation::overlay}) {
+    if (isolation == Isolation::overlay && !overlay_works()) continue;
+    Bench bench;
+    test::become(bench.root, {}, {{"a", {0100644, "x"}}, {"d/b", {0100644, "y"}}});
+    bench.options.isolation = isolation;
+    const auto workspace = open_workspace(bench.options);
+    Diff diff;
+
+    const std::string refused = in_view(
+        *workspace,
+        [](const fs::path& root) {
+          test::put_file(root / "a", "1");
+          fs::remove_all(root / "d");
+          test::put_file(root / "d", "now a file");
+        },
+        [&](const Files& view) { diff = make_diff(*workspace, view, bench.root, {}); });
+
+    BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
+    BOOST_TEST(diff.conflicts.empty());
+    BOOST_TEST(diff.files.size() == 3u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_mode_is_picked_with_its_reason) {

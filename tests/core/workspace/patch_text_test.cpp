@@ -47,6 +47,71 @@ BOOST_AUTO_TEST_CASE(the_same_change_gives_the_same_bytes) {
   BOOST_TEST(make_patch(before, after, 3, true).text == first.text);
 }
 
+// Names that all folders have, files that are alike, and files that were edited on the way.
+BOOST_AUTO_TEST_CASE(a_moved_folder_is_told_as_git_tells_it) {
+  test::TemporaryFolder folder;
+  const fs::path root = folder / "tree";
+  fs::create_directory(root);
+  test::make_repository(root);
+  test::Tree before;
+  test::Tree after;
+  for (int i = 0; i < 160; ++i) {
+    const std::string part = "part" + std::to_string(i % 16) + "/";
+    const std::string name = i < 16 ? "index.js" : i < 32 ? "empty" : "f" + std::to_string(i);
+    std::string text;
+    for (int line = 0; i >= 32 && line < 20; ++line)
+      text += "line " + std::to_string(line) + " of " + std::to_string(i) + "\n";
+    if (i < 16) text = "the same in all folders\n";
+    before["old/" + part + name] = {0100644, text};
+    if (i >= 32 && i % 2 == 0) text += "edited\n";
+    after["new/place/" + part + name] = {i % 5 == 0 ? 0100755u : 0100644u, text};
+  }
+  test::become(root, {}, before);
+  test::commit_all(root);
+  test::become(root, before, after);
+  test::git(root, {"add", "-A"});
+
+  const PatchText patch = make_patch(before, after, 3, true);
+
+  std::string told;
+  for (const auto& file : patch.files) told += file.old_path + " => " + file.path + "\n";
+  std::string by_git;
+  const std::string status = test::git(root, {"diff", "--cached", "-M", "--name-status", "HEAD"});
+  for (std::size_t at = 0; at < status.size();) {
+    const std::size_t end = status.find('\n', at);
+    const std::string line = status.substr(at, end - at);
+    const std::size_t first = line.find('\t');
+    const std::size_t second = line.find('\t', first + 1);
+    by_git += line.substr(first + 1, second - first - 1) + " => " + line.substr(second + 1) + "\n";
+    at = end + 1;
+  }
+  BOOST_TEST(told == by_git);
+  BOOST_TEST(check_patch(patch.text, before, after) == "");
+  test::put_file(folder / "changes.diff", patch.text);
+  test::git(root, {"reset", "-q", "--hard"});
+  test::git(root, {"apply", "--index", "../changes.diff"});
+  BOOST_TEST(test::difference(test::read_tree(root), after) == "");
+}
+
+// The number of comparisons is what grows: so many files are not compared with each other.
+BOOST_AUTO_TEST_CASE(many_moved_files_cost_no_square) {
+  TouchedFiles before;
+  TouchedFiles after;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    std::string text = "the beginning of " + name + "\nand more of " + name + "\nthe end\n";
+    before["old/" + name] = {0100644, text};
+    after["new/" + name] = {0100644, i % 3 == 0 ? text + "edited\n" : text};
+  }
+  std::uint64_t steps = 0;
+
+  const PatchText patch = make_patch(before, after, 3, true, [&] { ++steps; });
+
+  BOOST_TEST(patch.files.size() == 5000u);
+  BOOST_TEST(patch.files.front().old_path == "old/f0");
+  BOOST_TEST(steps < 50'000u);
+}
+
 BOOST_AUTO_TEST_CASE(a_small_change_is_written_as_git_writes_it) {
   const TouchedFiles before{{"a.txt", {0100644, "one\ntwo\nthree\n"}}};
   const TouchedFiles after{{"a.txt", {0100755, "one\n2\nthree"}}};
