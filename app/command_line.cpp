@@ -13,6 +13,7 @@
 #include "app/signals.h"
 #include "app/standard_output.h"
 #include "app/words.h"
+#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/redact.h"
 #include "core/base/text.h"
@@ -32,7 +33,7 @@ const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",     
 void say(const std::string& text) {
   Redactor redactor;
   redactor.add_all(known_secrets(Policy{}, own_environment()).values);
-  print_error(redactor.text(text, Audience::people) + "\n");
+  print_error(without_ci_commands(redactor.text(text, Audience::people) + "\n", ci_systems()));
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {

@@ -32,6 +32,7 @@ ErrorStream::~ErrorStream() {
 }
 
 void ErrorStream::write(std::string text) {
+  if (systems_.any()) text = without_ci_commands(text, systems_);
   const std::lock_guard lock(mutex_);
   if (writer() == nullptr) {
     write_all(descriptor_, text);
@@ -75,6 +76,7 @@ void ErrorStream::go_through(EventWriter* writer) {
 
 void ErrorStream::finish(std::string last, std::chrono::milliseconds patience,
                          std::stop_token stop) {
+  last = without_ci_commands(last, systems_);
   {
     const std::lock_guard lock(mutex_);
     if (writer() == nullptr) {

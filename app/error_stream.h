@@ -8,11 +8,13 @@
 #include <string>
 
 #include "app/event_writer.h"
+#include "core/base/ci_commands.h"
 
 namespace sortie {
 
 /// stderr of a run: lines for people, whose reader may be slow or stall and never makes the run
-/// wait. A reader that is far behind misses lines, and is told how many.
+/// wait. A reader that is far behind misses lines, and is told how many. Where it is a CI system's
+/// log, what would be a command of that system is made harmless.
 class ErrorStream {
  public:
   /// So much may wait for the reader before lines are left out.
@@ -46,6 +48,7 @@ class ErrorStream {
   void tell_left_out();
 
   int descriptor_;
+  const CiSystems systems_ = ci_systems();
   mutable std::mutex mutex_;
   std::unique_ptr<EventWriter> own_;  ///< nothing: what is written there never waits
   EventWriter* shared_ = nullptr;

@@ -11,6 +11,7 @@
 #include "app/leaks.h"
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
+#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
 #include "core/base/terminal_text.h"
@@ -169,11 +170,16 @@ void Run::close_record() {
 /// The final message is in the output folder too: that it could not be printed is only told.
 void Run::print_message() {
   try {
-    // A model's words are data for a pipe or a file; a terminal would act on what is in them.
-    if (::isatty(STDOUT_FILENO) != 1) return print(message_);
+    // A model's words are data for a pipe or a file; a terminal would act on what is in them, and
+    // so would a CI system that reads the pipe as its log.
+    const CiSystems systems = ci_systems();
+    const bool is_json = answer_check_ && answered_;
+    if (::isatty(STDOUT_FILENO) != 1)
+      return print(is_json ? CiCommandFilter::json(message_, systems)
+                           : without_ci_commands(message_, systems));
     TerminalText plain;
     std::string text = plain.feed(message_);
-    print(text += plain.finish());
+    print(without_ci_commands(text += plain.finish(), systems));
   } catch (const Error& error) {
     errors_->write(std::string("sortie: ") + error.what() + "\n");
   }

@@ -11,6 +11,7 @@
 #include "app/signals.h"
 #include "app/standard_output.h"
 #include "app/words.h"
+#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/base/redact.h"
@@ -69,6 +70,11 @@ int shell_status(const ExitStatus& status) {
   }
 }
 
+/// A line on stderr; a name in it may be the repository's.
+void tell(const std::string& text) {
+  print_error(without_ci_commands("sortie: " + text + "\n", ci_systems()));
+}
+
 ExitCode run_sandboxed(const SandboxOptions& options) {
   Policy policy = load_policy(options.policy);
   if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
@@ -86,14 +92,13 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   learn(redactor, policy, known.values);
   const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
-      print_error("sortie: network: " + one_line(connection.reason, 500) + "\n");
+      tell("network: " + one_line(connection.reason, 500));
   });
   if (policy.sandbox == SandboxMode::none)
-    print_error("sortie: sandbox: NONE by the policy: the command can do all that this user can\n");
+    tell("sandbox: NONE by the policy: the command can do all that this user can");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
-    print_error("sortie: sandbox: as in a folder without git: " + why + "\n");
-  for (const auto& missing : place.confinement().missing())
-    print_error("sortie: sandbox: " + missing + "\n");
+    tell("sandbox: as in a folder without git: " + why);
+  for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
 
   Command command;
   command.argv = options.command;
@@ -101,17 +106,21 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   command.environment = place.confinement().environment();
   command.timeout = policy.limits.command_timeout;
   command.max_output_bytes = policy.limits.output;
-  // As of a tool call: what commands print to a terminal could fool who reads it.
+  // As of a tool call: what commands print to a terminal could fool who reads it, and what they
+  // print to a CI system's log would be obeyed.
   TerminalText plain;
+  CiCommandFilter harmless(ci_systems());
   StreamRedactor redacted(redactor, Audience::tools);
   const ExitStatus status = run_command(
       place.confinement().launcher(), command,
-      [&](std::string_view bytes) { print_out(redacted.feed(plain.feed(bytes)), signals.token()); },
+      [&](std::string_view bytes) {
+        print_out(harmless.feed(redacted.feed(plain.feed(bytes))), signals.token());
+      },
       signals.token());
-  print_out(redacted.feed(plain.finish()) + redacted.finish());
+  print_out(harmless.feed(redacted.feed(plain.finish()) + redacted.finish()));
   // A program in it may have met a limit although the command itself went on.
   if (status.ending != Ending::exited || !status.detail.empty())
-    print_error("sortie: " + options.command.front() + ": " + ending_text(status) + "\n");
+    tell(options.command.front() + ": " + ending_text(status));
   if (const auto changed = place.restore_changed(); !changed.empty())
     throw Error(
         "the command changed the protected path " + changed.front() + "; it was put back as it was",

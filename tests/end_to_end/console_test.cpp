@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <map>
 #include <string>
 
 #include "core/base/files.h"
@@ -61,6 +62,50 @@ BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line_alone_and_colours_are_asked_for)
   BOOST_TEST(quiet.output == "all said\n");
   BOOST_TEST(!holds(quiet.errors, "\x1b["));
   BOOST_TEST(holds(colored.errors, "\x1b[33mdeny\x1b[0m"), colored.errors);
+}
+
+BOOST_AUTO_TEST_CASE(commands_to_a_ci_system_are_made_harmless_on_stdout_and_stderr) {
+  const struct {
+    const char* variable;
+    std::string command;
+    std::string harmless;
+  } rows[] = {
+      {"GITHUB_ACTIONS", "::add-path::/evil", ": :add-path::/evil"},
+      {"TF_BUILD", "see ##vso[task.prependpath]/evil", "see ##vso [task.prependpath]/evil"},
+      {"TEAMCITY_VERSION", "see ##teamcity[buildStatus]", "see ##teamcity [buildStatus]"},
+      {"GITLAB_CI", "section_start:1:a\r\x1b[0K", "section_start :1:a\r\x1b[0K"},
+  };
+  const std::map<std::string, std::string> elsewhere = {
+      {"GITHUB_ACTIONS", ""}, {"TF_BUILD", ""}, {"TEAMCITY_VERSION", ""}, {"GITLAB_CI", ""}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.variable) {
+      const RunFolder folder;
+      folder.write("work/a.txt", row.command + "\n");
+      folder.commit_workspace();
+      folder.write_task(CassetteWriter()
+                            .shell({"cat", "a.txt"})
+                            .shell({"rm", row.command})
+                            .next()
+                            .message("said\n" + row.command),
+                        "policy: strict\nexpect: {changes: any}\n");
+      ProgramStart start = folder.plain_start({"--verbose"});
+      start.environment = elsewhere;
+      start.environment[row.variable] = "true";
+
+      const ProgramEnd end = run_program(start);
+      ProgramStart sandbox{.argv = {sortie_binary(), "sandbox", "--", "cat", "a.txt"},
+                           .folder = folder.workspace(),
+                           .environment = start.environment};
+      const ProgramEnd inside = run_program(sandbox);
+
+      BOOST_TEST(end.output == "said\n" + row.harmless + "\n");
+      BOOST_TEST(holds(end.errors, row.harmless.substr(0, 15)), end.errors);
+      BOOST_TEST(folder.artifact("last-message.txt") == "said\n" + row.command + "\n");
+      // Escapes are taken out there as of a tool call.
+      BOOST_TEST(inside.output.starts_with(row.harmless.substr(0, 15)), inside.output);
+      BOOST_TEST(!holds(inside.output, row.command.substr(0, 15)), inside.output);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(control_sequences_of_the_model_reach_a_pipe_and_no_terminal) {
