@@ -84,6 +84,7 @@ class Run {
   bool tree_is_as_verified() const;
   std::string judge_verification();
   std::string judge_end();
+  void judge_silence();
   void count_failure(const std::string& reason);
   void make_result_diff(const Pace& pace, bool renames = true);
   void make_partial_diff();
@@ -155,7 +156,8 @@ class Run {
   bool answered_ = false;                    ///< the last message ended the agent's turn, and fits
   std::optional<std::size_t> stage_;         ///< the one that is under way
   int stage_began_ = 0;                      ///< the turn before it
-  int failed_rounds_ = 0;                    ///< of verification and expectations
+  std::optional<LoopResult> without_message_;  ///< how the agent's turn ended, where it had none
+  int failed_rounds_ = 0;                      ///< of verification and expectations
   /// The tree that passed the verification of a stage; nothing: none did, or it can't be told.
   std::optional<std::string> verified_tree_;
   std::optional<Diff> diff_;

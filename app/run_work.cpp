@@ -36,7 +36,7 @@ void Run::work() {
   if (!stages.empty()) agent_->leave_stage();
   for (;;) {
     const std::string feedback = judge_end();
-    if (feedback.empty()) return;
+    if (feedback.empty()) return judge_silence();
     ask(feedback);
   }
 }
@@ -55,6 +55,16 @@ void Run::start_agent() {
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
 }
 
+/// Of an agent that ended without a word: what it did may stand, but nothing done is no work.
+void Run::judge_silence() {
+  if (!without_message_) return;
+  if (diff_->text.empty()) throw RunEnds{without_message_->code, without_message_->reason, ""};
+  const std::string warning =
+      without_message_->reason + ": what it has changed was judged without a final message";
+  result_.warnings.push_back(warning);
+  progress_->warn(warning);
+}
+
 /// Sends a message and lets the agent work until it ends its turn.
 void Run::ask(const std::string& text) {
   const bool answers = answer_check_ && agent_->asks_for_answer();
@@ -67,7 +77,16 @@ void Run::ask(const std::string& text) {
                                           answers ? &*answer_check_ : nullptr, events_, stop());
   answered_ = answers && result.code == ExitCode::success;
   end_if_stopped();
+  without_message_.reset();
   if (result.code == ExitCode::success) return;
+  const auto& stages = inputs_.task.stages;
+  const bool needs_message =
+      answers || (stage_ && (*stage_ + 1 < stages.size() || !stages[*stage_].save.empty()));
+  if (result.kind == kNoMessage && !needs_message) {
+    // The work may be done all the same: the tree is judged, not the silence.
+    without_message_ = result;
+    return;
+  }
   result_.retry_after = result.retry_after;
   throw RunEnds{result.code, result.reason + refused_images(result, inputs_.task.images),
                 result.next};

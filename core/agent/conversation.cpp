@@ -123,7 +123,9 @@ std::optional<Exhausted> Conversation::before_retry() const {
   return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_);
 }
 
-Response Conversation::ask(std::stop_token stop) { return ask(history_, settings_, stop); }
+Response Conversation::ask(std::stop_token stop, bool may_repeat) {
+  return ask(history_, settings_, stop, may_repeat);
+}
 
 void Conversation::set_source(int source) {
   source_ = std::clamp(source, 0, static_cast<int>(context_.models.size()) - 1);
@@ -131,10 +133,10 @@ void Conversation::set_source(int source) {
 }
 
 Response Conversation::ask(const History& history, const ModelSettings& settings,
-                           std::stop_token stop) {
+                           std::stop_token stop, bool may_repeat) {
   begin_request(history);
   Recorder recorder(*this, history);
-  const Request request{settings, history.items(), history.epoch()};
+  const Request request{settings, history.items(), history.epoch(), may_repeat};
   Response response;
   try {
     response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);
@@ -178,7 +180,7 @@ void Conversation::settle(Response& response, std::int64_t input_tokens, bool as
 /// Once the response is on record and paid for.
 void Conversation::check_pin(const Response& response) const {
   const std::string& asked = response.requested_model;
-  if (!settings_.pin || asked.empty() || !response.repeated.empty()) return;
+  if (!settings_.pin || asked.empty() || response.stop_reason == kRepetition) return;
   if (response.served_model == asked) return;
   throw ModelError("model.pin: '" + asked + "' was asked for, but the provider's response is " +
                        (response.served_model.empty() ? "by a model that it does not name"

@@ -73,8 +73,9 @@ class Conversation {
   /// The limit that keeps the request of this turn from being sent once more.
   std::optional<Exhausted> before_retry() const;
   /// Sends the history as the next request. The response is not yet part of it.
+  /// @param may_repeat  as Request::may_repeat
   /// @throws Stopped, ModelError  also "pin"
-  Response ask(std::stop_token stop);
+  Response ask(std::stop_token stop, bool may_repeat = false);
   /// Makes it half as long, since the provider said that it is too long.
   /// @return  whether it is any shorter
   /// @throws Stopped, ModelError  as ask_aside()
@@ -103,7 +104,8 @@ class Conversation {
   void leave_out_images(ToolOutput& output);
   void set_source(int source);
   std::optional<Exhausted> before_request(const History& history) const;
-  Response ask(const History& history, const ModelSettings& settings, std::stop_token stop);
+  Response ask(const History& history, const ModelSettings& settings, std::stop_token stop,
+               bool may_repeat = false);
   void begin_request(const History& history);
   void settle(Response& response, std::int64_t input_tokens, bool aside);
   void check_pin(const Response& response) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/json.h"
 #include "core/base/stop_at.h"
 #include "core/base/words.h"
 #include "core/model/image_refusal.h"
@@ -14,6 +15,8 @@ constexpr int kMostCorrections = 3;
 constexpr int kMostBadWords = 3;
 constexpr int kMostIncomplete = 2;
 constexpr int kMostReasoningOnly = 1;
+constexpr int kMostRepeats = 2;
+constexpr std::size_t kShownPassage = 200;  ///< bytes
 constexpr int kMostPaused = 10;
 constexpr std::size_t kMostProviderWords = 400;  ///< bytes
 constexpr std::int64_t kMostTogether = 16;       ///< calls that are begun before the first output
@@ -51,6 +54,11 @@ constexpr const char* kMoreRoom =
     "a model with a larger context window (or its model.context_window), a shorter prompt or "
     "fewer project_docs";
 
+/// Whether they are one passage, perhaps begun at another place: "abcabc" can be cut at each.
+bool is_turned(const std::string& passage, const std::string& other) {
+  return passage.size() == other.size() && (other + other).find(passage) != std::string::npos;
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
@@ -74,7 +82,8 @@ void Loop::begin_stage(StageSettings stage) {
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
-  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = 0;
+  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = repeats_ = 0;
+  goes_on_ = false;
   const StopAt tools_stop(
       stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
   tools_stop_ = tools_stop.token();
@@ -96,7 +105,8 @@ std::optional<LoopResult> Loop::one_turn(std::stop_token stop) {
 
 std::optional<LoopResult> Loop::ask_and_act(std::stop_token stop) {
   try {
-    Response response = conversation_.ask(stop);
+    // A passage that comes back once it was told of may be rightly there.
+    Response response = conversation_.ask(stop, repeats_ == 1);
     too_long_ = false;
     return take(std::move(response), stop);
   } catch (const ModelError& error) {
@@ -172,6 +182,7 @@ std::string Loop::ask_aside(std::string_view request, std::string& why_not, std:
 
 std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   const std::string words = judge_words(response);
+  const bool goes_on = std::exchange(goes_on_, false);
   std::vector<ToolCall> calls;
   std::string message = message_of(response);
   const bool has_message = !message.empty();
@@ -180,9 +191,10 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
     if (const auto* call = std::get_if<ToolCall>(&item.content)) calls.push_back(*call);
     conversation_.add(std::move(item));
   }
-  if (has_message) last_message_ = std::move(message);
+  if (has_message) take_message(std::move(message), goes_on);
 
-  if (!response.repeated.empty()) return stop_repeating(response.repeated);
+  if (!response.repeated.empty() && calls.empty()) return stop_repeating(response.repeated);
+  repeats_ = 0;
   if (words.empty()) {
     if (auto end = run_calls(calls, stop)) return end;
   } else {
@@ -193,19 +205,23 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   if (!response.findings.empty()) return correct(response.findings);
   corrections_ = 0;
   if (!words.empty()) return {};
-  if (response.incomplete)
+  if (response.incomplete) {
+    // Without a message the reasoning was cut, and what was said before waits for its rest still.
+    goes_on_ = calls.empty() && (has_message || goes_on);
     return go_on(
         incomplete_, kMostIncomplete,
         {.check = "incomplete",
          .saw = response.stop_reason,
-         // Half a JSON text and its other half in two messages would be no JSON text.
+         // Providers that hold an answer to its schema can only have it begun anew.
          .message = conversation_.settings().output_schema && calls.empty()
                         ? "Your response was cut off at its length limit. If it was your final "
-                          "message, send it again, whole and shorter; else go on."
-                        : "Your response was cut off at its length limit. Go on from where it "
-                          "ended.",
+                          "message, go on exactly where it ended: the pieces are joined. Or send "
+                          "it again, whole and shorter."
+                        : "Your response was cut off at its length limit. Go on exactly where it "
+                          "ended: the pieces are joined.",
          .failure = "the model's response was cut off at its length limit three times",
          .next = "a larger model.max_output_tokens in the task"});
+  }
   incomplete_ = 0;
   // The provider goes on from what it sent, and takes no word in between.
   if (response.paused && ++paused_ <= kMostPaused) return {};
@@ -217,7 +233,7 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
   paused_ = 0;
   if (calls.empty() && !has_message)
     return go_on(reasoning_only_, kMostReasoningOnly,
-                 {.check = "reasoning_only",
+                 {.check = std::string(kNoMessage),
                   .saw = "a response with neither a message nor a tool call",
                   .message = "Your response held neither a message nor a tool call. Go on with the "
                              "task, or end with your final message.",
@@ -249,6 +265,26 @@ std::string Loop::judge_words(const Response& response) {
   return has_calls ? correction + "\nNone of that response's tool calls was run." : correction;
 }
 
+/// The rest of a message that was cut off is joined with it. Where the answer is to be JSON, the
+/// model may have begun anew in any piece: the first is taken from which on it is JSON.
+void Loop::take_message(std::string message, bool goes_on) {
+  if (!goes_on) pieces_.clear();
+  pieces_.push_back(std::move(message));
+  const auto from = [&](std::size_t first) {
+    std::string text;
+    for (std::size_t i = first; i < pieces_.size(); ++i) text += pieces_[i];
+    return text;
+  };
+  last_message_ = from(0);
+  if (!conversation_.settings().output_schema || is_json(last_message_)) return;
+  for (std::size_t first = 1; first < pieces_.size(); ++first) {
+    std::string text = from(first);
+    if (!is_json(text)) continue;
+    last_message_ = std::move(text);
+    return;
+  }
+}
+
 std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings) {
   const std::string saw = joined(findings);
   return go_on(corrections_, kMostCorrections,
@@ -258,15 +294,22 @@ std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings
                 .failure = "the model's responses could not be used four times in a row: " + saw});
 }
 
+/// A first time is told. The next one is let through: an answer that rightly repeats comes to its
+/// end, and only one that runs into its length limit is told of again.
 std::optional<LoopResult> Loop::stop_repeating(const std::string& passage) {
-  return go_on(corrections_, kMostCorrections,
-               {.check = "repetition",
+  repeats_ = is_turned(passage, repeated_) ? repeats_ + 1 : 1;
+  repeated_ = passage;
+  int told = repeats_ - 1;
+  return go_on(told, kMostRepeats,
+               {.check = std::string(kRepetition),
                 .saw = passage,
                 .message = "Your response was stopped, since it repeated the same passage over and "
-                           "over. Do not repeat it: go on with the next step of the task, or end "
-                           "with your final message.",
-                .failure = "the model's responses could not be used four times in a row: the last "
-                           "one repeated the same passage over and over"});
+                           "over. If the task asks for exactly that, send it again, in a code "
+                           "block, or write it to a file with a tool. Else do not repeat it: go on "
+                           "with the next step of the task, or end with your final message.",
+                .failure = "three responses in a row were nothing but the same passage over and "
+                           "over: " +
+                           one_line_of_words(passage, kShownPassage)});
 }
 
 std::optional<LoopResult> Loop::go_on(int& times, int most, const Nudge& nudge) {

@@ -21,12 +21,16 @@
 
 namespace sortie {
 
+/// LoopResult::kind where the model sent neither a message nor a call, also when told.
+inline constexpr std::string_view kNoMessage = "reasoning_only";
+
 /// Why the agent's turn ended.
 struct LoopResult {
   ExitCode code = ExitCode::success;  ///< success: with a message and no tool call
   std::string reason{};               ///< one sentence for the operator; "" for success
-  std::string kind{};                 ///< the model's failure ("quota") or the budget ("tokens")
-  std::string next{};                 ///< what the operator may do: "--max-turns 400"; may be ""
+  /// The model's failure ("quota"), the budget ("tokens"), or the check (kNoMessage).
+  std::string kind{};
+  std::string next{};  ///< what the operator may do: "--max-turns 400"; may be ""
   std::optional<std::chrono::milliseconds> retry_after{};
 };
 
@@ -77,7 +81,8 @@ class Loop {
   std::string ask_aside(std::string_view request, std::string& why_not, std::stop_token stop);
 
   const History& history() const noexcept { return conversation_.history(); }
-  /// The last text message of the model, also one that came with tool calls; "" for none.
+  /// The last text message of the model, also one that came with tool calls; "" for none. One that
+  /// was cut off at its length limit is joined with what followed it.
   const std::string& last_message() const noexcept { return last_message_; }
   std::string take_last_message() noexcept { return std::move(last_message_); }
   int turn() const noexcept { return conversation_.turn(); }
@@ -102,6 +107,7 @@ class Loop {
   std::optional<LoopResult> take(Response response, std::stop_token stop);
   /// Looks at the response's words; what is to be sent back because of them, or "".
   std::string judge_words(const Response& response);
+  void take_message(std::string message, bool goes_on);
   std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
@@ -127,10 +133,14 @@ class Loop {
   std::stop_token tools_stop_{};  ///< of run(): its own, and the end of the budget's time
   bool too_long_ = false;         ///< the provider said so since the last response
   std::string last_message_;
+  std::vector<std::string> pieces_;           ///< of last_message_, as they were cut
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row
   int bad_words_ = 0;                         ///< responses sent back for their words, in a row
   int incomplete_ = 0;                        ///< in a row
+  bool goes_on_ = false;                      ///< the next message is the rest of the one before
+  std::string repeated_;                      ///< what the last response repeated, or ""
+  int repeats_ = 0;                           ///< responses of that passage, in a row
   int reasoning_only_ = 0;                    ///< in a row
   int paused_ = 0;                            ///< in a row
 };

@@ -46,7 +46,7 @@ Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Str
       progress_(progress),
       options_(options),
       begin_(clock.steady()) {
-  decoder_->hear([this](WireDecoder::Text, std::string_view text) { hear(text); });
+  decoder_->hear([this](WireDecoder::Text kind, std::string_view text) { hear(kind, text); });
 }
 
 void Exchange::on_head(const HttpHead& head) {
@@ -73,7 +73,7 @@ HttpSink::Wants Exchange::on_body(std::string_view bytes) {
     return Wants::enough;
   }
   progress_.on_progress(received_);
-  const bool going_on = state_ == WireDecoder::State::going_on && repetition_.passage().empty();
+  const bool going_on = state_ == WireDecoder::State::going_on && !is_stopped();
   return going_on ? Wants::more : Wants::enough;
 }
 
@@ -82,8 +82,8 @@ void Exchange::read(const SseEvent& event) {
   state_ = decoder_->read(event);
 }
 
-void Exchange::hear(std::string_view text) {
-  if (options_.stop_repetition) repetition_.feed(text);
+void Exchange::hear(WireDecoder::Text kind, std::string_view text) {
+  if (options_.stop_repetition) repetition_[static_cast<std::size_t>(kind)].feed(text);
   heard_ += text.size();
 }
 
@@ -92,22 +92,35 @@ void Exchange::finish() {
 }
 
 bool Exchange::is_complete() const {
-  return state_ == WireDecoder::State::complete ||
-         (state_ == WireDecoder::State::going_on && !repetition_.passage().empty());
+  return state_ == WireDecoder::State::complete || is_stopped();
+}
+
+/// What its message, or its reasoning, has gone round in.
+const std::string& Exchange::passage() const {
+  for (const auto& guard : repetition_)
+    if (!guard.passage().empty()) return guard.passage();
+  return repetition_[0].passage();
+}
+
+/// Whether it is ended for going round in circles.
+bool Exchange::is_stopped() const {
+  return state_ == WireDecoder::State::going_on && !options_.may_repeat && !passage().empty();
 }
 
 Response Exchange::response() {
   Response response = state_ == WireDecoder::State::complete ? decoder_->take() : cut_response();
   response.first_event = to_ms(first_event_ - begin_);
   response.duration = to_ms(clock_.steady() - begin_);
+  // One that came to its end by itself has a reason to repeat.
+  if (response.incomplete) response.repeated = passage();
   return response;
 }
 
 /// The message with the passage once, so that the model is not led back into the circle.
 Response Exchange::cut_response() {
   Response response;
-  response.stop_reason = "repetition";
-  response.repeated = repetition_.passage();
+  response.stop_reason = kRepetition;
+  response.repeated = passage();
   response.cut_bytes = heard_;
   const std::size_t step = response.repeated.size();
   std::string text = decoder_->message_so_far();

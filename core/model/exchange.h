@@ -22,6 +22,7 @@ class Exchange : public HttpSink {
   struct Options {
     bool keep_stream = false;      ///< for stream()
     bool stop_repetition = false;  ///< a text that goes round in circles ends the exchange
+    bool may_repeat = false;       ///< it does not, though it is looked for
     /// Of the whole stream, comments and all: several times what the longest response takes in the
     /// smallest pieces.
     std::uint64_t max_stream_bytes = 256u << 20;
@@ -51,7 +52,9 @@ class Exchange : public HttpSink {
 
  private:
   void read(const SseEvent& event);
-  void hear(std::string_view text);
+  void hear(WireDecoder::Text kind, std::string_view text);
+  const std::string& passage() const;
+  bool is_stopped() const;
   Response cut_response();
   ModelFailure why_not(const HttpResult& result) const;
   ModelFailure cut(const std::string& message) const;
@@ -66,9 +69,9 @@ class Exchange : public HttpSink {
   bool is_stream_ = false;
   SseParser parser_;
   WireDecoder::State state_ = WireDecoder::State::going_on;
-  RepetitionGuard repetition_;
-  std::uint64_t heard_ = 0;  ///< bytes of text and reasoning
-  std::string text_;         ///< the stream where it is kept, else the body of an error
+  RepetitionGuard repetition_[2];  ///< by WireDecoder::Text
+  std::uint64_t heard_ = 0;        ///< bytes of text and reasoning
+  std::string text_;               ///< the stream where it is kept, else the body of an error
   std::string too_long_;
   std::uint64_t received_ = 0;
   std::uint64_t events_ = 0;

@@ -61,7 +61,8 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     limits.total = std::min(limits.total, left);
     Exchange exchange(wire_.decoder(request.settings), clock_, stream,
                       {.keep_stream = options_.recording != nullptr,
-                       .stop_repetition = options_.stop_repetition});
+                       .stop_repetition = options_.stop_repetition,
+                       .may_repeat = request.may_repeat});
     const HttpResult result = http_.send(http_request, limits, exchange, stop);
     // However it ended: of a response that is whole, only the usage may be missing.
     if (result.ending != HttpResult::Ending::stopped) exchange.finish();

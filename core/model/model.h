@@ -44,6 +44,9 @@ struct Request {
   const ModelSettings& settings;
   const std::vector<Item>& items;
   int epoch = 0;
+  /// The model was told of a passage that it repeated, and may have reason to: the stream is not
+  /// ended for it.
+  bool may_repeat = false;
 };
 
 /// A request as it goes out, for the transcript.
@@ -75,6 +78,9 @@ struct FallbackRecord {
   int dropped = 0;     ///< items that can't be carried over, such as encrypted reasoning
 };
 
+/// Response::stop_reason of a stream that was ended for going round in circles.
+inline constexpr std::string_view kRepetition = "repetition";
+
 /// A complete response.
 struct Response {
   std::string id;
@@ -86,8 +92,9 @@ struct Response {
   bool incomplete = false;  ///< ended at max_output_tokens
   bool paused = false;      ///< the provider goes on by itself once it is sent what came so far
   std::string stop_reason;  ///< "completed", "max_output_tokens", "pause_turn", "repetition"
-  /// What came over and over in a stream that was cut for it; `items` has its message up to there,
-  /// and there is no usage.
+  /// What came over and over at the end of a stream that was ended for it (`stop_reason`
+  /// "repetition": `items` has its message up to there, the passage once, and there is no usage) or
+  /// that reached its limit of tokens so.
   std::string repeated{};
   std::uint64_t cut_bytes = 0;  ///< of text and reasoning that such a stream brought
   std::chrono::milliseconds first_event{0};

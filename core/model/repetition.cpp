@@ -6,6 +6,9 @@ namespace sortie {
 
 namespace {
 
+/// Longer lines that begin as a fence does are none here: a fence's info string is short.
+constexpr std::size_t kLongestFenceLine = 200;
+
 void append_utf8(std::string& text, char32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c);
@@ -26,7 +29,55 @@ void append_utf8(std::string& text, char32_t c) {
 
 }  // namespace
 
+/// A line that is still open counts as what the line before was: at most its fence.
+std::size_t FencedCode::read(std::string_view piece) {
+  read_code_ = open_ != 0;
+  const std::size_t newline = piece.find('\n');
+  const std::string_view line = piece.substr(0, newline);
+  if (may_be_fence_) {
+    const std::size_t sign = begin_.find_first_not_of(' ') == std::string::npos
+                                 ? line.find_first_not_of(' ')
+                                 : std::string_view::npos;
+    may_be_fence_ = (sign == std::string_view::npos || line[sign] == '`' || line[sign] == '~') &&
+                    begin_.size() + line.size() <= kLongestFenceLine;
+    if (may_be_fence_) begin_ += line;
+  }
+  if (newline == std::string_view::npos) return piece.size();
+  end_line();
+  return newline + 1;
+}
+
+/// Three or more backticks or tildes behind at most three blanks; a closing fence is as long as the
+/// opening one at least, of the same character, and nothing but blanks stands behind it.
+void FencedCode::end_line() {
+  const std::size_t indent = std::min(begin_.find_first_not_of(' '), begin_.size());
+  const std::string_view line = std::string_view(begin_).substr(indent);
+  const char sign = line.empty() ? '\0' : line[0];
+  const std::size_t run = std::min(line.find_first_not_of(sign), line.size());
+  if (may_be_fence_ && indent <= 3 && run >= 3 && (sign == '`' || sign == '~')) {
+    const std::string_view rest = line.substr(run);
+    if (open_ == 0 && (sign == '~' || rest.find('`') == std::string_view::npos)) {
+      open_ = sign;
+      length_ = run;
+    } else if (open_ == sign && run >= length_ &&
+               rest.find_first_not_of(" \t\r") == std::string_view::npos) {
+      open_ = 0;
+    }
+  }
+  begin_.clear();
+  may_be_fence_ = true;
+}
+
 bool RepetitionGuard::feed(std::string_view piece) {
+  while (!piece.empty()) {
+    const std::size_t size = code_.read(piece);
+    if (!code_.is_code()) feed_prose(piece.substr(0, size));
+    piece.remove_prefix(size);
+  }
+  return !passage_.empty();
+}
+
+void RepetitionGuard::feed_prose(std::string_view piece) {
   while (!piece.empty()) {
     if (missing_ == 0) piece.remove_prefix(take_ascii(piece));
     if (piece.empty()) break;
@@ -45,7 +96,6 @@ bool RepetitionGuard::feed(std::string_view piece) {
       take(c);  // no UTF-8: counted as it is
     }
   }
-  return !passage_.empty();
 }
 
 /// The ASCII characters that the piece begins with, all at once up to the next look: most of most
@@ -68,7 +118,8 @@ void RepetitionGuard::take(char32_t character) {
 
 void RepetitionGuard::look() {
   unseen_ = 0;
-  if (last_.size() < kWindow || !passage_.empty()) return;
+  passage_.clear();
+  if (last_.size() < kWindow) return;
   last_.erase(0, last_.size() - kWindow);
   for (std::size_t period = kShortest; period <= kLongest; ++period) {
     const auto shift = static_cast<std::ptrdiff_t>(period);

@@ -170,7 +170,8 @@ std::string circling_stream(std::string_view wire, const Recorded& recorded) {
 
 std::optional<std::string> response_stream(std::string_view wire, const Json& response) {
   const Recorded recorded(response);
-  if (!recorded.repeated.empty()) return circling_stream(wire, recorded);
+  if (recorded.reason == "repetition" && !recorded.repeated.empty())
+    return circling_stream(wire, recorded);
   if (wire == "responses") return responses_stream(recorded);
   if (wire == "chat") return chat_stream(recorded);
   if (wire == "messages") return messages_stream(recorded);

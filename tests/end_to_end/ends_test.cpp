@@ -235,4 +235,42 @@ BOOST_AUTO_TEST_CASE(rounds_bound_what_goes_back_to_the_agent) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(work_that_is_done_is_judged_though_the_model_says_nothing_more) {
+  const struct {
+    const char* name;
+    const char* command;
+    const char* task;
+    int status;
+    bool warned;
+  } rows[] = {
+      {"it holds", "echo changed > a.txt", "verify: [[grep, changed, a.txt]]\n", 0, true},
+      {"nothing to verify", "echo changed > a.txt", "", 0, true},
+      {"it does not hold", "echo other > a.txt",
+       "verify: {commands: [[grep, changed, a.txt]], rounds: 1}\n", 1, false},
+      {"nothing was done", "cat a.txt", "expect: {changes: any}\n", 5, false},
+      {"an answer was asked for", "echo changed > a.txt",
+       "output: {schema: answer.json}\nexpect: {changes: any}\n", 5, false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      folder.write("answer.json", R"({"type": "object"})");
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", row.command}).next();
+      folder.write_task(cassette.next().next(), std::string("policy: auto\n") + row.task);
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      const std::string warnings = write_json(folder.result()["warnings"]);
+      BOOST_TEST((warnings.find("without a final message") != std::string::npos) == row.warned,
+                 warnings);
+      if (row.status == 0)
+        BOOST_TEST(folder.artifact("changes.diff").find("+changed") != std::string::npos);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -19,6 +19,7 @@ class ScriptedModel : public Model {
   std::vector<std::vector<Item>> requests;  ///< the items of each request
   std::vector<ModelSettings> settings;      ///< of each request
   std::vector<int> epochs;
+  std::vector<bool> may_repeat;
   std::vector<std::chrono::steady_clock::time_point> deadlines;
 
   Response ask(const Request& request, StreamSink& stream,
@@ -27,6 +28,7 @@ class ScriptedModel : public Model {
     requests.push_back(request.items);
     settings.push_back(request.settings);
     epochs.push_back(request.epoch);
+    may_repeat.push_back(request.may_repeat);
     deadlines.push_back(deadline);
     stream.on_request({.provider = "scripted",
                        .wire = "none",

@@ -166,19 +166,122 @@ BOOST_AUTO_TEST_CASE(what_could_not_be_used_is_told_beside_words_that_are_sent_b
   BOOST_TEST(flight.calls_are_paired());
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_cut_off_at_its_length_limit_is_asked_for_as_a_whole) {
-  LoopFlight flight;
-  ModelSettings settings{.model = "m", .max_output_tokens = 100};
-  settings.output_schema = OutputSchema{.schema = Json::object({{"type", "object"}})};
-  Loop answering({flight.model, flight.tools, flight.events, flight.budget}, settings);
-  flight.model.add(incomplete({assistant("{\"a\":")}));
-  flight.model.add(response({assistant("{}")}));
+BOOST_AUTO_TEST_CASE(a_message_that_was_cut_off_is_joined_with_its_rest) {
+  const struct {
+    const char* name;
+    bool wants_json;
+    std::vector<Response> responses;
+    std::string message;
+  } rows[] = {
+      {"two pieces",
+       false,
+       {incomplete({assistant("One, t")}), response({assistant("wo.")})},
+       "One, two."},
+      {"three pieces",
+       false,
+       {incomplete({assistant("One, t")}), incomplete({assistant("wo, th")}),
+        response({assistant("ree.")})},
+       "One, two, three."},
+      {"the reasoning was cut between",
+       false,
+       {incomplete({assistant("One, t")}), incomplete({reasoning()}), response({assistant("wo.")})},
+       "One, two."},
+      {"a call between",
+       false,
+       {incomplete({assistant("I look f")}), response({call("c1")}),
+        response({assistant("Done.")})},
+       "Done."},
+      {"a call with the cut message",
+       false,
+       {incomplete({assistant("I look f"), call("c1")}), response({assistant("Done.")})},
+       "Done."},
+      {"nothing between",
+       false,
+       {incomplete({assistant("On")}), response({}), response({assistant("Done.")})},
+       "Done."},
+      {"JSON",
+       true,
+       {incomplete({assistant("{\"a\":[")}), response({assistant("{}]}")})},
+       "{\"a\":[{}]}"},
+      {"JSON that begins anew",
+       true,
+       {incomplete({assistant("{\"a\":[1,2,3")}), response({assistant("{\"a\":[]}")})},
+       "{\"a\":[]}"},
+      {"JSON that begins anew and is cut again",
+       true,
+       {incomplete({assistant("{\"a\":[1,2,3")}), incomplete({assistant("{\"a\":")}),
+        response({assistant("[]}")})},
+       "{\"a\":[]}"},
+      {"no JSON in either",
+       true,
+       {incomplete({assistant("{\"a\":")}), response({assistant("sorry")})},
+       "{\"a\":sorry"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      LoopFlight flight;
+      ModelSettings settings{.model = "m", .max_output_tokens = 100};
+      if (row.wants_json)
+        settings.output_schema = OutputSchema{.schema = Json::object({{"type", "object"}})};
+      Loop loop({flight.model, flight.tools, flight.events, flight.budget}, settings);
+      for (const Response& one : row.responses) flight.model.add(one);
 
-  BOOST_TEST((answering.run({user("Do it.")}, {}).code == ExitCode::success));
+      BOOST_TEST((loop.run({user("Do it.")}, {}).code == ExitCode::success));
 
-  const auto* asked = std::get_if<Message>(&flight.model.requests[1].back().content);
-  BOOST_REQUIRE(asked);
-  BOOST_TEST(asked->text.find("send it again, whole") != std::string::npos);
+      BOOST_TEST(loop.last_message() == row.message);
+      const auto* asked = std::get_if<Message>(&flight.model.requests[1].back().content);
+      if (asked) BOOST_TEST(asked->text.find("the pieces are joined") != std::string::npos);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_passage_over_and_over_ends_a_run_only_where_it_is_all_that_comes) {
+  const auto cut = [](const std::string& passage) {
+    Response one = response({assistant("So: " + passage)}, std::nullopt);
+    one.stop_reason = kRepetition;
+    one.repeated = passage;
+    return one;
+  };
+  // Let through, and cut off at its length limit all the same.
+  const auto long_one = [](const std::string& passage) {
+    Response one = incomplete({assistant(passage + passage + passage)});
+    one.repeated = passage;
+    return one;
+  };
+  const Response done = response({assistant("Done.")});
+  const struct {
+    const char* name;
+    std::vector<Response> responses;
+    bool success;
+    std::vector<bool> may_repeat;  ///< of each request
+  } rows[] = {
+      {"told once", {cut("Hm, no. "), done}, true, {false, true}},
+      {"again, also begun elsewhere",
+       {cut("Hm, no. "), long_one("no. Hm, "), cut("Hm, no. ")},
+       false,
+       {false, true, false}},
+      {"work between",
+       {cut("Hm, no. "), long_one("Hm, no. "), response({call("c1")}), cut("Hm, no. "), done},
+       true,
+       {false, true, false, false, true}},
+      {"another passage each time",
+       {cut("Hm, no. "), cut("Wait. "), cut("Look: "), done},
+       true,
+       {false, true, true, true}},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      LoopFlight flight;
+      for (const Response& one : row.responses) flight.model.add(one);
+
+      const LoopResult result = flight.run();
+
+      BOOST_TEST((result.code == (row.success ? ExitCode::success : ExitCode::refused)));
+      BOOST_TEST(result.kind == (row.success ? "" : "repetition"));
+      BOOST_TEST(flight.model.may_repeat == row.may_repeat, boost::test_tools::per_element());
+      BOOST_TEST(flight.calls_are_paired());
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

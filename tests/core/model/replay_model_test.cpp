@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_aga
   FakeHttp http;
   FakeClock clock;
   std::string sse = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n";
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 400; ++i)
     sse +=
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"I will look once "
         "more.\\n\"}\n\n";
@@ -76,12 +76,18 @@ BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_aga
 
   BOOST_TEST(first.stop_reason == "repetition");
   BOOST_TEST(first.repeated.size() == 23u);
-  BOOST_TEST(first.cut_bytes >= 2'000u);  // of which the item has the passage once
+  BOOST_TEST(first.cut_bytes >= 8'000u);  // of which the item has the passage once
   BOOST_REQUIRE(first.items.size() == 1);
   BOOST_TEST(std::get<Message>(first.items[0].content).text.size() < 50u);
   BOOST_TEST(again.repeated == first.repeated);
   BOOST_TEST(std::get<Message>(again.items[0].content).text ==
              std::get<Message>(first.items[0].content).text);
+
+  // Let through it has no end.
+  ReplayModel through(read_cassette(bench.folder / "cassette.jsonl"));
+  BOOST_CHECK_THROW(through.ask({bench.settings, bench.items, 0, true}, bench.stream,
+                                clock.steady() + std::chrono::hours(1), {}),
+                    ModelError);
 
   const Json record = model_response_event(1, first).data;
   for (const char* wire : {"responses", "chat", "messages"}) {
