@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/net/proxy.h"
 #include "policies/egress/host_rules.h"
+#include "policies/egress/upstream.h"
 #include "policies/proxy_address.h"
 
 namespace sortie {
@@ -16,11 +17,14 @@ std::string variable(const Environment& own, const char* upper, const char* lowe
   return "";
 }
 
-ProxySettings upstream_of(const Environment& own) {
-  ProxySettings settings;
-  settings.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy");
-  if (settings.https_proxy.empty()) settings.https_proxy = variable(own, "ALL_PROXY", "all_proxy");
-  settings.no_proxy = variable(own, "NO_PROXY", "no_proxy");
+/// The proxies that sortie's own environment names.
+ProxySettings proxies_ahead(const Environment& own) {
+  const std::string all = variable(own, "ALL_PROXY", "all_proxy");
+  ProxySettings settings{.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy"),
+                         .http_proxy = variable(own, "HTTP_PROXY", "http_proxy"),
+                         .no_proxy = variable(own, "NO_PROXY", "no_proxy")};
+  if (settings.https_proxy.empty()) settings.https_proxy = all;
+  if (settings.http_proxy.empty()) settings.http_proxy = all;
   return settings;
 }
 
@@ -39,19 +43,21 @@ const char* name_of(EgressConnection::State state) {
 }  // namespace
 
 std::string upstream_proxy_problem(const Policy& policy, const Environment& own) {
-  const ProxySettings upstream = upstream_of(own);
-  if (policy.network != NetworkMode::allow_list || upstream.https_proxy.empty()) return "";
+  if (policy.network != NetworkMode::allow_list) return "";
+  const ProxySettings ahead = proxies_ahead(own);
   const HostRules rules(policy.network_allow);
   for (const HostRule& rule : rules.rules()) {
-    Url place;
-    place.host = rule.any          ? "any.example"
-                 : rule.subdomains ? "any." + rule.host.name
-                                   : rule.host.name;
-    place.port = rule.port;
-    if (proxy_for(upstream, place))
-      return "network.mode allow-list connects by itself, and can't go through the proxy that "
-             "HTTPS_PROXY or ALL_PROXY names: unset it, or name '" +
-             place.host + "' in NO_PROXY";
+    Authority place{rule.host, rule.port};
+    if (rule.any) place.host.name = "any.example";
+    if (rule.subdomains) place.host.name = "any." + rule.host.name;
+    const auto form = rule.port == 80 ? ProxyRequest::Form::absolute : ProxyRequest::Form::tunnel;
+    try {
+      upstream_to(ahead, place, form);
+    } catch (const InputError& error) {
+      return std::string(error.what()) +
+             ": network.mode allow-list can't go through it; unset it, or name '" +
+             place.host.name + "' in NO_PROXY";
+    }
   }
   return "";
 }
@@ -82,7 +88,7 @@ Egress::Egress(const Policy& policy, Confinement& confinement, const Environment
         "network.mode allow-list can't be held here: it needs a sandbox with network namespaces, "
         "or one that puts connect(2) before sortie",
         ExitCode::environment);
-  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, report);
+  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, report, proxies_ahead(own));
   if (listener) proxy_->listen(std::move(listener));
   if (!gate) return;
   const SandboxProfile& profile = confinement.profile();

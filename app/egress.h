@@ -29,8 +29,8 @@ class Egress {
   std::unique_ptr<ConnectGate> gate_;  ///< hands connections to the proxy: ended before it
 };
 
-/// Why sortie's own proxy can't stand behind another one here, or "": what goes through that one is
-/// connected to an address that nobody here has checked.
+/// Why the proxy that the environment names can't lead to a listed host, or "": only http://
+/// addresses of proxies are known.
 std::string upstream_proxy_problem(const Policy& policy, const Environment& own);
 
 /// A connection as the transcript holds it.

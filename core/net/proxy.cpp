@@ -97,13 +97,13 @@ bool is_exempt(const std::string& no_proxy, const Url& url) {
 }  // namespace
 
 std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
-  if (settings.https_proxy.empty() || !url.secure || is_loopback_host(url.host) ||
-      is_exempt(settings.no_proxy, url))
+  std::string text = url.secure ? settings.https_proxy : settings.http_proxy;
+  const std::string name = url.secure ? "HTTPS_PROXY" : "HTTP_PROXY";
+  if (text.empty() || is_loopback_host(url.host) || is_exempt(settings.no_proxy, url))
     return std::nullopt;
-  std::string text = settings.https_proxy;
   if (text.find("://") == std::string::npos) text = "http://" + text;
   if (!text.starts_with("http://"))
-    throw InputError("HTTPS_PROXY: only proxies with an http:// address are supported");
+    throw InputError(name + ": only proxies with an http:// address are supported");
   Proxy proxy;
   const std::size_t authority_end = std::min(text.find('/', 7), text.size());
   if (const std::size_t at = text.rfind('@', authority_end); at != std::string::npos) {
@@ -117,7 +117,7 @@ std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
     proxy.host = address.host;
     proxy.port = has_port ? address.port : 3128;
   } catch (const InputError& error) {
-    throw InputError(std::string("HTTPS_PROXY: ") + error.what());
+    throw InputError(name + ": " + error.what());
   }
   return proxy;
 }

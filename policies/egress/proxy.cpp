@@ -28,8 +28,12 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 
 struct EgressProxy::State {
   State(const std::vector<std::string>& allow, Report given, const EgressLimits& given_limits,
-        std::shared_ptr<HostResolver> resolver)
-      : rules(allow), report(std::move(given)), limits(given_limits), lookup(std::move(resolver)) {
+        std::shared_ptr<HostResolver> resolver, ProxySettings given_ahead)
+      : rules(allow),
+        report(std::move(given)),
+        limits(given_limits),
+        ahead(std::move(given_ahead)),
+        lookup(std::move(resolver)) {
     if (!wake) throw system_error("eventfd", ExitCode::environment);
   }
 
@@ -49,9 +53,10 @@ struct EgressProxy::State {
   const HostRules rules;
   const Report report;
   const EgressLimits limits;
+  const ProxySettings ahead;
   NameLookup lookup;
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  ProxyServices services{rules, lookup, limits, report};
+  ProxyServices services{rules, lookup, limits, report, ahead};
 
   std::mutex mutex;  ///< guards what stands below it, up to the next blank line
   std::vector<Fd> new_listeners;
@@ -168,12 +173,14 @@ void EgressProxy::State::loop() {
   sessions.clear();
 }
 
-EgressProxy::EgressProxy(const std::vector<std::string>& allow, Report report)
-    : EgressProxy(allow, std::move(report), {}, system_resolver()) {}
+EgressProxy::EgressProxy(const std::vector<std::string>& allow, Report report, ProxySettings ahead)
+    : EgressProxy(allow, std::move(report), {}, system_resolver(), std::move(ahead)) {}
 
 EgressProxy::EgressProxy(const std::vector<std::string>& allow, Report report,
-                         const EgressLimits& limits, std::shared_ptr<HostResolver> resolver)
-    : state_(std::make_unique<State>(allow, std::move(report), limits, std::move(resolver))) {
+                         const EgressLimits& limits, std::shared_ptr<HostResolver> resolver,
+                         ProxySettings ahead)
+    : state_(std::make_unique<State>(allow, std::move(report), limits, std::move(resolver),
+                                     std::move(ahead))) {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/net/proxy.h"
 #include "policies/egress/connection.h"
 #include "policies/egress/name_lookup.h"
 
@@ -35,10 +36,12 @@ class EgressProxy {
 
   /// Starts the proxy's thread, which takes no signals.
   /// @param allow  `network.allow`
+  /// @param ahead  proxies that stand between this machine and the network: what they lead to is
+  ///               decided on before, and looked up by them
   /// @throws InputError  for an entry that can't be read
-  EgressProxy(const std::vector<std::string>& allow, Report report);
+  EgressProxy(const std::vector<std::string>& allow, Report report, ProxySettings ahead = {});
   EgressProxy(const std::vector<std::string>& allow, Report report, const EgressLimits& limits,
-              std::shared_ptr<HostResolver> resolver);
+              std::shared_ptr<HostResolver> resolver, ProxySettings ahead = {});
   EgressProxy(const EgressProxy&) = delete;
   EgressProxy& operator=(const EgressProxy&) = delete;
   /// Ends every connection, reports it, and waits for the thread.

@@ -85,6 +85,26 @@ void drop(HttpFields& fields, std::string_view name) {
                 [&](const HttpField& field) { return equal_ignoring_case(field.name, name); });
 }
 
+/// The place as Host has it: without http's own port.
+std::string host_field(const ProxyRequest& request) {
+  const auto& [host, port] = request.place;
+  std::string authority = authority_text(host, port);
+  if (port == 80) authority.resize(authority.rfind(':'));
+  return authority;
+}
+
+/// @param field  one more, CRLF before it
+std::string head_for(const ProxyRequest& request, const std::string& target,
+                     const std::string& field) {
+  std::string head =
+      request.method + " " + target + " HTTP/1.1\r\nHost: " + host_field(request) + field;
+  for (const HttpField& each : request.fields) head += "\r\n" + each.name + ": " + each.value;
+  if (request.body.kind == BodyFraming::Kind::length)
+    head += "\r\nContent-Length: " + std::to_string(request.body.length);
+  if (request.body.kind == BodyFraming::Kind::chunked) head += "\r\nTransfer-Encoding: chunked";
+  return head + "\r\nVia: 1.1 sortie\r\nConnection: close\r\n\r\n";
+}
+
 }  // namespace
 
 std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view head) {
@@ -124,15 +144,14 @@ std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view h
 }
 
 std::string forwarded_head(const ProxyRequest& request) {
-  const auto& [host, port] = request.place;
-  std::string authority = authority_text(host, port);
-  if (port == 80) authority.resize(authority.rfind(':'));
-  std::string head = request.method + " " + request.target + " HTTP/1.1\r\nHost: " + authority;
-  for (const HttpField& field : request.fields) head += "\r\n" + field.name + ": " + field.value;
-  if (request.body.kind == BodyFraming::Kind::length)
-    head += "\r\nContent-Length: " + std::to_string(request.body.length);
-  if (request.body.kind == BodyFraming::Kind::chunked) head += "\r\nTransfer-Encoding: chunked";
-  return head + "\r\nVia: 1.1 sortie\r\nConnection: close\r\n\r\n";
+  return head_for(request, request.target, "");
+}
+
+std::string forwarded_head_to_proxy(const ProxyRequest& request, std::string_view authorization) {
+  const std::string path = request.target == "*" ? "" : request.target;
+  std::string field;
+  if (!authorization.empty()) field.append("\r\nProxy-Authorization: ").append(authorization);
+  return head_for(request, "http://" + host_field(request) + path, field);
 }
 
 }  // namespace sortie

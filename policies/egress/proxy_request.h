@@ -48,5 +48,8 @@ std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view h
 /// The head that goes to the server: origin form, a Host field made from the target, the body's
 /// framing made anew, and a connection for this one request.
 std::string forwarded_head(const ProxyRequest& request);
+/// The same to a proxy ahead: absolute form.
+/// @param authorization  the value of Proxy-Authorization, or ""
+std::string forwarded_head_to_proxy(const ProxyRequest& request, std::string_view authorization);
 
 }  // namespace sortie

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace sortie {
@@ -13,6 +14,16 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFarewell = 2s;
+
+/// Its name is the operator's matter, not the commands'.
+const std::string kAhead = "the proxy ahead (HTTPS_PROXY, HTTP_PROXY of sortie's own environment)";
+
+std::string refusal_of(const ServerResponse& response) {
+  std::string text = std::to_string(response.status);
+  if (response.status == 407) text += ", it wants another user or password";
+  if (response.status == 403) text += ", it does not let this host be reached";
+  return text;
+}
 
 const char* phrase_of(int status) {
   switch (status) {
@@ -68,7 +79,8 @@ bool ProxySession::reads_client() const {
 
 bool ProxySession::reads_server() const {
   if (server_.read_ended() || to_client_.size() >= kQueueBytes) return false;
-  if (stage_ == Stage::exchange) return from_server_.size() <= kLongestResponseHead;
+  if (stage_ == Stage::exchange || stage_ == Stage::upstream)
+    return from_server_.size() <= kLongestResponseHead;
   return stage_ == Stage::tunnel;
 }
 
@@ -133,6 +145,8 @@ bool ProxySession::step(Time now) {
   switch (stage_) {
     case Stage::head:
       return step_head(now);
+    case Stage::upstream:
+      return step_upstream(now);
     case Stage::tunnel:
       return step_tunnel();
     case Stage::exchange:
@@ -187,7 +201,18 @@ void ProxySession::take_request(ProxyRequest request, Time now) {
   if (!decision_.allowed) return deny(403, decision_.reason, now);
   record_.rule = decision_.rule;
   deadline_ = now + services_.limits.connect;
+  hop_sent_ = hop_received_ = 0;
+  try {
+    upstream_ = upstream_to(services_.ahead, request_.place, request_.form);
+  } catch (const InputError& error) {
+    return fail(502, error.what(), now);
+  }
+  if (upstream_) return go_upstream(now);
   if (host.address) return judge_addresses({*host.address}, now);
+  look_up(host);
+}
+
+void ProxySession::look_up(const Host& host) {
   lookup_id_ = ++services_.lookups;
   stage_ = Stage::lookup;
   services_.lookup.start(lookup_id_, host.name);
@@ -196,7 +221,11 @@ void ProxySession::take_request(ProxyRequest request, Time now) {
 void ProxySession::on_answer(NameLookup::Answer answer, Time now) {
   lookup_id_ = 0;
   if (answer.addresses.empty()) {
-    fail(502, request_.place.host.name + " can't be found: " + answer.problem, now);
+    fail(502,
+         (upstream_ ? kAhead : request_.place.host.name) + " can't be found: " + answer.problem,
+         now);
+  } else if (upstream_) {
+    connect_to(std::move(answer.addresses), upstream_->port, now);
   } else {
     judge_addresses(std::move(answer.addresses), now);
   }
@@ -217,11 +246,22 @@ void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
     record_.rule.clear();
     return deny(403, first_refusal, now);
   }
-  record_.address = addresses.front().text();
-  if (!open()) return answer(500, "the connection could not be recorded", now);
-  stage_ = Stage::connect;
-  connector_.emplace(std::move(addresses), place.port, deadline_);
-  connect(now);
+  connect_to(std::move(addresses), place.port, now);
+}
+
+/// What a name leads to is known to the proxy ahead alone; an address is judged as everywhere.
+void ProxySession::go_upstream(Time now) {
+  const auto& place = request_.place;
+  if (place.host.address) {
+    const std::string refusal =
+        services_.rules.refusal(decision_, place.host, place.port, *place.host.address);
+    if (!refusal.empty()) {
+      record_.rule.clear();
+      return deny(403, refusal, now);
+    }
+  }
+  if (!upstream_->host.address) return look_up(upstream_->host);
+  connect_to({*upstream_->host.address}, upstream_->port, now);
 }
 
 /// Reports an allowed connection, before it has any effect. False when it could not be.
@@ -235,6 +275,14 @@ bool ProxySession::open() {
   }
   open_ = true;
   return true;
+}
+
+void ProxySession::connect_to(std::vector<IpAddress> addresses, std::uint16_t port, Time now) {
+  record_.address = addresses.front().text();
+  if (!open()) return answer(500, "the connection could not be recorded", now);
+  stage_ = Stage::connect;
+  connector_.emplace(std::move(addresses), port, deadline_);
+  connect(now);
 }
 
 void ProxySession::connect(Time now) {
@@ -251,9 +299,9 @@ void ProxySession::connect(Time now) {
       const bool late = connector_->timed_out();
       const std::string problem = connector_->problem();
       connector_.reset();
+      const auto& [host, port] = request_.place;
       fail(late ? 504 : 502,
-           authority_text(request_.place.host, request_.place.port) +
-               " can't be reached: " + problem,
+           (upstream_ ? kAhead : authority_text(host, port)) + " can't be reached: " + problem,
            now);
     }
   }
@@ -261,6 +309,44 @@ void ProxySession::connect(Time now) {
 }
 
 void ProxySession::on_connected(Time now) {
+  if (!upstream_ || request_.form != ProxyRequest::Form::tunnel) return begin(now);
+  stage_ = Stage::upstream;
+  from_server_.clear();
+  to_server_.append(connect_head(request_.place, *upstream_));
+}
+
+/// The answer of the proxy ahead to CONNECT. Of a refusal the command gets to know the status
+/// alone.
+bool ProxySession::step_upstream(Time now) {
+  const auto bytes = from_server_.bytes();
+  const HeadEnd head = find_head_end(bytes.substr(0, kLongestResponseHead));
+  if (head.found == HeadEnd::Found::incomplete && bytes.size() < kLongestResponseHead &&
+      !server_.read_ended())
+    return false;
+  const auto read = read_server_response(
+      head.found == HeadEnd::Found::complete ? bytes.substr(0, head.size) : std::string_view(),
+      "HEAD");
+  const auto* response = std::get_if<ServerResponse>(&read);
+  if (response == nullptr) {
+    fail(502, kAhead + " gave no answer that can be read", now);
+    return true;
+  }
+  from_server_.drop(head.size);
+  if (response->is_interim()) return true;
+  if (response->status >= 300) {
+    fail(502, kAhead + " refused the tunnel: " + refusal_of(*response), now);
+    return true;
+  }
+  hop_sent_ = server_.written_bytes();
+  hop_received_ = server_.read_bytes() - from_server_.size();
+  const std::string early(from_server_.bytes());
+  from_server_.clear();
+  begin(now);
+  to_client_.append(early);
+  return true;
+}
+
+void ProxySession::begin(Time now) {
   if (request_.form == ProxyRequest::Form::tunnel) {
     stage_ = Stage::tunnel;
     to_client_.append("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -269,7 +355,8 @@ void ProxySession::on_connected(Time now) {
     from_client_.clear();
   } else {
     stage_ = Stage::exchange;
-    to_server_.append(forwarded_head(request_));
+    to_server_.append(upstream_ ? forwarded_head_to_proxy(request_, upstream_->authorization)
+                                : forwarded_head(request_));
     request_body_.emplace(request_.body);
     response_.reset();
     response_body_.reset();
@@ -354,6 +441,10 @@ bool ProxySession::step_response_head() {
   auto& response = std::get<ServerResponse>(read);
   if (response.is_interim()) {
     if (!request_.old_version) to_client_.append(returned_head(response, {}, true));
+    return true;
+  }
+  if (upstream_ && response.status == 407) {
+    fail(502, kAhead + " refused the request: " + refusal_of(response), now);
     return true;
   }
   const bool definite = response.body.kind != BodyFraming::Kind::until_close;
@@ -458,8 +549,10 @@ void ProxySession::close_record(const std::string& reason) {
   open_ = false;
   record_.state = EgressConnection::State::closed;
   record_.reason = reason;
-  record_.sent_bytes = server_.written_bytes();
-  record_.received_bytes = server_.read_bytes();
+  if (stage_ != Stage::upstream) {
+    record_.sent_bytes = server_.written_bytes() - hop_sent_;
+    record_.received_bytes = server_.read_bytes() - hop_received_;
+  }
   record_.duration =
       std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - started_);
   try {
@@ -488,7 +581,11 @@ void ProxySession::on_time(Time now) {
       break;
     case Stage::lookup:
       lookup_id_ = 0;
-      fail(504, request_.place.host.name + ": looking it up takes too long", now);
+      fail(504, (upstream_ ? kAhead : request_.place.host.name) + ": looking it up takes too long",
+           now);
+      break;
+    case Stage::upstream:
+      fail(504, kAhead + " does not answer", now);
       break;
     case Stage::connect:
       return connect(now);

@@ -14,6 +14,7 @@
 #include "policies/egress/proxy.h"
 #include "policies/egress/proxy_request.h"
 #include "policies/egress/server_response.h"
+#include "policies/egress/upstream.h"
 
 namespace sortie {
 
@@ -23,6 +24,7 @@ struct ProxyServices {
   NameLookup& lookup;
   const EgressLimits& limits;
   const EgressProxy::Report& report;
+  const ProxySettings& ahead;
   std::uint64_t requests = 0;  ///< so far
   std::uint64_t lookups = 0;
 };
@@ -62,6 +64,7 @@ class ProxySession {
     head,      ///< a request's head is read
     lookup,    ///< the host's addresses are looked up
     connect,   ///< one of them is connected to
+    upstream,  ///< the proxy ahead is asked for a tunnel
     tunnel,    ///< bytes go both ways
     exchange,  ///< one plain request and its response
     farewell,  ///< the last answer goes out
@@ -72,10 +75,15 @@ class ProxySession {
   bool step(Time now);
   bool step_head(Time now);
   void take_request(ProxyRequest request, Time now);
+  void look_up(const Host& host);
   void judge_addresses(std::vector<IpAddress> addresses, Time now);
+  void go_upstream(Time now);
   bool open();
+  void connect_to(std::vector<IpAddress> addresses, std::uint16_t port, Time now);
   void connect(Time now);
   void on_connected(Time now);
+  bool step_upstream(Time now);
+  void begin(Time now);
   bool step_tunnel();
   bool step_exchange(Time now);
   bool step_request_body();
@@ -106,6 +114,9 @@ class ProxySession {
 
   ProxyRequest request_;
   HostDecision decision_;
+  std::optional<UpstreamProxy> upstream_;  ///< what the request goes through
+  std::uint64_t hop_sent_ = 0;             ///< bytes to it that are not the command's
+  std::uint64_t hop_received_ = 0;
   std::uint64_t lookup_id_ = 0;
   std::optional<Connector> connector_;
 

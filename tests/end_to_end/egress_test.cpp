@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/connect_proxy.h"
+#include "tests/support/loopback_http.h"
 #include "tests/support/run_folder.h"
 #include "tests/support/test_authority.h"
 
@@ -52,13 +54,13 @@ class PackageServer {
 /// A run under a policy that lists the server, whose certificates the programs trust.
 void prepare(const RunFolder& folder, const PackageServer& server, const std::string& allow,
              const CassetteWriter& cassette) {
-  folder.write("work/ca.pem", "");
-  fs::copy_file(server.bundle(), folder.workspace() / "ca.pem",
+  folder.write("work/ca.crt", "");
+  fs::copy_file(server.bundle(), folder.workspace() / "ca.crt",
                 fs::copy_options::overwrite_existing);
   folder.write("net.yaml",
                "version: 1\nextends: [auto]\nnetwork:\n  mode: allow-list\n  allow: [" + allow +
-                   "]\nenvironment:\n  set: {CURL_CA_BUNDLE: ca.pem, GIT_SSL_CAINFO: ca.pem, "
-                   "PIP_CERT: ca.pem}\n");
+                   "]\nenvironment:\n  set: {CURL_CA_BUNDLE: ca.crt, GIT_SSL_CAINFO: ca.crt, "
+                   "PIP_CERT: ca.crt}\n");
   folder.write_task(cassette, "policy: net.yaml\nexpect: {changes: any}\n");
 }
 
@@ -98,7 +100,7 @@ BOOST_AUTO_TEST_CASE(curl_git_npm_and_pip_go_through_the_proxy) {
       "hello from git");
   if (has("/usr/bin/npm"))
     rows.emplace_back(
-        "mkdir $TMPDIR/n && C=$PWD/ca.pem && cd $TMPDIR/n && /usr/bin/npm install --cafile $C "
+        "mkdir $TMPDIR/n && C=$PWD/ca.crt && cd $TMPDIR/n && /usr/bin/npm install --cafile $C "
         "--fetch-retries 0 --no-audit --no-fund --registry " +
             server.url("/npm/") + " left-one && cat node_modules/left-one/index.js",
         "hello from npm");
@@ -200,14 +202,53 @@ BOOST_AUTO_TEST_CASE(nothing_else_is_reached) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(another_proxy_ahead_is_refused_loudly) {
-  const PackageServer server;
+BOOST_AUTO_TEST_CASE(a_companys_proxy_ahead_is_gone_through_with_credentials_no_command_sees) {
+  if (!has("/usr/bin/curl")) return;
+  const ConnectProxy company("Basic Y2k6c2VjcmV0LXdvcmQ=");  // ci:secret-word
+  const LoopbackHttp server([](const ReceivedRequest&) {
+    return ServedResponse{.bytes =
+                              "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\nhello from inside"};
+  });
+  const std::string place = "inside.example:" + std::to_string(server.port());
   const RunFolder folder;
-  prepare(folder, server, "packages.example.com", CassetteWriter().message("done"));
+  folder.write(
+      "net.yaml",
+      "version: 1\nextends: [auto]\nnetwork:\n  mode: allow-list\n  allow: ['" + place + "']\n");
+  folder.write_task(CassetteWriter()
+                        .shell({"bash", "-c", "curl -sS -p http://" + place + "/x; env; set"})
+                        .shell({"curl", "-sS", "-p", "http://other.example:80/"})
+                        .next()
+                        .message("done"),
+                    "policy: net.yaml\nexpect: {changes: any}\n");
   ProgramStart start = folder.start();
-  start.environment["HTTPS_PROXY"] = "http://user:hunter2@proxy.example:3128";
+  for (const char* name : {"HTTPS_PROXY", "HTTP_PROXY"})
+    start.environment[name] = "http://ci:secret-word@127.0.0.1:" + std::to_string(company.port());
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.output(0), "hello from inside"), folder.output(0));
+  BOOST_TEST(holds(folder.output(1), "403"), folder.output(1));
+  BOOST_REQUIRE(company.requests().size() == 1u);
+  BOOST_TEST(company.requests()[0].starts_with("CONNECT " + place + " "));
+  for (const std::string& text :
+       {folder.output(0), folder.output(1), end.printed(), folder.artifact("transcript.jsonl")}) {
+    BOOST_TEST(!holds(text, "secret-word"), text);
+    BOOST_TEST(!holds(text, "Y2k6c2VjcmV0"), text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_proxy_ahead_of_another_kind_is_refused_loudly) {
+  const RunFolder folder;
+  folder.write("net.yaml",
+               "version: 1\nextends: [auto]\nnetwork:\n  mode: allow-list\n  allow: "
+               "[packages.example.com]\n");
+  folder.write_task(CassetteWriter().message("done"), "policy: net.yaml\n");
+  ProgramStart start = folder.start();
+  start.environment["HTTPS_PROXY"] = "socks5://user:hunter2@proxy.example:1080";
   const ProgramEnd end = run_program(start);
   BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(holds(end.errors, "only proxies with an http:// address"), end.errors);
   BOOST_TEST(holds(end.errors, "name 'packages.example.com' in NO_PROXY"), end.errors);
   BOOST_TEST(!holds(end.errors, "hunter2"));
 }

@@ -158,7 +158,8 @@ void FakeResolver::hold(bool on) {
   changed_.notify_all();
 }
 
-ProxyFixture::ProxyFixture(const std::vector<std::string>& allow, EgressLimits limits) {
+ProxyFixture::ProxyFixture(const std::vector<std::string>& allow, EgressLimits limits,
+                           ProxySettings ahead) {
   proxy_ = std::make_unique<EgressProxy>(
       allow,
       [this](const EgressConnection& connection) {
@@ -167,7 +168,7 @@ ProxyFixture::ProxyFixture(const std::vector<std::string>& allow, EgressLimits l
         reports_.push_back(connection);
         changed_.notify_all();
       },
-      limits, resolver_);
+      limits, resolver_, std::move(ahead));
   Listener listener = listen_on_loopback();
   port_ = listener.port;
   proxy_->listen(std::move(listener.socket));

@@ -76,7 +76,8 @@ class FakeResolver : public HostResolver {
 /// A proxy on loopback, and all that it reported.
 class ProxyFixture {
  public:
-  explicit ProxyFixture(const std::vector<std::string>& allow, EgressLimits limits = {});
+  explicit ProxyFixture(const std::vector<std::string>& allow, EgressLimits limits = {},
+                        ProxySettings ahead = {});
   ~ProxyFixture();
 
   Fd connect() const { return connect_to(port_); }

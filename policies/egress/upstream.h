@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/net/proxy.h"
+#include "policies/egress/host.h"
+#include "policies/egress/proxy_request.h"
+
+namespace sortie {
+
+/// A proxy ahead of sortie's own: the company's.
+struct UpstreamProxy {
+  Host host;
+  std::uint16_t port = 0;
+  std::string authorization;  ///< the value of Proxy-Authorization, or ""
+};
+
+/// The proxy that leads to a place; nothing: it is connected to directly.
+/// @param form  a tunnel goes by HTTPS_PROXY, a plain request by HTTP_PROXY
+/// @throws InputError  for a proxy address that can't be used, never showing its password
+std::optional<UpstreamProxy> upstream_to(const ProxySettings& settings, const Authority& place,
+                                         ProxyRequest::Form form);
+
+/// The request for a tunnel through it (RFC 9110 §9.3.6).
+std::string connect_head(const Authority& place, const UpstreamProxy& upstream);
+
+}  // namespace sortie
