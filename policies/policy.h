@@ -79,7 +79,7 @@ struct PolicyLimits {
   int memory_percent = 80;   ///< of the machine's or container's
   int processes = 512;
   std::uint64_t file_size = 1ull << 30;
-  int open_files = 4096;
+  int open_files = 1024;
   std::uint64_t disk = 10ull << 30;
   std::uint64_t diff_file_size = 10ull << 20;
   std::uint64_t transcript = 200ull << 20;

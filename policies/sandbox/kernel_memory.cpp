@@ -15,7 +15,7 @@ constexpr int kFewestSockets = 64;
 
 }  // namespace
 
-KernelMemory read_kernel_memory() {
+std::uint64_t kernel_memory() {
   std::map<std::string, std::uint64_t> bytes;
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -29,13 +29,7 @@ KernelMemory read_kernel_memory() {
                           "SReclaimable:", "Balloon:", "Hugetlb:"})
     others += bytes[one];
   const std::uint64_t total = bytes["MemTotal:"];
-  return {.available = bytes["MemAvailable:"], .taken = total - std::min(total, others)};
-}
-
-std::uint64_t taken_since(const KernelMemory& then, const KernelMemory& now) {
-  const std::uint64_t taken = now.taken - std::min(now.taken, then.taken);
-  const std::uint64_t lacking = then.available - std::min(then.available, now.available);
-  return std::min(taken, lacking);
+  return total - std::min(total, others);
 }
 
 std::uint64_t most_held_by(int sockets, int open_files) {

@@ -34,7 +34,7 @@ std::uint64_t shared_once(const std::vector<pid_t>& commands) {
 }  // namespace
 
 LimitWatch::LimitWatch(const SandboxProfile& profile, const PrivateSets& sets)
-    : profile_(profile), sets_(sets), at_start_(read_kernel_memory()) {}
+    : profile_(profile), sets_(sets), kernel_at_start_(kernel_memory()) {}
 
 void LimitWatch::add_ended(const rusage& use) {
   // Blocks of 512 bytes, those of all descendants that were reaped included (getrusage(2)).
@@ -98,7 +98,8 @@ std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& com
     most = std::max(most, {use.sockets, command});
   }
   const std::uint64_t memory = profile_.memory_bytes;
-  const std::uint64_t held = std::min(taken_since(at_start_, read_kernel_memory()),
+  const std::uint64_t now = kernel_memory();
+  const std::uint64_t held = std::min(now - std::min(now, kernel_at_start_),
                                       most_held_by(sockets, profile_.limits.open_files));
   if (memory == 0 || held <= memory) return std::nullopt;
   return Excess{most.second, Ending::memory_limit,

@@ -14,6 +14,19 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// 700 MiB at most, and next to nothing of it in the process' own memory.
+constexpr const char* kFillSockets =
+    "exec python3 -c 'import socket, time\n"
+    "kept = []\n"
+    "for i in range(1700):\n"
+    "  pair = socket.socketpair()\n"
+    "  pair[0].setblocking(False)\n"
+    "  kept.append(pair)\n"
+    "  try:\n"
+    "    while True: pair[0].send(bytes(65536))\n"
+    "  except BlockingIOError: pass\n"
+    "time.sleep(60)'";
+
 /// A limit, and a command that runs into it.
 struct Reached {
   const char* name;
@@ -28,6 +41,12 @@ constexpr Reached kReached[] = {
     {"memory", [](SandboxProfile& profile) { profile.memory_bytes = 100 << 20; },
      "exec python3 -c 'x = b\"x\" * (200 << 20)\nwhile True: pass'", Ending::memory_limit,
      "memory limit 100.0 MiB reached (limits.memory): ", ""},
+    {"memory in the queues of sockets",
+     [](SandboxProfile& profile) {
+       profile.memory_bytes = 100 << 20;
+       profile.limits.open_files = 4096;
+     },
+     kFillSockets, Ending::memory_limit, " sockets", ""},
     {"processes", [](SandboxProfile& profile) { profile.limits.processes = 30; },
      "for i in $(seq 50); do sleep 100 & done; wait", Ending::process_limit,
      "process limit 30 reached (limits.processes): ", ""},
