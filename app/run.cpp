@@ -220,18 +220,23 @@ void Run::learn_secrets() {
   if (secrets_known_) return;
   secrets_known_ = true;
   proxy_ = proxy_of_environment();
+  auto known = known_secrets(inputs_.policy, environment_);
   // From a file or descriptor, no variable's value stands for the key.
   for (const auto& key : keys_.keys) {
     if (!key.value) continue;
-    secrets_.push_back(*key.value);
-    redactor_.add({key.variable, *key.value});
+    if (is_looked_for(*key.value, environment_)) {
+      secrets_.push_back(*key.value);
+      redactor_.add({key.variable, *key.value});
+    } else if (std::find(known.left_out.begin(), known.left_out.end(), key.variable) ==
+               known.left_out.end()) {
+      known.left_out.push_back(key.variable);
+    }
   }
   if (sign_in_) {
     const std::vector<Secret> tokens = sign_in_->file.secrets();
     redactor_.add_all(tokens);
     for (const Secret& token : tokens) secrets_.push_back(token.value);
   }
-  auto known = known_secrets(inputs_.policy, environment_);
   for (auto& secret : git_config_secrets(inputs_.workspace))
     known.values.push_back(std::move(secret));
   learn(redactor_, inputs_.policy, known.values);
@@ -241,7 +246,7 @@ void Run::learn_secrets() {
     take_environment_key(secret.name);  // erased: no variable of ours holds it any more
     // What the policy gives to commands, the canary may find there.
     const bool given = std::find(included.begin(), included.end(), secret.name) != included.end();
-    if (!given && !is_ordinary_value(secret.value, environment_)) secrets_.push_back(secret.value);
+    if (!given && is_looked_for(secret.value, environment_)) secrets_.push_back(secret.value);
   }
   for (const auto& [name, value] : environment_)
     if (value.find("://") != std::string::npos && !address_passwords(value).empty())
@@ -299,8 +304,8 @@ VerificationResult Run::verify(const std::string& phase, int round) {
   end_background();
   const VerificationOptions options = verification_options(phase, round);
   VerificationLauncher launcher(*confinement_);
-  auto result = run_verification(inputs_.task.verify.commands, launcher, events_, budget_, options,
-                                 stop());
+  auto result =
+      run_verification(inputs_.task.verify.commands, launcher, events_, budget_, options, stop());
   if (protected_paths_) {
     if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
       throw RunEnds{ExitCode::integrity,

@@ -192,12 +192,20 @@ void remove_proxy(Environment& environment) {
   }
 }
 
+namespace {
+
+/// A key of git's configuration, named in the way that git itself has for it: sortie sets variables
+/// of these names for commands, whatever the caller's say.
+bool names_git_key(const std::string& name) { return name.starts_with("GIT_CONFIG_KEY_"); }
+
+}  // namespace
+
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own) {
   const std::vector<Pattern> excluded = name_globs(policy.environment_exclude);
   std::vector<Secret> secrets;
   for (const auto& [name, value] : own) {
     const bool is_secret = any_matches(excluded, name) || policy.credentials.count(name) != 0;
-    if (is_secret && !value.empty()) secrets.push_back({name, value});
+    if (is_secret && !value.empty() && !names_git_key(name)) secrets.push_back({name, value});
   }
   return secrets;
 }

@@ -24,14 +24,19 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 /// Longer than a word may be without being taken for a secret, and yet said of settings.
 bool is_usual_word(std::string_view value) {
   static const std::vector<std::string_view> words = {
-      "administrator",  "anonymous",   "automatic",   "clipboard",   "codespaces",  "credential",
-      "credentials",    "defaults",    "deployment",  "developer",   "development", "disabled",
-      "docker-desktop", "environment", "example.com", "external",    "filesystem",  "gnome-keyring",
-      "ignore-case",    "interactive", "keychain",    "kubernetes",  "libsecret",   "localhost",
-      "127.0.0.1",      "0.0.0.0",     "optional",    "osxkeychain", "password",    "passwords",
-      "permissive",     "postgres",    "postgresql",  "production",  "qwertyuiop",  "read-all",
-      "read-only",      "read-write",  "readonly",    "required",    "root:root",   "secret-tool",
-      "undefined",      "us-intl",     "username",    "workspace",   "write-all"};
+      "administrator", "anonymous", "automatic", "clipboard", "codespaces", "credential",
+      "credentials", "defaults", "deployment", "developer", "development", "disabled",
+      "docker-desktop", "environment", "example.com", "external", "filesystem", "gnome-keyring",
+      "ignore-case", "interactive", "keychain", "kubernetes", "libsecret", "localhost", "127.0.0.1",
+      "0.0.0.0", "optional", "osxkeychain", "password", "passwords", "permissive", "postgres",
+      "postgresql", "production", "qwertyuiop", "read-all", "read-only", "read-write", "readonly",
+      "required", "root:root", "secret-tool", "undefined", "us-intl", "username", "workspace",
+      "write-all",
+      // What is given where a server wants some key, and does not look at it.
+      "changeme", "dummy-key", "fake-key", "lm-studio", "no-key", "no-key-required",
+      "no-key-needed", "not-needed", "not-required", "not-used", "placeholder", "sk-1234",
+      "sk-dummy", "sk-fake", "sk-no-key-required", "sk-none", "sk-placeholder", "sk-test",
+      "test-key", "token-abc123"};
   return std::find(words.begin(), words.end(), value) != words.end();
 }
 
@@ -80,11 +85,10 @@ class Collector {
       patterns_.push_back(Pattern::line_expression(expression));
   }
 
-  void secret(const std::string& name, std::string_view given, bool credential) {
+  void secret(const std::string& name, std::string_view given) {
     const std::string_view value = trimmed(given);
     if (value.empty()) return;
-    const bool too_short = value.size() < Redactor::kShortestSecret;
-    if (too_short || (!credential && is_ordinary_value(value, own_))) {
+    if (!is_looked_for(value, own_)) {
       known_.left_out.push_back(name);
       return;
     }
@@ -132,7 +136,7 @@ class Collector {
   void members(const std::string& name, const Json& value) {
     for (const auto& [key, member] : value.members()) {
       if (member.is_string() && names_secret(key)) {
-        if (!is_ordinary_value(member.text(), own_)) secret(name, member.text(), true);
+        if (is_looked_for(member.text(), own_)) secret(name, member.text());
       } else {
         members(name, member);
       }
@@ -156,13 +160,18 @@ bool is_ordinary_value(std::string_view value, const Environment& own) {
          names_existing_path(value);
 }
 
+bool is_looked_for(std::string_view given, const Environment& own) {
+  const std::string_view value = trimmed(given);
+  return value.size() >= Redactor::kShortestSecret && !is_ordinary_value(value, own);
+}
+
 KnownSecrets known_secrets(const Policy& policy, const Environment& own) {
   KnownSecrets known;
   Collector collector(policy, own, known);
   for (const Secret& secret : environment_secrets(policy, own))
-    collector.secret(secret.name, secret.value, policy.credentials.count(secret.name) != 0);
+    collector.secret(secret.name, secret.value);
   for (const Secret& secret : environment_secrets(policy, policy.environment_set))
-    collector.secret(secret.name, secret.value, false);
+    collector.secret(secret.name, secret.value);
   for (const auto* variables : {&own, &policy.environment_set}) {
     for (const auto& [name, value] : *variables) {
       collector.passwords(name, value);

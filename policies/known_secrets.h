@@ -13,7 +13,7 @@ namespace sortie {
 struct KnownSecrets {
   std::vector<Secret> values;
   /// Variables whose value is not looked for although their name asks for it: too short, or an
-  /// ordinary word (is_ordinary_value).
+  /// ordinary word (is_looked_for).
   std::vector<std::string> left_out;
 };
 
@@ -31,8 +31,13 @@ void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& 
 
 /// Whether a variable's value says nothing that would be worth hiding, and hiding it would shred
 /// the output: a number of up to 7 digits, a word of up to 7 letters, one of a list of longer ones
-/// ("localhost", "disabled"), the path of something that exists, or what a variable that commands
-/// see anyway holds too (USER, HOME, SHELL …). A credential variable's value never is.
+/// ("localhost", "disabled", "sk-no-key-required"), the path of something that exists, or what a
+/// variable that commands see anyway holds too (USER, HOME, SHELL …).
 bool is_ordinary_value(std::string_view value, const Environment& own);
+
+/// The one judgement of what is a secret where a name or a place asks for it, keys included: for
+/// what is redacted, for what may not leave in a diff, and for what the canary looks for. Blanks
+/// around a value say nothing; one of less than Redactor::kShortestSecret bytes is none.
+bool is_looked_for(std::string_view value, const Environment& own);
 
 }  // namespace sortie

@@ -17,7 +17,9 @@ fs::path workspace_path(const std::string& written, const fs::path& workspace,
   fs::path inside = path.is_absolute() ? path.lexically_normal().lexically_relative(workspace)
                                        : (folder / path).lexically_normal();
   if (inside.empty() || *inside.begin() == "..")
-    throw ToolError("The path " + written + " leads out of the workspace " + workspace.string());
+    throw ToolError("The path " + written + " leads out of the workspace " + workspace.string() +
+                    ", which the tools for files and a workdir are held to: only commands reach "
+                    "/tmp and HOME (cat it there, or copy it into the workspace)");
   if (!inside.has_filename()) inside = inside.parent_path();
   return inside.empty() ? fs::path(".") : inside;
 }

@@ -132,6 +132,32 @@ ModelServer telling_server() {
 
 BOOST_AUTO_TEST_SUITE(provider_key)
 
+// What the caller's surroundings hold besides is no proof that a key came out.
+BOOST_AUTO_TEST_CASE(a_key_that_says_nothing_raises_no_alarm) {
+  for (const char* key : {"none", "EMPTY", "ollama", "test", "bench", "sk-no-key-required"}) {
+    BOOST_TEST_CONTEXT(key) {
+      CassetteWriter cassette;
+      cassette.shell({"echo", key}).next().message("done");
+      ModelServer server(served(cassette));
+      const ProviderRun run;
+      run.write_task();
+      ProgramStart start = run.start(base_url(server));
+      start.environment["OPENAI_API_KEY"] = key;
+      start.environment["USER"] = key;
+      start.environment["GIT_CONFIG_COUNT"] = "1";
+      start.environment["GIT_CONFIG_KEY_0"] = "safe.directory";
+      start.environment["GIT_CONFIG_VALUE_0"] = "*";
+
+      const ProgramEnd end = run_program(start);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(run.output(0) == std::string(key) + "\n", run.output(0));
+      BOOST_TEST(header_value(server.requests().at(0).headers, "Authorization") ==
+                 std::string("Bearer ") + key);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_key_is_the_credential_of_requests_and_out_of_reach_of_tools) {
   const ProviderRun run;
   const ModelServer server(served(searching()));

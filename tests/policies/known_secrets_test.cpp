@@ -39,6 +39,8 @@ BOOST_AUTO_TEST_CASE(values_that_would_shred_the_output_are_left_out_and_said) {
       {"a path that does not", "/run/no/such/file", true},
       {"blanks around", "  s3cr3t-value \n", true},
       {"a key", "0123456789abcdef", true},
+      {"a local server's key", "ollama", false},
+      {"a long local server's key", "sk-no-key-required", false},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
@@ -62,10 +64,24 @@ BOOST_AUTO_TEST_CASE(the_names_under_which_ci_systems_and_services_hand_out_secr
     BOOST_TEST(looked_for({{name, "s3cret-v4lue"}}).empty(), name);
 }
 
-BOOST_AUTO_TEST_CASE(a_credential_is_looked_for_though_it_is_a_word) {
-  BOOST_TEST(
-      looked_for({{"OPENAI_API_KEY", "banana"}}) == std::set<std::string>{"OPENAI_API_KEY=banana"},
-      boost::test_tools::per_element());
+BOOST_AUTO_TEST_CASE(a_credential_is_judged_as_any_other_value) {
+  Policy policy;
+  policy.credentials["MY_PLACE"] = {};
+
+  BOOST_TEST(looked_for({{"MY_PLACE", "ollama"}}, policy) == std::set<std::string>(),
+             boost::test_tools::per_element());
+  BOOST_TEST(looked_for({{"MY_PLACE", "sk-0123456789"}}, policy) ==
+                 std::set<std::string>{"MY_PLACE=sk-0123456789"},
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_gits_configuration_in_the_environment_are_no_secrets) {
+  const KnownSecrets known = known_secrets({}, {{"GIT_CONFIG_COUNT", "1"},
+                                                {"GIT_CONFIG_KEY_0", "url.git@host:.insteadOf"},
+                                                {"GIT_CONFIG_VALUE_0", "https://host/"}});
+
+  BOOST_TEST(known.values.empty());
+  BOOST_TEST(known.left_out.empty());
 }
 
 BOOST_AUTO_TEST_CASE(passwords_in_addresses_are_secrets_of_any_variable) {
