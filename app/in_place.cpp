@@ -2,8 +2,10 @@
 
 #include <system_error>
 
+#include "app/linked_files.h"
 #include "core/base/error.h"
 #include "core/base/temporary.h"
+#include "core/base/text.h"
 #include "core/workspace/git_place.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/support.h"
@@ -12,6 +14,13 @@
 namespace sortie {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// More would be too many mounts for one command.
+constexpr std::size_t kMostLinked = 256;
+
+}  // namespace
 
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
     : workspace_(workspace) {
@@ -30,7 +39,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
                                                                  policy.approval,
                                                                  workspace,
                                                                  {},
-                                                                 {},
+                                                                 look_for_links(policy),
                                                                  plan,
                                                                  namespaces,
                                                                  no_namespaces_,
@@ -42,6 +51,27 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
 InPlace::~InPlace() {
   confinement_.reset();
   if (!private_folder_.empty()) remove_tree(private_folder_);
+}
+
+/// Files that are someone else's too are protected. What changes nothing is not looked at.
+std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
+  if (policy.sandbox != SandboxMode::workspace_write) return {};
+  LinkedFiles linked = find_linked_files(workspace_);
+  if (linked.paths.empty()) return {};
+  const std::string first = linked.paths.front().lexically_relative(workspace_).string();
+  const std::string which =
+      std::to_string(linked.paths.size()) +
+      (linked.paths.size() == 1 ? " file has" : " files have") +
+      " another name outside of this folder (hard links; the first: " + one_line(first, 200) + ")";
+  if (linked.paths.size() > kMostLinked) {
+    notes_.push_back(which + ": the command can write through them to what lies outside");
+    return {};
+  }
+  notes_.push_back(which +
+                   (no_namespaces_.empty()
+                        ? ": read-only for the command"
+                        : ": a change is found after the command, and the other name has it"));
+  return linked.paths;
 }
 
 void InPlace::keep_protected() {

@@ -22,17 +22,21 @@ class InPlace {
   ~InPlace();
 
   Confinement& confinement() { return *confinement_; }
+  /// What of the folder is not as safe from the command as the policy says, or read-only for it.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Puts back the protected paths that a command changed where no mount guards them: all of them
   /// without namespaces; with them, names that were not there at the start, since no mount point
   /// may be made in the user's own tree. @return these paths
   std::vector<std::string> restore_changed() { return protected_paths_->restore_changed(); }
 
  private:
+  std::vector<std::filesystem::path> look_for_links(const Policy& policy);
   void keep_protected();
 
   std::filesystem::path workspace_;
   std::filesystem::path private_folder_;
   std::string no_namespaces_;
+  std::vector<std::string> notes_;
   std::unique_ptr<Confinement> confinement_;
   std::unique_ptr<ProtectedPaths> protected_paths_;
 };

@@ -98,6 +98,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
     tell("sandbox: NONE by the policy: the command can do all that this user can");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
     tell("sandbox: as in a folder without git: " + why);
+  for (const auto& note : place.notes()) tell("sandbox: " + note);
   for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
 
   Command command;

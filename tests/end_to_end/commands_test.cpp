@@ -148,6 +148,29 @@ BOOST_AUTO_TEST_CASE(
   }
 }
 
+BOOST_AUTO_TEST_CASE(sandbox_writes_through_no_hard_link) {
+  for (const Caller& caller : all_callers()) {
+    if (!caller.namespaces) continue;  // there it is found afterwards
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("work/outside.txt", "as it was\n");
+      folder.write("work/twice.txt", "a\n");
+      std::filesystem::rename(folder.path("work/outside.txt"), folder.path("outside.txt"));
+      std::filesystem::create_hard_link(folder.path("outside.txt"), folder.path("work/linked.txt"));
+      std::filesystem::create_hard_link(folder.path("work/twice.txt"), folder.path("work/too.txt"));
+
+      const ProgramEnd end =
+          sandbox(folder, caller, "echo b > too.txt && cat linked.txt; echo x > linked.txt");
+
+      BOOST_TEST(end.status != 0);
+      BOOST_TEST(holds(end.output, "as it was"), end.output);
+      BOOST_TEST(holds(end.errors, "linked.txt): read-only for the command"), end.errors);
+      BOOST_TEST(read_file(folder.path("outside.txt")) == "as it was\n");
+      BOOST_TEST(read_file(folder.path("work/twice.txt")) == "b\n");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sandbox_ends_what_takes_too_long_or_is_not_there) {
   const RunFolder folder;
   folder.write("policy.yaml", "version: 1\nextends: [auto]\nlimits: {command_timeout: 200ms}\n");
