@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "app/git_view.h"
 #include "core/base/error.h"
 #include "core/workspace/git_info.h"
+#include "core/workspace/git_place.h"
 #include "core/workspace/git_programs.h"
 #include "policies/egress/connect_gate.h"
 #include "policies/toolchains.h"
@@ -277,6 +279,10 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   ConfinementInputs inputs = given;
   inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
                                 programs.included.end());
+  // Also where `.git` names another folder of the workspace.
+  const GitPlace git = find_git_place(inputs.workspace);
+  for (const fs::path& folder : {git.git_dir, git.common_dir})
+    if (!folder.empty()) inputs.protected_files.push_back(folder);
   profile_ = make_profile(inputs, own);
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);
@@ -297,10 +303,9 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
   environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
-  if (inputs.approval != Approval::full_auto) {
-    const fs::path found = read_git_info(seen).value_or(GitInfo{}).toplevel;
-    git_environment_ = one_repository(found.empty() ? seen : found);
-  }
+  show_git(inputs);
+  // The workspace is a file system of its own below the repository's.
+  if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
   engine_ =
       std::make_unique<Engine>(inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen),
                                folders, files_to_protect(inputs, seen), view_home(own));
@@ -314,6 +319,53 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);
   const auto& layers = keeper_->layers();
   missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());
+}
+
+/// The repository that commands are to find, as far as it is to be found.
+void Confinement::show_git(const ConfinementInputs& inputs) {
+  const fs::path& seen = workspace();
+  FoundGitView found = find_git_view({.workspace = inputs.workspace,
+                                      .out = inputs.out,
+                                      .home = profile_.home,
+                                      .hide = inputs.policy.hide,
+                                      .namespaces = inputs.namespaces});
+  profile_.git = std::move(found.view);
+  for (const fs::path& path : found.hidden) profile_.hide.push_back(quoted_glob(path));
+  if (!inputs.namespaces) clean_copies(inputs);
+  if (!found.problem.empty()) missing_.push_back("git: " + found.problem);
+  if (inputs.approval == Approval::full_auto) return;
+  const GitPlace repository = find_git_place(inputs.workspace);
+  const fs::path& toplevel = repository.toplevel;
+  fs::path place = toplevel.empty() ? seen : toplevel;
+  // One that is not shown, or that the class read-only can't be judged in, is none.
+  if (!found.problem.empty() || !why_git_is_refused(inputs.workspace).empty())
+    place = "/nonexistent";
+  else if (seen != inputs.workspace && toplevel == inputs.workspace)
+    place = seen;
+  git_environment_ = one_repository(place);
+  // The copy's own file may name the repository by a path that leads elsewhere from there.
+  if (place == seen && !toplevel.empty() && fs::is_regular_file(inputs.workspace / ".git"))
+    git_environment_["GIT_DIR"] = repository.git_dir.string();
+}
+
+/// Where nothing can be mounted the copy itself has none of the credentials; of the user's own tree
+/// that can't be had.
+void Confinement::clean_copies(const ConfinementInputs& inputs) {
+  for (const auto& [file, text] : profile_.git.files) {
+    if (!is_within(file, inputs.workspace)) continue;
+    if (inputs.mount.in_place || workspace() == inputs.workspace) {
+      missing_.push_back("git: commands can read the credentials in " + file.string());
+      continue;
+    }
+    const fs::path copy = workspace() / file.lexically_relative(inputs.workspace);
+    std::error_code error;
+    if (!fs::is_regular_file(copy, error)) continue;
+    struct stat status {};
+    if (::stat(copy.c_str(), &status) != 0) throw system_error("stat " + copy.string());
+    write_file(copy, text, status.st_mode & 07777);
+    if (::geteuid() == 0 && ::chown(copy.c_str(), status.st_uid, status.st_gid) != 0)
+      throw system_error("chown " + copy.string(), ExitCode::environment);
+  }
 }
 
 void Confinement::limit_to(StageLimits limits) {

@@ -72,6 +72,9 @@ class Confinement {
   Json layers_json() const;
 
  private:
+  void show_git(const ConfinementInputs& inputs);
+  void clean_copies(const ConfinementInputs& inputs);
+
   SandboxProfile profile_;
   std::filesystem::path outputs_;
   Environment environment_;

@@ -84,8 +84,9 @@ class Reader {
     for (; !ended_ && is_key_char(c); c = next()) key += lower(c);
     while (c == ' ' || c == '\t') c = next();
     std::string value;
-    if (c != '\n' && (c != '=' || !read_value(value))) return false;
-    settings_.push_back({std::move(key), std::move(value)});
+    const bool bare = c == '\n';
+    if (!bare && (c != '=' || !read_value(value))) return false;
+    settings_.push_back({std::move(key), std::move(value), bare});
     return true;
   }
 
@@ -132,7 +133,53 @@ class Reader {
   std::vector<GitSetting> settings_;
 };
 
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '\t')
+      result += "\\t";
+    else if (c == '\b')
+      result += "\\b";
+    else
+      (c == '"' || c == '\\' ? result += '\\' : result) += c;
+  }
+  return result;
+}
+
+/// Of a subsection only quotes and backslashes are escaped.
+std::string section_line(std::string_view key) {
+  const std::size_t first = key.find('.');
+  const std::size_t last = key.rfind('.');
+  std::string line = "[" + std::string(key.substr(0, first));
+  if (last > first) {
+    line += " \"";
+    for (const char c : key.substr(first + 1, last - first - 1)) {
+      if (c == '"' || c == '\\') line += '\\';
+      line += c;
+    }
+    line += '"';
+  }
+  return line + "]\n";
+}
+
 }  // namespace
+
+std::string write_git_config(const std::vector<GitSetting>& settings) {
+  std::string text;
+  std::string section;
+  for (const GitSetting& setting : settings) {
+    // Without a dot it stands before the first section, which git reads as well.
+    const std::size_t last = setting.key.rfind('.');
+    const std::string line = last == std::string::npos ? "" : section_line(setting.key);
+    if (line != section) text += section = line;
+    text += '\t' + setting.key.substr(last + 1);
+    if (!setting.bare) text += " = \"" + escaped(setting.value) + '"';
+    text += '\n';
+  }
+  return text;
+}
 
 std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text) {
   return Reader(text).read();

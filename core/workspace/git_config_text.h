@@ -11,6 +11,7 @@ namespace sortie {
 struct GitSetting {
   std::string key;    ///< as libgit2 gives it: section and name in lower case, "filter.Own.clean"
   std::string value;  ///< "" where there is none
+  bool bare = false;  ///< without "=", which means true
   bool operator==(const GitSetting&) const = default;
 };
 
@@ -19,5 +20,8 @@ struct GitSetting {
 /// and its grammar is not quite git's.
 /// @return the settings in the order written; nothing where git would refuse the file
 std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text);
+
+/// The text of a file with these settings, in their order, and nothing else: no comments.
+std::string write_git_config(const std::vector<GitSetting>& settings);
 
 }  // namespace sortie

@@ -1,15 +1,16 @@
 #include "core/workspace/git_secrets.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "core/base/address_passwords.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/pattern.h"
-#include "core/workspace/git_repository.h"
+#include "core/workspace/git_config_files.h"
+#include "core/workspace/git_place.h"
 
 namespace fs = std::filesystem;
 
@@ -17,92 +18,187 @@ namespace sortie {
 namespace {
 
 constexpr std::uint64_t kMostConfigBytes = 4u << 20;
-constexpr std::size_t kMostSubmodules = 200;
+constexpr std::size_t kMostModuleEntries = 10'000;
+constexpr std::size_t kMostTreeEntries = 4'000;
+constexpr int kDeepestRepository = 3;
 
-/// Names of keys whose value is a secret; libgit2 gives them in lower case.
+/// Names of keys whose value is a secret, in lower case.
 bool names_secret(std::string_view name) {
   for (const auto part : {"password", "passwd", "token", "secret", "apikey", "accesskey"})
     if (name.find(part) != std::string_view::npos) return true;
   return name == "pass" || name == "smtppass";
 }
 
-class SecretWalk {
- public:
-  void file(const fs::path& path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return;  // a pipe would be waited for without end
-    try {
-      // As it stands: commented lines are printed too.
-      add(address_passwords(read_file(path, kMostConfigBytes)));
-    } catch (const Error&) {
-      // Nor can commands read it.
-    }
-    GitConfig config;
-    if (git_config_open_ondisk(GitOut(config), path.c_str()) < 0) return;
-    git_config_iterator* iterator = nullptr;
-    if (git_config_iterator_new(&iterator, config.get()) < 0) return;
-    const GitHandle<git_config_iterator, git_config_iterator_free> held(iterator);
-    git_config_entry* entry = nullptr;
-    while (git_config_next(&entry, iterator) == 0)
-      key(entry->name, entry->value != nullptr ? entry->value : "");
+std::string_view name_of_key(std::string_view key) { return key.substr(key.rfind('.') + 1); }
+
+/// What "!f() { echo username=x; echo password=SECRET; }; f" says.
+std::vector<std::string> said_by_helper(const std::string& value) {
+  static const Pattern said =
+      Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
+  std::vector<std::string> found;
+  for (std::size_t at = 0;;) {
+    const auto match = said.find_group(value, at, 1);
+    if (!match) return found;
+    std::string one = value.substr(match->group_begin, match->group_end - match->group_begin);
+    if (!one.starts_with('$')) found.push_back(std::move(one));
+    at = match->end;
   }
+}
 
-  std::vector<Secret> secrets() const {
-    std::vector<Secret> list;
-    for (const std::string& value : values_) list.push_back({"git-config", value});
-    return list;
+/// Secrets for which the whole setting is left out.
+std::vector<std::string> secrets_of_value(const GitSetting& setting) {
+  const std::string_view name = name_of_key(setting.key);
+  if (name == "extraheader") return header_credentials(setting.value);
+  if (names_secret(name) && !setting.value.empty()) return {setting.value};
+  if (name == "helper") return said_by_helper(setting.value);
+  return {};
+}
+
+/// "https://user:password@host/x" → "https://host/x". Of other schemes the user stays: ssh needs
+/// it.
+std::string without_passwords(std::string text) {
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
+    const bool is_http =
+        text.substr(0, at).ends_with("http") || text.substr(0, at).ends_with("https");
+    at += 3;
+    const std::size_t end = std::min(text.find_first_of("/ \t\n\"'<>", at), text.size());
+    const std::size_t host = text.substr(at, end - at).rfind('@');
+    if (host == std::string::npos) continue;
+    const std::size_t colon = text.substr(at, host).find(':');
+    if (is_http)
+      text.erase(at, host + 1);
+    else if (colon != std::string::npos)
+      text.erase(at + colon, host - colon);
   }
+  return text;
+}
 
- private:
-  void key(const std::string& whole, const std::string& value) {
-    const std::string_view name = std::string_view(whole).substr(whole.rfind('.') + 1);
-    // A key may hold an address too: url.https://user:token@host/.insteadOf.
-    add(address_passwords(whole));
-    add(address_passwords(value));
-    if (name == "extraheader") add(header_credentials(value));
-    if (names_secret(name)) values_.insert(value);
-    if (name == "helper") helper(value);
-  }
-
-  /// "!f() { echo username=x; echo password=SECRET; }; f"
-  void helper(const std::string& value) {
-    static const Pattern said =
-        Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
-    for (std::size_t at = 0;;) {
-      const auto match = said.find_group(value, at, 1);
-      if (!match) return;
-      const std::string one =
-          value.substr(match->group_begin, match->group_end - match->group_begin);
-      if (!one.starts_with('$')) values_.insert(one);
-      at = match->end;
-    }
-  }
-
-  void add(const std::vector<std::string>& values) { values_.insert(values.begin(), values.end()); }
-
-  std::set<std::string> values_;
+/// What git reads of a file, and what it holds besides.
+struct ConfigText {
+  std::string bytes;
+  std::vector<GitSetting> settings;  ///< none where git refuses it
 };
+
+std::optional<ConfigText> read_config(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;  // a pipe would be waited for
+  try {
+    ConfigText text{read_file(file, kMostConfigBytes), {}};
+    text.settings = parse_git_config(text.bytes).value_or(std::vector<GitSetting>());
+    return text;
+  } catch (const Error&) {
+    return std::nullopt;  // nor can commands read it
+  }
+}
+
+std::set<std::string> secrets_in(const ConfigText& config) {
+  std::set<std::string> values;
+  const auto add = [&values](const std::vector<std::string>& more) {
+    values.insert(more.begin(), more.end());
+  };
+  // As it stands: commented lines are printed too.
+  add(address_passwords(config.bytes));
+  for (const GitSetting& setting : config.settings) {
+    // A key may hold an address too: url.https://user:token@host/.insteadOf.
+    add(address_passwords(setting.key));
+    add(address_passwords(setting.value));
+    add(secrets_of_value(setting));
+  }
+  return values;
+}
+
+std::string clean_text(const ConfigText& config) {
+  std::vector<GitSetting> kept;
+  for (const GitSetting& setting : config.settings)
+    if (secrets_of_value(setting).empty())
+      kept.push_back(
+          {without_passwords(setting.key), without_passwords(setting.value), setting.bare});
+  return write_git_config(kept);
+}
+
+/// The configuration files below a folder of a repository: of submodules, of other worktrees.
+void add_configs_below(const fs::path& folder, std::set<fs::path>& files) {
+  std::error_code error;
+  std::size_t count = 0;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (++count > kMostModuleEntries) return;
+    const std::string name = at->path().filename();
+    if (name == "objects" || name == "refs" || name == "logs" || name == "hooks")
+      at.disable_recursion_pending();
+    if (name == "config" || name == "config.worktree") files.insert(at->path());
+  }
+}
+
+void add_configs_of(const GitPlace& place, std::set<fs::path>& files) {
+  const fs::path dot_git = place.toplevel / ".git";
+  files.insert(dot_git / "config");  // also of one that is refused
+  if (place.git_dir.empty()) return;
+  for (const fs::path& objects : place.alternates) files.insert(objects.parent_path() / "config");
+  for (const fs::path& folder : {place.git_dir, place.common_dir}) {
+    files.insert(folder / "config");
+    files.insert(folder / "config.worktree");
+    for (const char* below : {"modules", "worktrees"}) add_configs_below(folder / below, files);
+  }
+  try {
+    const GitConfigFiles found = read_git_config(place);
+    files.insert(found.files.begin(), found.files.end());
+  } catch (const Error&) {  // whoever runs git there says what is wrong
+  }
+}
+
+/// Repositories that stand in the working tree: a second checkout of a CI job.
+void add_configs_in_tree(const fs::path& folder, int depth, std::size_t& count,
+                         std::set<fs::path>& files) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (++count > kMostTreeEntries) return;
+    std::error_code unknown;
+    const std::string name = at->path().filename();
+    if (name == "node_modules" || at->is_symlink(unknown) || !at->is_directory(unknown)) continue;
+    if (name == ".git") {
+      files.insert(at->path() / "config");
+      add_configs_below(at->path() / "modules", files);
+    } else if (depth > 0) {
+      add_configs_in_tree(at->path(), depth - 1, count, files);
+    }
+  }
+}
+
+/// Links resolved, so that none stands twice.
+std::set<fs::path> config_files(const fs::path& folder) {
+  std::set<fs::path> named;
+  const GitPlace place = find_git_place(folder);
+  if (!place.toplevel.empty()) add_configs_of(place, named);
+  std::size_t count = 0;
+  add_configs_in_tree(folder, kDeepestRepository, count, named);
+  std::set<fs::path> files;
+  for (const fs::path& file : named) {
+    std::error_code error;
+    fs::path real = fs::canonical(file, error);
+    if (!error) files.insert(std::move(real));
+  }
+  return files;
+}
 
 }  // namespace
 
 std::vector<Secret> git_config_secrets(const fs::path& folder) {
-  const FoundRepository repository = find_repository(folder);
-  if (!repository.handle) return {};
-  SecretWalk walk;
-  const fs::path common = git_repository_commondir(repository.handle.get());
-  walk.file(common / "config");
-  walk.file(fs::path(git_repository_path(repository.handle.get())) / "config.worktree");
-  std::error_code error;
-  std::size_t count = 0;
-  for (fs::recursive_directory_iterator at(common / "modules", error), end; !error && at != end;
-       at.increment(error)) {
-    if (++count > kMostSubmodules * 50) break;
-    const std::string name = at->path().filename();
-    if (name == "objects" || name == "refs" || name == "logs" || name == "hooks")
-      at.disable_recursion_pending();
-    if (name == "config") walk.file(at->path());
+  std::set<std::string> values;
+  for (const fs::path& file : config_files(folder))
+    if (const auto config = read_config(file)) values.merge(secrets_in(*config));
+  std::vector<Secret> secrets;
+  for (const std::string& value : values) secrets.push_back({"git-config", value});
+  return secrets;
+}
+
+std::vector<CleanGitConfig> clean_git_configs(const fs::path& folder) {
+  std::vector<CleanGitConfig> clean;
+  for (const fs::path& file : config_files(folder)) {
+    const auto config = read_config(file);
+    if (config && !secrets_in(*config).empty()) clean.push_back({file, clean_text(*config)});
   }
-  return walk.secrets();
+  return clean;
 }
 
 }  // namespace sortie

@@ -172,9 +172,13 @@ void allow_machine(Builder& builder, const SandboxProfile& profile) {
     if (path.empty() || path[0] != '/' || path.find_first_of("*?[") != std::string::npos) continue;
     hidden.push_back(std::filesystem::weakly_canonical(path, error));
   }
+  for (const auto& path : profile.git.covered) hidden.push_back(path);
+  // Nothing can be put in their place; git reads nothing at all without them.
+  for (const auto& [path, text] : profile.git.files) hidden.push_back(path);
   for (const char* folder : kSystemFolders) builder.allow_read_except(folder, hidden);
   for (const auto& path : profile.readable) builder.allow_read_except(path, hidden);
   for (const auto& path : profile.toolchains) builder.allow_read_except(path, hidden);
+  for (const auto& path : profile.git.folders) builder.allow_read_except(path, hidden);
   if (profile.network == NetworkMode::full) {
     // /etc/resolv.conf is a link into these where a resolver service writes it.
     for (const char* folder : {"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"})

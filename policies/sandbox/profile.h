@@ -10,6 +10,7 @@
 
 #include "core/workspace/mount_plan.h"
 #include "policies/policy.h"
+#include "policies/sandbox/git_view.h"
 
 namespace sortie {
 
@@ -19,6 +20,7 @@ struct SandboxProfile {
   SandboxMode mode = SandboxMode::workspace_write;
   NetworkMode network = NetworkMode::none;
   MountPlan mount;                              ///< the workspace
+  GitView git;                                  ///< of the repository around it
   std::vector<std::filesystem::path> readable;  ///< of the machine, shown read-only
   std::vector<std::filesystem::path> writable;  ///< beyond the workspace
   /// Of the machine, as named: shown, and what is written there is thrown away; without namespaces

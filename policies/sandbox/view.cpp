@@ -108,7 +108,7 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   Places places;
   add_machine(places, profile, path_variable);
   add_top_level(places, links);
-  const auto keep_private = [&](const fs::path& path, const char* folder) {
+  const auto keep_private = [&](const fs::path& path, const std::string& folder) {
     Place place;
     place.kind = Place::Kind::private_folder;
     place.folder = folder;
@@ -118,6 +118,10 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   keep_private("/var/tmp", "var-tmp");
   keep_private(profile.home.lexically_normal(), "home");
   add_toolchains(places, profile);
+  for (const auto& path : profile.git.folders)
+    add(places, path, Place::Kind::machine, Access::read_only);
+  for (std::size_t i = 0; i < profile.git.covered.size(); ++i)
+    keep_private(profile.git.covered[i], "covered-" + std::to_string(i));
   for (const auto& path : profile.writable) add(places, path, Place::Kind::own, Access::read_write);
 
   const fs::path& workspace = workspace_root(profile);
@@ -290,6 +294,7 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
           view.toolchains.push_back(path);
         break;
       case Place::Kind::private_folder:
+        make_folders(own.path() / place.folder);
         own.attach(place.folder, target);
         break;
       case Place::Kind::workspace:
@@ -347,7 +352,9 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
   make_devices(devices, own);
   View view;
   mount_places(places, source, own, profile, user, view);
+  for (const auto& path : profile.git.covered) make_mount_read_only(below_root(path));
   cover_paths(profile, own.path(), view);
+  lay_git_files(profile.git, own.path());
   make_mount_read_only(".");
   leave_machine();
   const fs::path& workspace = workspace_root(profile);

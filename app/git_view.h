@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "policies/sandbox/profile.h"
+
+namespace sortie {
+
+/// What the run's view of the repository depends on; all paths absolute, links resolved.
+struct GitViewInputs {
+  std::filesystem::path workspace;
+  std::filesystem::path out{};      ///< --out; "" for none
+  std::filesystem::path home{};     ///< private in the view
+  std::vector<std::string> hide{};  ///< the policy's paths.hide
+  bool namespaces = true;           ///< else nothing can be put in another thing's place
+};
+
+/// What is found for the view.
+struct FoundGitView {
+  GitView view;
+  std::vector<std::filesystem::path> hidden{};  ///< in the repository, by paths.hide
+  std::string
+      problem{};  ///< why commands don't find their repository, for people; "" where they do
+};
+
+/// The repository around the workspace as far as it lies outside: the working tree above it, a
+/// linked worktree's or submodule's folders, alternates; and the configurations that hold
+/// credentials. Never HOME or a folder above it. What paths.hide names is looked for at every depth
+/// of that working tree, in each of its folders, and what git tracks is not hidden, as in the
+/// workspace.
+FoundGitView find_git_view(const GitViewInputs& inputs);
+
+}  // namespace sortie
