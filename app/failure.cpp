@@ -1,7 +1,9 @@
 #include "app/failure.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <new>
@@ -39,6 +41,18 @@ Error failure_of(const std::exception& error) {
     return Error("the machine has no memory left for sortie", ExitCode::environment);
   }
   return Error(std::string("a bug in sortie: ") + error.what(), ExitCode::internal);
+}
+
+void check_open_files() {
+  constexpr rlim_t kNeeded = 160;
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= kNeeded) return;
+  const rlimit raised{std::min(kNeeded, now.rlim_max), now.rlim_max};
+  if (raised.rlim_cur >= kNeeded && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  throw Error("no more than " + std::to_string(now.rlim_max) +
+                  " files may be open here, and sortie needs " + std::to_string(kNeeded) +
+                  ": raise 'ulimit -n' or the container's limit (nofile)",
+              ExitCode::environment);
 }
 
 void check_current_folder() {

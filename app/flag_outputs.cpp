@@ -143,14 +143,14 @@ std::vector<Input> files_read(const RunOptions& options, const RunInputs& inputs
 std::string problem_of(const Output& output, const RunOptions& options,
                        const std::vector<Input>& inputs) {
   if (const auto number = named_descriptor(output.path)) return problem_of_descriptor(*number);
+  const fs::path inside = real(output.path).lexically_relative(real(options.out));
+  if (!inside.empty() && *inside.begin() != "..")
+    return "lies in --out, whose files are the run's own; what it asks for is written there anyway";
   const Target target = target_at(output.path);
   if (!target.problem.empty()) return target.problem;
   if (target.kind == Target::Kind::written_into) return "";
   for (const Input& input : inputs)
     if (is_same_file(output.path, input.path)) return "is " + input.what + ", which the run reads";
-  const fs::path inside = real(output.path).lexically_relative(real(options.out));
-  if (!inside.empty() && *inside.begin() != "..")
-    return "lies in --out, whose files are the run's own; what it asks for is written there anyway";
   return "";
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,12 +18,28 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256u << 10;
 constexpr std::size_t kHeldBytes = 64u << 10;
+constexpr std::chrono::hours kLongestPause{1};
 /// No command is longer (execve(2)); a line beyond it is denied without being kept.
 constexpr std::size_t kMaxLine = 8u << 20;
 
 bool input_waits() {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   return ::poll(&input, 1, 0) == 1;
+}
+
+/// Whoever asks may take his time, but not for ever.
+void wait_for_input() {
+  const auto last = std::chrono::steady_clock::now() + kLongestPause;
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(last - std::chrono::steady_clock::now());
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (left.count() > 0 && ::poll(&input, 1, static_cast<int>(left.count())) != 0) {
+      if (input.revents != 0 || errno != EINTR) return;
+      continue;
+    }
+    throw InputError("stdin: no line for an hour, and its end was not reached");
+  }
 }
 
 /// Reads lines and answers them.
@@ -32,6 +49,7 @@ class Batch {
 
   ExitCode run() {
     for (;;) {
+      wait_for_input();
       const ssize_t size = ::read(STDIN_FILENO, buffer_.data(), buffer_.size());
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) throw Error("stdin: " + errno_text(errno), ExitCode::environment);

@@ -1,6 +1,7 @@
 #include "core/base/channel.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::size_t kMaxDescriptors = 8;
 constexpr std::size_t kMaxMessage = 64 * 1024;
+/// For the other end to take or bring a message: both are ours, and answer at once.
+constexpr timeval kLongestWait{120, 0};
 
 }  // namespace
 
@@ -21,7 +24,12 @@ Channel make_channel() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     throw system_error("socketpair");
-  return {Fd(ends[0]), Fd(ends[1])};
+  Channel channel{Fd(ends[0]), Fd(ends[1])};
+  for (const Fd* end : {&channel.ours, &channel.theirs}) {
+    ::setsockopt(end->get(), SOL_SOCKET, SO_SNDTIMEO, &kLongestWait, sizeof kLongestWait);
+    ::setsockopt(end->get(), SOL_SOCKET, SO_RCVTIMEO, &kLongestWait, sizeof kLongestWait);
+  }
+  return channel;
 }
 
 bool send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors) {
@@ -83,7 +91,8 @@ ChannelMessage receive_message(int socket, Wait wait) {
   ssize_t count = 0;
   do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait == Wait::no ? MSG_DONTWAIT : 0));
   while (count < 0 && errno == EINTR);
-  result.closed = count == 0 || (count < 0 && errno != EAGAIN);
+  // One that is waited for and does not come is as good as gone (SO_RCVTIMEO, socket(7)).
+  result.closed = count == 0 || (count < 0 && (wait == Wait::yes || errno != EAGAIN));
   result.bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   if (count < 0) return result;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;

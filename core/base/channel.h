@@ -21,6 +21,7 @@ struct Channel {
   Fd theirs;
 };
 
+/// An end that takes or brings nothing for two minutes counts as gone.
 /// @throws Error  when the system has no descriptors left
 Channel make_channel();
 
@@ -33,7 +34,8 @@ bool send_message(int socket, std::string_view bytes, const std::vector<int>& de
 int send_descriptor(int socket, int descriptor) noexcept;
 
 enum class Wait { yes, no };
-/// One message of up to 64 KiB; with Wait::no nothing there is an empty, unclosed message.
+/// One message of up to 64 KiB; with Wait::no nothing there is an empty, unclosed message, with
+/// Wait::yes one that does not come within the channel's limit is a closed one.
 ChannelMessage receive_message(int socket, Wait wait);
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/workspace/git_repository.h"
+#include "core/workspace/rule_files.h"
 
 namespace sortie {
 namespace fs = std::filesystem;
@@ -59,6 +60,10 @@ bool GitContent::is_blob(const TrackedFile& file, std::string_view content) {
 
 /// "" where it is not specified, "-" where it is unset, "+" where it is set.
 std::string GitContent::attribute(const std::string& path, const char* name) const {
+  const char* const toplevel = git_repository_workdir(repository_->found.handle.get());
+  if (toplevel != nullptr &&
+      !blocking_rule_file(toplevel, prefix_ + path, ".gitattributes").empty())
+    return "";  // no rules that could be known
   const char* value = nullptr;
   if (git_attr_get(&value, repository_->found.handle.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                    (prefix_ + path).c_str(), name) < 0)

@@ -3,6 +3,7 @@
 #include <git2/sys/repository.h>
 
 #include "core/base/file_name.h"
+#include "core/workspace/rule_files.h"
 
 namespace fs = std::filesystem;
 
@@ -18,6 +19,14 @@ GitRepository repository_for_rules(const fs::path& root) {
   check_git(git_repository_set_config(repository.get(), config.get()), "ignore rules");
   check_git(git_repository_set_workdir(repository.get(), root.c_str(), 0), "ignore rules");
   return repository;
+}
+
+void refuse_blocking(git_repository* repository, const std::string& path, const char* name) {
+  const char* const toplevel = git_repository_workdir(repository);
+  if (toplevel == nullptr) return;
+  if (const auto file = blocking_rule_file(toplevel, path, name); !file.empty())
+    throw Error(path_text(file) + ": is no regular file, and git would wait for it",
+                ExitCode::environment);
 }
 
 unsigned canonical_mode(unsigned mode) {
@@ -83,6 +92,7 @@ bool StartState::tracked(const std::string& path) const {
 }
 
 bool StartState::ignored(const std::string& path) const {
+  refuse_blocking(repository_.get(), in_repository(path), ".gitignore");
   int ignored = 0;
   const int result =
       git_ignore_path_is_ignored(&ignored, repository_.get(), in_repository(path).c_str());
@@ -92,6 +102,7 @@ bool StartState::ignored(const std::string& path) const {
 
 bool StartState::lfs(const std::string& path) const {
   if (!has_repository_) return false;
+  refuse_blocking(repository_.get(), in_repository(path), ".gitattributes");
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                          in_repository(path).c_str(), "filter"),

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace sortie {
+
+/// libgit2 opens the ignore and attribute files on the way to a path as they are: of a pipe it
+/// would wait for the other end, without a limit.
+/// @param toplevel  of the repository's working tree
+/// @param path      relative to it
+/// @param name      ".gitignore" or ".gitattributes"
+/// @return          the first of them that is neither a regular file nor a folder; "" for none
+std::filesystem::path blocking_rule_file(const std::filesystem::path& toplevel,
+                                         const std::string& path, const char* name);
+
+}  // namespace sortie

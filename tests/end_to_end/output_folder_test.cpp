@@ -1,0 +1,147 @@
+// Which folders --out may be, and what becomes of what stands in them.
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool says(const ProgramEnd& end, const std::string& part) {
+  return end.errors.find(part) != std::string::npos;
+}
+
+void write_staged_task(const RunFolder& folder) {
+  folder.write_task(CassetteWriter().message("the plan").next().message("done"), "");
+  folder.write("task.yaml",
+               "version: 1\nworkspace: {path: work}\npolicy: auto\nexpect: {changes: any}\n"
+               "model: {provider: replay, cassette: cassette.jsonl}\n"
+               "stages:\n  - {name: plan, prompt: Plan., save: plan.md}\n"
+               "  - {name: work, prompt: Work.}\n");
+}
+
+/// Starts a run that stays in a command, and kills it with all that is its own.
+void leave_a_killed_run(const RunFolder& folder) {
+  const std::string mark = folder.path("mark").string();
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "sleep 1000; : " + mark}).next().message("done"),
+      "policy: auto\n");
+  Program run(folder.plain_start());
+  BOOST_REQUIRE(wait_until([&] { return !processes_with(mark).empty(); }));
+  run.signal(SIGKILL);
+  BOOST_TEST(run.finish().status == 137);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(output_folder)
+
+BOOST_AUTO_TEST_CASE(a_folder_that_is_refused_stays_byte_for_byte_as_it_was) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  const struct {
+    const char* name;
+    std::vector<std::pair<std::string, std::string>> files;
+    const char* why;
+  } rows[] = {
+      {"own-lock", {{".lock", "mine\n"}}, "holds '.lock'"},
+      {"lock-and-more", {{".lock", "12"}, {"notes.txt", "mine"}}, "holds 'notes.txt'"},
+      {"notes", {{"notes.txt", "mine"}}, "holds 'notes.txt'"},
+      {"state", {{"state/terraform.tfstate", "mine"}}, "holds 'state'"},
+      {"blobs", {{"blobs/one", "mine"}}, "holds 'blobs'"},
+      {"result", {{"result.json", "{\"score\": 1}"}}, "holds 'result.json'"},
+      {"alike", {{".lock", "12"}, {"changes.diff.mine", "mine"}}, "holds 'changes.diff.mine'"},
+      {"temporary", {{".lock", "12"}, {".sortie-mine.tmp", "x"}}, "holds '.sortie-mine.tmp'"},
+  };
+  for (const auto& row : rows) {
+    for (const auto& [name, content] : row.files)
+      folder.write(std::string(row.name) + "/" + name, content);
+    const auto before = read_tree(folder.path(row.name));
+    for (const bool fresh : {false, true}) {
+      std::vector<std::string> flags = {"--out", folder.path(row.name).string()};
+      if (fresh) flags.emplace_back("--fresh");
+
+      const ProgramEnd end = run_program(folder.plain_start(flags));
+
+      BOOST_TEST(end.status == 2, row.name << ": " << end.errors);
+      BOOST_TEST(says(end, row.why), row.name << ": " << end.errors);
+      BOOST_TEST((read_tree(folder.path(row.name)) == before), row.name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_root_of_the_machine_is_no_output_folder) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  BOOST_TEST(run_program(folder.plain_start({"--out", "/"})).status == 2);
+  BOOST_TEST(!fs::exists("/.lock"));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_knows_what_its_stages_saved) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  for (int times = 0; times < 3; ++times) {
+    const ProgramEnd end = folder.run();
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(folder.artifact("plan.md") == "the plan\n");
+  }
+  folder.write("out/mine.md", "x");
+  const ProgramEnd end = run_program(folder.plain_start());
+  BOOST_TEST(end.status == 2);
+  BOOST_TEST(says(end, "holds 'mine.md'"), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_killed_run_left_is_known_and_fresh_discards_it) {
+  const RunFolder folder;
+  leave_a_killed_run(folder);
+  folder.write("out/.sortie-0123456789abcdef.tmp", "half of it");
+  folder.write("out/.events-aB3dE6", "");
+  write_staged_task(folder);
+
+  const ProgramEnd refused = run_program(folder.plain_start());
+  const ProgramEnd fresh = folder.run({"--fresh"});
+
+  BOOST_TEST(refused.status == 2);
+  BOOST_TEST(says(refused, "holds an unfinished run"), refused.errors);
+  BOOST_TEST(fresh.status == 0, fresh.errors);
+  BOOST_TEST(!fs::exists(folder.out() / ".sortie-0123456789abcdef.tmp"));
+  BOOST_TEST(!fs::exists(folder.out() / ".events-aB3dE6"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_run_that_was_killed_was_to_save_is_known_too) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  // As it stands after a kill between the first stage and the end.
+  Json running = Json::object({{"status", "running"}, {"run_id", "x"}});
+  running.set("saves", Json::array({"plan.md"}));
+  folder.write("out/result.json", write_json(running));
+
+  const ProgramEnd end = folder.run({"--fresh"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_previous_folder_that_is_no_runs_is_not_removed) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  folder.write("out.prev", "a file of mine");
+
+  const ProgramEnd end = run_program(folder.plain_start());
+
+  BOOST_TEST(end.status == 2);
+  BOOST_TEST(says(end, "is no folder"), end.errors);
+  BOOST_TEST(read_file(folder.path("out.prev")) == "a file of mine");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,156 @@
+// What the caller's process hands over: signals, limits, folders.
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "core/base/files.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool says(const ProgramEnd& end, const std::string& part) {
+  return end.errors.find(part) != std::string::npos;
+}
+
+void write_good_task(const RunFolder& folder) {
+  folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > b"}).next().message("done"),
+                    "policy: auto\n");
+}
+
+/// The program, started by a shell that does this first.
+ProgramStart after(const std::string& line, ProgramStart start) {
+  start.argv.insert(start.argv.begin(), {"bash", "-c", line + "; exec \"$0\" \"$@\""});
+  return start;
+}
+
+/// In the command line of what long_run() stays in.
+std::string mark_of(const RunFolder& folder) { return folder.path("mark").string(); }
+
+ProgramStart long_run(const RunFolder& folder) {
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "sleep 1000; : " + mark_of(folder)})
+                        .next()
+                        .message("done"),
+                    "policy: auto\n");
+  return folder.plain_start();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(surroundings)
+
+BOOST_AUTO_TEST_CASE(signals_that_the_caller_ignores_do_not_stop_the_program_from_working) {
+  const RunFolder folder;
+  write_good_task(folder);
+  for (const char* first :
+       {"trap '' CHLD", "trap '' PIPE", "trap '' CHLD PIPE TERM USR1 USR2 ALRM"}) {
+    const ProgramEnd run = run_program(after(first, folder.plain_start({"--fresh"})));
+    BOOST_TEST(run.status == 0, first << ": " << run.errors);
+    ProgramStart start;
+    start.argv = {sortie_binary(), "sandbox", "--policy", "auto", "--", "true"};
+    start.folder = folder.workspace();
+    const ProgramEnd sandbox = run_program(after(first, start));
+    BOOST_TEST(sandbox.status == 0, first << ": " << sandbox.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_nohup_ignores_stays_ignored_and_sigterm_ends_the_run) {
+  const RunFolder folder;
+  Program run(after("trap '' INT HUP TERM", long_run(folder)));
+  BOOST_REQUIRE(wait_until([&] { return !processes_with(mark_of(folder)).empty(); }));
+
+  run.signal(SIGINT);
+  run.signal(SIGHUP);
+  run.signal(SIGTERM);
+  const ProgramEnd end = run.finish();
+
+  // A second signal that counts would have ended it at once, without this.
+  BOOST_TEST(end.status == 143, end.errors);
+  BOOST_TEST(folder.result().string_at("status") == "interrupted");
+}
+
+BOOST_AUTO_TEST_CASE(commands_get_signals_as_they_usually_are) {
+  ProgramStart start;
+  const RunFolder folder;
+  start.argv = {sortie_binary(), "sandbox",          "--policy", "auto", "--", "grep", "-E",
+                "^Sig(Blk|Ign)", "/proc/self/status"};
+  start.folder = folder.workspace();
+  const ProgramEnd end = run_program(after("trap '' CHLD PIPE INT HUP QUIT", start));
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_at_any_moment_ends_with_its_code_and_leaves_no_half_of_a_run) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const RunFolder folder;
+    ProgramStart start = long_run(folder);
+    // As soon as there is anything that could be left half done, and before that.
+    for (const bool begun : {false, true}) {
+      Program run(start);
+      if (begun)
+        BOOST_REQUIRE(wait_until([&] { return fs::exists(folder.out() / "result.json"); }));
+      run.signal(signal);
+      const ProgramEnd end = run.finish();
+      const int code = signal == SIGINT ? 130 : 143;
+      // Killed before it was the program: the shell says the same code.
+      BOOST_TEST((end.status == code || (!begun && end.status == 128 + signal)), end.errors);
+      if (begun) BOOST_TEST(folder.result().string_at("status") == "interrupted");
+      BOOST_TEST(!fs::exists(folder.out() / "state"));
+      fs::remove_all(folder.out());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_machine_lacks_is_its_own_affair_and_named) {
+  const RunFolder folder;
+  write_good_task(folder);
+  fs::create_directory(folder.path("gone"));
+  const struct {
+    std::string first;
+    const char* why;
+  } rows[] = {
+      {"cd gone; rmdir ../gone", "the current folder is gone"},
+      {"ulimit -n 10", "no more than 10 files may be open"},
+      {"ulimit -n 100", "no more than 100 files may be open"},
+  };
+  for (const auto& row : rows) {
+    const ProgramEnd end = run_program(after(row.first, folder.plain_start({"--fresh"})));
+    BOOST_TEST(end.status == 7, row.first << ": " << end.errors);
+    BOOST_TEST(says(end, row.why), row.first << ": " << end.errors);
+  }
+  const ProgramEnd raised = run_program(after("ulimit -S -n 20", folder.plain_start({"--fresh"})));
+  BOOST_TEST(raised.status == 0, raised.errors);
+}
+
+BOOST_AUTO_TEST_CASE(too_few_processes_are_the_machines_affair) {
+  if (::getuid() != 0) {
+    BOOST_TEST_MESSAGE("skipped: only root can be another user, whose processes are counted");
+    return;
+  }
+  const RunFolder folder;
+  write_good_task(folder);
+  const Caller user{.name = "a user", .uid = 64321};
+  for (const char* first : {"ulimit -u 2", "ulimit -u 3", "ulimit -u 4", "ulimit -u 5"}) {
+    const ProgramEnd end = folder.run_as(user, after(first, folder.plain_start({"--fresh"})));
+    BOOST_TEST(end.status == 7, first << ": " << end.errors);
+    BOOST_TEST(says(end, "Resource temporarily unavailable"), first << ": " << end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_needs_no_home) {
+  const RunFolder folder;
+  write_good_task(folder);
+  ProgramStart start = folder.plain_start();
+  start.environment["HOME"] = "";
+  BOOST_TEST(run_program(start).status == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
