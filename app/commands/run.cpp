@@ -23,9 +23,11 @@ void add_run(CommandTable& table) {
                  "approval_override");
   app.add_option("-C,--cd", options->workspace, "workspace; default: the task's, else this folder");
   app.add_option("--out", options->out, "output folder")->capture_default_str();
-  app.add_option("--diff", options->diff, "also write the diff here on success; - is stdout");
+  app.add_option(
+      "--diff", options->diff,
+      "also write the diff here on success: a file, or a pipe, device or /dev/fd/N; - is stdout");
   app.add_option("-o,--output-last-message", options->last_message,
-                 "also write the final message here on success");
+                 "also write the final message here on success, as --diff; - is stdout");
   app.add_flag("--json", options->json, "live events on stdout, one JSON object a line");
   add_repeatable(app, "--var", options->variables, "template variable NAME=VALUE or NAME=@FILE");
   add_repeatable(app, "--var-file", options->variable_files, "file of NAME=VALUE lines");

@@ -113,6 +113,7 @@ Fd made_in_child(const std::function<void()>& become, const std::function<Fd()>&
   }
   channel.theirs.reset();
   ChannelMessage answer = receive_message(channel.ours.get(), Wait::yes);
+  ::kill(child, SIGKILL);  // it has done its part, or does not come to its end
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (answer.descriptors.size() == 1) return std::move(answer.descriptors.front());

@@ -241,7 +241,7 @@ std::map<std::string, Fd> open_devices() {
 void make_target(const fs::path& target, bool is_folder) {
   if (is_folder) return make_folders(target);
   make_folders(target.parent_path());
-  const Fd file(::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  const Fd file(::open(target.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644));
   if (!file && ::access(target.c_str(), F_OK) != 0)
     throw system_error("make " + target.string(), ExitCode::environment);
 }

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(a_flag_file_that_fails_withdraws_the_success_everywhere) {
                     "policy: auto\n");
 
   const ProgramEnd end = folder.run({"--output-last-message", folder.path("message").string(),
-                                     "--diff", folder.path("no/such/folder/diff").string()});
+                                     "--diff", "/dev/full"});
 
   BOOST_TEST(end.status == 7, end.errors);
   BOOST_TEST(end.output.empty());

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_SUITE(hostile_places)
 BOOST_AUTO_TEST_CASE(a_pipe_in_out_is_not_waited_for) {
   const RunFolder folder;
   write_plain_task(folder);
-  fs::create_directories(folder.out());
+  folder.write("out/.lock", "1");
   BOOST_REQUIRE(::mkfifo((folder.out() / "result.json").c_str(), 0644) == 0);
 
   BOOST_TEST(folder.run().status == 2);
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(links_laid_in_out_lead_no_output_elsewhere) {
   folder.write("work/big.txt", std::string(200'000, 'x'));
   folder.write_task(CassetteWriter().shell({"cat", "big.txt"}).next().message("done"),
                     "policy: strict\nexpect: {changes: any}\n");
-  fs::create_directories(folder.out());
+  folder.write("out/.lock", "1");
   fs::create_directories(folder.path("victim"));
   fs::create_directory_symlink(folder.path("victim"), folder.out() / "blobs");
   fs::create_directories(folder.path("sortie-state-victim"));
