@@ -130,7 +130,6 @@ int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::strin
     return static_cast<int>(ExitCode::usage);
   }
   check_current_folder();
-  check_open_files();
   return static_cast<int>(table.bodies.at(&chosen_command(root))());
 }
 

@@ -1,6 +1,8 @@
 #include "app/failure.h"
 
+#include <linux/magic.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +45,14 @@ Error failure_of(const std::exception& error) {
   return Error(std::string("a bug in sortie: ") + error.what(), ExitCode::internal);
 }
 
-void check_open_files() {
+void check_machine() {
+  // Without it, what is meant for a descriptor would be written to the disk below.
+  struct statfs proc {};
+  if (::statfs("/proc", &proc) != 0 || proc.f_type != PROC_SUPER_MAGIC)
+    throw Error(
+        "/proc is not mounted here, and no sandbox can be set up without it: mount it "
+        "(mount -t proc proc /proc), or start the container with it",
+        ExitCode::environment);
   constexpr rlim_t kNeeded = 160;
   rlimit now{};
   if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= kNeeded) return;

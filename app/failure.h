@@ -16,9 +16,10 @@ inline constexpr const char* kHowToReport =
 /// cause; anything else is a bug.
 Error failure_of(const std::exception& error);
 
-/// Raises the limit of open files to what is needed, where the system lets it.
-/// @throws Error  environment: it does not
-void check_open_files();
+/// What a sandbox can't be set up without: /proc, and enough open files, whose limit is raised where
+/// the system lets it.
+/// @throws Error  environment: what is missing, and what to do
+void check_machine();
 
 /// @throws Error  environment: the folder in which the program was started is gone
 void check_current_folder();

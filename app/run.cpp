@@ -427,6 +427,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   RunOptions settled = options;
   settle_stdout(settled);
   RunInputs inputs = load_inputs(settled);
+  check_machine();
   check_diff_base(inputs);
   check_flag_outputs(settled, inputs);
   Run run(std::move(inputs), settled, style);

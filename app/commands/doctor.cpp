@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/confinement.h"
 #include "app/credential_report.h"
+#include "app/failure.h"
 #include "app/standard_output.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -111,6 +112,7 @@ struct Question {
 };
 
 Json examine(const Question& question) {
+  check_machine();
   const TryFolder folder;
   std::string why;
   namespaces_available(&why);

@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.h"
 #include "app/egress.h"
+#include "app/failure.h"
 #include "app/in_place.h"
 #include "app/signals.h"
 #include "app/standard_output.h"
@@ -76,6 +77,7 @@ void tell(const std::string& text) {
 }
 
 ExitCode run_sandboxed(const SandboxOptions& options) {
+  check_machine();
   Policy policy = load_policy(options.policy);
   if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
   if (options.mode == "workspace-write") policy.sandbox = SandboxMode::workspace_write;

@@ -145,6 +145,24 @@ BOOST_AUTO_TEST_CASE(too_few_processes_are_the_machines_affair) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_machine_without_proc_is_told_and_nothing_is_written_below_it) {
+  const RunFolder folder;
+  write_good_task(folder);
+  ProgramStart start = folder.plain_start();
+  start.argv.insert(start.argv.begin(),
+                    {"unshare", "-rm", "sh", "-c",
+                     "umount -l /proc || exit 99; \"$0\" \"$@\"; s=$?; ls /proc >&2; exit $s"});
+  const ProgramEnd end = run_program(start);
+  if (end.status == 99 || end.errors.find("unshare:") != std::string::npos) {
+    BOOST_TEST_MESSAGE("skipped: /proc can't be unmounted here: " << end.errors);
+    return;
+  }
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(says(end, "/proc is not mounted here"), end.errors);
+  BOOST_TEST(end.errors.ends_with("\n"));
+  BOOST_TEST(!says(end, "self"), end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_needs_no_home) {
   const RunFolder folder;
   write_good_task(folder);
