@@ -30,9 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Bytes of the outputs of a run that stand whole beside it.
-constexpr std::uint64_t kMostOutputs = 256u << 20;
-
 Isolation isolation_of(const std::string& name) {
   if (name == "overlay") return Isolation::overlay;
   if (name == "copy") return Isolation::copy;
@@ -169,7 +166,6 @@ struct Agent::State {
   Parts parts;
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
-  std::unique_ptr<WholeOutputs> outputs;
   std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<Approver> approver;
   std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
@@ -192,11 +188,8 @@ void Agent::State::make_model() {
 void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
-  if (const fs::path& folder = parts.confinement.outputs(); !folder.empty())
-    outputs = std::make_unique<WholeOutputs>(
-        folder, std::min<std::uint64_t>(kMostOutputs, inputs.policy.limits.disk));
   sessions = std::make_unique<ExecSessions>(
-      *launcher, SessionOutputs{parts.redactor, inputs.task.context.shown_output, outputs.get()});
+      *launcher, SessionOutputs{parts.redactor, inputs.task.context.shown_output, parts.outputs});
   const ToolSetParts set{.inputs = inputs,
                          .confinement = parts.confinement,
                          .launcher = *launcher,
@@ -205,7 +198,7 @@ void Agent::State::make_tools() {
                          .git = parts.git,
                          .diff = parts.diff,
                          .sessions = *sessions,
-                         .outputs = outputs.get(),
+                         .outputs = parts.outputs,
                          .run_tests = parts.run_tests};
   auto tools = sortie::make_tools(set, notes);
 
@@ -217,7 +210,8 @@ void Agent::State::make_tools() {
   options.judge = judge_options();
   options.absent = absent_tools(set);
   options.source = start_servers();
-  options.outputs = outputs.get();
+  options.outputs = parts.outputs;
+  options.touched_paths = parts.touched_paths;
   options.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
   };

@@ -23,6 +23,7 @@
 #include "core/workspace/workspace.h"
 #include "tools/git_diff.h"
 #include "tools/run_tests.h"
+#include "tools/whole_outputs.h"
 
 namespace sortie {
 
@@ -74,8 +75,10 @@ class Agent {
     std::function<void(const std::string&)> say;  ///< a line for the operator
     const Environment& own;                       ///< sortie's own, with the servers' tokens
     std::stop_token stop;
-    MakeDiff diff{};                                            ///< the run's, as it is now
+    WholeOutputs* outputs = nullptr;  ///< where outputs stand whole; nothing: nowhere
+    MakeDiff diff{};                  ///< the run's, as it is now
     std::function<std::vector<ChangedPath>()> changed_paths{};  ///< the same, by name alone
+    std::function<std::vector<std::string>()> touched_paths{};  ///< as in RegistryOptions
   };
   explicit Agent(Parts parts);
   ~Agent();

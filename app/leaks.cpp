@@ -136,10 +136,18 @@ class DiffReader {
     if (sign != '+') old_.add(content, hunk_.old_line++, sign == '-');
     if (sign != '+') --hunk_.old_count;
     if (sign == '-') return;
-    if (sign == '+' && content.find(kMarker) != std::string_view::npos)
+    if (sign == '+' && has_mark(content))
       leaks_.push_back({Leak::Kind::marker, "", place(hunk_.new_line)});
     new_.add(content, hunk_.new_line++, sign == '+');
     --hunk_.new_count;
+  }
+
+  bool has_mark(std::string_view line) const {
+    for (auto at = line.find(kMarker); at != line.npos; at = line.find(kMarker, at + 1)) {
+      const std::string_view name = line.substr(at + kMarker.size());
+      if (redactor_.has_name(name.substr(0, name.find(']')))) return true;
+    }
+    return false;
   }
 
   /// "diff --git a/X b/X": the only place that names a file whose content is binary.

@@ -14,7 +14,8 @@ namespace sortie {
 struct Leak {
   enum class Kind {
     value,   ///< a known secret
-    marker,  ///< an added line with "[REDACTED:": the model wrote what it saw instead of the value
+    marker,  ///< an added line with a mark of this run's redactor, "[REDACTED:NAME]": the model
+             ///< wrote what it saw instead of the value. Other programs have such marks too
     shape,   ///< an added token that no one knows of; it could be test data
   };
   Kind kind = Kind::value;

@@ -26,6 +26,7 @@
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper.h"
 #include "policies/sandbox/support.h"
+#include "tools/command_output.h"
 
 namespace sortie {
 namespace {
@@ -129,6 +130,9 @@ Environment Run::commands_environment() const {
 
 namespace {
 
+/// Bytes of the outputs of a run that stand whole beside it.
+constexpr std::uint64_t kMostOutputs = 256u << 20;
+
 /// Where outputs stand whole while the run lasts: gone with its state.
 std::filesystem::path make_outputs_folder(const std::filesystem::path& state) {
   std::error_code error;
@@ -158,6 +162,8 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
     protected_paths_ = std::make_unique<ProtectedPaths>(
         confinement_->workspace(), inputs_.workspace, confinement_->profile().protect);
   result_.layers = confinement_->layers_json();
+  outputs_ = std::make_unique<WholeOutputs>(
+      confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
 }
 
 void Run::start_record() {
@@ -269,6 +275,22 @@ void Run::prove_guarantees() {
     throw RunEnds{ExitCode::environment, missing, "sortie doctor says what this machine can do"};
 }
 
+namespace {
+
+/// As the output of any other command.
+class VerificationOutput : public OutputTaker {
+ public:
+  VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, WholeOutputs* whole)
+      : output_(redactor, shown_bytes, whole) {}
+  void feed(std::string_view bytes) override { output_.feed(bytes); }
+  CollectedOutput finish() override { return output_.finish(); }
+
+ private:
+  CommandOutput output_;
+};
+
+}  // namespace
+
 VerificationOptions Run::verification_options(const std::string& phase, int round) const {
   VerificationOptions options;
   options.workdir = confinement_->workspace();
@@ -279,6 +301,14 @@ VerificationOptions Run::verification_options(const std::string& phase, int roun
   options.shown_bytes = inputs_.task.context.shown_output;
   options.max_output_bytes = inputs_.policy.limits.output;
   options.redactor = &redactor_;
+  options.take_output = [this] {
+    return std::make_unique<VerificationOutput>(redactor_, inputs_.task.context.shown_output,
+                                                outputs_.get());
+  };
+  options.name_whole = [this](RunEvent& event, const std::string& path) {
+    if (!outputs_) return;
+    if (const auto whole = outputs_->find(path)) set_whole_output(event, *whole);
+  };
   return options;
 }
 

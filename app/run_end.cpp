@@ -163,7 +163,10 @@ RunEnd Run::run_end() const {
 
 void Run::close_record() {
   if (!transcript_) return;
-  events_.on(run_completed_event(turn_, run_end()));
+  RunEvent end = run_completed_event(turn_, run_end());
+  result_.digests.erase("transcript");  // of a record that has ended before
+  end.data.set("result", redactor_.json(result_json(result_, tally_), Audience::people));
+  events_.on(end);
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 

@@ -151,6 +151,7 @@ class Run {
   ProxySettings proxy_;
   ModelKeys keys_;
   std::optional<RunSignIn> sign_in_;
+  std::unique_ptr<WholeOutputs> outputs_;
   std::unique_ptr<Agent> agent_;
   std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
   bool answered_ = false;                    ///< the last message ended the agent's turn, and fits

@@ -6,6 +6,7 @@
 #include "core/agent/loop.h"
 #include "core/base/text.h"
 #include "core/model/image_refusal.h"
+#include "core/workspace/touched_paths.h"
 #include "core/workspace/tree_stamp.h"
 #include "policies/sandbox/keeper.h"
 
@@ -43,14 +44,29 @@ void Run::work() {
 
 void Run::start_agent() {
   agent_ = std::make_unique<Agent>(Agent::Parts{
-      inputs_, options_, keys_, sign_in_, proxy_, *confinement_, protected_paths_.get(), git_,
-      events_, redactor_, clock_, budget_, [this](std::stop_token stop) { return run_tests(stop); },
-      [this](const std::string& text) { progress_->say(text); }, environment_, stop(),
+      inputs_,
+      options_,
+      keys_,
+      sign_in_,
+      proxy_,
+      *confinement_,
+      protected_paths_.get(),
+      git_,
+      events_,
+      redactor_,
+      clock_,
+      budget_,
+      [this](std::stop_token stop) { return run_tests(stop); },
+      [this](const std::string& text) { progress_->say(text); },
+      environment_,
+      stop(),
+      outputs_.get(),
       [this](const std::string& only, const Pace& pace) {
         return make_diff(*workspace_, confinement_->view(), inputs_.workspace,
                          draft_options(inputs_, only, pace));
       },
-      [this] { return workspace_->changed_paths(confinement_->view()); }});
+      [this] { return workspace_->changed_paths(confinement_->view()); },
+      [touched = std::make_shared<TouchedPaths>(*workspace_)] { return touched->take(); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/output_buffer.h"
 #include "core/base/process.h"
 #include "core/base/terminal_text.h"
 
@@ -13,24 +12,23 @@ namespace {
 using std::chrono::milliseconds;
 
 /// The output of a command on its way: plain text, without secrets, head and tail of it.
-class Collector {
+class Collector : public OutputTaker {
  public:
-  Collector(const VerificationOptions& options)
+  explicit Collector(const VerificationOptions& options)
       : redactor_(options.redactor ? *options.redactor : nothing_, Audience::tools),
-        kept_(options.shown_bytes) {}
-  void feed(std::string_view bytes) { kept_.feed(redactor_.feed(text_.feed(bytes))); }
-  void finish(VerificationOutcome& outcome) {
+        kept_(options.shown_bytes, options.shown_bytes) {}
+  void feed(std::string_view bytes) override { kept_.feed(redactor_.feed(text_.feed(bytes))); }
+  CollectedOutput finish() override {
     kept_.feed(redactor_.feed(text_.finish()));
     kept_.feed(redactor_.finish());
-    outcome.output = kept_.render();
-    outcome.dropped_bytes = kept_.left_out_bytes();
+    return kept_.finish();
   }
 
  private:
   Redactor nothing_;
   TerminalText text_;
   StreamRedactor redactor_;
-  HeadTail kept_;
+  OutputBuffer kept_;
 };
 
 Command command_for(const VerifyCommand& verify, const Budget& budget,
@@ -51,14 +49,21 @@ VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, Eve
   events.on(verification_started_event(options.turn, record));
   VerificationOutcome outcome;
   outcome.command = verify.text;
-  Collector output(options);
+  const auto output =
+      options.take_output ? options.take_output() : std::make_unique<Collector>(options);
   outcome.exit = run_command(
       launcher, command_for(verify, budget, options),
-      [&](std::string_view bytes) { output.feed(bytes); }, stop);
-  output.finish(outcome);
+      [&](std::string_view bytes) { output->feed(bytes); }, stop);
+  CollectedOutput collected = output->finish();
+  outcome.output = std::move(collected.shown);
+  outcome.dropped_bytes = collected.left_out_bytes;
   outcome.passed = outcome.exit.success();
-  events.on(verification_completed_event(options.turn, record, outcome.exit, outcome.output,
-                                         outcome.dropped_bytes, outcome.passed));
+  RunEvent event =
+      verification_completed_event(options.turn, record, outcome.exit, collected.recorded,
+                                   outcome.dropped_bytes, outcome.passed);
+  if (collected.recorded != outcome.output) event.data.set("shown", outcome.output);
+  if (!collected.whole.empty() && options.name_whole) options.name_whole(event, collected.whole);
+  events.on(event);
   return outcome;
 }
 

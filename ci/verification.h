@@ -3,18 +3,31 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
 #include "core/base/launcher.h"
+#include "core/base/output_buffer.h"
 #include "core/base/redact.h"
 #include "core/task/task.h"
 
 namespace sortie {
+
+/// Takes the output of one command as it comes.
+class OutputTaker {
+ public:
+  virtual ~OutputTaker() = default;
+  virtual void feed(std::string_view bytes) = 0;
+  /// All of it, once all has been fed: plain text, redacted, valid UTF-8.
+  virtual CollectedOutput finish() = 0;
+};
 
 /// How one verification command went.
 struct VerificationOutcome {
@@ -42,6 +55,10 @@ struct VerificationOptions {
   std::uint64_t max_output_bytes = 64ull << 20;
   /// Replaces known secrets before the output is cut, so that no half of one is left; may be null.
   const Redactor* redactor = nullptr;
+  /// Keeps an output whole where it is shown in part; empty: head and tail of it are all there is.
+  std::function<std::unique_ptr<OutputTaker>()> take_output{};
+  /// Names the whole output at `path` in its record.
+  std::function<void(RunEvent& event, const std::string& path)> name_whole{};
 };
 
 /// Runs the commands in order and stops at the first that fails. Each gets its own timeout, or

@@ -387,6 +387,13 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
       record.verdict = "protected_path_changed";
     }
   }
+  const bool could_write = result.exit || result.worked_on_files || !result.changed_files.empty() ||
+                           result.details.find("session_id");
+  if (could_write && options_.touched_paths) {
+    auto touched = options_.touched_paths();
+    // A tool that says itself what it did knows better.
+    if (record.changed_files.empty()) record.changed_files = std::move(touched);
+  }
   RunEvent event = tool_output_event(turn, record);
   if (const std::string& path = result.collected->whole; !path.empty() && options_.outputs)
     if (const auto whole = options_.outputs->find(path)) set_whole_output(event, *whole);

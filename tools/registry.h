@@ -28,6 +28,9 @@ struct RegistryOptions {
   bool abort_on_denied = false;          ///< the first denial ends the run
   /// Asked after each command where it is set: protected paths that have changed. Any ends the run.
   std::function<std::vector<std::string>()> protected_changes{};
+  /// "A path", "M path", "D path" of what was touched since it was asked last, for the record of a
+  /// call that could write.
+  std::function<std::vector<std::string>()> touched_paths{};
   JudgeOptions judge{};
   /// Of tools that may become others; they stand behind the run's own. May be null.
   ToolSource* source = nullptr;

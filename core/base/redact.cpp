@@ -97,6 +97,17 @@ std::string Redactor::find(std::string_view text, Audience audience) const {
   return parts.empty() ? std::string() : parts.front().name;
 }
 
+bool Redactor::has_name(std::string_view name) const {
+  const Needles needles = this->needles();
+  for (const auto& names : needles->names)
+    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  const auto is_named = [&](const auto& shape) { return shape.name == name; };
+  const auto is_pattern = [&](const auto& pattern) { return pattern->name == name; };
+  return std::any_of(needles->patterns.begin(), needles->patterns.end(), is_pattern) ||
+         std::any_of(token_shapes().begin(), token_shapes().end(), is_named) ||
+         std::any_of(loose_shapes().begin(), loose_shapes().end(), is_named);
+}
+
 std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audience) const {
   std::vector<SecretPart> found;
   StreamRedactor stream(*this, needles(), audience);

@@ -67,6 +67,8 @@ class Redactor {
   /// All of them, in order, not overlapping.
   std::vector<SecretPart> find_all(std::string_view text,
                                    Audience audience = Audience::record) const;
+  /// Whether "[REDACTED:name]" can be a mark of this one's: of a known value, a pattern or a shape.
+  bool has_name(std::string_view name) const;
   /// Bytes of the longest known value in its longest coding: at most this much of a stream, line
   /// breaks not counted, is held back for known values.
   std::size_t longest() const { return needles()->longest; }

@@ -147,6 +147,7 @@ const RecordRow kRecords[] = {
       {"argv", "list"},
       {"exit", "exit"},
       {"output", "text"},
+      {"shown?", "text"},
       {"dropped_bytes", "count"},
       {"passed", "boolean"},
       {"cut?", "boolean"}}},
@@ -171,7 +172,8 @@ const RecordRow kRecords[] = {
       {"usage", "object"},
       {"durations", "object"},
       {"counts", "object"},
-      {"artifacts", "object"}}},
+      {"artifacts", "object"},
+      {"result?", "object"}}},
 };
 
 // Where a string, list or object may stand, a blob may stand in for it.

@@ -83,6 +83,9 @@ BOOST_AUTO_TEST_CASE(each_sample_succeeds_and_its_diff_applies) {
           run_program({.argv = {sortie_binary(), "verify", (sample.folder / "out").string()}})
               .status == 0);
       BOOST_TEST(!fs::exists(sample.folder / "out/state"));
+      // As in a real project, nothing that a run makes is left to git but the change.
+      const std::string result = read_file(sample.folder / "out/result.json");
+      BOOST_TEST(result.find("in .gitignore") == std::string::npos, result);
     }
   }
 }

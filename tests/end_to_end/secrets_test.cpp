@@ -221,6 +221,22 @@ BOOST_AUTO_TEST_CASE(marks_that_were_there_before_and_unknown_tokens_are_no_leak
   BOOST_TEST(holds(folder.artifact("result.json"), "what looks like a github-token at a.txt:1"));
 }
 
+// A project can have a redactor of its own, with tests of it.
+BOOST_AUTO_TEST_CASE(marks_of_other_programs_are_no_leak) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter()
+                        .patch(add_file("test_redact.py",
+                                        "assert clean(x) == '[REDACTED:email] [REDACTED:' + name"))
+                        .next()
+                        .message("done"),
+                    "policy: auto\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.artifact("changes.diff"), "+assert clean(x) == '[REDACTED:email]"));
+}
+
 BOOST_AUTO_TEST_CASE(a_finding_in_a_file_quotes_no_secret) {
   const RunFolder folder;
   folder.write_task(CassetteWriter().message("done"), "no_such_key: 's3cr3t-in-the-task'\n");

@@ -240,6 +240,70 @@ BOOST_AUTO_TEST_CASE(what_a_build_a_verification_and_git_leave_is_told) {
   BOOST_TEST(folder.result()["left_out"].items().front().string_at("reason") == "git-folder");
 }
 
+BOOST_AUTO_TEST_CASE(files_that_a_command_touched_are_on_its_record) {
+  for (const char* isolation : {"overlay", "copy"}) {
+    BOOST_TEST_CONTEXT(isolation) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "first\n");
+      folder.write("work/b.txt", "first\n");
+      folder.write("work/same.txt", "first\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", "echo more >> a.txt; rm b.txt; mkdir d; echo x > d/new"}).next();
+      cassette.patch("*** Begin Patch\n*** Add File: p.txt\n+p\n*** End Patch\n").next();
+      cassette.shell({"cat", "a.txt"}).next();
+      cassette.shell({"sh", "-c", "echo y > d/new; echo b > b.txt; rm p.txt"}).next();
+      cassette.message("done");
+      folder.write_task(cassette, "policy: auto\nbudget: {turns: 10}\n");
+
+      const ProgramEnd end = folder.run({"--isolation", isolation});
+
+      if (end.status == 7 && std::string(isolation) == "overlay") continue;  // not to be had here
+      BOOST_TEST(end.status == 0, end.errors);
+      const auto outputs = folder.records("tool.output");
+      BOOST_REQUIRE(outputs.size() == 4u);
+      using Strings = std::vector<std::string>;
+      BOOST_TEST(texts(outputs[0]["changed_files"]) == (Strings{"M a.txt", "D b.txt", "A d/new"}),
+                 boost::test_tools::per_element());
+      BOOST_TEST((texts(outputs[1]["changed_files"]) == Strings{"A p.txt"}));
+      BOOST_TEST(outputs[2]["changed_files"].items().empty());
+      BOOST_TEST(texts(outputs[3]["changed_files"]) == (Strings{"A b.txt", "M d/new", "D p.txt"}),
+                 boost::test_tools::per_element());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_output_of_a_verification_is_kept_whole) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "first\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.call("run_tests", Json::object()).next();
+  cassette.shell({"sh", "-c", "echo more >> a.txt"}).next();
+  cassette.message("done");
+  folder.write_task(cassette, "policy: auto\nverify: [\"seq 1 700000; echo the very end\"]\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  std::string whole;
+  for (int i = 1; i <= 700000; ++i) whole += std::to_string(i) + "\n";
+  whole += "the very end\n";
+  int seen = 0;
+  for (const Json& record : folder.records("verification.completed")) {
+    ++seen;
+    const std::string shown = record.string_at("shown");
+    BOOST_TEST(shown.size() < 20'000u);
+    BOOST_TEST(shown.ends_with("the very end\n"));
+    BOOST_TEST(shown.find("the whole output is in ") != std::string::npos);
+    const Json kept = with_blobs(record, folder.out() / "transcript.jsonl");
+    BOOST_TEST((kept.string_at("output") == whole));
+  }
+  BOOST_TEST(seen == 2);
+  BOOST_TEST(folder.output(0).find("the whole output is in ") != std::string::npos);
+  BOOST_TEST(verify_run(folder.out()).ok);
+}
+
 BOOST_AUTO_TEST_CASE(an_index_that_cannot_be_read_costs_no_work) {
   const RunFolder folder;
   folder.write("work/a.txt", "first\n");

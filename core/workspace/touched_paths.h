@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/workspace/manifest.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// Tells after each command which files it wrote to, made or removed, without reading one: by the
+/// names and times in the overlay's upper folder, or in the copy.
+///
+/// Cheap or not at all: past `most_entries` files there it gives up for the rest of the run.
+class TouchedPaths {
+ public:
+  static constexpr std::size_t kMostTold = 100;
+
+  explicit TouchedPaths(const Workspace& workspace, std::size_t most_entries = 5000);
+  /// What was touched since the last call, or since the start: "A path", "M path", "D path", sorted
+  /// by path; of more than kMostTold the first, and "… N more".
+  std::vector<std::string> take();
+
+ private:
+  using Stamps = std::map<std::string, FileStamp>;
+
+  Stamps look() const;
+  std::string line(const std::string& path, const FileStamp* was, const FileStamp* is) const;
+  bool stood_below(const std::string& path) const;
+
+  MountPlan plan_;
+  std::size_t most_entries_;
+  bool given_up_ = false;
+  Stamps known_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,141 @@
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+
+#include "core/base/files.h"
+#include "tests/support/run_folder.h"
+
+// `sortie verify` over result.json.
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+ProgramEnd verify(const fs::path& out) {
+  return run_program({.argv = {sortie_binary(), "verify", out.string()}});
+}
+
+/// A finished run with a denial, a failed verification and one that passed.
+struct FinishedRun : RunFolder {
+  FinishedRun() {
+    write("work/a.txt", "a\n");
+    commit_workspace();
+    CassetteWriter cassette;
+    cassette.shell({"rm", "-rf", "/etc"}).next().message("done at once");
+    cassette.shell({"sh", "-c", "echo b > a.txt"}).next().message("done now");
+    write("policy.yaml",
+          "version: 1\nextends: auto\ncommands:\n  - deny: [rm]\n    why: not in this job\n");
+    write_task(cassette, "policy: policy.yaml\nverify: {commands: [grep b a.txt], rounds: 2}\n");
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(verified_result)
+
+BOOST_AUTO_TEST_CASE(each_member_of_result_json_is_compared_with_the_transcript) {
+  const FinishedRun folder;
+  const ProgramEnd end = folder.run();
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  const ProgramEnd good = verify(folder.out());
+  BOOST_REQUIRE_MESSAGE(good.status == 0, good.errors);
+  const Json result = folder.result();
+  BOOST_REQUIRE(!result["denials"].items().empty());
+
+  for (const auto& [name, value] : result.members()) {
+    BOOST_TEST_CONTEXT(name) {
+      Json changed = result;
+      changed.set(name, name == "digests" ? Json::object({{"task", "sha256:other"}})
+                                          : Json::object({{"another", "value"}}));
+      write_file(folder.out() / "result.json", write_json_pretty(changed));
+
+      const ProgramEnd found = verify(folder.out());
+
+      BOOST_TEST(found.status == 8);
+      BOOST_TEST(found.errors.find(name == "run_id" ? "of run" : name) != std::string::npos,
+                 found.errors);
+
+      Json without = Json::object();
+      for (const auto& [other, kept] : result.members())
+        if (other != name) without.set(other, kept);
+      write_file(folder.out() / "result.json", write_json_pretty(without));
+      BOOST_TEST(verify(folder.out()).status == 8);
+    }
+  }
+  Json more = result;
+  more.set("approved_by", "somebody");
+  write_file(folder.out() / "result.json", write_json_pretty(more));
+  BOOST_TEST(verify(folder.out()).errors.find("approved_by") != std::string::npos);
+
+  write_file(folder.out() / "result.json", write_json_pretty(result));
+  BOOST_TEST(verify(folder.out()).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_result_that_is_missing_or_no_file_is_named) {
+  const FinishedRun folder;
+  BOOST_REQUIRE(folder.run().status == 0);
+  const fs::path file = folder.out() / "result.json";
+  fs::remove(file);
+
+  const ProgramEnd missing = verify(folder.out());
+  BOOST_TEST(missing.status == 8);
+  BOOST_TEST(missing.errors.find("result.json is missing") != std::string::npos, missing.errors);
+
+  fs::create_symlink("transcript.jsonl", file);
+  BOOST_TEST(verify(folder.out()).status == 8);
+  fs::remove(file);
+  write_file(file, "{\"status\":");
+  BOOST_TEST(verify(folder.out()).status == 8);
+}
+
+BOOST_AUTO_TEST_CASE(the_results_of_runs_of_all_kinds_fit) {
+  const struct {
+    const char* name;
+    const char* task;
+    int status;
+  } rows[] = {
+      {"failed", "policy: auto\nverify: {commands: ['false'], rounds: 1}\n", 1},
+      {"nothing to do", "policy: auto\nverify: {commands: ['true'], before: fail}\n", 0},
+      {"out of answers", "policy: strict\n", 5},
+      {"out of turns", "policy: auto\nbudget: {turns: 1}\n", 4},
+      {"cut", "policy: auto\nverify: ['seq 1 100000']\n", 0},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", "echo b > a.txt; seq 1 30000"}).next().message("done");
+      folder.write_task(cassette, row.task);
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      const ProgramEnd verified = verify(folder.out());
+      BOOST_TEST(verified.status == 0, verified.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_kept_is_compared_too) {
+  const RunFolder folder;
+  folder.write("work/.gitattributes", "*.bin filter=lfs\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo x > a.bin"}).next().message("done");
+  folder.write_task(cassette, "policy: auto\nverify: {commands: ['true'], rounds: 1}\n");
+  BOOST_REQUIRE(folder.run().status == 1);
+  BOOST_TEST(verify(folder.out()).status == 0);
+
+  write_file(folder.out() / "kept/a.bin", "y\n");
+
+  BOOST_TEST(verify(folder.out()).errors.find("kept/a.bin is not what was kept") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
