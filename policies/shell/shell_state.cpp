@@ -68,7 +68,8 @@ std::string why_printf_changes(std::span<const ScriptWord> operands) {
 std::string why_shell_is_not_seen(std::span<const ScriptWord> words) {
   std::vector<std::string> before;
   for (const ScriptWord& word : words) {
-    if (word.glob && !begins_literally(word.text) && read_shell_call(before).file.empty())
+    const bool may_be_option = !begins_literally(word.text) || word.text.front() == '+';
+    if (word.glob && may_be_option && read_shell_call(before).file.empty())
       return "a glob that begins so may become an option of " + before[0] +
              ", and -c runs the next word: write ./ before it";
     before.push_back(word.text);

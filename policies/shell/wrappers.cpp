@@ -242,7 +242,8 @@ ShellCall read_shell_call(Words argv) {
       }
       continue;
     }
-    if (word[0] == '-' && word.find('c') != std::string::npos) is_string = true;
+    // Shells take +c for -c.
+    if (word.find('c') != std::string::npos) is_string = true;
     // -o and -O take the next word as their value; in a cluster too ("-euo pipefail").
     if (word.back() == 'o' || word.back() == 'O') ++at;
   }

@@ -199,6 +199,8 @@ BOOST_AUTO_TEST_CASE(what_one_command_leaves_for_the_next_is_denied_even_with_a_
       {"printf '%1$n' PATH; ls", Effect::deny, "printf %n sets a variable"},
       {"bash ?c 'rm x'", Effect::deny, "may become an option of bash"},
       {"bash -O extglob *c 'rm x'", Effect::deny, "may become an option of bash"},
+      {"bash +?c 'rm x'", Effect::deny, "may become an option of bash"},
+      {"bash +c 'rm x'", Effect::deny, "what this shell would run is not seen"},
       {"/bin/sh [-]c 'rm x'", Effect::deny, "may become an option of /bin/sh"},
       {"bash scripts/a.sh *", Effect::allow, ""},
       {"bash ./*.sh", Effect::allow, ""},

@@ -53,6 +53,8 @@ BOOST_AUTO_TEST_CASE(a_shells_script_is_found_behind_its_options) {
   } rows[] = {
       {{"sh", "-c", "S"}, "S", ""},
       {{"bash", "-lc", "S", "a"}, "S", ""},
+      {{"bash", "+c", "S"}, "S", ""},
+      {{"dash", "+xc", "S"}, "S", ""},
       {{"bash", "-c", "-e", "S"}, "S", ""},
       {{"bash", "-euo", "pipefail", "-c", "S"}, "S", ""},
       {{"bash", "--noprofile", "--rcfile", "x", "-c", "--", "S"}, "S", ""},
