@@ -13,7 +13,6 @@
 #include "app/signals.h"
 #include "app/standard_output.h"
 #include "app/words.h"
-#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/redact.h"
 #include "core/base/text.h"

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
 
@@ -15,6 +16,8 @@ void print_out(std::string_view text, const std::stop_token& stop) {
   throw Error("stdout: " + write_problem(number), ExitCode::environment);
 }
 
-void print_error(std::string_view text) noexcept { write_within(STDERR_FILENO, text); }
+void print_error(std::string_view text) {
+  write_within(STDERR_FILENO, without_ci_commands(std::string(text), ci_systems()));
+}
 
 }  // namespace sortie

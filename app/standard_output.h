@@ -10,7 +10,8 @@ namespace sortie {
 ///                WriteLimits say
 void print_out(std::string_view text, const std::stop_token& stop = {});
 
-/// The same to stderr; where it can't be written nobody is told.
-void print_error(std::string_view text) noexcept;
+/// The same to stderr, where commands to a CI system are made harmless: what is said there names
+/// what others have written. Where it can't be written nobody is told.
+void print_error(std::string_view text);
 
 }  // namespace sortie

@@ -73,7 +73,7 @@ int shell_status(const ExitStatus& status) {
 
 /// A line on stderr; a name in it may be the repository's.
 void tell(const std::string& text) {
-  print_error(without_ci_commands("sortie: " + text + "\n", ci_systems()));
+  print_error("sortie: " + text + "\n");
 }
 
 ExitCode run_sandboxed(const SandboxOptions& options) {
