@@ -252,13 +252,6 @@ bool enter(const CommandPlaces& places) noexcept {
          ::unshare(CLONE_NEWNS) == 0;
 }
 
-/// The machine's out-of-memory killer takes these before anything else of the user's. Not for
-/// sortie, which would have to end the run in good order.
-void offer_to_be_killed() noexcept {
-  const Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (file) static_cast<void>(write_all(file.get(), "800"));
-}
-
 [[noreturn]] void be_first_process(const Command& command, const CommandLayers& layers,
                                    const CommandPlaces& places, CommandStreams streams,
                                    const Fd& report, bool namespaces) {
@@ -290,7 +283,6 @@ void offer_to_be_killed() noexcept {
       for (const auto& path : layers.profile.writable) make_tree_read_only(path.c_str());
     }
   }
-  offer_to_be_killed();
   Program program(command);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const Confinement confinement(command, layers, places, streams, null);

@@ -57,6 +57,13 @@ void wipe_environment() {
   if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
 }
 
+/// The machine's out-of-memory killer takes the commands, which inherit it, before anything else of
+/// the user's. The keeper is the smallest of them.
+void offer_to_be_killed() {
+  const Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(write_all(file.get(), "800"));
+}
+
 }  // namespace
 
 void settle(KeeperStart& start) {
@@ -74,6 +81,7 @@ void settle(KeeperStart& start) {
     ::prctl(PR_SET_DUMPABLE, 1);
     map_own_ids(start.uid, start.gid);
   }
+  offer_to_be_killed();
   ::prctl(PR_SET_DUMPABLE, 0);
   if (start.profile.use_namespaces) {
     // All its children die with process 1. Without a PID namespace it has to live on, to end them

@@ -99,6 +99,19 @@ BOOST_AUTO_TEST_CASE(what_reaches_a_limit_is_ended_and_says_which) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(commands_are_ended_first_where_the_machine_has_no_memory_left) {
+  for (const SandboxWay& way : sandbox_ways()) {
+    const std::string wrong = found_wrong(way, [&](Sandboxed& here) {
+      Keeper keeper(here.profile);
+      const Ran ran = run(keeper, here.shell("cat /proc/self/oom_score_adj"));
+      const Ran lowered = run(keeper, here.shell("echo 0 > /proc/self/oom_score_adj"));
+      return std::string(ran.output == "800\n" ? "" : said(ran)) +
+             (lowered.status.success() ? "a command lowers it\n" : "");
+    });
+    BOOST_TEST(wrong == "", way.name << ":\n" << wrong);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(cpu_time_is_bounded_by_the_longer_time_limit_on_all_processors) {
   Sandboxed here;
   here.profile.limits.command_timeout = std::chrono::seconds(7);

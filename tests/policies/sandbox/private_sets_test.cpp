@@ -71,6 +71,15 @@ class Commands {
   std::string marks_for(const Asked& asked) {
     std::string script;
     for (const auto& place : places_of(way_, here_)) script += "ls -d " + place + "/mark* 2>&-; ";
+    if (!way_.namespaces) {
+      // Metadata is open there (docs/sandbox.md), contents are not.
+      const std::string home = here_.profile.home.string();
+      script += "for d in " + home;
+      for (int set = 1; set < 12; ++set) script += ' ' + home + '-' + std::to_string(set);
+      script +=
+          "; do [ $d = $HOME ] && continue; cat $d/mark 2>&-; ls $d/tmp 2>&-; "
+          "{ echo x > $d/made; } 2>&- && echo writes $d; done; ";
+    }
     if (way_.namespaces) script += "ipcs -m | grep 0x; ipcs -q | grep 0x; ";
     return run_as(asked, script + "true").output;
   }
