@@ -22,6 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLock = ".lock";
+constexpr const char* kIgnoreFile = ".gitignore";
+
+/// Transcripts are nothing that `git add --all` should take along.
+void keep_out_of_git(const fs::path& folder) {
+  std::error_code error;
+  const fs::path file = folder / kIgnoreFile;
+  if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n");
+}
 
 bool is_inside(const fs::path& path, const fs::path& folder) {
   const fs::path relative = path.lexically_relative(folder);
@@ -72,6 +80,7 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   look();
   lock();
   set_aside(found);
+  keep_out_of_git(path_);
 }
 
 /// @throws Error  usage: it holds what is not a run's
@@ -138,6 +147,7 @@ void OutputFolder::set_aside(FoundRun found) {
       remove_tree(entry.path());
     }
   }
+  if (keep) keep_out_of_git(previous);
 }
 
 fs::path OutputFolder::make_state(const fs::path& workspace) {

@@ -24,10 +24,7 @@ MountPlan make_plan(const WorkspaceOptions& options) {
                  .upper = {},
                  .work = {},
                  .cover = {}};
-  const auto out = options.out.lexically_relative(options.root);
-  if (!options.out.empty() && !out.empty() && *out.begin() != ".." && out != ".") {
-    plan.cover.push_back(out);
-  }
+  plan.cover = output_folders(options);
   return plan;
 }
 

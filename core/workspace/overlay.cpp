@@ -233,10 +233,7 @@ MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& sta
                  .upper = state / "upper",
                  .work = state / "work",
                  .cover = {}};
-  const auto out = options.out.lexically_relative(options.root);
-  if (!options.out.empty() && !out.empty() && *out.begin() != ".." && out != ".") {
-    plan.cover.push_back(out);
-  }
+  plan.cover = output_folders(options);
   std::error_code error;
   fs::create_directories(state, error);
   if (error) throw Error(path_text(state) + ": " + error.message(), ExitCode::environment);

@@ -85,6 +85,10 @@ struct WorkspaceOptions {
   bool overlay_assumed = false;
 };
 
+/// The folders of the workspace that a run's own output is in, relative to it: --out, and the run
+/// before it that was moved to `OUT.prev`.
+std::vector<std::filesystem::path> output_folders(const WorkspaceOptions& options);
+
 /// Picks the isolation. @throws Error with ExitCode::environment, reason and remedy, where a mode
 /// asked for by name can't be had, or none can.
 std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options);
