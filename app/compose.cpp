@@ -37,14 +37,16 @@ Isolation isolation_of(const std::string& name) {
   return Isolation::automatic;
 }
 
-/// By the rules that judge the tools' reads; a glob concerns what git does not track.
+/// By the rules that judge the tools' reads.
 std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
   const char* home = std::getenv("HOME");
   const auto rules = std::make_shared<PathRules>(
-      inputs.policy, PathPlaces{.workspace = inputs.workspace, .home = home ? home : ""});
-  return [rules, workspace = inputs.workspace](const std::string& path) {
-    return rules->is_hidden(path) && !git_tracks(workspace, path);
-  };
+      inputs.policy, PathPlaces{.workspace = inputs.workspace,
+                                .out = {},
+                                .protected_files = {},
+                                .home = home ? home : "",
+                                .tracked = tracked_by_git(inputs.workspace)});
+  return [rules](const std::string& path) { return rules->is_hidden(path); };
 }
 
 /// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
@@ -217,6 +219,8 @@ void Agent::State::make_tools() {
   };
   if (auto* paths = parts.protected_paths)
     options.protected_changes = [paths] { return paths->restore_changed(); };
+  if (auto* made = parts.confinement.made_paths())
+    options.made_paths = [made] { return made->take(); };
   registry =
       std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
                                      parts.redactor, parts.clock, std::move(options));

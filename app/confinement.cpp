@@ -14,6 +14,7 @@
 #include "core/workspace/git_place.h"
 #include "core/workspace/git_programs.h"
 #include "policies/egress/connect_gate.h"
+#include "policies/sandbox/workspace_search.h"
 #include "policies/toolchains.h"
 
 namespace sortie {
@@ -306,12 +307,12 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   show_git(inputs);
   // The workspace is a file system of its own below the repository's.
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
-  engine_ =
-      std::make_unique<Engine>(inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen),
-                               folders, files_to_protect(inputs, seen), view_home(own));
+  engine_ = std::make_unique<Engine>(
+      inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), folders,
+      files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
   for (const auto& folder : folders) profile_.readable.push_back(folder);
   keeper_ = std::make_unique<Keeper>(profile_);
-  launcher_ = std::make_unique<ReadOnlyLauncher>(keeper_->launcher());
+  launcher_ = std::make_unique<ReadOnlyLauncher>(watch_made_paths());
   require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
@@ -366,6 +367,14 @@ void Confinement::clean_copies(const ConfinementInputs& inputs) {
     if (::geteuid() == 0 && ::chown(copy.c_str(), status.st_uid, status.st_gid) != 0)
       throw system_error("chown " + copy.string(), ExitCode::environment);
   }
+}
+
+Launcher& Confinement::watch_made_paths() {
+  if (!keeper_->layers().namespaces || is_view_read_only(profile_)) return keeper_->launcher();
+  made_paths_ = std::make_unique<MadePaths>(
+      Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)), profile_);
+  looking_launcher_ = std::make_unique<MadePathsLauncher>(keeper_->launcher(), *made_paths_);
+  return *looking_launcher_;
 }
 
 void Confinement::limit_to(StageLimits limits) {

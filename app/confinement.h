@@ -16,6 +16,7 @@
 #include "policies/policy.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper.h"
+#include "policies/sandbox/made_paths.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/read_only_launcher.h"
 
@@ -64,6 +65,9 @@ class Confinement {
   DiskFiles& view() { return *view_; }
   /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
   const std::filesystem::path& workspace() const { return workspace_root(profile_); }
+  /// What takes away the protected names that commands make; null where no mount guards those that
+  /// are there either, or nobody can make any.
+  MadePaths* made_paths() const noexcept { return made_paths_.get(); }
   /// Where outputs stand whole; "" for nowhere.
   const std::filesystem::path& outputs() const { return outputs_; }
   /// What of the sandbox is not to be had here, and why.
@@ -74,6 +78,7 @@ class Confinement {
  private:
   void show_git(const ConfinementInputs& inputs);
   void clean_copies(const ConfinementInputs& inputs);
+  Launcher& watch_made_paths();
 
   SandboxProfile profile_;
   std::filesystem::path outputs_;
@@ -81,6 +86,8 @@ class Confinement {
   Environment git_environment_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<MadePaths> made_paths_;
+  std::unique_ptr<Launcher> looking_launcher_;  ///< over the keeper's, for made_paths_
   std::unique_ptr<ReadOnlyLauncher> launcher_;
   std::unique_ptr<DiskFiles> view_;
   std::vector<std::string> missing_;

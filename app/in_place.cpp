@@ -9,7 +9,6 @@
 #include "core/workspace/git_place.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/support.h"
-#include "policies/sandbox/workspace_search.h"
 
 namespace sortie {
 
@@ -75,22 +74,19 @@ std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
 }
 
 void InPlace::keep_protected() {
-  const auto& globs = confinement_->profile().protect;
-  if (!confinement_->keeper().layers().namespaces) {
-    protected_paths_ = std::make_unique<ProtectedPaths>(workspace_, workspace_, globs);
-    if (private_folder_.empty()) return;
-    const fs::path folder = private_folder_ / "protected";
-    fs::create_directory(folder);
-    protected_paths_->keep_in(folder);
-    return;
-  }
-  std::vector<std::string> absent;
-  for (const auto& glob : globs) {
-    std::error_code error;
-    if (!has_wildcard(glob) && !fs::exists(fs::symlink_status(workspace_ / glob, error)))
-      absent.push_back(glob);
-  }
-  protected_paths_ = std::make_unique<ProtectedPaths>(workspace_, workspace_, std::move(absent));
+  if (confinement_->keeper().layers().namespaces) return;
+  protected_paths_ =
+      std::make_unique<ProtectedPaths>(workspace_, workspace_, confinement_->profile().protect);
+  if (private_folder_.empty()) return;
+  const fs::path folder = private_folder_ / "protected";
+  fs::create_directory(folder);
+  protected_paths_->keep_in(folder);
+}
+
+std::vector<std::string> InPlace::restore_changed() {
+  if (protected_paths_) return protected_paths_->restore_changed();
+  MadePaths* made = confinement_->made_paths();
+  return made ? made->take() : std::vector<std::string>();
 }
 
 }  // namespace sortie

@@ -25,9 +25,8 @@ class InPlace {
   /// What of the folder is not as safe from the command as the policy says, or read-only for it.
   const std::vector<std::string>& notes() const { return notes_; }
   /// Puts back the protected paths that a command changed where no mount guards them: all of them
-  /// without namespaces; with them, names that were not there at the start, since no mount point
-  /// may be made in the user's own tree. @return these paths
-  std::vector<std::string> restore_changed() { return protected_paths_->restore_changed(); }
+  /// without namespaces; with them, names that were not there at the start. @return these paths
+  std::vector<std::string> restore_changed();
 
  private:
   std::vector<std::filesystem::path> look_for_links(const Policy& policy);
@@ -38,7 +37,7 @@ class InPlace {
   std::string no_namespaces_;
   std::vector<std::string> notes_;
   std::unique_ptr<Confinement> confinement_;
-  std::unique_ptr<ProtectedPaths> protected_paths_;
+  std::unique_ptr<ProtectedPaths> protected_paths_;  ///< without namespaces
 };
 
 }  // namespace sortie

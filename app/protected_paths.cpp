@@ -101,14 +101,16 @@ ProtectedPaths::Stamp ProtectedPaths::stamp_of(const struct stat& status) {
 }
 
 std::vector<fs::path> ProtectedPaths::find() const {
-  std::vector<fs::path> paths;
+  std::set<fs::path> paths;
   for (const auto& name : names_) {
     const fs::path path = fs::path(name).lexically_normal();
-    if (path.is_relative() && *path.begin() != "..") paths.push_back(path);
+    if (path.is_relative() && *path.begin() != "..") paths.insert(path);
   }
+  const std::vector<fs::path> names(paths.begin(), paths.end());
+  for (auto& path : search_names(tree_, names)) paths.insert(std::move(path));
   bool complete = true;  // what lies beyond is judged by the check of the diff
-  for (auto& path : search_globs(tree_, wildcards_, &complete)) paths.push_back(std::move(path));
-  return paths;
+  for (auto& path : search_globs(tree_, wildcards_, &complete)) paths.insert(std::move(path));
+  return {paths.begin(), paths.end()};
 }
 
 ProtectedPaths::Stamps ProtectedPaths::stamps() const {

@@ -188,6 +188,7 @@ void Run::start_record() {
     progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
   }
   for (const auto& warning : inputs_.warnings) progress_->warn(warning);
+  tell_made_paths();
   if (inputs_.policy.sandbox == SandboxMode::none)
     progress_->warn("sandbox: NONE by the policy: commands can do all that this user can");
   else if (inputs_.policy.network == NetworkMode::full)
@@ -325,7 +326,9 @@ RunTests::Outcome Run::run_tests(std::stop_token stop) {
 
 /// Nothing of the agent's may run while its work is judged.
 void Run::end_background() {
-  if (!agent_ || agent_->end_background() == 0 || !protected_paths_) return;
+  const int ended = agent_ ? agent_->end_background() : 0;
+  undo_made_paths();
+  if (ended == 0 || !protected_paths_) return;
   if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
     throw RunEnds{ExitCode::integrity, "a command changed the protected path " + changed.front()};
 }
@@ -336,6 +339,7 @@ VerificationResult Run::verify(const std::string& phase, int round) {
   VerificationLauncher launcher(*confinement_);
   auto result =
       run_verification(inputs_.task.verify.commands, launcher, events_, budget_, options, stop());
+  undo_made_paths();
   if (protected_paths_) {
     if (const auto changed = protected_paths_->restore_changed(); !changed.empty())
       throw RunEnds{ExitCode::integrity,
@@ -360,6 +364,22 @@ void Run::verify_start() {
       throw RunEnds{ExitCode::task_failed,
                     "verify.before is pass, but the start state's verification failed"};
   }
+}
+
+/// What something made under a protected name is gone before anything is judged.
+void Run::undo_made_paths() {
+  if (MadePaths* made = confinement_->made_paths()) made->undo();
+}
+
+/// On record and in the warnings as it happens, whoever made it.
+void Run::tell_made_paths() {
+  MadePaths* made = confinement_->made_paths();
+  if (made == nullptr) return;
+  made->tell([this](const std::vector<std::string>& paths) {
+    std::string names;
+    for (const auto& path : paths) names += (names.empty() ? "" : ", ") + path;
+    events_.on(check_hit_event(events_.turn(), "protected_path_made", names, ""));
+  });
 }
 
 /// What must hold of a diff before it may be called a success.

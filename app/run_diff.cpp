@@ -23,6 +23,7 @@ void Run::end_if_over(const char* doing) {
 
 void Run::make_result_diff(const Pace& pace, bool renames) {
   diff_.reset();
+  undo_made_paths();
   DiffOptions options = diff_options(inputs_);
   options.pace = pace;
   options.renames = options.renames && renames;
@@ -80,6 +81,7 @@ void Run::keep_undiffed() {
 }
 
 ChangedState Run::state_of_tree() {
+  undo_made_paths();
   return changed_state(*workspace_, confinement_->view(), inputs_.workspace,
                        inputs_.task.output.include, inputs_.task.verify.may_change,
                        [this] { end_if_over("while the tree was looked through"); });
@@ -90,6 +92,7 @@ ChangedState Run::state_of_tree() {
 /// (a cache, a product) makes the same again, and passes when it runs once more.
 VerificationResult Run::verify_whole(const std::string& phase, int round) {
   verified_state_.reset();
+  end_background();
   ChangedState judged = state_of_tree();
   for (bool again = false;; again = true) {
     VerificationResult result = verify(phase, round);

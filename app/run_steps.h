@@ -93,6 +93,8 @@ class Run {
   void end_if_over(const char* doing);
   [[noreturn]] void end_by_time(const std::string& doing);
   ChangedState state_of_tree();
+  void undo_made_paths();
+  void tell_made_paths();
   void check_diff();
   void check_leaks();
   void read_notes();

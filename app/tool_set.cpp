@@ -124,12 +124,6 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   const std::size_t shown_output = task.context.shown_output;
   const auto is_hidden = [&engine](const fs::path& path) { return engine.is_hidden(path); };
   const auto is_protected = [&engine](const fs::path& path) { return engine.is_protected(path); };
-  // Over a protected name that nobody has, the sandbox keeps an empty folder: no part of the tree.
-  const auto is_not_of_the_tree = [&engine, &root = parts.inputs.workspace](const fs::path& path) {
-    std::error_code ignored;
-    return engine.is_hidden(path) ||
-           (engine.is_protected(path) && !fs::exists(fs::symlink_status(root / path, ignored)));
-  };
 
   // A line a tool; their order is that of built_in_tools().
   Tools tools;
@@ -146,12 +140,10 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
     if (folder == workspace) options.hidden = is_hidden;
     return std::make_unique<ReadFile>(files, folder, std::move(options));
   }));
-  add(std::make_unique<ListDir>(
-      view, workspace, parts.clock,
-      ListDirOptions{.hidden = is_not_of_the_tree, .room = shown_output}));
+  add(std::make_unique<ListDir>(view, workspace, parts.clock,
+                                ListDirOptions{.hidden = is_hidden, .room = shown_output}));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
     SearchFilesOptions options{.most_output = shown_output - shown_output / 8};
-    if (folder == workspace) options.absent = is_not_of_the_tree;
     if (folder == workspace && !parts.git.toplevel.empty()) {
       const fs::path& repository = parts.inputs.workspace;
       options.outer_ignore_files = [repository] { return outer_ignore_files(repository); };

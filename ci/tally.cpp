@@ -165,6 +165,9 @@ std::vector<std::string> Tally::warnings() const {
     warnings.push_back("check " + found->first + ": " + std::to_string(hits) + " of the agent's " +
                        "messages, " + std::to_string(sent) + " sent back; the first: " + first);
   }
+  if (const auto found = checks.find("protected_path_made"); found != checks.end())
+    warnings.push_back("protected names that a command made were removed again (paths.protect): " +
+                       found->second.first);
   return warnings;
 }
 

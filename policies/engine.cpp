@@ -82,7 +82,8 @@ std::filesystem::path without_trailing_slash(const std::filesystem::path& path) 
 
 Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path workspace,
                std::filesystem::path out, std::vector<std::filesystem::path> path,
-               std::vector<std::filesystem::path> protected_files, std::filesystem::path home)
+               std::vector<std::filesystem::path> protected_files, std::filesystem::path home,
+               std::function<bool(const std::string& path)> tracked)
     : policy_(policy),
       approval_(approval),
       workspace_(without_trailing_slash(workspace)),
@@ -93,7 +94,8 @@ Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path wo
       paths_(policy, {.workspace = workspace_,
                       .out = std::move(out),
                       .protected_files = std::move(protected_files),
-                      .home = std::move(home)}),
+                      .home = std::move(home),
+                      .tracked = std::move(tracked)}),
       tools_(policy.tools) {}
 
 Engine::~Engine() = default;

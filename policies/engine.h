@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,9 +37,11 @@ class Engine {
   /// @param protected_files  absolute: the task's file and what it reads; the policy's own are
   ///                         known from the policy
   /// @param home             what "~" in hidden paths means; empty: any folder
+  /// @param tracked          as of PathPlaces
   Engine(const Policy& policy, Approval approval, std::filesystem::path workspace,
          std::filesystem::path out, std::vector<std::filesystem::path> path,
-         std::vector<std::filesystem::path> protected_files = {}, std::filesystem::path home = {});
+         std::vector<std::filesystem::path> protected_files = {}, std::filesystem::path home = {},
+         std::function<bool(const std::string& path)> tracked = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();

@@ -37,29 +37,30 @@ Pattern exact_path(const std::string& path) {
     if (std::string_view("*?[\\").find(letter) != std::string_view::npos) glob += '\\';
     glob += letter;
   }
-  return Pattern::path_glob(glob);
+  return Pattern::path_glob(glob, LetterCase::ignored);
 }
 
 }  // namespace
 
-PathRules::Globs PathRules::compile(const std::vector<std::string>& globs,
-                                    const PathPlaces& places) {
+PathRules::Globs PathRules::compile(const std::vector<std::string>& globs, const PathPlaces& places,
+                                    LetterCase letters) {
   Globs compiled;
   for (const std::string& glob : globs) {
     if (glob == "." || glob == "./") {
-      compiled.relative.push_back(Pattern::path_glob("**"));
+      compiled.relative.push_back(Pattern::path_glob("**", letters));
     } else if (glob == "~" || glob.substr(0, 2) == "~/") {
       const std::string rest = glob.substr(1);
       if (places.home.empty()) {
-        compiled.absolute.push_back(Pattern::path_glob("/**" + rest));
+        compiled.absolute.push_back(Pattern::path_glob("/**" + rest, letters));
       } else {
-        compiled.absolute.push_back(Pattern::path_glob(normal(places.home) + rest));
+        compiled.absolute.push_back(Pattern::path_glob(normal(places.home) + rest, letters));
       }
     } else if (!glob.empty() && glob.front() == '/') {
-      compiled.absolute.push_back(Pattern::path_glob(glob));
+      compiled.absolute.push_back(Pattern::path_glob(glob, letters));
     } else if (!glob.empty()) {
-      compiled.relative.push_back(Pattern::path_glob(glob));
-      if (glob.substr(0, 3) == "**/") compiled.absolute.push_back(Pattern::path_glob(glob));
+      compiled.relative.push_back(Pattern::path_glob(glob, letters));
+      if (glob.substr(0, 3) == "**/")
+        compiled.anywhere.push_back(Pattern::path_glob(glob, letters));
     }
   }
   return compiled;
@@ -67,7 +68,7 @@ PathRules::Globs PathRules::compile(const std::vector<std::string>& globs,
 
 bool PathRules::Globs::match(const Place& place) const {
   return (place.inside && any_matches(relative, place.relative)) ||
-         any_matches(absolute, place.absolute);
+         any_matches(absolute, place.absolute) || any_matches(anywhere, place.absolute);
 }
 
 PathRules::PathRules(const Policy& policy, PathPlaces places)
@@ -75,16 +76,19 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
   places_.workspace = normal(places_.workspace);
   write_ = compile(policy.write, places_);
   read_ = compile(policy.read, places_);
-  hide_ = compile(policy.hide, places_);
-  protect_ = compile(policy.protect, places_);
-  // In any letter case, since a file system may not tell .GIT from .git; at any depth, since a
-  // nested repository's configuration names programs too, and no diff could hold it.
+  hide_ = compile(policy.hide, places_, LetterCase::ignored);
+  protect_ = compile(policy.protect, places_, LetterCase::ignored);
+  // At any depth, since a nested repository's configuration names programs too, and no diff could
+  // hold it.
   protect_.relative.push_back(Pattern::path_glob(".git", LetterCase::ignored));
   protect_.relative.push_back(Pattern::path_glob("**/.git", LetterCase::ignored));
   std::vector<fs::path> files = places_.protected_files;
   files.insert(files.end(), policy.files.begin(), policy.files.end());
   if (!policy.file.empty()) files.push_back(policy.file);
-  if (!places_.out.empty()) files.push_back(places_.out);
+  if (!places_.out.empty()) {
+    files.push_back(places_.out);
+    files.push_back(normal(places_.out) + ".prev");
+  }
   for (const fs::path& file : files) {
     if (file.is_absolute()) protect_.absolute.push_back(exact_path(normal(file)));
   }
@@ -111,7 +115,22 @@ bool PathRules::protects(const Place& place) const { return protect_.match(place
 
 bool PathRules::is_protected(const fs::path& path) const { return protects(place_of(path)); }
 
-bool PathRules::is_hidden(const fs::path& path) const { return hide_.match(place_of(path)); }
+/// As the view covers it: what the policy names by an absolute path is hidden in any case, what it
+/// names in the workspace where git does not track it.
+bool PathRules::hides(const Place& place) const {
+  if (any_matches(hide_.absolute, place.absolute)) return true;
+  if (!hide_.match(place)) return false;
+  if (!place.inside || !places_.tracked) return true;
+  // A folder is covered as a whole: the outermost path that is named decides.
+  for (std::size_t end = place.relative.find('/');; end = place.relative.find('/', end + 1)) {
+    Place outer = place;
+    outer.relative = place.relative.substr(0, end);
+    outer.absolute.resize(place.absolute.size() - place.relative.size() + outer.relative.size());
+    if (end == std::string::npos || hide_.match(outer)) return !places_.tracked(outer.relative);
+  }
+}
+
+bool PathRules::is_hidden(const fs::path& path) const { return hides(place_of(path)); }
 
 Decision PathRules::decide_read(const fs::path& path) const {
   const Place place = place_of(path);
@@ -120,7 +139,7 @@ Decision PathRules::decide_read(const fs::path& path) const {
     denied.reason = "not a path";
     return denied;
   }
-  if (hide_.match(place)) {
+  if (hides(place)) {
     denied.reason = "paths.hide: the file is hidden from the run";
     return denied;
   }
@@ -145,7 +164,7 @@ Decision PathRules::decide_write(const fs::path& path) const {
     denied.reason = "sandbox.mode is read-only: nothing may be written";
   } else if (protects(place)) {
     denied.reason = "the path is protected: it may be read, not written or created";
-  } else if (hide_.match(place)) {
+  } else if (hides(place)) {
     denied.reason = "paths.hide: the file is hidden from the run";
   } else if (!write_.match(place)) {
     denied.reason = place.inside ? "no entry of paths.write covers it"

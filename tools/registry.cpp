@@ -189,6 +189,7 @@ void ToolRegistry::tell_call(const ToolCall& call, int turn) {
 
 CallResult ToolRegistry::dispatch(const ToolCall& call, int turn, const FitOutput& fit,
                                   std::stop_token stop) {
+  look_for_made_paths();
   Pending pending = prepare(call, turn, stop);
   perform(pending, stop);
   return settle(pending, fit);
@@ -203,6 +204,7 @@ void ToolRegistry::dispatch_together(std::span<const ToolCall> calls, int turn,
                                      const FitOutput& fit,
                                      const std::function<void(CallResult)>& take,
                                      std::stop_token stop) {
+  look_for_made_paths();
   std::vector<Pending> pending;
   for (const ToolCall& call : calls) {
     pending.push_back(prepare(call, turn, stop));
@@ -352,14 +354,34 @@ CallResult ToolRegistry::settle(Pending& pending, const FitOutput& fit) {
   return std::move(pending.answer);
 }
 
+bool ToolRegistry::look_for_made_paths() {
+  if (!options_.made_paths) return false;
+  auto made = options_.made_paths();
+  const bool any = !made.empty();
+  std::move(made.begin(), made.end(), std::back_inserter(made_paths_));
+  return any;
+}
+
+std::string ToolRegistry::note_on_made_paths() {
+  std::string names;
+  for (const std::string& path : std::exchange(made_paths_, {}))
+    names += (names.empty() ? "" : ", ") + one_line(path);
+  if (names.empty()) return names;
+  return "protected by the policy, so that nothing may make it, and removed again: " + names;
+}
+
 CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   const ToolCall& call = *pending.call;
   const int turn = pending.turn;
   ToolResult& result = pending.result;
   if (!result.collected)
     result.collected = collected(redactor_.text(result.text, Audience::tools), options_);
+  // A call that reads has made nothing, whatever came up meanwhile.
+  const bool worked = result.exit || result.worked_on_files;
+  const bool made = look_for_made_paths();
+  if (made && worked) result.success = false;
   std::string tail;
-  for (const std::string& remark : {result.note, pending.note})
+  for (const std::string& remark : {result.note, pending.note, note_on_made_paths()})
     if (!remark.empty()) tail += "\nNote: " + remark;
   const std::string head = redactor_.text(result.head, Audience::tools);
   std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
@@ -378,7 +400,8 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form,
                                std::move(result.images)}};
   fit_to(answer.output, record, fit);
-  if ((result.exit || result.worked_on_files) && options_.protected_changes) {
+  if (made && worked) record.verdict = "protected_path_made";
+  if (worked && options_.protected_changes) {
     const auto changed = options_.protected_changes();
     if (!changed.empty()) {
       answer.verdict = CallVerdict::protected_path_changed;

@@ -31,6 +31,9 @@ struct RegistryOptions {
   /// "A path", "M path", "D path" of what was touched since it was asked last, for the record of a
   /// call that could write.
   std::function<std::vector<std::string>()> touched_paths{};
+  /// Asked before and after each call where it is set: protected names that something has made, and
+  /// that were removed since it was last asked. The model is told.
+  std::function<std::vector<std::string>()> made_paths{};
   JudgeOptions judge{};
   /// Of tools that may become others; they stand behind the run's own. May be null.
   ToolSource* source = nullptr;
@@ -82,6 +85,9 @@ class ToolRegistry : public ToolHost {
   /// Runs the tool, where the call may run. On any thread.
   void perform(Pending& pending, std::stop_token stop) const;
   void perform_all(std::vector<Pending>& pending, std::stop_token stop) const;
+  /// What was made since it was last looked for: told with the next output.
+  bool look_for_made_paths();
+  std::string note_on_made_paths();
   /// Cuts the output, and puts it on record.
   CallResult settle(Pending& pending, const FitOutput& fit);
   CallResult settle_run(Pending& pending, const FitOutput& fit);
@@ -94,7 +100,8 @@ class ToolRegistry : public ToolHost {
   const Clock& clock_;
   RegistryOptions options_;
   CallJudge judge_;
-  int denials_ = 0;  ///< in a row
+  int denials_ = 0;                      ///< in a row
+  std::vector<std::string> made_paths_;  ///< removed, and not yet told to the model
 };
 
 }  // namespace sortie

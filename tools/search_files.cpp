@@ -415,10 +415,7 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
   walk_options.goes_on = [&search] { return search.go_on(); };
   TreeWalk walk(
-      std::move(rules),
-      [&](const std::string& below) {
-        return !search.is_hidden(below) && !(options_.absent && options_.absent(below));
-      },
+      std::move(rules), [&](const std::string& below) { return !search.is_hidden(below); },
       std::move(walk_options));
   walk.run(std::move(open), start == "." ? "" : start.string(),
            [&](const WalkedFile& file) { return search.look_into(file); });

@@ -22,8 +22,6 @@ struct SearchFilesOptions {
   /// Names that begin with a dot and are searched nevertheless, relative to the workspace: what is
   /// tracked by git. Asked once, when the first such name comes up.
   std::function<std::set<std::string, std::less<>>()> dot_names{};
-  /// Folders that are no part of the tree, beside the hidden paths.
-  HiddenPaths absent{};
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
   std::uint64_t largest_file = 64ull << 20;  ///< bytes; a larger one is not searched
   std::size_t most_output = 256u << 10;      ///< bytes of lines; past it the search ends

@@ -112,11 +112,8 @@ bool can_open_to_write(const std::string& path) {
 
 void try_protected(Findings& findings, const std::string& path) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) {
-    const bool made = ::mkdir(path.c_str(), 0700) == 0;
-    if (made) ::rmdir(path.c_str());
-    return findings.holds("make " + path, !made);
-  }
+  // Nothing can be mounted on a name that is not there: what is made is taken away afterwards.
+  if (::lstat(path.c_str(), &status) != 0) return;
   // Nothing can be mounted on a link: the diff is checked for a change of it.
   if (S_ISLNK(status.st_mode)) return;
   if (S_ISDIR(status.st_mode)) {

@@ -73,21 +73,25 @@ class Covers {
   void protect() {
     if (is_view_read_only(profile_)) return;
     std::set<fs::path> paths;
+    std::vector<fs::path> names;
     std::vector<std::string> globs;
     for (const auto& entry : profile_.protect) {
       const fs::path path = tidy(entry);
       if (has_wildcard(entry)) {
         globs.push_back(entry);
       } else if (!path.empty()) {
-        paths.insert(path);
+        names.push_back(path);
       }
     }
+    paths.insert(names.begin(), names.end());
+    for (const auto& path : search_names(root_, names)) paths.insert(path);
     for (const auto& path : search(globs, "protect")) paths.insert(path);
     // Sorted: folders before what is in them.
     for (const auto& path : paths) protect_one(path);
   }
 
   void hide() {
+    std::vector<fs::path> names;
     std::vector<std::string> globs;
     for (const auto& entry : profile_.hide) {
       if (entry.starts_with('/')) {
@@ -95,10 +99,13 @@ class Covers {
       } else if (has_wildcard(entry)) {
         globs.push_back(entry);
       } else if (const fs::path path = tidy(entry); !path.empty()) {
-        hide_in_workspace(path);
+        names.push_back(path);
       }
     }
-    for (const auto& path : search(globs, "hide")) hide_in_workspace(path);
+    std::set<fs::path> paths(names.begin(), names.end());
+    for (const auto& path : search_names(root_, names)) paths.insert(path);
+    for (const auto& path : search(globs, "hide")) paths.insert(path);
+    for (const auto& path : paths) hide_in_workspace(path);
   }
 
   void cover() {
@@ -153,10 +160,7 @@ class Covers {
     const fs::path place = root_ / path;
     switch (look(place)) {
       case Found::nothing:
-        // In the user's own tree no mount point may be made; whoever works there looks afterwards.
-        if (profile_.mount.in_place) return;
-        if (!pin_parents(path) || !make_placeholder(path)) return;
-        return lay("empty", place);
+        return;  // nothing to mount on: MadePaths takes away what is made there
       case Found::link:
         return protect_target(path);
       case Found::folder:

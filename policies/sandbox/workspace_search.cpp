@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -17,9 +19,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMaxEntries = 4000;
-constexpr std::size_t kMaxDepth = 3;
 
 /// A file mapped for reading.
 class MappedFile {
@@ -65,8 +64,50 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-bool is_passed_over(std::string_view name) {
-  return name == "." || name == ".." || name == ".git" || name == "node_modules";
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+bool is_dots(std::string_view name) { return name == "." || name == ".."; }
+
+bool is_passed_over(std::string_view name) { return name == ".git" || name == "node_modules"; }
+
+/// Only a folder itself has its file system's kind here where readdir(3) does not tell.
+bool is_folder(const Folder& open, const dirent* entry) {
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
+  struct stat status {};
+  return ::fstatat(::dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(status.st_mode);
+}
+
+/// A folder for listing, a link not followed.
+Folder open_listing(int parent, const char* name) {
+  Fd open(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!open) return {};
+  Folder folder(::fdopendir(open.get()));
+  if (folder) open.release();
+  return folder;
+}
+
+using Parts = std::vector<std::string>;
+
+/// @param wanted  what is looked for below this folder; none is empty
+void add_names(const Folder& open, const fs::path& at, const std::vector<Parts>& wanted,
+               std::vector<fs::path>& found) {
+  while (const dirent* entry = ::readdir(open.get())) {
+    if (is_dots(entry->d_name)) continue;
+    bool is_found = false;
+    std::vector<Parts> below;
+    for (const Parts& parts : wanted) {
+      if (::strcasecmp(parts.front().c_str(), entry->d_name) != 0) continue;
+      if (parts.size() == 1)
+        is_found = true;
+      else
+        below.emplace_back(parts.begin() + 1, parts.end());
+    }
+    if (is_found) found.push_back(at / entry->d_name);
+    if (is_found || below.empty()) continue;
+    if (const Folder folder = open_listing(::dirfd(open.get()), entry->d_name))
+      add_names(folder, at / entry->d_name, below, found);
+  }
 }
 
 }  // namespace
@@ -75,31 +116,43 @@ bool has_wildcard(const std::string& glob) {
   return glob.find_first_of("*?[") != std::string::npos;
 }
 
+std::vector<fs::path> search_names(const fs::path& folder, const std::vector<fs::path>& names) {
+  std::vector<Parts> wanted;
+  for (const fs::path& name : names)
+    if (!name.empty()) wanted.emplace_back(name.begin(), name.end());
+  std::vector<fs::path> found;
+  if (const Folder open(::opendir(folder.c_str())); open && !wanted.empty())
+    add_names(open, "", wanted, found);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std::string>& globs,
-                                   bool* complete) {
+                                   bool* complete, const SearchReach& reach) {
   *complete = true;
   std::vector<fs::path> found;
   if (globs.empty()) return found;
   std::vector<Pattern> patterns;
-  for (const auto& glob : globs) patterns.push_back(Pattern::path_glob(glob));
+  for (const auto& glob : globs) patterns.push_back(Pattern::path_glob(glob, LetterCase::ignored));
 
   std::size_t entries = 0;
   std::vector<fs::path> level = {""};
-  for (std::size_t depth = 0; depth < kMaxDepth && !level.empty(); ++depth) {
+  for (std::size_t depth = 0; depth < reach.levels && !level.empty(); ++depth) {
     std::vector<fs::path> next;
     for (const auto& place : level) {
-      const std::unique_ptr<DIR, CloseFolder> open(::opendir((folder / place).c_str()));
+      const Folder open(::opendir((folder / place).c_str()));
       if (!open) continue;
       while (const dirent* entry = ::readdir(open.get())) {
-        if (is_passed_over(entry->d_name)) continue;
-        if (++entries > kMaxEntries) {
+        if (is_dots(entry->d_name)) continue;
+        if (++entries > reach.entries) {
           *complete = false;
           return found;
         }
         const fs::path path = place / entry->d_name;
-        if (entry->d_type != DT_LNK && any_matches(patterns, path.native())) {
+        const bool counts = entry->d_type != DT_LNK || reach.links == SearchReach::Links::found;
+        if (counts && any_matches(patterns, path.native())) {
           found.push_back(path);
-        } else if (entry->d_type == DT_DIR) {
+        } else if (is_folder(open, entry) && !is_passed_over(entry->d_name)) {
           next.push_back(path);
         }
       }

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(what_a_session_has_printed_is_read_and_searched_in_its_file
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_the_sandbox_puts_over_protected_names_is_not_listed) {
+BOOST_AUTO_TEST_CASE(listings_hold_the_names_that_the_user_has) {
   for (const auto& caller : all_callers()) {
     BOOST_TEST_CONTEXT("by " << caller.name) {
       const RunFolder folder;

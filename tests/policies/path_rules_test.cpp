@@ -44,7 +44,14 @@ BOOST_AUTO_TEST_CASE(writing_stays_in_the_workspace_and_off_protected_names) {
       {".gitignore", true},
       {"sub/.git/x", false},
       {".github2/x", true},
-      {"agents.md", true},
+      {"agents.md", false},
+      {"docs/agents.md", true},
+      {".GitHub/workflows/x.yml", false},
+      {"docs/CodeOwners", false},
+      {"Sortie-Out/x", false},
+      {"sortie-out.prev/x", false},
+      {"TASK.yaml", false},
+      {"sub/.ENV", false},
       {"", false},
       {".", false},
       {"../x", false},
@@ -120,6 +127,31 @@ BOOST_AUTO_TEST_CASE(reading_reaches_the_workspace_system_folders_and_listed_pat
                row.path << ": " << decision.reason);
   }
   BOOST_TEST((rules.decide_read(std::string("a\0b", 3)).effect == Effect::deny));
+}
+
+BOOST_AUTO_TEST_CASE(what_git_tracks_is_hidden_by_an_absolute_path_alone) {
+  Policy policy;
+  policy.hide = {"**/.env", "keys", "/w/private"};
+  PathPlaces where = places();
+  where.tracked = [](const std::string& path) {
+    return path == ".env" || path == "keys/a" || path == "private/a";
+  };
+  const PathRules rules(policy, where);
+  const struct {
+    const char* path;
+    bool hidden;
+  } rows[] = {
+      {".env", false},        {"/w/.env", false},   {"sub/.env", true},
+      {"sub/../.env", false}, {".ENV", true},  // another file than the tracked one
+      {"keys/a", true},                        // the folder is hidden as a whole
+      {"private/a", true},    {"/data/.env", true},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST(rules.is_hidden(row.path) == row.hidden, row.path);
+    BOOST_TEST((rules.decide_write(row.path).effect == Effect::deny) ==
+                   (row.hidden || std::string_view(row.path).starts_with("/data")),
+               row.path);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_folders_limits_writing) {

@@ -95,10 +95,6 @@ int rename_git(const Ground& ground) {
   return error;
 }
 
-int create_protected(const Ground& ground) {
-  return make_and_remove(ground.workspace + "/AGENTS.md", O_WRONLY, 0600);
-}
-
 int chmod_setuid(const Ground& ground) {
   const std::string file = ground.workspace + "/file";
   const int error = outcome(::chmod(file.c_str(), 04755));
@@ -188,7 +184,6 @@ const std::vector<Attempt>& file_attempts() {
       {"write_git", Control::owner, Scope::view, write_git},
       {"create_in_git", Control::owner, Scope::view, create_in_git},
       {"rename_git", Control::owner, Scope::view, rename_git},
-      {"create_protected", Control::owner, Scope::view, create_protected},
       {"chmod_setuid", Control::owner, Scope::always, chmod_setuid},
       {"fchmodat2_setgid", Control::owner, Scope::always, fchmodat2_setgid},
       {"open_setuid", Control::owner, Scope::always, open_setuid},

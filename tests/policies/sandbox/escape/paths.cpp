@@ -267,21 +267,6 @@ int exchange_git(const Ground& ground) {
   return error;
 }
 
-int rename_onto_protected(const Ground& ground) {
-  const std::string from = inside(ground, "file");
-  const std::string to = inside(ground, "AGENTS.md");
-  const int error = outcome(::rename(from.c_str(), to.c_str()));
-  if (error == 0) ::rename(to.c_str(), from.c_str());
-  return error;
-}
-
-int lay_link_as_protected(const Ground& ground) {
-  const std::string path = inside(ground, "AGENTS.md");
-  const int error = outcome(::symlink("file", path.c_str()));
-  if (error == 0) ::unlink(path.c_str());
-  return error;
-}
-
 int make_hooks(const Ground& ground) {
   const std::string path = inside(ground, ".git/hooks");
   const int error = outcome(::mkdir(path.c_str(), 0700));
@@ -338,8 +323,6 @@ const std::vector<Attempt>& path_attempts() {
       {"watch_outside", Control::owner, Scope::view, watch_outside},
       {"link_git_in_and_write", Control::owner, Scope::view, link_git_in_and_write},
       {"exchange_git", Control::owner, Scope::view, exchange_git},
-      {"rename_onto_protected", Control::owner, Scope::view, rename_onto_protected},
-      {"lay_link_as_protected", Control::owner, Scope::view, lay_link_as_protected},
       {"make_hooks", Control::owner, Scope::view, make_hooks},
       {"chmod_git", Control::owner, Scope::view, chmod_git},
   };
