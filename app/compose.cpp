@@ -19,6 +19,7 @@
 #include "core/base/image_file.h"
 #include "core/base/text.h"
 #include "core/task/tool_names.h"
+#include "policies/command_path.h"
 #include "policies/explain.h"
 #include "policies/path_rules.h"
 #include "policies/sandbox/support.h"
@@ -301,11 +302,10 @@ JudgeOptions Agent::State::judge_options() {
   options.time_left = [&budget = parts.budget] { return budget.time_left(); };
   if (!inputs.policy.approver) return options;
   const Environment own = own_environment();
-  const auto path = own.find("PATH");
+  CommandPathPlaces places;
+  places.workspace = parts.confinement.workspace();
   approver = std::make_unique<ProgramApprover>(
-      inputs.policy, own,
-      command_path(path == own.end() ? "" : path->second, {parts.confinement.workspace()}),
-      parts.redactor, parts.say);
+      inputs.policy, own, find_command_path(own, places).folders, parts.redactor, parts.say);
   options.approver = approver.get();
   return options;
 }

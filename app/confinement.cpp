@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "app/git_view.h"
+#include "app/tool_path.h"
 #include "core/base/error.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_place.h"
@@ -143,14 +144,6 @@ Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& o
   return found;
 }
 
-/// Folders of PATH that the view shows although they lie in private HOME.
-std::vector<fs::path> path_exceptions(const SandboxProfile& profile, const fs::path& home) {
-  if (profile.toolchains.empty()) return {};
-  std::vector<fs::path> shown = profile.toolchains;
-  shown.push_back(home / ".local/bin");
-  return shown;
-}
-
 /// Files that uid 0 alone may read, so that they have to be hidden where root's commands are
 /// root's: without a capability an owner still reads what is its own.
 void hide_roots_files(SandboxProfile& profile) {
@@ -170,11 +163,9 @@ void hide_roots_files(SandboxProfile& profile) {
 /// Services of the machine that listen in a folder which commands are shown: a read-only mount
 /// keeps nobody from connecting. Found among the first entries only, so that no tree holds up the
 /// start.
-void hide_sockets(SandboxProfile& profile) {
+void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders) {
   constexpr int kMostLooked = 4096;
   int looked = 0;
-  std::vector<fs::path> folders = profile.readable;
-  folders.push_back("/opt");
   for (const fs::path& folder : folders) {
     std::error_code error;
     const auto options = fs::directory_options::skip_permission_denied;
@@ -212,7 +203,10 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
     profile.gid = status.st_gid;
   }
   if (profile.uid == 0) hide_roots_files(profile);
-  if (profile.use_namespaces) hide_sockets(profile);
+  if (profile.use_namespaces) {
+    hide_sockets(profile, profile.readable);
+    hide_sockets(profile, {"/opt"});
+  }
   profile.limits = policy.limits;
   profile.memory_bytes = memory_limit(policy.limits);
   if (!inputs.namespaces) make_private_home(profile);
@@ -275,6 +269,13 @@ std::vector<fs::path> folders_to_read(const Policy& policy, const fs::path& work
   return folders;
 }
 
+CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own) {
+  SandboxProfile profile = make_profile(inputs, own);
+  show_toolchains(inputs, own, profile);
+  return tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)},
+                   own, profile);
+}
+
 Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {
   GitPrograms programs = read_git_programs(given.workspace);
   ConfinementInputs inputs = given;
@@ -288,15 +289,12 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);
   const fs::path& seen = workspace();
-  // The caller's HOME too where the commands have another: its tools need more of it than the
-  // folder of PATH, and a run is to find the same programs everywhere.
-  std::vector<fs::path> writable = {inputs.workspace, seen,   profile_.home,
-                                    view_home(own),   "/tmp", "/var/tmp"};
-  writable.insert(writable.end(), profile_.writable.begin(), profile_.writable.end());
   const Toolchains toolchains = show_toolchains(inputs, own, profile_);
-  const auto own_path = own.find("PATH");
-  const auto folders = command_path(own_path == own.end() ? "" : own_path->second, writable,
-                                    path_exceptions(profile_, view_home(own)));
+  CommandPath path =
+      tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)}, own,
+                profile_);
+  const auto& folders = path.folders;
+  for (const auto& one : path.left_out) path_warnings_.push_back(left_out_text(one));
   EnvironmentPlaces places;
   places.home = profile_.home;
   if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
@@ -304,13 +302,17 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
   environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
+  environment_.insert(path.variables.begin(), path.variables.end());
   show_git(inputs);
   // The workspace is a file system of its own below the repository's.
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
   engine_ = std::make_unique<Engine>(
       inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), folders,
       files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
-  for (const auto& folder : folders) profile_.readable.push_back(folder);
+  for (const auto& folder : folders)
+    if (!is_within(folder, seen)) profile_.readable.push_back(folder);
+  for (const auto& folder : path.installations) profile_.readable.push_back(folder);
+  if (profile_.use_namespaces) hide_sockets(profile_, path.installations);
   keeper_ = std::make_unique<Keeper>(profile_);
   launcher_ = std::make_unique<ReadOnlyLauncher>(watch_made_paths());
   require_way_out(profile_, keeper_->layers());
@@ -337,13 +339,15 @@ void Confinement::show_git(const ConfinementInputs& inputs) {
   if (inputs.approval == Approval::full_auto) return;
   const GitPlace repository = find_git_place(inputs.workspace);
   const fs::path& toplevel = repository.toplevel;
-  fs::path place = toplevel.empty() ? seen : toplevel;
-  // One that is not shown, or that the class read-only can't be judged in, is none.
-  if (!found.problem.empty() || !why_git_is_refused(inputs.workspace).empty())
+  fs::path place = toplevel;
+  // One that is not shown, or that the class read-only can't be judged in, is none; and where there
+  // is none, none may come up: its configuration would be a command's.
+  if (toplevel.empty() || !found.problem.empty() || !why_git_is_refused(inputs.workspace).empty())
     place = "/nonexistent";
   else if (seen != inputs.workspace && toplevel == inputs.workspace)
     place = seen;
   git_environment_ = one_repository(place);
+  if (toplevel.empty()) git_environment_["GIT_WORK_TREE"] = seen.string();
   // The copy's own file may name the repository by a path that leads elsewhere from there.
   if (place == seen && !toplevel.empty() && fs::is_regular_file(inputs.workspace / ".git"))
     git_environment_["GIT_DIR"] = repository.git_dir.string();

@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/launcher.h"
 #include "core/workspace/workspace.h"
+#include "policies/command_path.h"
 #include "policies/engine.h"
 #include "policies/environment.h"
 #include "policies/policy.h"
@@ -72,6 +73,8 @@ class Confinement {
   const std::filesystem::path& outputs() const { return outputs_; }
   /// What of the sandbox is not to be had here, and why.
   const std::vector<std::string>& missing() const { return missing_; }
+  /// Which folders of the caller's PATH commands do not have, why, and what to write instead.
+  const std::vector<std::string>& path_warnings() const { return path_warnings_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
   Json layers_json() const;
 
@@ -91,6 +94,7 @@ class Confinement {
   std::unique_ptr<ReadOnlyLauncher> launcher_;
   std::unique_ptr<DiskFiles> view_;
   std::vector<std::string> missing_;
+  std::vector<std::string> path_warnings_;
 };
 
 /// The policy's paths.read, absolute, links resolved as far as they are there.
@@ -98,6 +102,10 @@ class Confinement {
 std::vector<std::filesystem::path> folders_to_read(const Policy& policy,
                                                    const std::filesystem::path& workspace,
                                                    const Environment& own);
+
+/// The PATH that commands would get, without anything being set up.
+/// @param inputs  with namespaces
+CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own);
 
 /// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);

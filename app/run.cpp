@@ -188,6 +188,10 @@ void Run::start_record() {
     progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
   }
   for (const auto& warning : inputs_.warnings) progress_->warn(warning);
+  for (const auto& warning : confinement_->path_warnings()) {
+    progress_->warn(warning);
+    result_.warnings.push_back(warning);
+  }
   tell_made_paths();
   if (inputs_.policy.sandbox == SandboxMode::none)
     progress_->warn("sandbox: NONE by the policy: commands can do all that this user can");

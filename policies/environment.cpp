@@ -6,7 +6,6 @@
 #include <array>
 #include <string_view>
 
-#include "core/base/path_below.h"
 #include "core/base/pattern.h"
 #include "policies/proxy_address.h"
 
@@ -128,18 +127,6 @@ void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
   environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
 }
 
-/// Places that commands can write to, as named and with links resolved.
-std::vector<fs::path> resolved_places(const std::vector<fs::path>& writable) {
-  std::vector<fs::path> places = {"/tmp", "/var/tmp", "/dev/shm"};
-  for (const fs::path& place : writable) {
-    std::error_code error;
-    places.push_back(place.lexically_normal());
-    const fs::path resolved = fs::weakly_canonical(place, error);
-    if (!error) places.push_back(resolved);
-  }
-  return places;
-}
-
 }  // namespace
 
 bool is_core_variable(const std::string& name) {
@@ -208,33 +195,6 @@ std::vector<Secret> environment_secrets(const Policy& policy, const Environment&
     if (is_secret && !value.empty() && !names_git_key(name)) secrets.push_back({name, value});
   }
   return secrets;
-}
-
-std::vector<fs::path> command_path(const std::string& own_path,
-                                   const std::vector<fs::path>& writable,
-                                   const std::vector<fs::path>& shown) {
-  const std::vector<fs::path> places = resolved_places(writable);
-  std::vector<fs::path> exceptions;
-  for (const fs::path& place : shown) {
-    std::error_code error;
-    exceptions.push_back(fs::weakly_canonical(place, error));
-  }
-  std::vector<fs::path> folders;
-  for (std::size_t begin = 0; begin <= own_path.size();) {
-    const std::size_t end = std::min(own_path.find(':', begin), own_path.size());
-    const fs::path entry = own_path.substr(begin, end - begin);
-    begin = end + 1;
-    std::error_code error;
-    if (!entry.is_absolute() || !fs::is_directory(entry, error)) continue;
-    const fs::path folder = fs::canonical(entry, error);
-    if (error || std::find(folders.begin(), folders.end(), folder) != folders.end()) continue;
-    const auto covers = [&](const fs::path& place) { return is_below(folder, place); };
-    if (std::none_of(places.begin(), places.end(), covers) ||
-        std::any_of(exceptions.begin(), exceptions.end(), covers))
-      folders.push_back(folder);
-  }
-  if (folders.empty()) return {"/usr/local/bin", "/usr/bin", "/bin"};
-  return folders;
 }
 
 Environment own_environment() {

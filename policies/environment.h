@@ -17,7 +17,7 @@ using Environment = std::map<std::string, std::string>;
 struct EnvironmentPlaces {
   std::filesystem::path home;                ///< HOME
   std::filesystem::path temporary = "/tmp";  ///< TMPDIR; below HOME where /tmp is the machine's
-  std::vector<std::filesystem::path> path;   ///< command_path
+  std::vector<std::filesystem::path> path;   ///< find_command_path()
   /// Keys of git's configuration to be overridden, beyond those that always are: what the
   /// workspace's own configuration names as programs.
   std::vector<std::pair<std::string, std::string>> git_config;
@@ -49,16 +49,6 @@ void remove_proxy(Environment& environment);
 /// The values that must not be seen: of each variable that `environment.exclude` matches, included
 /// by name or not, and of each credential variable. Sorted by name; empty values left out.
 std::vector<Secret> environment_secrets(const Policy& policy, const Environment& own);
-
-/// The folders in which a command's name is looked up: the absolute entries of sortie's own PATH
-/// that exist and lie outside all writable places, links resolved, since a link's folder could be
-/// writable. /tmp, /var/tmp and /dev/shm are always taken as writable. Never empty.
-/// @param writable  the workspace, the private HOME and the policy's folders
-/// @param shown     folders that are not writable although a writable place holds them: toolchains'
-///                  folders of PATH, which the view mounts read-only
-std::vector<std::filesystem::path> command_path(
-    const std::string& own_path, const std::vector<std::filesystem::path>& writable,
-    const std::vector<std::filesystem::path>& shown = {});
 
 /// Whether `inherit: core` lets a variable of this name through.
 bool is_core_variable(const std::string& name);

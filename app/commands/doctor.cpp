@@ -104,6 +104,39 @@ Json surroundings_json() {
   return json;
 }
 
+/// What commands in this folder would have of this process's PATH.
+Json path_json(const Policy& policy) {
+  Json json = Json::object({{"folders", Json::array()}, {"left_out", Json::array()}});
+  std::error_code error;
+  const fs::path here = fs::canonical(".", error);
+  if (error) return json;
+  MountPlan plan;
+  plan.workspace = here;
+  const CommandPath path = path_of_commands({.policy = policy,
+                                             .approval = policy.approval,
+                                             .workspace = here,
+                                             .out = {},
+                                             .protected_files = {},
+                                             .mount = plan},
+                                            own_environment());
+  Json folders = Json::array();
+  for (const fs::path& folder : path.folders) folders.push_back(folder.string());
+  Json left_out = Json::array();
+  for (const auto& one : path.left_out)
+    left_out.push_back(
+        Json::object({{"entry", one.entry}, {"why", one.why}, {"remedy", one.remedy}}));
+  return Json::object({{"folders", std::move(folders)}, {"left_out", std::move(left_out)}});
+}
+
+std::string path_text_for_people(const Json& path) {
+  std::string text = "\nPATH of commands in this folder\n";
+  for (const Json& folder : path["folders"].items()) text += "  " + folder.text() + "\n";
+  for (const Json& one : path["left_out"].items())
+    text += "  left out: " + one.string_at("entry") + ": " + one.string_at("why") +
+            (one.string_at("remedy").empty() ? "" : "; " + one.string_at("remedy")) + "\n";
+  return text;
+}
+
 /// What doctor was asked to look at.
 struct Question {
   RunOptions options;  ///< the flags that name a credential
@@ -130,6 +163,7 @@ Json examine(const Question& question) {
   try_confinement(folder.path(), why, report);
   report.set("credentials",
              credentials_json(question.options, load_policy(question.policy), SystemClock().now()));
+  report.set("path", path_json(load_policy(question.policy)));
   report.set("surroundings", surroundings_json());
   report.set("remedy", why.empty() ? Json() : Json(why));
   return report;
@@ -175,6 +209,7 @@ std::string for_people(const Json& report) {
               ? "none works here"
               : isolation.string_at("mode") + " (" + isolation.string_at("reason") + ")";
   text += "\n\ncredentials\n" + credentials_text(report["credentials"]);
+  text += path_text_for_people(report["path"]);
   text += "\nsurroundings\n";
   for (const auto& [name, value] : report["surroundings"].members())
     text += "  " + name + ": " + value.text() + "\n";
@@ -200,7 +235,8 @@ void add_doctor(CommandTable& table) {
         return all ? ExitCode::success : ExitCode::environment;
       });
   app.add_flag("--json", question->as_json, "as JSON");
-  app.add_option("--policy", question->policy, "whose bounds say where credentials may go");
+  app.add_option("--policy", question->policy,
+                 "whose bounds say where credentials may go, and what commands have on PATH");
   app.add_option("--api-key-file", question->options.api_key_file, "look at this, as run would");
   app.add_option("--api-key-fd", question->options.api_key_fd, "look at this, as run would");
   app.add_option("--auth-file", question->options.auth_file,

@@ -103,6 +103,9 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   for (const auto& note : place.notes()) tell("sandbox: " + note);
   for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
 
+  for (const auto& warning : place.confinement().path_warnings())
+    write_all(STDERR_FILENO, "sortie: " + warning + "\n");
+
   Command command;
   command.argv = options.command;
   command.workdir = std::filesystem::canonical(".");

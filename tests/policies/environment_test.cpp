@@ -146,30 +146,5 @@ BOOST_AUTO_TEST_CASE(secrets_are_all_that_exclude_matches_and_all_credentials) {
   BOOST_TEST(found == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(the_path_has_only_folders_that_no_command_can_change) {
-  const fs::path root = fs::canonical("/usr");
-  const struct {
-    const char* name;
-    std::string own;
-    std::vector<fs::path> writable;
-    std::vector<fs::path> folders;
-  } rows[] = {
-      {"order is kept", "/usr/sbin:/usr/bin", {}, {root / "sbin", root / "bin"}},
-      {"a link is what it leads to, once", "/usr/bin:/bin:/usr/bin", {}, {fs::canonical("/bin")}},
-      {"relative, empty and missing entries", ":bin:.:/no/such:/usr/bin", {}, {root / "bin"}},
-      {"below a writable place", "/usr/sbin:/usr/bin", {"/usr/sbin"}, {root / "bin"}},
-      {"a neighbour with the same beginning", "/usr/sbin", {"/usr/sb"}, {root / "sbin"}},
-      {"a writable place behind dots", "/usr/bin/../../tmp:/usr/bin", {}, {root / "bin"}},
-      {"a writable place with a final slash", "/usr/sbin:/usr/bin", {"/usr/sbin/"}, {root / "bin"}},
-      {"nothing left", "/tmp", {}, {"/usr/local/bin", "/usr/bin", "/bin"}},
-      {"nothing given", "", {}, {"/usr/local/bin", "/usr/bin", "/bin"}},
-  };
-  for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.name) {
-      BOOST_TEST((command_path(row.own, row.writable) == row.folders));
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sortie
