@@ -21,8 +21,8 @@ std::string variable(const Environment& own, const char* upper, const char* lowe
 ProxySettings proxies_ahead(const Environment& own) {
   const std::string all = variable(own, "ALL_PROXY", "all_proxy");
   ProxySettings settings{.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy"),
-                         .http_proxy = variable(own, "HTTP_PROXY", "http_proxy"),
-                         .no_proxy = variable(own, "NO_PROXY", "no_proxy")};
+                         .no_proxy = variable(own, "NO_PROXY", "no_proxy"),
+                         .http_proxy = variable(own, "HTTP_PROXY", "http_proxy")};
   if (settings.https_proxy.empty()) settings.https_proxy = all;
   if (settings.http_proxy.empty()) settings.http_proxy = all;
   return settings;

@@ -40,7 +40,7 @@ class CompanyProxy {
   /// For what https and http go by, with a user.
   ProxySettings settings(const std::string& no_proxy = {}) const {
     const std::string address = "http://ci:secret%20word@" + server_.place();
-    return {.https_proxy = address, .http_proxy = address + "/", .no_proxy = no_proxy};
+    return {.https_proxy = address, .no_proxy = no_proxy, .http_proxy = address + "/"};
   }
   std::vector<std::string> heads() const {
     const std::lock_guard lock(mutex_);
