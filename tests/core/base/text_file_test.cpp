@@ -40,17 +40,7 @@ BOOST_AUTO_TEST_CASE(a_text_is_read_whole_and_what_is_none_has_its_reason) {
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
       BOOST_TEST(read_text_file(folder / row.name, 100).problem == row.problem);
     }
-  BOOST_TEST(read_text_file("/dev/zero", 100, Pipes::accepted).problem == "is no regular file");
-}
-
-BOOST_AUTO_TEST_CASE(a_pipe_that_nobody_writes_to_is_not_waited_for) {
-  const test::TemporaryFolder folder;
-  BOOST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-
-  const TextFile file = read_text_file(folder / "pipe", 100, Pipes::accepted);
-
-  BOOST_TEST(file.problem == "");
-  BOOST_TEST(file.text == "");
+  BOOST_TEST(read_text_file("/dev/zero", 100).problem == "is no regular file");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_task_is_named) {
       {folder.path().string(), "is a folder"},
       {(folder / "none.yaml").string(), "no such file"},
       {(folder / "binary").string(), "is binary (a NUL byte)"},
-      {"/dev/zero", "is no regular file"},
+      {"/dev/zero", "is larger than 1048576 bytes"},
   };
   for (const auto& row : rows)
     BOOST_CHECK_EXCEPTION(load_task(row.path), InputError, [&](const InputError& error) {
