@@ -11,7 +11,7 @@ namespace sortie {
 /// The proxies of the environment. Loopback never goes through one.
 struct ProxySettings {
   std::string https_proxy{};  ///< HTTPS_PROXY, else ALL_PROXY: "http://user:password@host:port"
-  std::string no_proxy{};  ///< NO_PROXY: "host", ".suffix", "10.0.0.0/8", "host:port", "*"
+  std::string no_proxy{};     ///< NO_PROXY: "host", ".suffix", "10.0.0.0/8", "host:port", "*"
   /// HTTP_PROXY, else ALL_PROXY: of what commands ask for; sortie itself asks in plain http on
   /// loopback alone.
   std::string http_proxy{};

@@ -20,6 +20,13 @@ std::optional<UpstreamProxy> upstream_to(const ProxySettings& settings, const Au
   return UpstreamProxy{std::move(*read.host), proxy->port, std::move(proxy->authorization)};
 }
 
+std::string refusal_words(int status) {
+  std::string text = std::to_string(status);
+  if (status == 407) text += ", it wants another user or password";
+  if (status == 403) text += ", it does not let this host be reached";
+  return text;
+}
+
 std::string connect_head(const Authority& place, const UpstreamProxy& upstream) {
   const std::string authority = authority_text(place.host, place.port);
   std::string head = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";

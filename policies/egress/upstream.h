@@ -23,6 +23,12 @@ struct UpstreamProxy {
 std::optional<UpstreamProxy> upstream_to(const ProxySettings& settings, const Authority& place,
                                          ProxyRequest::Form form);
 
+/// What commands are told of it by: its name is the operator's matter.
+inline const std::string kAhead =
+    "the proxy ahead (HTTPS_PROXY, HTTP_PROXY of sortie's own environment)";
+/// "407, it wants another user or password"
+std::string refusal_words(int status);
+
 /// The request for a tunnel through it (RFC 9110 §9.3.6).
 std::string connect_head(const Authority& place, const UpstreamProxy& upstream);
 
