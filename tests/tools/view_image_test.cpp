@@ -93,6 +93,7 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
       {"loop.png", "loop.png: is a loop of links"},
       {"../shot.png", "leads out of the workspace"},
       {"/etc/passwd", "leads out of the workspace"},
+      {"/tmp/shot.png", "only commands reach /tmp and HOME"},
       {"shoot.png", "shoot.png: no such file or folder; did you mean shot.png?"},
       {"none/shot.png", "none/shot.png: no such file or folder; did you mean shot.png?"},
       {"none/other.png", "none/other.png: no such file or folder; the workspace has no none"},

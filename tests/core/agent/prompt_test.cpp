@@ -193,6 +193,13 @@ BOOST_AUTO_TEST_CASE(the_prompt_names_the_tools_that_are_there_and_no_others) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_prompt_says_who_reaches_tmp_and_home) {
+  const std::string said = "Tools for files and a workdir reach the workspace alone.";
+
+  BOOST_TEST(has(system_prompt(whole_briefing(), ModelFamily::other), said));
+  BOOST_TEST(!has(system_prompt({}, ModelFamily::other), said));
+}
+
 BOOST_AUTO_TEST_CASE(the_prompts_are_short) {
   for (const auto& [name, family] : kFamilies) {
     BOOST_TEST_CONTEXT(name) {
