@@ -158,6 +158,42 @@ std::string listen_at(const std::string& address) {
          "print \"ready\\n\"; sleep 60'";
 }
 
+BOOST_AUTO_TEST_CASE(a_set_is_made_wherever_the_workspace_and_home_lie) {
+  const struct {
+    const char* name;
+    const char* home;  ///< below the folder that holds the workspace "ws"
+    bool is_shared;    ///< HOME is the workspace itself
+  } rows[] = {{"the workspace below HOME", "", false},
+              {"HOME in the workspace", "ws/src/home", false},
+              {"HOME is the workspace", "ws", true}};
+  for (const SandboxWay& way : sandbox_ways()) {
+    if (!way.namespaces) continue;
+    for (const auto& row : rows) {
+      const std::string wrong = found_wrong(way, [&](Sandboxed& here) {
+        here.profile.home = (fs::canonical(here.base) / row.home).lexically_normal();
+        if (*row.home == '\0') here.profile.home = fs::canonical(here.base);
+        Keeper keeper(here.profile);
+        const auto says = [&](bool alone, const std::string& script) {
+          Command command = here.shell(script);
+          command.private_set_alone = alone;
+          return run(keeper, command).output;
+        };
+        const std::string look =
+            "cat file.txt; ls $HOME/mark /var/tmp/mark 2>&- | wc -l; { echo x > .git/config; } "
+            "2>&- "
+            "&& echo writes .git; echo x > made && cat made";
+        std::string text = says(false, "echo x > $HOME/mark; echo x > /var/tmp/mark");
+        const std::string expected = std::string("start\n") + (row.is_shared ? "1" : "0") + "\nx\n";
+        if (const auto seen = says(true, look); seen != expected) text += "alone: " + seen;
+        if (const auto seen = says(false, look); seen != "start\n2\nx\n")
+          text += "ordinary: " + seen;
+        return text;
+      });
+      BOOST_TEST(wrong == "", way.name << ", " << row.name << ":\n" << wrong);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_socket_leads_from_one_set_to_another) {
   for (const SandboxWay& way : sandbox_ways()) {
     if (!way.namespaces) continue;
