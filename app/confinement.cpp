@@ -277,7 +277,7 @@ CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment&
 }
 
 Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {
-  GitPrograms programs = read_git_programs(given.workspace);
+  const GitPrograms programs = read_git_programs(given.workspace);
   ConfinementInputs inputs = given;
   inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
                                 programs.included.end());
@@ -299,11 +299,10 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   places.home = profile_.home;
   if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
   places.path = folders;
-  places.git_config = std::move(programs.overrides);
   environment_ = command_environment(inputs.policy, own, places);
   environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
   environment_.insert(path.variables.begin(), path.variables.end());
-  show_git(inputs);
+  show_git(inputs, programs);
   // The workspace is a file system of its own below the repository's.
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
   engine_ = std::make_unique<Engine>(
@@ -325,7 +324,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
 }
 
 /// The repository that commands are to find, as far as it is to be found.
-void Confinement::show_git(const ConfinementInputs& inputs) {
+void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& programs) {
   const fs::path& seen = workspace();
   FoundGitView found = find_git_view({.workspace = inputs.workspace,
                                       .out = inputs.out,
@@ -346,7 +345,7 @@ void Confinement::show_git(const ConfinementInputs& inputs) {
     place = "/nonexistent";
   else if (seen != inputs.workspace && toplevel == inputs.workspace)
     place = seen;
-  git_environment_ = one_repository(place);
+  git_environment_ = one_repository(place, programs.overrides);
   if (toplevel.empty()) git_environment_["GIT_WORK_TREE"] = seen.string();
   // The copy's own file may name the repository by a path that leads elsewhere from there.
   if (place == seen && !toplevel.empty() && fs::is_regular_file(inputs.workspace / ".git"))

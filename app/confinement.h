@@ -10,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/launcher.h"
+#include "core/workspace/git_programs.h"
 #include "core/workspace/workspace.h"
 #include "policies/command_path.h"
 #include "policies/engine.h"
@@ -55,7 +56,8 @@ class Confinement {
   Keeper& keeper() { return *keeper_; }
   const SandboxProfile& profile() const { return profile_; }
   const Environment& environment() const { return environment_; }
-  /// What a git command gets beside it: the one repository that it may work on. Empty in full-auto.
+  /// What a git command gets beside it where Engine::holds_git(): the one repository that it may
+  /// read, of which nothing is run. Empty in full-auto.
   const Environment& git_environment() const { return git_environment_; }
   const Engine& engine() const { return *engine_; }
   /// How script rules learn what has changed since the start.
@@ -79,7 +81,7 @@ class Confinement {
   Json layers_json() const;
 
  private:
-  void show_git(const ConfinementInputs& inputs);
+  void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
   void clean_copies(const ConfinementInputs& inputs);
   Launcher& watch_made_paths();
 

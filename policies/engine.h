@@ -64,6 +64,10 @@ class Engine {
   RunningBeside running_beside() const { return look_beside_ ? look_beside_() : RunningBeside(); }
   /// Whether some command of it is one that a script rule is about, by its words.
   bool runs_script(const RunCommand& command) const;
+  /// Whether some git command of it is allowed by the class read-only, or by no rule: it then runs in
+  /// the environment that holds git to the one repository (environment.h), by which the class was
+  /// judged. What another rule allows is the operator's own, and works as it does elsewhere.
+  bool holds_git(const RunCommand& command) const;
   /// Whether the model is to be shown the tool at all.
   bool shows_tool(const CallTool& tool) const;
   bool shows_tool(const std::string& name) const { return shows_tool(CallTool{name}); }

@@ -81,6 +81,15 @@ std::string joined(const std::vector<fs::path>& folders) {
   return text;
 }
 
+void set_git_config(Environment& environment,
+                    const std::vector<std::pair<std::string, std::string>>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    environment["GIT_CONFIG_KEY_" + std::to_string(i)] = keys[i].first;
+    environment["GIT_CONFIG_VALUE_" + std::to_string(i)] = keys[i].second;
+  }
+  environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
+}
+
 /// Settings that the policy's `set` may change, and what is inherited may not.
 void add_quiet_settings(Environment& environment, const EnvironmentPlaces& places) {
   environment["HOME"] = places.home.string();
@@ -93,6 +102,11 @@ void add_quiet_settings(Environment& environment, const EnvironmentPlaces& place
   environment.emplace("LANG", "C.UTF-8");
   // Its search for leaks traces the program, which the sandbox refuses; it would fail each run.
   environment["LSAN_OPTIONS"] = "detect_leaks=0";
+  environment["GIT_PAGER"] = "cat";
+  environment["GIT_TERMINAL_PROMPT"] = "0";
+  environment["GIT_OPTIONAL_LOCKS"] = "0";  // of the repository that is read-only
+  // Files of another owner are some unknown user's in a namespace of one user.
+  set_git_config(environment, {{"safe.directory", "*"}});
 }
 
 constexpr std::array kProxyVariables = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
@@ -104,27 +118,6 @@ void add_proxy(Environment& environment) {
   for (const char* name : kProxyVariables) environment[name] = proxy_url();
   for (const char* name : {"NO_PROXY", "no_proxy"}) environment[name] = "localhost,127.0.0.1,::1";
   environment["NODE_USE_ENV_PROXY"] = "1";  // its own fetch() asks for it
-}
-
-/// git that runs nothing but itself, whatever a configuration file says.
-void add_safe_git(Environment& environment, const EnvironmentPlaces& places) {
-  environment["GIT_PAGER"] = "cat";
-  environment["GIT_TERMINAL_PROMPT"] = "0";
-  environment["GIT_CONFIG_NOSYSTEM"] = "1";
-  environment["GIT_ATTR_NOSYSTEM"] = "1";
-  environment["GIT_CONFIG_GLOBAL"] = "/dev/null";
-  environment["GIT_OPTIONAL_LOCKS"] = "0";
-  std::vector<std::pair<std::string, std::string>> keys = {{"safe.directory", "*"},
-                                                           {"core.hooksPath", "/dev/null"},
-                                                           {"core.fsmonitor", "false"},
-                                                           {"core.pager", "cat"},
-                                                           {"diff.ignoreSubmodules", "all"}};
-  keys.insert(keys.end(), places.git_config.begin(), places.git_config.end());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    environment["GIT_CONFIG_KEY_" + std::to_string(i)] = keys[i].first;
-    environment["GIT_CONFIG_VALUE_" + std::to_string(i)] = keys[i].second;
-  }
-  environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
 }
 
 }  // namespace
@@ -161,15 +154,29 @@ Environment command_environment(const Policy& policy, const Environment& own,
   }
   // The rules judge a command's name by these folders: it has to be found in the same.
   environment["PATH"] = joined(places.path);
-  add_safe_git(environment, places);
   return environment;
 }
 
-Environment one_repository(const fs::path& toplevel) {
-  return {{"GIT_DIR", (toplevel / ".git").string()},
-          {"GIT_WORK_TREE", toplevel.string()},
-          {"GIT_NO_LAZY_FETCH", "1"},
-          {"HOME", "/nonexistent"}};
+Environment one_repository(const fs::path& toplevel,
+                           const std::vector<std::pair<std::string, std::string>>& overrides) {
+  Environment environment = {{"GIT_DIR", (toplevel / ".git").string()},
+                             {"GIT_WORK_TREE", toplevel.string()},
+                             {"GIT_NO_LAZY_FETCH", "1"},
+                             {"HOME", "/nonexistent"},
+                             {"GIT_PAGER", "cat"},
+                             {"GIT_TERMINAL_PROMPT", "0"},
+                             {"GIT_CONFIG_NOSYSTEM", "1"},
+                             {"GIT_ATTR_NOSYSTEM", "1"},
+                             {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                             {"GIT_OPTIONAL_LOCKS", "0"}};
+  std::vector<std::pair<std::string, std::string>> keys = {{"safe.directory", "*"},
+                                                           {"core.hooksPath", "/dev/null"},
+                                                           {"core.fsmonitor", "false"},
+                                                           {"core.pager", "cat"},
+                                                           {"diff.ignoreSubmodules", "all"}};
+  keys.insert(keys.end(), overrides.begin(), overrides.end());
+  set_git_config(environment, keys);
+  return environment;
 }
 
 void remove_proxy(Environment& environment) {

@@ -18,16 +18,13 @@ struct EnvironmentPlaces {
   std::filesystem::path home;                ///< HOME
   std::filesystem::path temporary = "/tmp";  ///< TMPDIR; below HOME where /tmp is the machine's
   std::vector<std::filesystem::path> path;   ///< find_command_path()
-  /// Keys of git's configuration to be overridden, beyond those that always are: what the
-  /// workspace's own configuration names as programs.
-  std::vector<std::pair<std::string, std::string>> git_config;
 };
 
 /// The whole environment of a run's commands, built from nothing: what the policy lets through of
-/// sortie's own, its `set`, and the settings that keep programs quiet and git from running
-/// anything that a repository names. Variables that make an interpreter, a shell or the loader run
-/// other code (BASH_ENV, LD_PRELOAD, exported functions …) never get in, by `set` neither; PATH and
-/// git's settings are sortie's own in any case.
+/// sortie's own, its `set`, and the settings that keep programs quiet. Variables that make an
+/// interpreter, a shell or the loader run other code (BASH_ENV, LD_PRELOAD, exported functions …)
+/// never get in, by `set` neither; PATH is sortie's own in any case. git is as anywhere else: its
+/// hooks run, and its global configuration is a file of the private HOME.
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places);
 
@@ -36,11 +33,15 @@ Environment command_environment(const Policy& policy, const Environment& own,
 bool makes_programs_run_code(const std::string& name);
 
 /// Added where a command is git and its rules say that it only reads: what it reads must not say
-/// otherwise. A repository that was made below the workspace would have a configuration of its
-/// own, one that lacks objects would have them fetched by programs that it names, and an include
-/// of "~/…" would name a file that commands can write.
-/// @param toplevel  the folder that holds `.git`, as the command sees it
-Environment one_repository(const std::filesystem::path& toplevel);
+/// otherwise. It then runs nothing but itself, whatever a configuration says. A repository that was
+/// made below the workspace would have a configuration of its own, one that lacks objects would
+/// have them fetched by programs that it names, and an include of "~/…" would name a file that
+/// commands can write.
+/// @param toplevel   the folder that holds `.git`, as the command sees it
+/// @param overrides  of its configuration's keys, beyond those that always are: what it names as
+///                   programs (core/workspace/git_programs.h)
+Environment one_repository(const std::filesystem::path& toplevel,
+                           const std::vector<std::pair<std::string, std::string>>& overrides = {});
 
 /// For a command that a rule lets out of the run's own network: sortie's proxy listens there alone.
 /// What `environment.set` names as proxies stays.

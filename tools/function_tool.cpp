@@ -35,6 +35,7 @@ FunctionTool::FunctionTool(TaskFunction function, const ShellParts& parts, Shell
       launcher_(parts.launcher),
       redactor_(parts.redactor),
       outputs_(parts.outputs),
+      engine_(parts.engine),
       options_(std::move(options)) {
   spec_.name = function_.name;
   spec_.description = function_.description;
@@ -61,7 +62,7 @@ std::vector<Action> FunctionTool::actions(const Json& arguments) const {
 ToolResult FunctionTool::run(const Json& arguments, std::stop_token stop) {
   Command command = command_of(arguments);
   command.environment = command_variables(options_.environment);
-  if (may_run_git(command.argv))
+  if (engine_ != nullptr && engine_->holds_git({.argv = command.argv, .workdir = command.workdir}))
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
   // A script of the manifest is run as the model's would be: as it was read.
   if (const auto script = shell_string(command.argv, options_.folders)) {

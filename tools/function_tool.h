@@ -17,7 +17,7 @@ namespace sortie {
 /// call's arguments in the places of its placeholders.
 class FunctionTool : public Tool {
  public:
-  /// @param parts  the launcher, the redactor and the outputs of it are used
+  /// @param parts  the launcher, the redactor, the outputs and the engine of it are used
   FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options);
   const ToolSpec& spec() const override { return spec_; }
   bool reads_only() const override { return function_.read_only; }
@@ -35,6 +35,7 @@ class FunctionTool : public Tool {
   Launcher& launcher_;
   const Redactor& redactor_;
   WholeOutputs* outputs_;
+  const Engine* engine_;
   ShellOptions options_;
   ToolSpec spec_;
 };

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "policies/environment.h"
-#include "policies/git_calls.h"
 #include "policies/shell/shell_string.h"
 #include "tools/command_output.h"
 #include "tools/embedded_patch.h"
@@ -218,7 +217,8 @@ Command Shell::prepare(const Json& arguments, std::string& note) const {
   const auto script = shell_string(command.argv, options_.folders);
   command.environment = command_variables(options_.environment);
   if (command.open_network) remove_proxy(command.environment);
-  if (may_run_git(command.argv)) {
+  if (parts_.engine != nullptr &&
+      parts_.engine->holds_git({.argv = command.argv, .workdir = command.workdir})) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
   }
   // One shell without start files, so that what was read is what is run.

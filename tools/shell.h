@@ -32,8 +32,7 @@ struct ShellParts {
 struct ShellOptions {
   std::filesystem::path workspace{};  ///< absolute, as commands see it
   std::map<std::string, std::string> environment{};
-  std::map<std::string, std::string>
-      git_environment{};  ///< added where the command is or may run git
+  std::map<std::string, std::string> git_environment{};  ///< added where Engine::holds_git()
   /// In which a shell's name is looked up: a shell string names one of them.
   std::vector<std::filesystem::path> folders{};
   std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};

@@ -275,4 +275,42 @@ BOOST_AUTO_TEST_CASE(a_repository_of_long_ids_is_run_in_as_a_folder_without_git)
   BOOST_TEST(holds(folder.result()["warnings"].items().at(0).text(), "ids are sha256"));
 }
 
+BOOST_AUTO_TEST_CASE(git_in_the_tests_own_repositories_is_as_it_is_elsewhere) {
+  const std::string repository =
+      "git init -q /tmp/own && cd /tmp/own && git config user.email a@b && git config user.name a";
+  const std::vector<std::string> lines = {
+      "git config --global alias.x 'log --oneline' && git config --global alias.x",
+      repository +
+          " && printf '#!/bin/sh\\ntouch /tmp/ran\\n' > .git/hooks/pre-commit && "
+          "chmod +x .git/hooks/pre-commit && git commit -q --allow-empty -m x && "
+          "test -f /tmp/ran",
+      "cd /tmp/own && git config core.fsmonitor 'touch /tmp/watched;:' && git status && "
+      "test -f /tmp/watched"};
+  for (const Caller& caller : callers_with_namespaces()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      make_monorepo(folder);
+      for (const Shown& one : run_in(folder, "work", lines, caller))
+        BOOST_TEST(one.success, one.text);
+    }
+  }
+}
+
+/// What a rule names is the operator's own; what the class allows runs nothing.
+BOOST_AUTO_TEST_CASE(only_git_that_the_class_allows_runs_nothing_of_the_configuration) {
+  const RunFolder folder;
+  make_monorepo(folder);
+  folder.write("policy.yaml",
+               "version: 1\nextends: strict\ncommands:\n"
+               "  - allow: [git, stash, list]\n");
+  git(folder.workspace(), {"config", "alias.noop", "!true"});
+  git(folder.workspace(), {"config", "core.fsmonitor", "echo > /tmp/ran; false"});
+  const auto shown =
+      run_in(folder, "work", {"git status --short", "ls /tmp", "git stash list", "ls /tmp"}, {},
+             "policy.yaml");
+  BOOST_TEST(shown[0].success, shown[0].text);
+  BOOST_TEST(!holds(shown[1].text, "ran"), shown[1].text);
+  BOOST_TEST(shown[2].success, shown[2].text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

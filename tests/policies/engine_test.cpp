@@ -399,4 +399,40 @@ BOOST_AUTO_TEST_CASE(a_stage_takes_away_and_never_gives) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(git_is_held_where_the_class_allows_it_and_nowhere_else) {
+  const Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"git"}, {"commit"}}),
+                                              command_rule(Effect::allow, {{"make"}}),
+                                              command_rule(Effect::allow, {{"env"}})});
+  const struct {
+    std::vector<std::string> argv;
+    bool held;
+  } rows[] = {
+      {{"git", "status"}, true},
+      {{"/usr/bin/git", "log"}, true},
+      {{"bash", "-c", "ls && git diff | cat"}, true},
+      {{"bash", "-c", "git commit -m x && git status"}, true},
+      {{"git", "stash"}, true},  // by nothing, so that an approver was asked
+      {{"bash", "-c", "git $(x)"}, true},
+      {{"git", "commit", "-m", "x"}, false},
+      {{"bash", "-c", "git commit -m x"}, false},
+      {{"env", "git", "init"}, false},
+      {{"make", "git"}, false},
+      {{"ls", "git"}, false},
+      {{"bash", "-c", "ls git; make"}, false},
+      {{"bash"}, false},
+      {{}, false},
+  };
+  for (const auto& row : rows) {
+    std::string shown;
+    for (const std::string& word : row.argv) shown += word + ' ';
+    const RunCommand command{row.argv, kWorkspace};
+    const auto held = [&](Approval approval) {
+      return Engine(policy, approval, kWorkspace, {}, {"/usr/bin", "/bin"}).holds_git(command);
+    };
+    BOOST_TEST(held(Approval::deny_by_default) == row.held, shown);
+    BOOST_TEST(held(Approval::audit) == row.held, shown);
+    BOOST_TEST(!held(Approval::full_auto), shown);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -85,6 +85,23 @@ BOOST_AUTO_TEST_CASE(an_empty_environment_has_the_programs_own_settings_alone) {
                                 {"LSAN_OPTIONS", "detect_leaks=0"},
                                 {"GIT_PAGER", "cat"},
                                 {"GIT_TERMINAL_PROMPT", "0"},
+                                {"GIT_OPTIONAL_LOCKS", "0"},
+                                {"GIT_CONFIG_COUNT", "1"},
+                                {"GIT_CONFIG_KEY_0", "safe.directory"},
+                                {"GIT_CONFIG_VALUE_0", "*"}};
+
+  const Environment environment = command_environment(policy_with("none"), {}, places());
+
+  BOOST_TEST((environment == expected));
+}
+
+BOOST_AUTO_TEST_CASE(git_that_only_reads_has_one_repository_and_runs_nothing_of_it) {
+  const Environment expected = {{"GIT_DIR", "/w/.git"},
+                                {"GIT_WORK_TREE", "/w"},
+                                {"GIT_NO_LAZY_FETCH", "1"},
+                                {"HOME", "/nonexistent"},
+                                {"GIT_PAGER", "cat"},
+                                {"GIT_TERMINAL_PROMPT", "0"},
                                 {"GIT_ATTR_NOSYSTEM", "1"},
                                 {"GIT_CONFIG_NOSYSTEM", "1"},
                                 {"GIT_CONFIG_GLOBAL", "/dev/null"},
@@ -102,15 +119,10 @@ BOOST_AUTO_TEST_CASE(an_empty_environment_has_the_programs_own_settings_alone) {
                                 {"GIT_CONFIG_VALUE_4", "all"},
                                 {"GIT_CONFIG_KEY_5", "filter.x.clean"},
                                 {"GIT_CONFIG_VALUE_5", ""}};
-  EnvironmentPlaces given = places();
-  given.git_config = {{"filter.x.clean", ""}};
-
-  const Environment environment = command_environment(policy_with("none"), {}, given);
-
-  BOOST_TEST((environment == expected));
+  BOOST_TEST((one_repository("/w", {{"filter.x.clean", ""}}) == expected));
 }
 
-BOOST_AUTO_TEST_CASE(what_the_policy_sets_wins_but_for_the_path_and_git) {
+BOOST_AUTO_TEST_CASE(what_the_policy_sets_wins_but_for_the_path) {
   Policy policy = policy_with("core");
   policy.environment_set = {{"CI", "yes"},         {"TERM", "xterm"},
                             {"BASH_ENV", "/x"},    {"PATH", "/workspace/bin"},
@@ -125,7 +137,7 @@ BOOST_AUTO_TEST_CASE(what_the_policy_sets_wins_but_for_the_path_and_git) {
   BOOST_TEST(value_of(environment, "HOME") == "/home/run");
   BOOST_TEST(value_of(environment, "BASH_ENV") == "(none)");
   BOOST_TEST(value_of(environment, "PATH") == "/usr/local/bin:/usr/bin");
-  BOOST_TEST(value_of(environment, "GIT_PAGER") == "cat");
+  BOOST_TEST(value_of(environment, "GIT_PAGER") == "less");
 }
 
 BOOST_AUTO_TEST_CASE(secrets_are_all_that_exclude_matches_and_all_credentials) {

@@ -111,9 +111,9 @@ class HostileRepository {
     EnvironmentPlaces places;
     places.home = home();
     places.path = {"/usr/local/bin", "/usr/bin", "/bin"};
-    places.git_config = read_git_programs(top()).overrides;
     Environment environment = command_environment(Policy(), {}, places);
-    for (const auto& [name, value] : one_repository(top())) environment[name] = value;
+    for (const auto& [name, value] : one_repository(top(), read_git_programs(top()).overrides))
+      environment[name] = value;
     return environment;
   }
 
