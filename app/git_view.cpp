@@ -74,13 +74,19 @@ std::vector<fs::path> outputs_in(const fs::path& toplevel, const GitViewInputs& 
   return found;
 }
 
+/// Whether a folder holds what the view keeps from commands, or has of its own.
+bool holds_private_places(const fs::path& folder, const GitViewInputs& inputs) {
+  const fs::path places[] = {inputs.home, "/tmp", "/var/tmp", "/dev/shm", "/proc", "/sys", "/run"};
+  return std::any_of(std::begin(places), std::end(places),
+                     [&](const fs::path& place) { return is_below(place, folder); });
+}
+
 /// "" or why the working tree above the workspace is not shown.
 std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inputs,
                               FoundGitView& found) {
   const std::string name = "the repository at " + toplevel.string();
   if (!inputs.namespaces) return name + " is above the workspace, which is a copy here";
-  if (toplevel == "/" || is_below(inputs.home, toplevel))
-    return name + " holds HOME, which is private";
+  if (holds_private_places(toplevel, inputs)) return name + " holds HOME or /tmp, which is private";
   std::vector<fs::path> hidden;
   if (!HiddenSearch(toplevel, inputs).run(hidden))
     return name + " has too many files to look for all that paths.hide names";
@@ -100,8 +106,8 @@ void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitVi
                                       [&](const fs::path& one) { return is_below(folder, one); });
     if (is_there) continue;
     // Such a folder holds more than a repository.
-    if (is_below(inputs.home, folder) || is_below(inputs.workspace, folder)) {
-      found.problem = "the repository's " + folder.string() + " holds the workspace or HOME";
+    if (holds_private_places(folder, inputs) || is_below(inputs.workspace, folder)) {
+      found.problem = "the repository's " + folder.string() + " holds the workspace, HOME or /tmp";
       continue;
     }
     shown.push_back(folder);

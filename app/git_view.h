@@ -27,9 +27,9 @@ struct FoundGitView {
 
 /// The repository around the workspace as far as it lies outside: the working tree above it, a
 /// linked worktree's or submodule's folders, alternates; and the configurations that hold
-/// credentials. Never HOME or a folder above it. What paths.hide names is looked for at every depth
-/// of that working tree, in each of its folders, and what git tracks is not hidden, as in the
-/// workspace.
+/// credentials. Never HOME, /tmp or a folder above them. What paths.hide names is looked for at
+/// every depth of that working tree, in each of its folders, and what git tracks is not hidden, as
+/// in the workspace.
 FoundGitView find_git_view(const GitViewInputs& inputs);
 
 }  // namespace sortie

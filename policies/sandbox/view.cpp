@@ -119,7 +119,7 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   keep_private(profile.home.lexically_normal(), "home");
   add_toolchains(places, profile);
   for (const auto& path : profile.git.folders)
-    add(places, path, Place::Kind::machine, Access::read_only);
+    if (places.count(path) == 0) add(places, path, Place::Kind::machine, Access::read_only);
   for (std::size_t i = 0; i < profile.git.covered.size(); ++i)
     keep_private(profile.git.covered[i], "covered-" + std::to_string(i));
   for (const auto& path : profile.writable) add(places, path, Place::Kind::own, Access::read_write);

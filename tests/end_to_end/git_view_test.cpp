@@ -6,6 +6,7 @@
 #include "core/base/files.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -311,6 +312,32 @@ BOOST_AUTO_TEST_CASE(only_git_that_the_class_allows_runs_nothing_of_the_configur
   BOOST_TEST(shown[0].success, shown[0].text);
   BOOST_TEST(!holds(shown[1].text, "ran"), shown[1].text);
   BOOST_TEST(shown[2].success, shown[2].text);
+}
+
+/// samples/monorepo, in a repository of its own.
+BOOST_AUTO_TEST_CASE(the_sample_of_a_monorepo_succeeds_and_changes_its_package_alone) {
+  for (const Caller& caller : callers_with_namespaces()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const TemporaryFolder folder;
+      const fs::path sample = folder / "monorepo";
+      fs::copy(fs::path(SORTIE_SOURCE_DIR) / "samples/monorepo", sample,
+               fs::copy_options::recursive);
+      make_repository(sample / "project");
+      commit_all(sample / "project");
+      fs::permissions(folder.path(), fs::perms::all);
+      give_to(folder.path(), caller.uid);
+      ProgramStart start;
+      start.argv = {sortie_binary(), "run", (sample / "task.yaml").string(), "--out",
+                    (folder / "out").string()};
+      start.folder = folder.path();
+      start.environment = {{"OPENAI_API_KEY", ""}};
+      const ProgramEnd end = run_program(as_caller(caller, std::move(start)));
+      BOOST_TEST(end.status == 0, end.errors);
+      const std::string diff = read_file(folder / "out/changes.diff");
+      BOOST_TEST(holds(diff, "+def total(prices, discount=0):"), diff);
+      BOOST_TEST(holds(read_file(folder / "out/transcript.jsonl"), "2 files changed"));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,6 @@
+"""Prices of a basket."""
+
+
+def total(prices):
+    """The sum of the prices, in cents."""
+    return sum(prices)
