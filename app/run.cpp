@@ -85,6 +85,7 @@ void Run::begin() {
   out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key,
                                                            names_saved(inputs_.task))));
   remove_stale(options_);
+  check_start(inputs_.workspace);
   read_notes();
 }
 

@@ -38,6 +38,20 @@ void add_note(std::string& note, const std::string& text) {
   note += (note.empty() ? "" : "; ") + text;
 }
 
+/// The changes that the run's own diff can't hold either: better known now than at its end.
+std::string undiffable(const Diff& diff, const std::string& folder) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const LeftOut& one : diff.left_out) {
+    if (one.why == LeftOut::Why::git_folder || !is_in(one.path, folder)) continue;
+    if (++count <= kMostNamed)
+      text += (text.empty() ? "" : ", ") + one_line(one.path, 4096) + " (" + one.detail + ")";
+  }
+  if (count > kMostNamed) text += " and " + std::to_string(count - kMostNamed) + " more";
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string_view> diff_sections(std::string_view diff) {
@@ -139,6 +153,8 @@ ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
   if (!diff.too_large.empty())
     add_note(result.note,
              std::to_string(diff.too_large.size()) + " changed files are too large to be shown");
+  if (const std::string lost = undiffable(diff, path); !lost.empty())
+    add_note(result.note, "no diff can hold " + lost + ": take them back, or change other files");
   return result;
 }
 

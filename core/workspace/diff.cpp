@@ -81,6 +81,8 @@ std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::str
 
 }  // namespace
 
+void check_start(const fs::path& root) { const StartState start(root); }
+
 Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
                const DiffOptions& options) {
   const StartState start(root);

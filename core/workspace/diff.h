@@ -79,6 +79,10 @@ struct Diff {
   std::string index_problem;  ///< why the index can't be read, or "": HEAD stood in for it
 };
 
+/// Finds out before a run what its diff could not be made with, after all the work.
+/// @throws Error  ExitCode::environment for a repository, or a HEAD, that can't be read
+void check_start(const std::filesystem::path& root);
+
 /// Makes the diff of a workspace and applies it to a scratch copy of the touched files to prove it.
 ///
 /// The user's git, its config, hooks, filters and attributes are never run; ignore rules and the

@@ -2,6 +2,8 @@
 
 #include <git2/sys/repository.h>
 
+#include <utility>
+
 #include "core/base/file_name.h"
 #include "core/workspace/rule_files.h"
 
@@ -52,13 +54,20 @@ StartState::StartState(const fs::path& root) {
               ExitCode::environment);
     head_.reset(reinterpret_cast<git_tree*>(tree.release()));
   }
-  if (git_repository_index(GitOut(index_), repository_.get()) < 0) do_without_index();
+}
+
+/// The repository's index, or nothing.
+git_index* StartState::index() const {
+  if (has_repository_ && !std::exchange(index_read_, true) &&
+      git_repository_index(GitOut(index_), repository_.get()) < 0)
+    do_without_index();
+  return index_.get();
 }
 
 /// A split or sparse index is of a kind that libgit2 does not know, and one can be damaged: HEAD
 /// stands in for it. An empty one takes its place where rules and attributes are looked up, which
 /// would fail at each path.
-void StartState::do_without_index() {
+void StartState::do_without_index() const {
   const git_error* error = git_error_last();
   index_problem_ = error != nullptr && error->message != nullptr ? error->message : "unknown cause";
   index_.reset();
@@ -79,8 +88,8 @@ std::optional<StartState::Listed> StartState::in_head(const std::string& path) c
 }
 
 std::optional<StartState::Listed> StartState::in_index(const std::string& path) const {
-  if (!index_) return std::nullopt;
-  const git_index_entry* entry = git_index_get_bypath(index_.get(), path.c_str(), 0);
+  if (!has_index()) return std::nullopt;
+  const git_index_entry* entry = git_index_get_bypath(index(), path.c_str(), 0);
   // Looked up without regard to case where the repository says so; here names are bytes.
   if (entry == nullptr || path != entry->path) return std::nullopt;
   return Listed{entry->id, canonical_mode(entry->mode)};
@@ -88,11 +97,12 @@ std::optional<StartState::Listed> StartState::in_index(const std::string& path) 
 
 bool StartState::tracked(const std::string& path) const {
   const std::string name = in_repository(path);
-  return (index_ ? in_index(name) : in_head(name)).has_value();
+  return (has_index() ? in_index(name) : in_head(name)).has_value();
 }
 
 bool StartState::ignored(const std::string& path) const {
   refuse_blocking(repository_.get(), in_repository(path), ".gitignore");
+  index();  // the rules are looked up in it as well
   int ignored = 0;
   const int result =
       git_ignore_path_is_ignored(&ignored, repository_.get(), in_repository(path).c_str());
@@ -103,6 +113,7 @@ bool StartState::ignored(const std::string& path) const {
 bool StartState::lfs(const std::string& path) const {
   if (!has_repository_) return false;
   refuse_blocking(repository_.get(), in_repository(path), ".gitattributes");
+  index();
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                          in_repository(path).c_str(), "filter"),
@@ -114,7 +125,7 @@ std::string StartState::submodule(const std::string& path) const {
   if (!has_repository_) return "";
   for (auto end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    const auto listed = index_ ? in_index(in_repository(part)) : in_head(in_repository(part));
+    const auto listed = has_index() ? in_index(in_repository(part)) : in_head(in_repository(part));
     if (listed && (listed->mode & 0170000) == 0160000) return part;
     if (end == std::string::npos) return "";
   }

@@ -14,7 +14,9 @@ namespace sortie {
 /// repository at all; then only its `.gitignore` files speak.
 class StartState {
  public:
+  /// Opens the repository and HEAD's tree.
   /// @param root  the user's own tree, absolute, links resolved; only read
+  /// @throws Error  ExitCode::environment for a repository, or a HEAD, that can't be read
   explicit StartState(const std::filesystem::path& root);
 
   const std::string& head_commit() const { return head_commit_; }
@@ -34,16 +36,20 @@ class StartState {
   }
   bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
   bool index_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
-  bool has_index() const { return index_ != nullptr; }
+  bool has_index() const { return index() != nullptr; }
   /// Why the repository's index can't be read, or "": HEAD stands in for it then.
-  const std::string& index_problem() const { return index_problem_; }
+  const std::string& index_problem() const {
+    index();
+    return index_problem_;
+  }
 
  private:
   struct Listed {
     git_oid id;
     unsigned mode;
   };
-  void do_without_index();
+  git_index* index() const;
+  void do_without_index() const;
   std::string in_repository(const std::string& path) const { return prefix_ + path; }
   std::optional<Listed> in_head(const std::string& repository_path) const;
   std::optional<Listed> in_index(const std::string& repository_path) const;
@@ -54,8 +60,9 @@ class StartState {
   std::string prefix_;
   std::string head_commit_;
   GitTree head_;
-  GitIndex index_;
-  std::string index_problem_;
+  mutable bool index_read_ = false;  ///< once it is asked for: a large one takes its time
+  mutable GitIndex index_;
+  mutable std::string index_problem_;
 };
 
 }  // namespace sortie

@@ -304,6 +304,22 @@ BOOST_AUTO_TEST_CASE(the_output_of_a_verification_is_kept_whole) {
   BOOST_TEST(verify_run(folder.out()).ok);
 }
 
+BOOST_AUTO_TEST_CASE(a_head_that_cannot_be_read_ends_the_run_before_it_costs_anything) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "first\n");
+  folder.commit_workspace();
+  std::string tree = git(folder.workspace(), {"rev-parse", "HEAD^{tree}"});
+  tree.pop_back();
+  fs::remove(folder.workspace() / ".git/objects" / tree.substr(0, 2) / tree.substr(2));
+  folder.write_task(one_script("echo more >> a.txt"), "policy: auto\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(end.errors.find("HEAD's tree") != std::string::npos, end.errors);
+  BOOST_TEST(!fs::exists(folder.out() / "transcript.jsonl"));
+}
+
 BOOST_AUTO_TEST_CASE(an_index_that_cannot_be_read_costs_no_work) {
   const RunFolder folder;
   folder.write("work/a.txt", "first\n");
