@@ -144,7 +144,8 @@ BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_told_while_it_can_be_mended) {
   folder.write("work/.gitattributes", "*.bin filter=lfs\n");
   folder.commit_workspace();
   CassetteWriter cassette;
-  cassette.shell({"sh", "-c", "echo x > stray.bin; echo y > y.txt"}).next().message("done at once");
+  cassette.shell({"sh", "-c", "echo x > stray.bin; echo y > y.txt"}).next();
+  cassette.call("git_diff", Json::object()).next().message("done at once");
   cassette.shell({"rm", "stray.bin"}).next().message("done now");
   folder.write_task(cassette, "policy: auto\nverify: {commands: ['true'], rounds: 2}\n");
 
@@ -152,6 +153,8 @@ BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_told_while_it_can_be_mended) {
 
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(folder.artifact("changes.diff").find("b/y.txt") != std::string::npos);
+  BOOST_TEST(folder.output(1).find("no diff can hold stray.bin (filter=lfs") != std::string::npos,
+             folder.output(1));
   bool told = false;
   for (const Json& request : folder.records("prompt"))
     told = told || write_json(request).find("stray.bin") != std::string::npos;
