@@ -11,13 +11,14 @@
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
-#include "core/workspace/tree.h"
 #include "policies/sandbox/workspace_search.h"
 
 namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kDeepestFolder = 200;  ///< each level of a removal holds a descriptor
 
 /// What was removed and is there again was made by something that does not give up.
 constexpr int kMostRounds = 3;
