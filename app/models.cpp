@@ -113,6 +113,8 @@ void apply_model(const TaskModel& model, ModelSettings& settings) {
   settings.model = model.name;
   settings.effort = model.effort;
   settings.max_output_tokens = model.max_output_tokens;
+  if (settings.paid_output_tokens > 0)
+    settings.max_output_tokens = std::min(settings.max_output_tokens, settings.paid_output_tokens);
   settings.temperature = model.temperature;
   settings.pin = settings.pin || model.pin;  // the first one's word for all
   settings.free_text_tools = takes_free_text_tools(model.provider, model.name);

@@ -60,7 +60,7 @@ bool Budget::knows_a_price() const noexcept {
 Cost Budget::cost_left() const noexcept { return cost_limit_ - cost_; }
 
 /// The cost as what ends the run, where it does not allow for the next request.
-std::optional<Exhausted> Budget::cost_spent(Cost next_request) const {
+std::optional<Exhausted> Budget::cost_spent(Cost next_request, std::int64_t least_output) const {
   if (!knows_a_price() || cost_ + next_request <= cost_limit_) return {};
   Exhausted what{"cost", cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
   what.text =
@@ -68,35 +68,70 @@ std::optional<Exhausted> Budget::cost_spent(Cost next_request) const {
   if (next_request > Cost()) what.text += ", and the next request may take " + next_request.text();
   what.next = "--max-cost " + rounded_limit(std::max(Cost::usd(limits_.cost * 1.6),
                                                      cost_ + next_request + next_request));
+  if (least_output > 0)
+    what.next += ", or a model.max_output_tokens below " + number(least_output) + " in the task";
   return what;
 }
 
 std::optional<Exhausted> Budget::before_request(std::int64_t estimated_input,
-                                                std::int64_t max_output, int source) const {
+                                                std::int64_t max_output, int source,
+                                                std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
   if (turns_ >= limits_.turns) return spent("turns", limits_.turns, turns_, "--max-turns");
-  return before_retry(estimated_input, max_output, source);
+  return before_retry(estimated_input, max_output, source, paid_output);
+}
+
+/// Any of the models from the current one on may be the one that answers in the end.
+Cost Budget::most_of_next(std::int64_t estimated_input, int source,
+                          std::int64_t paid_output) const {
+  Cost dearest;
+  for (int each = source; static_cast<std::size_t>(each) < models_.size(); ++each) {
+    const auto& price = price_of(each);
+    if (!price) continue;
+    std::int64_t output = models_[static_cast<std::size_t>(each)].max_output_tokens;
+    if (paid_output > 0) output = std::min(output, paid_output);
+    dearest = std::max(dearest, most_for(estimated_input, output, *price));
+  }
+  return dearest;
 }
 
 std::optional<Exhausted> Budget::before_retry(std::int64_t estimated_input, std::int64_t max_output,
-                                              int source) const {
+                                              int source, std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
   if (tokens_ >= limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
-  const std::int64_t most = estimated_input + max_output;
+  const std::int64_t output = paid_output > 0 ? std::min(max_output, paid_output) : max_output;
+  const std::int64_t most = estimated_input + output;
   if (most > limits_.tokens - tokens_) {
     Exhausted what = spent("tokens", limits_.tokens, tokens_, "--max-tokens",
                            ", and the next request may take " + number(most));
     what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, tokens_ + most * 2));
     return what;
   }
-  // Any of the models from the current one on may be the one that answers in the end.
-  Cost dearest;
-  for (int each = source; static_cast<std::size_t>(each) < models_.size(); ++each)
-    if (const auto& price = price_of(each))
-      dearest = std::max(
-          dearest, most_for(estimated_input,
-                            models_[static_cast<std::size_t>(each)].max_output_tokens, *price));
-  return cost_spent(dearest);
+  // Where the input alone is too dear, fewer tokens of output would not help.
+  const bool output_counts = cost_ + most_of_next(estimated_input, source, 1) <= cost_limit_;
+  return cost_spent(most_of_next(estimated_input, source, paid_output),
+                    output_counts ? std::min(output, kUsefulOutput) : 0);
+}
+
+std::int64_t Budget::paid_output(std::int64_t estimated_input, int source) const {
+  std::int64_t own = 0;
+  std::int64_t largest = 0;
+  for (std::size_t i = static_cast<std::size_t>(std::max(0, source)); i < models_.size(); ++i) {
+    // Who can't be told would not keep to it.
+    if (!models_[i].takes_output_limit) return 0;
+    if (own == 0) own = models_[i].max_output_tokens;
+    largest = std::max(largest, models_[i].max_output_tokens);
+  }
+  const auto is_paid = [&](std::int64_t output) {
+    return estimated_input + output <= limits_.tokens - tokens_ &&
+           (!knows_a_price() ||
+            cost_ + most_of_next(estimated_input, source, output) <= cost_limit_);
+  };
+  if (largest == 0 || is_paid(largest)) return 0;
+  const std::int64_t least = std::min(own, kUsefulOutput);
+  for (std::int64_t output = largest / 2; output >= least; output /= 2)
+    if (is_paid(output)) return output;
+  return is_paid(least) ? least : 0;
 }
 
 std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcept {

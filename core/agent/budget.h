@@ -28,6 +28,9 @@ struct Exhausted {
   bool operator==(const Exhausted&) const = default;
 };
 
+/// A response with fewer tokens than this is of little use, unless the task itself says so.
+inline constexpr std::int64_t kUsefulOutput = 2048;
+
 /// What a run may use, and has used. Time is the wall clock from construction on, all included.
 ///
 /// What a request may cost at most is reserved before it is sent: the cost that was allowed is
@@ -40,11 +43,17 @@ class Budget {
   /// @param estimated_input  tokens of the next request, by estimate
   /// @param max_output       tokens that it may be answered with
   /// @param source           the model that is asked first; those after it may take over
+  /// @param paid_output      what any of them is told to answer with at most; 0: its own limit
   std::optional<Exhausted> before_request(std::int64_t estimated_input, std::int64_t max_output,
-                                          int source = 0) const;
+                                          int source = 0, std::int64_t paid_output = 0) const;
   /// The same of another try of a request that has its turn.
   std::optional<Exhausted> before_retry(std::int64_t estimated_input, std::int64_t max_output,
-                                        int source = 0) const;
+                                        int source = 0, std::int64_t paid_output = 0) const;
+  /// The tokens of output that are to be asked for at most, so that what is left of tokens and cost
+  /// pays for them, whichever model from `source` on answers: a half, a quarter … of what the
+  /// largest of them may have, and never less than is of use. 0: what they may have is paid for, or
+  /// nothing of use is.
+  std::int64_t paid_output(std::int64_t estimated_input, int source = 0) const;
   /// A request is about to be sent: a turn begins.
   void count_turn() noexcept { ++turns_; }
   /// @param source  the model that answered
@@ -78,7 +87,8 @@ class Budget {
   const std::optional<ModelPrice>& price_of(int source) const noexcept;
   bool knows_a_price() const noexcept;
   Cost cost_left() const noexcept;
-  std::optional<Exhausted> cost_spent(Cost next_request) const;
+  std::optional<Exhausted> cost_spent(Cost next_request, std::int64_t least_output = 0) const;
+  Cost most_of_next(std::int64_t estimated_input, int source, std::int64_t paid_output) const;
 
   TaskBudget limits_;
   const Clock& clock_;

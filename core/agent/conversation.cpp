@@ -62,7 +62,8 @@ class Conversation::Recorder : public StreamSink {
   void on_retry(const RetryRecord& retry) override {
     // What it may cost is not known to be there any more: the try before may have to be paid for.
     if (const auto out = conversation_.parts_.budget.before_retry(
-            conversation_.tokens_of(history_), terms().max_output_tokens, conversation_.source_))
+            conversation_.tokens_of(history_), terms().max_output_tokens, conversation_.source_,
+            conversation_.paid_output_))
       throw ModelError(out->text, ExitCode::budget, out->which);
     tell(model_retry_event(conversation_.turn_, retry));
   }
@@ -113,14 +114,16 @@ void Conversation::give_notices() {
 }
 
 std::optional<Exhausted> Conversation::before_request(const History& history) const {
-  if (const auto out =
-          parts_.budget.before_request(tokens_of(history), terms().max_output_tokens, source_))
+  const std::int64_t tokens = tokens_of(history);
+  if (const auto out = parts_.budget.before_request(tokens, terms().max_output_tokens, source_,
+                                                    parts_.budget.paid_output(tokens, source_)))
     return out;
   return stage_turns_.spent();
 }
 
 std::optional<Exhausted> Conversation::before_retry() const {
-  return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_);
+  return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_,
+                                    parts_.budget.paid_output(tokens(), source_));
 }
 
 Response Conversation::ask(std::stop_token stop, bool may_repeat) {
@@ -136,7 +139,15 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
                            std::stop_token stop, bool may_repeat) {
   begin_request(history);
   Recorder recorder(*this, history);
-  const Request request{settings, history.items(), history.epoch(), may_repeat};
+  ModelSettings paid;
+  paid_output_ = parts_.budget.paid_output(tokens_of(history), source_);
+  if (paid_output_ > 0) {
+    paid = settings;
+    paid.paid_output_tokens = paid_output_;
+    paid.max_output_tokens = std::min(paid.max_output_tokens, paid_output_);
+  }
+  const Request request{paid_output_ > 0 ? paid : settings, history.items(), history.epoch(),
+                        may_repeat};
   Response response;
   try {
     response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);

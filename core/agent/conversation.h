@@ -46,6 +46,12 @@ class Conversation {
   int turn() const noexcept { return turn_; }
   /// Of the model in use.
   const ModelTerms& terms() const { return context_.models[static_cast<std::size_t>(source_)]; }
+  /// What to say to whom a response was too short.
+  std::string longer_output() const {
+    return paid_output_ > 0 ? "--max-cost or --max-tokens: what was left paid for " +
+                                  std::to_string(paid_output_) + " tokens of output"
+                            : "a larger model.max_output_tokens in the task";
+  }
   /// Of the next request, by estimate.
   std::int64_t tokens() const noexcept { return tokens_of(history_); }
 
@@ -123,6 +129,7 @@ class Conversation {
   int sent_epoch_ = 0;             ///< the newest that a request had
   int source_ = 0;                 ///< the model in use; see Item::source
   std::int64_t compacted_to_ = 0;  ///< tokens after the last compaction
+  std::int64_t paid_output_ = 0;   ///< of the last request: Budget::paid_output()
   bool usage_told_ = false;        ///< that a response came without usage
 };
 

@@ -220,7 +220,7 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
                         : "Your response was cut off at its length limit. Go on exactly where it "
                           "ended: the pieces are joined.",
          .failure = "the model's response was cut off at its length limit three times",
-         .next = "a larger model.max_output_tokens in the task"});
+         .next = conversation_.longer_output()});
   }
   incomplete_ = 0;
   // The provider goes on from what it sent, and takes no word in between.

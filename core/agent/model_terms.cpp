@@ -28,14 +28,37 @@ const KnownModel* known_at(const TaskModel& model) {
   return known_models().find(vendor, model.name);
 }
 
-void set_price(const TaskModel& model, const KnownModel* known, ModelTerms& terms) {
+/// Of each part the higher price.
+ModelPrice dearer(const ModelPrice& one, const ModelPrice& other) {
+  const auto cached = [](const ModelPrice& price) {
+    return price.cached_input.value_or(price.input);
+  };
+  const auto written = [](const ModelPrice& price) {
+    return price.cache_write.value_or(price.input);
+  };
+  return {.input = std::max(one.input, other.input),
+          .cached_input = std::max(cached(one), cached(other)),
+          .cache_write = std::max(written(one), written(other)),
+          .output = std::max(one.output, other.output)};
+}
+
+void set_price(const TaskModel& model, const KnownModel* known, Prices prices, ModelTerms& terms) {
+  const bool replays = model.provider == "replay";
+  // azure has a price list of its own
+  const bool listed = known && !replays && model.provider != "azure";
+  terms.in_price_list = listed || replays;
   if (model.price) {
     terms.price = model.price;
     terms.price_from = TermSource::task;
-  } else if (model.provider == "replay") {
+    if (!listed || prices == Prices::of_task) return;
+    const ModelPrice highest = dearer(*model.price, known->price);
+    if (highest == dearer(*model.price, *model.price)) return;
+    terms.price = highest;
+    terms.price_from = TermSource::table;
+  } else if (replays) {
     terms.price = ModelPrice{};
     terms.price_from = TermSource::replay;
-  } else if (known && model.provider != "azure") {  // which has a price list of its own
+  } else if (listed) {
     terms.price = known->price;
     terms.price_from = TermSource::table;
   }
@@ -53,7 +76,7 @@ Json price_json(const std::optional<ModelPrice>& price) {
 
 }  // namespace
 
-ModelTerms terms_of(const TaskModel& model) {
+ModelTerms terms_of(const TaskModel& model, Prices prices) {
   const KnownModel* known = known_at(model);
   ModelTerms terms;
   terms.name = model.provider + " " + model.name;
@@ -70,17 +93,18 @@ ModelTerms terms_of(const TaskModel& model) {
   if (known) terms.max_output_tokens = std::min(terms.max_output_tokens, known->max_output);
   if (known && known->images) terms.images = *known->images;
   terms.takes_images = takes_images(model.provider, model.name);
-  set_price(model, known, terms);
+  set_price(model, known, prices, terms);
   return terms;
 }
 
-std::vector<ModelTerms> terms_of_all(const TaskModel& model) {
-  std::vector<ModelTerms> all = {terms_of(model)};
+std::vector<ModelTerms> terms_of_all(const TaskModel& model, Prices prices) {
+  std::vector<ModelTerms> all = {terms_of(model, prices)};
   for (const TaskModel& next : model.fallback) {
-    all.push_back(terms_of(next));
+    all.push_back(terms_of(next, prices));
     if (model.provider == "replay") {  // also of what a fallback gave: nothing is paid
       all.back().price = ModelPrice{};
       all.back().price_from = TermSource::replay;
+      all.back().in_price_list = true;
     }
   }
   return all;

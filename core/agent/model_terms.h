@@ -29,15 +29,23 @@ struct ModelTerms {
   std::int64_t max_output_tokens = 32768;
   std::optional<ModelPrice> price;  ///< nothing: unknown, which is never 0
   TermSource price_from = TermSource::unknown;
+  bool in_price_list = false;  ///< the table has a price of it, or nothing is paid
   ImageRule images{};
   TakesImages takes_images = TakesImages::unknown;
+  bool takes_output_limit = true;  ///< false: its servers refuse to be told one (ChatGPT sign-in)
+};
+
+/// Which price counts where both the task and the table have one.
+enum class Prices {
+  dearer,   ///< of each part the higher one: a task can't make a model cheap
+  of_task,  ///< the task's
 };
 
 /// Of a model of the task: its own words before what the table knows. A response may have as many
 /// tokens as the task says, but no more than the model can give, nor than half of its window.
-ModelTerms terms_of(const TaskModel& model);
+ModelTerms terms_of(const TaskModel& model, Prices prices = Prices::dearer);
 /// Of the task's own model and its fallbacks, in the order of Item::source.
-std::vector<ModelTerms> terms_of_all(const TaskModel& model);
+std::vector<ModelTerms> terms_of_all(const TaskModel& model, Prices prices = Prices::dearer);
 
 /// Writes the terms into the task, so that all who read it see what is in force.
 void put_in_force(const std::vector<ModelTerms>& terms, TaskModel& model);

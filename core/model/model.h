@@ -29,6 +29,7 @@ struct ModelSettings {
   std::vector<ToolSpec> tools;  ///< in the order in which the model is shown them
   std::string effort;           ///< "" is not sent
   std::int64_t max_output_tokens = 32768;
+  std::int64_t paid_output_tokens = 0;  ///< what the budget pays for at most; 0: all of them
   std::optional<double> temperature;
   std::string run_id;  ///< prompt cache key and session header
   /// Whether the model takes tools of free text; else each is declared as a function with the one

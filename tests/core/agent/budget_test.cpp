@@ -69,6 +69,60 @@ BOOST_AUTO_TEST_CASE(the_notice_comes_once_at_four_fifths_of_any_of_the_three) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_small_budget_lowers_what_is_asked_for_down_to_what_is_of_use) {
+  const ModelTerms codex{.max_output_tokens = 32'768,
+                         .price = ModelPrice{.input = 1.25, .output = 10}};
+  const ModelTerms small{.max_output_tokens = 1000, .price = ModelPrice{.input = 1, .output = 10}};
+  ModelTerms signed_in = codex;
+  signed_in.takes_output_limit = false;
+  const struct {
+    const char* name;
+    double cost;
+    std::int64_t tokens;
+    std::int64_t input;
+    std::vector<ModelTerms> models;
+    std::int64_t paid;
+    bool may_be_sent;
+  } rows[] = {
+      {"all of it is paid for", 1, 1'000'000, 1000, {codex}, 0, true},
+      {"a quarter of it", 0.10, 1'000'000, 1000, {codex}, 8192, true},
+      {"the least", 0.03, 1'000'000, 1000, {codex}, 2048, true},
+      {"less than is of use", 0.02, 1'000'000, 1000, {codex}, 0, false},
+      {"the input alone is too dear", 0.10, 1'000'000, 100'000, {codex}, 0, false},
+      {"the tokens", 100, 20'000, 1000, {codex}, 16'384, true},
+      {"the tokens end", 100, 2000, 1000, {codex}, 0, false},
+      {"the task's own limit is of use to it", 0.012, 1'000'000, 1000, {small}, 0, true},
+      {"and has to be paid for", 0.010, 1'000'000, 1000, {small}, 0, false},
+      {"the dearest of those that may answer", 0.10, 1'000'000, 1000, {small, codex}, 8192, true},
+      {"who can't be told has to be paid for", 0.10, 1'000'000, 1000, {signed_in}, 0, false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      FakeClock clock;
+      const Budget budget({.tokens = row.tokens, .cost = row.cost, .cost_given = true}, clock,
+                          row.models);
+      const std::int64_t paid = budget.paid_output(row.input);
+      BOOST_TEST(paid == row.paid);
+      const auto out = budget.before_request(row.input, row.models[0].max_output_tokens, 0, paid);
+      BOOST_TEST(!out.has_value() == row.may_be_sent);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(where_nothing_of_use_is_paid_for_both_remedies_are_named) {
+  FakeClock clock;
+  const Budget budget(
+      {.tokens = 1'000'000, .cost = 0.02, .cost_given = true}, clock,
+      {{.max_output_tokens = 32'768, .price = ModelPrice{.input = 1.25, .output = 10}}});
+
+  const auto out = budget.before_request(1000, 32'768);
+  BOOST_REQUIRE(out.has_value());
+  BOOST_TEST(out->next.starts_with("--max-cost "));
+  BOOST_TEST(out->next.ends_with(", or a model.max_output_tokens below 2048 in the task"));
+  const auto dear = budget.before_request(100'000, 32'768);
+  BOOST_TEST(dear->next.find("max_output_tokens") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_left_is_never_negative) {
   FakeClock clock;
   Budget budget({.turns = 5, .tool_calls = 6, .tokens = 10, .time = 1s}, clock);

@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_cost_is_reserved_before_a_request_and_counted_after_it) {
   BOOST_TEST(
       result.reason.starts_with("cost 0.048 of 0.05 USD at turn 5, and the next request may take "),
       result.reason);
-  BOOST_TEST(result.next == "--max-cost 0.08");
+  BOOST_TEST(result.next == "--max-cost 0.08, or a model.max_output_tokens below 1000 in the task");
   const auto exhausted = flight.events.data_of("budget.exhausted");
   BOOST_REQUIRE(exhausted.size() == 1u);
   BOOST_TEST(write_json(exhausted[0]) == R"({"which":"cost","limit":50000,"used":47750})");
@@ -173,8 +173,10 @@ BOOST_AUTO_TEST_CASE(tokens_are_reserved_for_the_model_that_is_asked) {
     const char* name;
     std::int64_t first, second;  ///< tokens that the model may answer with
     std::size_t requests;
+    bool told = true;  ///< whether they can be told to answer more shortly
   } rows[] = {
-      {"one that answers at length takes over", 1'000, 6'000, 1},
+      {"one that answers at length takes over", 1'000, 6'000, 1, false},
+      {"one that answers at length takes over, and is told to be short", 1'000, 6'000, 4},
       {"one that answers shortly takes over", 6'000, 1'000, 4},
       {"both shortly", 1'000, 1'000, 4},
   };
@@ -184,6 +186,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_reserved_for_the_model_that_is_asked) {
       ModelTerms second = terms();
       first.max_output_tokens = row.first;
       second.max_output_tokens = row.second;
+      first.takes_output_limit = second.takes_output_limit = row.told;
       Flight flight({.tokens = 6'050}, {first, second});
       flight.model.fall_back_at = 0;
       flight.model.turns = 3;

@@ -48,6 +48,43 @@ BOOST_AUTO_TEST_CASE(terms_come_from_the_task_then_from_the_table) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_task_does_not_make_a_model_cheap) {
+  TaskModel task = model("openai", "gpt-5-codex");  // 1.25, 0.125 cached, 10
+  const ModelPrice known = *terms_of(task).price;
+  const struct {
+    const char* name;
+    ModelPrice said;
+    Prices prices;
+    double input, output;
+    TermSource from;
+  } rows[] = {
+      {"nothing", {}, Prices::dearer, known.input, known.output, TermSource::table},
+      {"cheaper in part",
+       {.input = 5, .output = 0},
+       Prices::dearer,
+       5,
+       known.output,
+       TermSource::table},
+      {"dearer", {.input = 50, .output = 100}, Prices::dearer, 50, 100, TermSource::task},
+      {"by the policy's leave", {}, Prices::of_task, 0, 0, TermSource::task},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      task.price = row.said;
+      const ModelTerms terms = terms_of(task, row.prices);
+      BOOST_TEST(terms.price->input == row.input);
+      BOOST_TEST(terms.price->output == row.output);
+      BOOST_TEST((terms.price_from == row.from));
+      BOOST_TEST(terms.in_price_list);
+    }
+  }
+  for (const char* provider : {"local", "azure"}) {
+    TaskModel unknown = model(provider, "gpt-5-codex");
+    unknown.price = ModelPrice{};
+    BOOST_TEST(!terms_of(unknown).in_price_list, provider);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_known_is_said_once_a_model) {
   TaskModel task = model("openai", "gpt-5");
   task.fallback = {model("local", "llama"), model("azure", "gpt-5")};
