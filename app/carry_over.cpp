@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -44,17 +45,40 @@ fs::path carry_over_file(const Task& task, const fs::path& out) {
   return fs::absolute(out).lexically_normal().parent_path() / task.context.carry_over;
 }
 
-CarriedNotes read_carry_over(const fs::path& file) {
+namespace {
+
+/// What stands at the place of the notes.
+struct FoundNotes {
+  std::string text;  ///< with the mark, and at most one byte more than is taken
+  unsigned mode = 0644;
+};
+
+/// Nothing where there are none.
+std::optional<FoundNotes> find_notes(const fs::path& file) {
   // A pipe would be waited for without end, a link could lead to what the model must not see.
   const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!opened && errno == ENOENT) return {};
+  if (!opened && errno == ENOENT) return std::nullopt;
   if (!opened && errno == ELOOP) throw refused(file, "is a link, and would not be followed");
   if (!opened) throw refused(file, errno_text(errno));
   struct stat status {};
   if (::fstat(opened.get(), &status) != 0) throw refused(file, errno_text(errno));
   if (!S_ISREG(status.st_mode)) throw refused(file, "is no regular file");
+  FoundNotes found{.text = read_at_most(opened, kNotesMark.size() + kMostNotes, file),
+                   .mode = status.st_mode & 0777u};
+  if (!found.text.starts_with(kNotesMark))
+    throw refused(file, "is no notes of sortie's, which begin with the line '" +
+                            std::string(kNotesMark.substr(0, kNotesMark.size() - 1)) +
+                            "'; it is neither read nor replaced");
+  return found;
+}
+
+}  // namespace
+
+CarriedNotes read_carry_over(const fs::path& file) {
   CarriedNotes notes;
-  const std::string text = read_at_most(opened, kMostNotes, file);
+  const auto found = find_notes(file);
+  if (!found) return notes;
+  const auto text = std::string_view(found->text).substr(kNotesMark.size());
   notes.cut = text.size() > kMostNotes;
   notes.text = repair_utf8(utf8_prefix(text, kMostNotes));
   return notes;
@@ -68,13 +92,11 @@ Item notes_message(const std::string& name, const std::string& notes, const Reda
 }
 
 void write_carry_over(const fs::path& file, const std::string& text) {
-  std::error_code error;
-  const auto status = fs::symlink_status(file, error);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    throw refused(file, "is no regular file, and was not replaced");
-  std::string notes(utf8_prefix(text, kMostNotes - 1));
+  const auto found = find_notes(file);
+  std::string notes(kNotesMark);
+  notes += utf8_prefix(text, kMostNotes - 1);
   if (!notes.ends_with('\n')) notes += '\n';
-  write_file(file, notes);
+  write_file(file, notes, found ? found->mode : 0644);
 }
 
 }  // namespace sortie

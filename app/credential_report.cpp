@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/auth_file_choice.h"
+#include "app/provider_choice.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -97,13 +98,20 @@ Source source_of(const RunOptions& options, const ProviderInfo& provider,
 
 /// The address that is asked where the task names none; nothing for one that has to be given.
 std::optional<Endpoint> endpoint_of(const ProviderInfo& provider, bool sign_in) {
-  const char* environment = std::getenv("SORTIE_BASE_URL");
+  AddressSources sources = addresses_of_environment(provider);
+  sources.otherwise = sign_in ? kSignInBase : "";
   try {
-    return choose_endpoint(provider, {.environment = environment ? environment : "",
-                                      .otherwise = sign_in ? kSignInBase : ""});
+    return choose_endpoint(provider, sources);
   } catch (const InputError&) {
     return std::nullopt;
   }
+}
+
+/// The variable that names the address; null where none does.
+Json address_source(const ProviderInfo& provider) {
+  const AddressSources sources = addresses_of_environment(provider);
+  if (!sources.environment.empty()) return "SORTIE_BASE_URL";
+  return sources.of_provider.empty() ? Json() : Json(sources.provider_variable);
 }
 
 Json hosts_json(const Policy& policy, const std::string& credential) {
@@ -129,6 +137,7 @@ Json credentials_json(const RunOptions& options, const Policy& policy,
     one.set("credential", none ? Json() : Json(source.credential));
     one.set("may_go_to", none ? Json::array() : hosts_json(policy, source.credential));
     one.set("address", endpoint ? Json(endpoint->base.text()) : Json());
+    one.set("address_from", address_source(provider));
     one.set("may_go_there",
             !none && endpoint && key_may_go(source.credential, *endpoint, policy.credentials));
     one.set("sign_in", std::move(source.sign_in));
@@ -142,8 +151,13 @@ std::string credentials_text(const Json& credentials) {
   std::string text;
   for (const auto& [name, one] : credentials.members()) {
     text += "  " + name + std::string(name.size() < 12 ? 12 - name.size() : 1, ' ');
+    const std::string address = one.string_at("address");
+    const std::string named_by = one.string_at("address_from");
+    const std::string asked =
+        address.empty() ? ""
+                        : "; asked at " + address + (named_by.empty() ? "" : ", by " + named_by);
     if (one["from"].is_null()) {
-      text += "no key is sent\n";
+      text += "no key is sent" + asked + "\n";
       continue;
     }
     text += one.string_at("from") + (one["available"].boolean() ? ": there" : ": not there");
@@ -151,8 +165,8 @@ std::string credentials_text(const Json& credentials) {
     for (const Json& host : one["may_go_to"].items())
       hosts += (hosts.empty() ? "" : ", ") + host.text();
     text += hosts.empty() ? "; may go nowhere by the policy" : "; may go to " + hosts;
-    if (const std::string address = one.string_at("address"); !address.empty())
-      text += one["may_go_there"].boolean() ? "" : ", NOT to " + address;
+    text += asked;
+    if (!address.empty() && !one["may_go_there"].boolean()) text += ", where it may NOT go";
     text += "\n";
     const std::string indent(14, ' ');
     if (const Json& sign_in = one["sign_in"]; sign_in.is_object()) {

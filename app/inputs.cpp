@@ -1,9 +1,5 @@
 #include "app/inputs.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -11,12 +7,13 @@
 #include <set>
 
 #include "app/auth_file_choice.h"
+#include "app/compose.h"
 #include "app/confinement.h"
 #include "app/mcp_servers.h"
-#include "app/named_files.h"
 #include "app/provider_choice.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
+#include "app/task_and_policy.h"
 #include "app/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/fields.h"
@@ -25,13 +22,12 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/model/credentials.h"
-#include "core/task/file_judge.h"
 #include "core/task/variables.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_place.h"
 #include "policies/bounds.h"
 #include "policies/environment.h"
-#include "policies/path_rules.h"
+#include "policies/task_gate.h"
 #include "policies/trust.h"
 
 namespace sortie {
@@ -55,6 +51,18 @@ void check_one_of(const std::string& flag, const std::string& value,
   throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
 }
 
+/// Who names the server means that server, and no other that the task would go on to.
+void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
+  auto& fallback = inputs.task.model.fallback;
+  const char* flag = !options.base_url.empty()   ? "--base-url"
+                     : !options.provider.empty() ? "--provider"
+                                                 : nullptr;
+  if (flag == nullptr || fallback.empty()) return;
+  fallback.clear();
+  inputs.warnings.push_back(std::string("model.fallback is left out, since ") + flag +
+                            " says who is asked");
+}
+
 void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
   TaskModel& model = inputs.task.model;
   if (!options.replay.empty()) {
@@ -69,6 +77,7 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
     model.provider = options.provider;
   }
   if (!options.model.empty()) model.name = options.model;
+  drop_fallbacks(options, inputs);
   if (model.provider == "replay" && model.cassette.empty())
     throw InputError("provider replay needs a cassette: model.cassette in the task, or --replay");
 }
@@ -146,10 +155,26 @@ void check_stages(const RunInputs& inputs) {
   if (!text.empty()) throw InputError(text);
 }
 
+/// A price of the task's that is not the one that counts.
+void warn_of_prices(RunInputs& inputs) {
+  const TaskModel& model = inputs.task.model;
+  for (std::size_t i = 0; i < inputs.terms.size(); ++i) {
+    const ModelTerms& terms = inputs.terms[i];
+    const auto& said = i == 0 ? model.price : model.fallback[i - 1].price;
+    if (said && terms.price_from == TermSource::table)
+      inputs.warnings.push_back("model.price: the known price of " + terms.name +
+                                " is dearer, and counts (bounds.prices: true in the policy would "
+                                "have the task's count)");
+  }
+}
+
 /// What is in force of the models; a cost that is asked for has to be watched.
 void settle_terms(const RunOptions& options, RunInputs& inputs) {
   Task& task = inputs.task;
-  inputs.terms = terms_of_all(task.model);
+  inputs.terms =
+      terms_of_all(task.model, inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer);
+  inputs.terms.front().takes_output_limit = !signs_in(inputs);
+  warn_of_prices(inputs);
   const auto place = task.places.find("budget.cost");
   const std::string asked = options.max_cost             ? "--max-cost"
                             : place != task.places.end() ? place->second + ": error: budget.cost"
@@ -178,27 +203,44 @@ std::map<std::string, std::string> flags_given(const RunOptions& options) {
   if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
   if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
   if (options.max_cost) flags["budget.cost"] = "--max-cost";
+  if (options.max_tokens) flags["budget.tokens"] = "--max-tokens";
   return flags;
 }
 
 /// Holds what the task and the flags ask for against the policy, all of it at once.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
-                  RunInputs& inputs) {
+                  const GatePlaces& places, RunInputs& inputs) {
   BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
   for (const auto& [name, value] : variables) request.given_variables.insert(name);
   request.asks_model = !replays(inputs);
+  request.approval = inputs.approval;
+  request.places = places;
+  request.files = files_of_run(inputs.task, inputs.policy);
+  const Prices prices = inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer;
+  const auto terms = terms_of_all(inputs.task.model, prices);
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (!terms[i].in_price_list)
+      request.unpriced.push_back({.name = terms[i].name, .of_fallback = i > 0});
   for (const ModelChoice& choice : model_choices(inputs, options)) {
-    if (choice.key_variable.empty()) continue;
     const bool first = choice.model == &inputs.task.model;
+    const Endpoint& endpoint = choice.endpoint;
+    if (choice.key_variable.empty()) {
+      if (!endpoint.operator_host)
+        request.model_hosts.push_back({.host = model_host(endpoint.base),
+                                       .shown = endpoint.base.authority(),
+                                       .of_fallback = !first});
+      continue;
+    }
     const bool has_key =
         (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
         environment(choice.key_variable).has_value();
     if (!has_key) continue;
     request.keys.push_back(
         {.variable = choice.key_variable,
-         .host = choice.endpoint.base.authority(),
-         .may_go = key_may_go(choice.key_variable, choice.endpoint, inputs.policy.credentials),
-         .of_fallback = !first});
+         .host = endpoint.base.authority(),
+         .may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials),
+         .of_fallback = !first,
+         .named_by = endpoint.named_by});
   }
   request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
   std::string text;
@@ -207,6 +249,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
   if (!text.empty()) throw InputError(text);
   inputs.task.budget.time = bounded_time(inputs.policy, request);
   inputs.task.budget.cost = bounded_cost(inputs.policy, request);
+  inputs.task.budget.tokens = bounded_tokens(inputs.policy, request);
 }
 
 /// The rule of two out of three, before anything is started.
@@ -237,7 +280,29 @@ std::string read_flag_file(const std::string& flag, const std::string& file) {
   return std::move(read.text);
 }
 
-FlagVariables flag_variables(const RunOptions& options) {
+/// A descriptor that the caller has opened, as a shell's <(command) names it.
+bool is_own_descriptor(const std::string& file) {
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!file.starts_with(folder)) continue;
+    const std::string number = file.substr(folder.size());
+    return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  }
+  return false;
+}
+
+/// Of `--var NAME@FILE`, FILE as the caller names it.
+std::string content_of(const std::string& name, const std::string& file, const TaskGate& gate) {
+  const std::string flag = "--var " + name + "@" + one_line(file, 200);
+  if (file.empty()) throw InputError(flag + ": the file's name is missing");
+  if (is_own_descriptor(file)) return read_flag_file("--var " + name, file);
+  std::error_code error;
+  const fs::path path = fs::absolute(file, error);
+  if (const std::string problem = gate.quoted_file(path); !problem.empty())
+    throw InputError(flag + ": " + problem);
+  return read_flag_file("--var " + name, path.string());
+}
+
+FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
   FlagVariables given;
   auto& values = given.values;
   for (const auto& file : options.variable_files) {
@@ -255,17 +320,18 @@ FlagVariables flag_variables(const RunOptions& options) {
     }
   }
   for (const auto& text : options.variables) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw InputError("--var '" + one_line(text) + "': NAME=VALUE is expected");
-    std::string value = text.substr(equals + 1);
-    const std::string name = text.substr(0, equals);
+    const std::size_t sign = text.find_first_of("=@");
+    if (sign == std::string::npos || sign == 0)
+      throw InputError("--var '" + one_line(text) +
+                       "': NAME=VALUE is expected, or NAME@FILE for a file's content");
+    const std::string name = text.substr(0, sign);
     given.from_files.erase(name);
-    if (value.starts_with('@')) {
-      value = read_flag_file("--var " + name, value.substr(1));
+    if (text[sign] == '=') {
+      values[name] = text.substr(sign + 1);
+    } else {
+      values[name] = content_of(name, text.substr(sign + 1), gate);
       given.from_files.insert(name);
     }
-    values[name] = std::move(value);
   }
   for (const auto& [name, value] : values)
     if (!is_utf8(value)) throw InputError("variable '" + name + "': its value is not UTF-8");
@@ -282,7 +348,7 @@ std::string today() {
 }
 
 /// Notes in `inputs.variables` what each source has brought in, for the run key.
-VariableSources make_sources(RunInputs& inputs, FlagVariables flags) {
+VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskGate& gate) {
   inputs.variables = Json::object();
   for (const auto& [name, value] : flags.values) inputs.variables.set(name, sha256_hex(value));
   const auto noted = [&inputs](const std::string& source, std::optional<std::string> value) {
@@ -292,15 +358,14 @@ VariableSources make_sources(RunInputs& inputs, FlagVariables flags) {
   VariableSources sources;
   sources.flags = std::move(flags.values);
   sources.from_files = std::move(flags.from_files);
-  sources.environment = [&inputs, noted](const std::string& name) -> std::optional<std::string> {
-    if (!may_read_variable(inputs.policy, name)) return std::nullopt;
+  sources.environment = [&gate, noted](const std::string& name) -> std::optional<std::string> {
+    if (!gate.prompt_variable(name).empty()) return std::nullopt;
     return noted("env:" + name, environment(name));
   };
   sources.standard_input = [noted] { return noted("stdin", read_standard_input()); };
-  sources.file = [&inputs, noted](const std::string& name) -> std::optional<std::string> {
+  sources.file = [&inputs, &gate, noted](const std::string& name) -> std::optional<std::string> {
     const fs::path path = inputs.workspace / name;
-    if (const auto problem = NamedFiles(inputs.policy, inputs.workspace).problem(path);
-        !problem.empty())
+    if (const auto problem = gate.quoted_file(path); !problem.empty())
       throw InputError("{{file:" + name + "}}: " + problem);
     if (fs::exists(path) && !fs::is_regular_file(path))
       throw InputError("{{file:" + name + "}}: is no regular file");
@@ -323,43 +388,6 @@ void hide_file(const fs::path& file, Policy& policy) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
   if (!error) policy.hide.push_back(quoted_glob(real));  // else a pipe: /dev/fd/63
-}
-
-fs::path resolve_workspace(const RunOptions& options, const Task& task) {
-  const fs::path path =
-      options.workspace.empty() ? task.workspace.path : fs::path(options.workspace);
-  std::error_code error;
-  const fs::path root = fs::canonical(path, error);
-  if (error) throw InputError("workspace " + path.string() + ": " + error.message());
-  if (!fs::is_directory(root, error))
-    throw InputError("workspace " + path.string() + ": is not a folder");
-  const Fd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw InputError("workspace " + root.string() + ": " + errno_text(errno));
-  if (root == "/") throw InputError("workspace /: the whole machine is no workspace");
-  return root;
-}
-
-/// The policy is loaded as soon as the task file has named it: it says which files the task may
-/// bring in. One of a task's own folder or of the workspace is nobody's secret from them.
-void load_task_and_policy(const RunOptions& options, const std::string& piped, RunInputs& inputs) {
-  std::error_code error;
-  const bool from_stdin = options.task == "-";
-  fs::path folder =
-      from_stdin ? fs::current_path(error) : fs::absolute(options.task, error).parent_path();
-  if (folder == "/") folder.clear();  // the whole machine is no task's own folder
-  std::optional<Policy> policy;
-  fs::path workspace;
-  inputs.task = load_task(options.task, piped, [&](const fs::path& file, const Task& task) {
-    if (!policy) {
-      policy = load_policy(chosen_policy(options.policy, task));
-      workspace = resolve_workspace(options, task);
-    }
-    std::vector<fs::path> folders = {workspace};
-    if (!folder.empty()) folders.push_back(folder);
-    return NamedFiles(*policy, workspace).problem(file, folders);
-  });
-  inputs.policy =
-      policy ? std::move(*policy) : load_policy(chosen_policy(options.policy, inputs.task));
 }
 
 /// A repository that can't be used is no failure: most of a run needs none.
@@ -387,7 +415,11 @@ RunInputs load_inputs(const RunOptions& options) {
     piped = read_standard_input();
     if (!piped || piped->empty()) throw InputError("TASK is '-', and stdin has no task");
   }
-  load_task_and_policy(options, piped.value_or(""), inputs);
+  LoadedTask loaded = load_task_and_policy(options, piped.value_or(""));
+  inputs.task = std::move(loaded.task);
+  inputs.policy = std::move(loaded.policy);
+  inputs.workspace = loaded.places.workspace;
+  const TaskGate gate(inputs.policy, loaded.places);
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
   check_stages(inputs);
@@ -400,15 +432,14 @@ RunInputs load_inputs(const RunOptions& options) {
     inputs.task.workspace.isolation = options.isolation;
   }
   inputs.auth_file = check_auth_file(inputs, options);
-  auto flags = flag_variables(options);
-  check_bounds(options, flags.values, inputs);
+  auto flags = flag_variables(options, gate);
+  check_bounds(options, flags.values, loaded.places, inputs);
   settle_terms(options, inputs);
   check_trust(inputs);
-  inputs.workspace = resolve_workspace(options, inputs.task);
   look_for_git(inputs);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
-  const VariableSources sources = make_sources(inputs, std::move(flags));
+  const VariableSources sources = make_sources(inputs, std::move(flags), gate);
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);

@@ -18,7 +18,7 @@ struct RunOptions {
   std::string out = "sortie-out";
   std::string diff;  ///< file, or "-" for stdout
   std::string last_message;
-  std::vector<std::string> variables;  ///< NAME=VALUE or NAME=@FILE
+  std::vector<std::string> variables;  ///< NAME=VALUE or NAME@FILE
   std::vector<std::string> variable_files;
   std::string model;
   std::string provider;

@@ -78,20 +78,49 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   std::vector<ModelChoice> choices;
   if (replays(inputs)) return choices;
   const TaskModel& first = inputs.task.model;
-  choices.push_back(choice_of(first, {.flag = options.base_url,
-                                      .environment = set_variable("SORTIE_BASE_URL"),
-                                      .task = first.base_url,
-                                      .otherwise = signs_in(inputs) ? kSignInBase : ""}));
+  const auto sources_of = [&inputs](const TaskModel& model) {
+    const ProviderInfo& provider = provider_named(model.provider);
+    AddressSources sources = addresses_of_environment(provider);
+    sources.task = model.base_url;
+    if (provider.key_header == KeyHeader::none)
+      sources.may_be_plain = [gate = TaskGate(inputs.policy, {})](const Url& url) {
+        return gate.keyless_host(model_host(url)).empty();
+      };
+    return sources;
+  };
+  AddressSources sources = sources_of(first);
+  sources.flag = options.base_url;
+  sources.otherwise = signs_in(inputs) ? kSignInBase : "";
+  choices.push_back(choice_of(first, sources));
   if (signs_in(inputs)) choices.back().key_variable = kSignInCredential;
   for (const TaskModel& model : first.fallback) {
+    AddressSources next = sources_of(model);
+    next.environment.clear();  // which names the address of the first alone
     try {
-      choices.push_back(choice_of(model, {.task = model.base_url}));
+      choices.push_back(choice_of(model, next));
     } catch (const InputError& error) {
       throw InputError("model.fallback: " + model.provider + " " + model.name + ": " +
                        error.what());
     }
   }
   return choices;
+}
+
+AddressSources addresses_of_environment(const ProviderInfo& provider) {
+  AddressSources sources{.environment = set_variable("SORTIE_BASE_URL")};
+  for (const std::string_view name : provider.address_variables) {
+    if (name.empty() || !sources.of_provider.empty()) continue;
+    sources.provider_variable = name;
+    sources.of_provider = set_variable(sources.provider_variable.c_str());
+  }
+  return sources;
+}
+
+ModelHost model_host(const Url& url) {
+  return {.host = url.host,
+          .port = url.port,
+          .secure = url.secure,
+          .loopback = is_loopback_host(url.host)};
 }
 
 ProxySettings proxy_of_environment() {

@@ -6,6 +6,7 @@
 #include "app/inputs.h"
 #include "core/model/provider.h"
 #include "core/net/proxy.h"
+#include "policies/task_gate.h"
 
 namespace sortie {
 
@@ -24,6 +25,12 @@ struct ModelChoice {
 /// environment name the address of the first alone: another provider keeps its own.
 /// @throws InputError  for an address that can't be used, or is missing
 std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options);
+
+/// The variables that name addresses, the provider's own among them: the flag's and the task's word
+/// stay to be filled in.
+AddressSources addresses_of_environment(const ProviderInfo& provider);
+
+ModelHost model_host(const Url& url);
 
 /// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in small letters.
 ProxySettings proxy_of_environment();

@@ -19,6 +19,7 @@
 #include "core/agent/prompt.h"
 #include "core/base/address_passwords.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/model/credentials.h"
 #include "core/workspace/git_secrets.h"
 #include "policies/engine.h"
@@ -318,8 +319,23 @@ VerificationOptions Run::verification_options(const std::string& phase, int roun
   return options;
 }
 
+/// Why a verification command may not run now, by rules that look at the tree as it is.
+std::string Run::verification_problem() const {
+  if (!inputs_.policy.verify_by_rules) return "";
+  for (const VerifyCommand& command : inputs_.task.verify.commands) {
+    const Decision decision = confinement_->engine().decide(
+        RunCommand{.argv = command.argv, .workdir = confinement_->workspace()});
+    if (decision.effect != Effect::allow)
+      return "the verification command '" + one_line(command.text, 80) +
+             "' may not run: " + decision.reason + " (bounds.verify is rules)";
+  }
+  return "";
+}
+
 /// What the model asked for. The registry looks at the protected paths afterwards.
 RunTests::Outcome Run::run_tests(std::stop_token stop) {
+  if (std::string problem = verification_problem(); !problem.empty())
+    return {.passed = false, .text = std::move(problem)};
   VerificationLauncher launcher(*confinement_);
   const VerificationResult result =
       run_verification(inputs_.task.verify.commands, launcher, events_, budget_,
@@ -340,6 +356,8 @@ void Run::end_background() {
 
 VerificationResult Run::verify(const std::string& phase, int round) {
   end_background();
+  if (const std::string problem = verification_problem(); !problem.empty())
+    throw RunEnds{ExitCode::task_failed, problem};
   const VerificationOptions options = verification_options(phase, round);
   VerificationLauncher launcher(*confinement_);
   auto result =

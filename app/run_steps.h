@@ -114,6 +114,7 @@ class Run {
   void print(const std::string& text);
   void print_message();
   VerificationOptions verification_options(const std::string& phase, int round) const;
+  std::string verification_problem() const;
   void end_background();
   VerificationResult verify(const std::string& phase, int round);
   VerificationResult verify_whole(const std::string& phase, int round);

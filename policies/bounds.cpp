@@ -6,31 +6,15 @@
 #include "core/base/fields.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
-#include "policies/environment.h"
-#include "policies/mcp_bounds.h"
 
 namespace sortie {
 namespace {
 
-/// The glob that the name matches; nothing where none does.
-const std::string* matching_glob(const std::vector<std::string>& globs, const std::string& name,
-                                 LetterCase letters) {
-  for (const auto& glob : globs)
-    if (Pattern::word_glob(glob, letters).matches(name)) return &glob;
-  return nullptr;
-}
-
-std::string list_text(const std::vector<std::string>& entries) {
-  std::string text = "[";
-  for (const auto& entry : entries) text += (text.size() == 1 ? "" : ", ") + one_line(entry, 60);
-  return one_line(text, 200) + "]";
-}
-
-/// "policy.yaml:7: bounds.models", or the name of the key alone where its default holds.
-std::string policy_place(const Policy& policy, const std::string& key) {
-  const auto place = policy.places.find(key);
-  if (place == policy.places.end()) return key + " (the default)";
-  return place->second.file + ":" + std::to_string(place->second.line) + ": " + key;
+/// Whether a glob matches.
+bool any_glob(const std::vector<std::string>& globs, const std::string& name) {
+  return std::any_of(globs.begin(), globs.end(), [&name](const std::string& glob) {
+    return Pattern::word_glob(glob).matches(name);
+  });
 }
 
 std::string usd_text(double amount) {
@@ -42,20 +26,34 @@ std::string usd_text(double amount) {
 /// Builds the messages: "task.yaml:5:3: error: … (policy.yaml:7: bounds.models is [a/*])".
 class Check {
  public:
-  Check(const Policy& policy, const BoundsRequest& request) : policy_(policy), request_(request) {}
+  Check(const Policy& policy, const BoundsRequest& request)
+      : policy_(policy), request_(request), gate_(policy, request.places) {}
 
   std::vector<std::string> run() {
-    if (request_.asks_model) check_models();
-    if (request_.asks_model)
+    if (request_.asks_model) {
+      check_models();
       for (const KeyUse& key : request_.keys)
         if (!key.may_go) check_key(key);
+      for (const ModelHostUse& use : request_.model_hosts)
+        ask(use.of_fallback ? "model.fallback" : "model.base_url", use.shown,
+            gate_.keyless_host(use.host));
+      check_headers(request_.task.model, "model.headers");
+      for (const TaskModel& model : request_.task.model.fallback)
+        check_headers(model, "model.fallback");
+      check_prices();
+    }
     for (const auto& [name, variable] : request_.task.vars)
       if (!variable.environment.empty() && request_.given_variables.count(name) == 0)
         check_variable(name, variable.environment);
     for (const TaskMcpServer& server : request_.task.mcp) check_server(server);
     for (const McpHostUse& use : request_.mcp_hosts) check_host(use);
     for (const TaskFunction& function : request_.task.functions) check_function(function);
+    check_files();
+    for (const VerifyCommand& command : request_.task.verify.commands)
+      ask("verify", "the command '" + one_line(command.text, 80) + "'",
+          gate_.verification(command.argv, request_.approval));
     check_time();
+    check_tokens();
     check_cost();
     return std::move(messages_);
   }
@@ -76,6 +74,40 @@ class Check {
                         value + ")");
   }
 
+  /// What is named, and what the gate says of it.
+  void ask(const std::string& key, const std::string& what, const std::string& problem) {
+    if (!problem.empty()) messages_.push_back(asked_at(key) + what + " " + problem);
+  }
+  void ask_of(const std::string& place, const std::string& what, const std::string& problem) {
+    if (!problem.empty()) messages_.push_back(place + ": error: " + what + " " + problem);
+  }
+
+  void check_headers(const TaskModel& model, const std::string& key) {
+    for (const auto& [name, value] : model.headers)
+      ask(key, "the header '" + one_line(name, 60) + "'", gate_.header(name));
+  }
+
+  void check_prices() {
+    if (policy_.prices_of_task || policy_.places.count("bounds.budget.cost") == 0) return;
+    for (const UnpricedModel& model : request_.unpriced)
+      messages_.push_back(asked_at(model.of_fallback ? "model.fallback" : "model.name") +
+                          "what the model " + one_line(model.name, 80) +
+                          " costs is not known to sortie, and the task is not asked (" +
+                          policy_place(policy_, "bounds.budget.cost") +
+                          " bounds it; bounds.prices: true would let the task say its price)");
+  }
+
+  void check_files() {
+    const Task& task = request_.task;
+    for (const auto& name : task.workspace.project_docs)
+      ask("workspace.project_docs", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
+    for (const auto& name : task.output.include)
+      ask("output.diff.include", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
+    if (!task.context.carry_over.empty())
+      ask("context.carry_over", "'" + one_line(task.context.carry_over, 80) + "':",
+          gate_.notes(task.context.carry_over, request_.files));
+  }
+
   void check_models() {
     check_model(request_.task.model, "model.name");
     for (const TaskModel& model : request_.task.model.fallback)
@@ -84,9 +116,9 @@ class Check {
 
   void check_model(const TaskModel& model, const std::string& key) {
     const std::string asked = model.provider + "/" + model.name;
-    if (matching_glob(policy_.models, asked, LetterCase::exact) != nullptr) return;
+    if (any_glob(policy_.models, asked)) return;
     add(key, "the model " + one_line(asked, 80) + " is beyond the policy's bounds", "bounds.models",
-        list_text(policy_.models));
+        entries_text(policy_.models));
   }
 
   void check_key(const KeyUse& key) {
@@ -94,68 +126,54 @@ class Check {
     const bool known = hosts != policy_.credentials.end();
     const std::string advice =
         key.of_fallback ? "" : "; --base-url and SORTIE_BASE_URL are the operator's own word";
+    if (!key.named_by.empty()) {
+      messages_.push_back(
+          key.named_by + ": " + key.variable + " may not go to " + key.host + " (" +
+          policy_place(policy_, "bounds.credentials") + " is " +
+          (known ? key.variable + ": " + entries_text(hosts->second) : "without " + key.variable) +
+          "); add the host there, name it with --base-url, or unset " + key.named_by);
+      return;
+    }
     add(key.of_fallback ? "model.fallback"
         : known         ? "model.base_url"
                         : "model.api_key_env",
         key.variable + " may not go to " + key.host, "bounds.credentials",
-        known ? key.variable + ": " + list_text(hosts->second) + advice
+        known ? key.variable + ": " + entries_text(hosts->second) + advice
               : "without " + key.variable);
   }
 
   void check_variable(const std::string& name, const std::string& variable) {
-    const std::string key = "vars." + name + ".env";
-    const std::string* excluded =
-        matching_glob(policy_.environment_exclude, variable, LetterCase::ignored);
-    if (excluded != nullptr) {
-      add(key, "the variable " + variable + " never goes into a prompt: it may hold a secret",
-          "environment.exclude", "'" + *excluded + "' among others");
-    } else if (policy_.credentials.count(variable) != 0) {
-      add(key, "the variable " + variable + " never goes into a prompt: it is a credential",
-          "bounds.credentials", variable);
-    } else if (matching_glob(policy_.vars_env, variable, LetterCase::exact) == nullptr) {
-      add(key, "the variable " + variable + " is beyond the policy's bounds", "bounds.vars_env",
-          list_text(policy_.vars_env));
-    }
+    ask("vars." + name + ".env", "the variable " + variable, gate_.prompt_variable(variable));
   }
 
   void check_server(const TaskMcpServer& server) {
     if (server.command.empty()) return;
-    const std::string name = "the MCP server " + server.name;
-    if (!names_program(policy_.mcp, server.command))
-      messages_.push_back(server.place + ": error: the program " +
-                          one_line(server.command.front(), 80) + " of " + name +
-                          " is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") +
-                          " is " + list_text(policy_.mcp) + ")");
+    const std::string name = "of the MCP server " + server.name;
+    ask_of(server.place, "the program " + one_line(server.command.front(), 80) + " " + name,
+           gate_.program(server.command));
     for (const auto& [variable, value] : server.environment)
-      if (variable == "PATH" || variable == "HOME" || makes_programs_run_code(variable))
-        messages_.push_back(server.place + ": error: the variable " + one_line(variable, 60) +
-                            " of " + name + " would have its program run other code");
+      ask_of(server.place, "the variable " + one_line(variable, 60) + " " + name,
+             gate_.server_variable(variable));
   }
 
   void check_host(const McpHostUse& use) {
     const std::string name = "the MCP server " + use.server;
     const std::string address = one_line(use.address, 80);
-    // The entry that is missing is said in full: a host without its scheme names a program.
-    if (!names_address(policy_.mcp, use.address))
-      messages_.push_back(use.place + ": error: the address of " + name +
-                          " is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") +
-                          " is " + list_text(policy_.mcp) + ", without " + address + ")");
+    ask_of(use.place, "the address of " + name, gate_.server_address(use.address));
     if (use.token_may_go) return;
     const auto hosts = policy_.credentials.find(use.variable);
     messages_.push_back(
         use.place + ": error: " + use.variable + " may not go to " + address + ", the address of " +
         name + " (" + policy_place(policy_, "bounds.credentials") + " is " +
         (hosts == policy_.credentials.end() ? "without " + use.variable
-                                            : use.variable + ": " + list_text(hosts->second)) +
+                                            : use.variable + ": " + entries_text(hosts->second)) +
         ")");
   }
 
   void check_function(const TaskFunction& function) {
-    if (names_program(policy_.mcp, function.run)) return;
-    messages_.push_back(function.place + ": error: the program " + one_line(function.run[0], 80) +
-                        " of the function " + function.name + " is beyond the policy's bounds (" +
-                        policy_place(policy_, "bounds.mcp") + " is " + list_text(policy_.mcp) +
-                        ")");
+    ask_of(function.place,
+           "the program " + one_line(function.run[0], 80) + " of the function " + function.name,
+           gate_.program(function.run));
   }
 
   void check_time() {
@@ -163,6 +181,13 @@ class Check {
     if (asked <= policy_.max_time) return;
     add("budget.time", "a time of " + duration_text(asked) + " is beyond the policy's bounds",
         "bounds.budget.time", duration_text(policy_.max_time));
+  }
+
+  void check_tokens() {
+    const std::int64_t asked = bounded_tokens(policy_, request_);
+    if (asked <= policy_.max_tokens) return;
+    add("budget.tokens", std::to_string(asked) + " tokens are beyond the policy's bounds",
+        "bounds.budget.tokens", std::to_string(policy_.max_tokens));
   }
 
   void check_cost() {
@@ -175,6 +200,7 @@ class Check {
 
   const Policy& policy_;
   const BoundsRequest& request_;
+  TaskGate gate_;
   std::vector<std::string> messages_;
 };
 
@@ -184,16 +210,17 @@ std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest
   return Check(policy, request).run();
 }
 
-bool may_read_variable(const Policy& policy, const std::string& name) {
-  return matching_glob(policy.environment_exclude, name, LetterCase::ignored) == nullptr &&
-         policy.credentials.count(name) == 0 &&
-         matching_glob(policy.vars_env, name, LetterCase::exact) != nullptr;
-}
-
 double bounded_cost(const Policy& policy, const BoundsRequest& request) {
   const double cost = request.task.budget.cost;
   if (request.task.budget.cost_given || !policy.max_cost) return cost;
   return std::min(cost, *policy.max_cost);
+}
+
+std::int64_t bounded_tokens(const Policy& policy, const BoundsRequest& request) {
+  const bool asked =
+      request.task.places.count("budget.tokens") != 0 || request.flags.count("budget.tokens") != 0;
+  return asked ? request.task.budget.tokens
+               : std::min(request.task.budget.tokens, policy.max_tokens);
 }
 
 std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request) {

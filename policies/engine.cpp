@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "policies/deny_search.h"
 #include "policies/explain.h"
+#include "policies/planted_programs.h"
 #include "policies/read_only_commands.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/script_folders.h"
@@ -90,7 +91,8 @@ Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path wo
       folders_(lookup_folders(path, workspace_)),
       instead_(allowed_instead(policy)),
       class_(class_rule(policy)),
-      commands_(policy.commands),
+      rules_(rules_without_planted(policy, workspace_, home, folders_)),
+      commands_(rules_),
       paths_(policy, {.workspace = workspace_,
                       .out = std::move(out),
                       .protected_files = std::move(protected_files),

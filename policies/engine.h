@@ -117,8 +117,9 @@ class Engine {
   Approval approval_;
   std::filesystem::path workspace_;
   std::vector<std::filesystem::path> folders_;
-  std::string instead_;       ///< what is allowed in place of a denied command
-  const CommandRule* class_;  ///< the rule that allows the class read-only, or nothing
+  std::string instead_;             ///< what is allowed in place of a denied command
+  const CommandRule* class_;        ///< the rule that allows the class read-only, or nothing
+  std::vector<CommandRule> rules_;  ///< the policy's, without what could only be planted
   CommandRules commands_;
   PathRules paths_;
   ToolRules tools_;

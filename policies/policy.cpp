@@ -48,12 +48,19 @@ Json bounds_json(const Policy& policy) {
   Json credentials = Json::object();
   for (const auto& [variable, hosts] : policy.credentials)
     credentials.set(variable, strings(hosts));
-  Json budget = Json::object({{"time", duration_text(policy.max_time)}});
+  Json budget =
+      Json::object({{"time", duration_text(policy.max_time)}, {"tokens", policy.max_tokens}});
   if (policy.max_cost) budget.set("cost", *policy.max_cost);
   return Json::object({{"credentials", std::move(credentials)},
                        {"models", strings(policy.models)},
                        {"vars_env", strings(policy.vars_env)},
                        {"mcp", strings(policy.mcp)},
+                       {"workspace", strings(policy.workspaces)},
+                       {"model_hosts", strings(policy.model_hosts)},
+                       {"mcp_env", strings(policy.mcp_env)},
+                       {"carry_over", strings(policy.carry_over)},
+                       {"verify", policy.verify_by_rules ? "rules" : "any"},
+                       {"prices", policy.prices_of_task},
                        {"budget", std::move(budget)}});
 }
 

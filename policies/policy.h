@@ -117,7 +117,16 @@ struct Policy {
   std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
   /// Hosts and commands of MCP servers and programs of functions.json that a task may name.
   std::vector<std::string> mcp;
+  /// Folders that a task may name as its workspace, absolute or "~/…", besides the caller's own and
+  /// the task's repository.
+  std::vector<std::string> workspaces;
+  std::vector<std::string> model_hosts;  ///< of models without a key, besides loopback
+  std::vector<std::string> mcp_env;      ///< variables that a task may give to an MCP server
+  std::vector<std::string> carry_over;   ///< file names that context.carry_over may have
+  bool verify_by_rules = false;          ///< verify: rules, of `commands`; else nothing judges it
+  bool prices_of_task = false;  ///< prices: a task's own, also of models that the table lacks
   std::optional<double> max_cost = 20;                        ///< USD that a task may ask for
+  std::int64_t max_tokens = 20'000'000;                       ///< likewise
   std::chrono::milliseconds max_time{std::chrono::hours(6)};  ///< likewise
   std::vector<std::string> write = {"."};
   std::vector<std::string> read;

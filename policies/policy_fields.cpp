@@ -16,6 +16,12 @@ FieldValue word_list(PolicyDraft& draft, const std::string& key, std::vector<std
   return first_replaces(draft, key, target, globs_value(target, Globs::words));
 }
 
+/// Names, likewise.
+FieldValue names_value(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target,
+                       TextLimits limits) {
+  return first_replaces(draft, key, target, texts_value(target, Lists::appended, limits));
+}
+
 /// Paths, likewise.
 FieldValue path_list(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target) {
   return first_replaces(draft, key, target, texts_value(target, Lists::appended));
@@ -40,7 +46,12 @@ Fields limits_fields(PolicyLimits& limits) {
 Fields bounds_fields(PolicyDraft& draft) {
   Policy& policy = draft.policy;
   Fields budget("budget");
-  budget.add("cost", real_value(policy.max_cost, 0, 1e6), "USD.")
+  budget
+      .add("cost", real_value(policy.max_cost, 0, 1e6),
+           "USD, counted with the dearer of the task's price and the known one. Where a file says "
+           "it, models without a known price are refused, unless bounds.prices is true.")
+      .add("tokens", integer_value(policy.max_tokens, 1, 1'000'000'000'000),
+           "Uncached input and output.")
       .add("time", duration_value(policy.max_time, 1ms, 24h * 30), "Wall clock of a run.");
   return Fields("bounds")
       .add("credentials", credentials_value(draft),
@@ -52,6 +63,19 @@ Fields bounds_fields(PolicyDraft& draft) {
       .add("mcp", mcp_bounds_value(draft),
            "What a task may name as MCP servers and functions: programs, as globs over their first "
            "words, and addresses, https://HOST with its port where that is not the usual one.")
+      .add("workspace", bounded_folders_value(draft),
+           "Folders that a task may name as its workspace, absolute or from ~, and all below; "
+           "besides the caller's folder and the task's repository.")
+      .add("model_hosts", model_hosts_value(draft),
+           "Hosts of models without a key, besides loopback, with a port if it is not the usual.")
+      .add("mcp_env", names_value(draft, "bounds.mcp_env", policy.mcp_env, kEnvironmentName),
+           "Variables that a task may give to an MCP server.")
+      .add("carry_over", names_value(draft, "bounds.carry_over", policy.carry_over, kPlainFileName),
+           "File names that context.carry_over may have.")
+      .add("verify", two_words_value(policy.verify_by_rules, "any", "rules"),
+           "Whether the task's verification commands need the rules of `commands` too.")
+      .add("prices", boolean_value(policy.prices_of_task),
+           "Whether the task's own prices count, also of models whose price is not known.")
       .add("budget", mapping_value(std::move(budget)), "The most that a task may ask for.");
 }
 

@@ -39,6 +39,16 @@ void read_hosts(std::vector<std::string>& target, const YamlNode& node, const st
   }
 }
 
+FieldValue listed_hosts(PolicyDraft& draft, const std::string& key,
+                        std::vector<std::string>& target, AnyHost any) {
+  FieldValue value = texts_value(target, Lists::appended, kHost);
+  value.read = [&target, any](const YamlNode& node, const std::string& name,
+                              Diagnostics& findings) {
+    read_hosts(target, node, name, any, findings);
+  };
+  return first_replaces(draft, key, target, std::move(value));
+}
+
 std::string glob_problem(const std::string& glob, Globs kind) {
   try {
     kind == Globs::words ? Pattern::word_glob(glob) : Pattern::path_glob(glob);
@@ -166,13 +176,20 @@ FieldValue mcp_bounds_value(PolicyDraft& draft) {
   return first_replaces(draft, "bounds.mcp", target, std::move(value));
 }
 
+FieldValue bounded_folders_value(PolicyDraft& draft) {
+  static constexpr TextLimits kFolder = {.pattern = "(/|~/).*|~",
+                                         .meaning = "an absolute path, or one that begins with ~/"};
+  auto& target = draft.policy.workspaces;
+  return first_replaces(draft, "bounds.workspace", target,
+                        texts_value(target, Lists::appended, kFolder));
+}
+
+FieldValue model_hosts_value(PolicyDraft& draft) {
+  return listed_hosts(draft, "bounds.model_hosts", draft.policy.model_hosts, AnyHost::refused);
+}
+
 FieldValue hosts_value(PolicyDraft& draft) {
-  auto& target = draft.policy.network_allow;
-  FieldValue value = texts_value(target, Lists::appended, kHost);
-  value.read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-    read_hosts(target, node, name, AnyHost::accepted, findings);
-  };
-  return first_replaces(draft, "network.allow", target, std::move(value));
+  return listed_hosts(draft, "network.allow", draft.policy.network_allow, AnyHost::accepted);
 }
 
 FieldValue expressions_value(PolicyDraft& draft) {

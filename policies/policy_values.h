@@ -15,6 +15,9 @@ inline constexpr std::uint64_t kLargestSize = 1ull << 50;  ///< that a limit may
 inline constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                                 .meaning = "the name of an environment variable"};
 
+inline constexpr TextLimits kPlainFileName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
+                                              .meaning = "a file name without folders"};
+
 template <typename Enum>
 std::vector<std::string> names_of(const std::vector<Enum>& values) {
   std::vector<std::string> names;
@@ -59,6 +62,10 @@ FieldValue protect_value(PolicyDraft& draft);
 FieldValue credentials_value(PolicyDraft& draft);
 /// `bounds.mcp`: programs and addresses (policies/mcp_bounds.h).
 FieldValue mcp_bounds_value(PolicyDraft& draft);
+/// `bounds.workspace`: absolute paths, and such from "~".
+FieldValue bounded_folders_value(PolicyDraft& draft);
+/// `bounds.model_hosts`: hosts.
+FieldValue model_hosts_value(PolicyDraft& draft);
 /// `network.allow`: hosts.
 FieldValue hosts_value(PolicyDraft& draft);
 /// `redact.patterns`: each has to be an RE2 expression that matches no empty text.

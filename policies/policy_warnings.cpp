@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
 #include "policies/command_check.h"
 #include "policies/command_rules.h"
+#include "policies/environment.h"
 #include "policies/host_pattern.h"
+#include "policies/planted_programs.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/wrappers.h"
 
@@ -42,6 +45,27 @@ std::vector<std::vector<std::string>> combinations(const CommandRule& rule) {
   return argvs;
 }
 
+/// Whether programs that read the variable load code, or ask servers, that no argument names.
+bool leads_programs_elsewhere(const std::string& name) {
+  static constexpr std::array<std::string_view, 8> kBegins = {
+      "OPENSSL_", "npm_config_", "NPM_CONFIG_", "PIP_",
+      "UV_INDEX", "GIT_SSH",     "GIT_CONFIG",  "RUSTC"};
+  static constexpr std::array<std::string_view, 26> kNames = {
+      "NODE_EXTRA_CA_CERTS", "PYTHONPATH",        "PYTHONHOME",
+      "PYTHONSTARTUP",       "PYTHONUSERBASE",    "GIT_ASKPASS",
+      "GIT_EXEC_PATH",       "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF",
+      "SSL_CERT_FILE",       "SSL_CERT_DIR",      "REQUESTS_CA_BUNDLE",
+      "CURL_CA_BUNDLE",      "HTTP_PROXY",        "HTTPS_PROXY",
+      "ALL_PROXY",           "http_proxy",        "https_proxy",
+      "all_proxy",           "GOPROXY",           "GOFLAGS",
+      "MAVEN_OPTS",          "GRADLE_OPTS",       "GRADLE_USER_HOME",
+      "CARGO_BUILD_RUSTC",   "SSH_ASKPASS"};
+  if (makes_programs_run_code(name) && !name.starts_with("PYTHON")) return true;
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [&name](std::string_view begin) { return name.starts_with(begin); }) ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 std::string place_text(const RulePlace& place) {
   return place.file + ":" + std::to_string(place.line);
 }
@@ -54,6 +78,7 @@ class Search {
     for (const auto& rule : policy_.commands)
       if (rule.effect == Effect::allow) check_allow(rule);
     check_network();
+    check_variables();
     check_modes();
     return std::move(warnings_);
   }
@@ -76,11 +101,21 @@ class Search {
         add(rule.place, "'" + word +
                             "' is a path: no command of the workspace is allowed by its "
                             "words; use allow: {script: …}");
+      else if (const auto why = planted(word); !why.empty())
+        add(rule.place, "no command is allowed by '" + word + "': " + why +
+                            "; use the bare name of a program that PATH finds elsewhere, or show "
+                            "its folder with paths.read");
       else if (rule.prefix.size() == 1 && runs_anything(base_name(word)) &&
                !(word == "make" && !rule.but_not_args.empty()))
         add(rule.place, "allows all that " + word + " can run: name its arguments too");
     }
     check_covered(rule);
+  }
+
+  /// No folder is the workspace here; the caller's HOME stands for that of the run.
+  std::string planted(const std::string& word) const {
+    const char* home = std::getenv("HOME");
+    return why_planted(word, policy_, "/workspace", home == nullptr ? "" : home);
   }
 
   /// A deny of the words that all of a rule's commands begin with denies each of them.
@@ -112,6 +147,26 @@ class Search {
       const auto host = parse_host_pattern(entry, problem);
       if (host && host->is_broad())
         add_at("network.allow", "'" + entry + "' lets commands reach nearly every host");
+    }
+  }
+
+  void check_variables() {
+    for (const auto& [name, value] : policy_.environment_set)
+      if (leads_programs_elsewhere(name))
+        add_at("environment.set",
+               "'" + name +
+                   "' has the programs that read it run other code, or ask other "
+                   "servers, than their arguments say");
+    for (const auto& name : policy_.mcp_env) {
+      if (makes_programs_run_code(name) || name == "PATH" || name == "HOME")
+        add_at("bounds.mcp_env",
+               "'" + name +
+                   "' has no effect: no task gives it to a server, since it would have "
+                   "the server's program run other code");
+      else if (leads_programs_elsewhere(name))
+        add_at("bounds.mcp_env", "'" + name +
+                                     "' lets a task name code or servers for the programs "
+                                     "of MCP servers");
     }
   }
 

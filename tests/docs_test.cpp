@@ -8,6 +8,8 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/record/schema.h"
+#include "policies/command_check.h"
+#include "policies/policy.h"
 
 using namespace sortie;
 
@@ -99,6 +101,30 @@ BOOST_AUTO_TEST_CASE(every_threat_names_tests_that_exist) {
                name);
   }
   BOOST_TEST(tests >= 25);
+}
+
+// The page's policy is one to copy: it loads without a warning, and holds what the page says.
+BOOST_AUTO_TEST_CASE(the_policy_for_untrusted_branches_is_complete) {
+  const std::string page = read_file(kRoot / "docs/untrusted-branches.md");
+  const std::size_t begin = page.find("```yaml\n");
+  BOOST_REQUIRE(begin != std::string::npos);
+  const std::size_t at = begin + std::string("```yaml\n").size();
+  const Policy policy = parse_policy(page.substr(at, page.find("```", at) - at), "page.yaml", ".");
+
+  for (const PolicyWarning& warning : policy_warnings(policy))
+    BOOST_ERROR(warning_text(policy, warning));
+  BOOST_TEST((policy.approval == Approval::deny_by_default));
+  BOOST_TEST((policy.sandbox == SandboxMode::workspace_write));
+  BOOST_TEST((policy.network == NetworkMode::none));
+  BOOST_TEST((policy.on_leak == OnLeak::fail));
+  BOOST_TEST(policy.verify_by_rules);
+  BOOST_TEST(!policy.prices_of_task);
+  BOOST_TEST(policy.input_untrusted);
+  BOOST_TEST(policy.places.count("bounds.budget.cost") == 1u);
+  BOOST_TEST((policy.vars_env == std::vector<std::string>{"PR_TITLE"}));
+  for (const auto* list :
+       {&policy.mcp, &policy.mcp_env, &policy.model_hosts, &policy.workspaces, &policy.carry_over})
+    BOOST_TEST(list->empty());
 }
 
 BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {

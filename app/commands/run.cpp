@@ -29,7 +29,8 @@ void add_run(CommandTable& table) {
   app.add_option("-o,--output-last-message", options->last_message,
                  "also write the final message here on success, as --diff; - is stdout");
   app.add_flag("--json", options->json, "live events on stdout, one JSON object a line");
-  add_repeatable(app, "--var", options->variables, "template variable NAME=VALUE or NAME=@FILE");
+  add_repeatable(app, "--var", options->variables,
+                 "template variable NAME=VALUE, or NAME@FILE for a file's content");
   add_repeatable(app, "--var-file", options->variable_files, "file of NAME=VALUE lines");
   app.add_option("-m,--model", options->model, "model, instead of the task's");
   app.add_option("--provider", options->provider,

@@ -38,7 +38,8 @@ void add_task(CommandTable& table) {
   check.add_option("TASK", options->task, "task file, or - for stdin")->required();
   check.add_option("--policy", options->policy, "policy file or preset");
   check.add_option("-C,--cd", options->workspace, "workspace");
-  add_repeatable(check, "--var", options->variables, "template variable NAME=VALUE or NAME=@FILE");
+  add_repeatable(check, "--var", options->variables,
+                 "template variable NAME=VALUE, or NAME@FILE for a file's content");
   add_repeatable(check, "--var-file", options->variable_files, "file of NAME=VALUE lines");
 }
 

@@ -1,11 +1,11 @@
 #include "core/model/provider.h"
 
-#include <strings.h>
-
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "core/base/error.h"
+#include "core/base/own_headers.h"
 #include "core/base/text.h"
 
 namespace sortie {
@@ -13,25 +13,8 @@ namespace sortie {
 namespace {
 
 constexpr std::string_view kOpenAi = "https://api.openai.com/v1";
+constexpr std::array<std::string_view, 2> kOpenAiAddress = {"OPENAI_BASE_URL", "OPENAI_API_BASE"};
 constexpr std::string_view kAnthropicVersion = "2023-06-01";
-
-/// Headers that the task can't set: they carry a credential, frame the request, or are ours.
-constexpr const char* kOurs[] = {"Authorization",   "Host",
-                                 "Content-Length",  "Content-Type",
-                                 "Connection",      "Transfer-Encoding",
-                                 "Upgrade",         "TE",
-                                 "Trailer",         "Expect",
-                                 "Accept",          "User-Agent",
-                                 "originator",      "session_id",
-                                 "Accept-Encoding", "Proxy-Authorization",
-                                 "Cookie",          "api-key",
-                                 "x-api-key",       "anthropic-version",
-                                 "x-goog-api-key",  "chatgpt-account-id"};
-
-bool is_ours(const std::string& name) {
-  return std::any_of(std::begin(kOurs), std::end(kOurs),
-                     [&name](const char* ours) { return ::strcasecmp(ours, name.c_str()) == 0; });
-}
 
 /// Takes the ending off the path, as often as it stands there.
 void drop_endings(std::string& path, std::string_view ending) {
@@ -79,11 +62,15 @@ void complete_base(const ProviderInfo& provider, const std::string& query, Url& 
 }
 
 std::string given_address(const ProviderInfo& provider, const AddressSources& sources,
-                          bool& by_operator) {
+                          bool& by_operator, std::string& named_by) {
   by_operator = true;
   if (!sources.flag.empty()) return sources.flag;
   if (!sources.environment.empty()) return sources.environment;
   by_operator = false;
+  if (!sources.of_provider.empty()) {
+    named_by = sources.provider_variable;
+    return sources.of_provider;
+  }
   if (!sources.task.empty()) return sources.task;
   if (!sources.otherwise.empty()) return sources.otherwise;
   if (provider.default_base.empty())
@@ -97,14 +84,34 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
 
 const std::vector<ProviderInfo>& providers() {
   static const std::vector<ProviderInfo> table = {
-      {"openai", "responses", kOpenAi, "/responses", "OPENAI_API_KEY", KeyHeader::bearer, true},
+      {"openai", "responses", kOpenAi, "/responses", "OPENAI_API_KEY", KeyHeader::bearer, true,
+       kOpenAiAddress},
       {"openai-chat", "chat", kOpenAi, "/chat/completions", "OPENAI_API_KEY", KeyHeader::bearer,
-       true},
-      {"anthropic", "messages", "https://api.anthropic.com", "/v1/messages", "ANTHROPIC_API_KEY",
-       KeyHeader::x_api_key, true},
-      {"azure", "responses", "", "/responses", "AZURE_OPENAI_API_KEY", KeyHeader::api_key, true},
-      {"local", "chat", "http://127.0.0.1:11434/v1", "/chat/completions", "", KeyHeader::none,
-       false},
+       true, kOpenAiAddress},
+      {"anthropic",
+       "messages",
+       "https://api.anthropic.com",
+       "/v1/messages",
+       "ANTHROPIC_API_KEY",
+       KeyHeader::x_api_key,
+       true,
+       {"ANTHROPIC_BASE_URL", ""}},
+      {"azure",
+       "responses",
+       "",
+       "/responses",
+       "AZURE_OPENAI_API_KEY",
+       KeyHeader::api_key,
+       true,
+       {"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL"}},
+      {"local",
+       "chat",
+       "http://127.0.0.1:11434/v1",
+       "/chat/completions",
+       "",
+       KeyHeader::none,
+       false,
+       {}},
   };
   return table;
 }
@@ -129,10 +136,11 @@ Url Endpoint::target(std::string_view path) const {
 
 Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sources) {
   Endpoint endpoint{.provider = std::string(provider.name)};
-  std::string address = given_address(provider, sources, endpoint.operator_host);
+  std::string address = given_address(provider, sources, endpoint.operator_host, endpoint.named_by);
   endpoint.query = take_query(provider, address);
   endpoint.base = parse_url(address);
-  if (!endpoint.base.secure && !is_loopback_host(endpoint.base.host))
+  if (!endpoint.base.secure && !is_loopback_host(endpoint.base.host) &&
+      !(sources.may_be_plain && sources.may_be_plain(endpoint.base)))
     throw InputError("address '" + endpoint.base.text() +
                      "': plain http is for loopback hosts only; use https://");
   complete_base(provider, endpoint.query, endpoint.base);
@@ -160,7 +168,8 @@ HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key
   }
   for (const auto& [name, value] : task_headers) {
     if (!is_header_name(name)) throw InputError("model.headers: '" + name + "' is no header name");
-    if (is_ours(name)) throw InputError("model.headers: '" + name + "' is set by sortie itself");
+    if (is_own_header(name))
+      throw InputError("model.headers: '" + name + "' is not the task's to set");
     if (!is_header_value(value))
       throw InputError("model.headers: the value of '" + name + "' has control characters");
     headers.emplace_back(name, value);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,6 +28,8 @@ struct ProviderInfo {
   std::string_view key_variable;  ///< "": it has no key
   KeyHeader key_header = KeyHeader::bearer;
   bool key_required = true;  ///< but for servers on loopback, which may have none
+  /// Variables that name its address for the vendor's own programs, the first that is set; "": none
+  std::array<std::string_view, 2> address_variables{};
 };
 
 /// All of them but "replay", the default one first.
@@ -36,10 +40,14 @@ const ProviderInfo& provider_named(std::string_view name);
 
 /// Where the provider's address may be named. "" and an empty variable count as not given.
 struct AddressSources {
-  std::string flag{};         ///< --base-url
-  std::string environment{};  ///< SORTIE_BASE_URL
-  std::string task{};         ///< model.base_url
-  std::string otherwise{};    ///< in place of the provider's own; "" is that one
+  std::string flag{};               ///< --base-url
+  std::string environment{};        ///< SORTIE_BASE_URL
+  std::string of_provider{};        ///< the value of one of ProviderInfo::address_variables
+  std::string provider_variable{};  ///< its name
+  std::string task{};               ///< model.base_url
+  std::string otherwise{};          ///< in place of the provider's own; "" is that one
+  /// Whether a host that is not loopback may be spoken to without TLS; nothing: none may.
+  std::function<bool(const Url&)> may_be_plain{};
 };
 
 /// Where requests go.
@@ -48,12 +56,14 @@ struct Endpoint {
   Url base{};
   std::string query{};         ///< of every request: "api-version=…"; mostly ""
   bool operator_host = false;  ///< named by the operator (flag, environment), not by the task
+  std::string named_by{};      ///< the provider's own variable that named it; "" where none did
 
   /// The address of a request: base, path below it, query.
   Url target(std::string_view path) const;
 };
 
 /// The operator's word goes before the task's; without either it is the provider's own address.
+/// The variable of the provider's own programs stands between them: the bounds hold for its host.
 ///
 /// Forgives what is mistaken often: a final slash, the address of the interface itself in place of
 /// the base (".../v1/responses"), `/v1` where the provider's path has it already (anthropic), no

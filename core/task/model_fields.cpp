@@ -1,9 +1,9 @@
 #include "core/task/model_fields.h"
 
-#include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "core/base/own_headers.h"
+#include "core/base/text.h"
 #include "core/task/path_value.h"
 
 namespace sortie {
@@ -48,28 +48,12 @@ FieldValue headers_value(std::map<std::string, std::string>& target) {
   FieldValue value = text_map_value(target, kName, kValue);
   value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
                                               Diagnostics& findings) {
-    static const std::vector<std::string> own = {"authorization",
-                                                 "proxy-authorization",
-                                                 "host",
-                                                 "content-length",
-                                                 "content-type",
-                                                 "transfer-encoding",
-                                                 "connection",
-                                                 "accept",
-                                                 "accept-encoding",
-                                                 "api-key",
-                                                 "x-api-key",
-                                                 "cookie",
-                                                 "anthropic-version"};
     read(node, name, findings);
-    for (const auto& member : node.members) {
-      std::string lower = member.key.text;
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      if (std::find(own.begin(), own.end(), lower) != own.end())
-        findings.error(member.key.place,
-                       "header '" + member.key.text + "' is set by sortie itself");
-    }
+    for (const auto& member : node.members)
+      if (is_own_header(member.key.text))
+        findings.error(member.key.place, "header '" + one_line(member.key.text, 80) +
+                                             "' is not the task's to set: it carries a credential, "
+                                             "an account, or what sortie itself writes");
   };
   return value;
 }

@@ -119,6 +119,10 @@ class Loader {
       findings_.error(root.find("instructions_replace")->place,
                       "'instructions_replace' needs 'instructions'");
     if (draft_.schema_at) read_output_schema();
+    const YamlNode* model = root.find("model");
+    const YamlNode* cassette = model && model->is_mapping() ? model->find("cassette") : nullptr;
+    if (cassette && !draft_.task.model.cassette.empty())  // read later, where it is needed
+      may_read(draft_.task.model.cassette, "cassette", cassette->place);
   }
 
   /// One of prompt, prompt_file and stages.

@@ -14,7 +14,7 @@ namespace sortie {
 /// Where the values of template variables come from.
 struct VariableSources {
   std::map<std::string, std::string> flags;  ///< --var, --var-file
-  /// Those of them that a file brought in: --var NAME=@FILE, --var-file.
+  /// Those of them that a file brought in: --var NAME@FILE, --var-file.
   std::set<std::string> from_files{};
   /// The environment, as far as the policy's bounds let a task read it.
   std::function<std::optional<std::string>(const std::string&)> environment;

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_name_letter(char c) {
+bool is_command_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '+' || c == '-';
 }
@@ -16,7 +16,7 @@ bool is_name_letter(char c) {
 bool is_bare_name(std::string_view word) {
   if (word == "[") return true;
   if (word.empty() || word == "." || word == "..") return false;
-  return std::all_of(word.begin(), word.end(), is_name_letter);
+  return std::all_of(word.begin(), word.end(), is_command_letter);
 }
 
 bool is_inside(const fs::path& path, const fs::path& folder) {

@@ -57,6 +57,26 @@ BOOST_AUTO_TEST_CASE(another_provider_takes_over_in_the_middle_of_a_run) {
              end.errors);
 }
 
+BOOST_AUTO_TEST_CASE(a_flag_that_says_who_is_asked_leaves_the_tasks_fallback_out) {
+  for (const bool by_address : {true, false}) {
+    const ProviderRun run;
+    const ModelServer first({down(), down()});
+    const ModelServer second({stream_of("chat", R"({"text":"done","model":"small-model"})")});
+    run.write_model(with_fallback(second));
+    const std::vector<std::string> flags =
+        by_address ? std::vector<std::string>{"--base-url", base_url(first)}
+                   : std::vector<std::string>{"--provider", "openai"};
+
+    const ProgramEnd end = run_program(run.start(base_url(first), flags));
+
+    check_end(run, end, 10, "unavailable");
+    BOOST_TEST(second.connections() == 0);
+    BOOST_TEST(
+        end.errors.find("model.fallback is left out, since " + flags[0]) != std::string::npos,
+        end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(where_all_have_failed_the_end_names_each) {
   const ProviderRun run;
   const ModelServer first({down()});

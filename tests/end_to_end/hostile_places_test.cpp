@@ -112,11 +112,21 @@ BOOST_AUTO_TEST_CASE(a_task_can_not_send_hidden_files_as_project_docs) {
   BOOST_REQUIRE(at != std::string::npos);
   write_file(folder.task(), std::string(task).insert(at + 12, "project_docs: [.env], "));
 
+  const ProgramEnd named = folder.run();
+
+  BOOST_TEST(named.status == 2, named.errors);
+  BOOST_TEST(named.errors.find("'.env': the policy's paths.hide hides it") != std::string::npos,
+             named.errors);
+
+  // A link of another name is seen once it is followed.
+  fs::create_symlink(".env", folder.workspace() / "NOTES.md");
+  write_file(folder.task(), std::string(task).insert(at + 12, "project_docs: [NOTES.md], "));
+
   const ProgramEnd end = folder.run();
 
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(folder.artifact("transcript.jsonl").find("hidden-by-the-policy") == std::string::npos);
-  BOOST_TEST(end.errors.find(".env was not read") != std::string::npos, end.errors);
+  BOOST_TEST(end.errors.find("NOTES.md was not read") != std::string::npos, end.errors);
 }
 
 BOOST_AUTO_TEST_CASE(a_protected_link_does_not_keep_a_run_from_starting) {

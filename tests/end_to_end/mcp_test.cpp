@@ -292,12 +292,13 @@ BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox,
            "startup_timeout: 60s";
   };
   const ServedFolder folder;
-  folder.write("policy.yaml",
-               "version: 1\nextends: [strict]\nbounds: {mcp: [\"*/node\"]}\n"
-               "paths: {read: [" +
-                   packages.folder.string() +
-                   "]}\n"
-                   "tools:\n  - allow: [\"mcp__*\"]\n");
+  folder.write(
+      "policy.yaml",
+      "version: 1\nextends: [strict]\nbounds: {mcp: [\"*/node\"], mcp_env: [MEMORY_FILE_PATH]}\n"
+      "paths: {read: [" +
+          packages.folder.string() +
+          "]}\n"
+          "tools:\n  - allow: [\"mcp__*\"]\n");
   const std::string work = folder.workspace().string();
   CassetteWriter cassette;
   cassette.call("mcp__everything__echo", Json::object({{"message", "hi"}}))

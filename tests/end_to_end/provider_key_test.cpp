@@ -317,4 +317,38 @@ BOOST_AUTO_TEST_CASE(only_an_operators_word_takes_a_key_to_another_host) {
   check_requests(server, 1);
 }
 
+BOOST_AUTO_TEST_CASE(the_variable_of_a_providers_own_programs_is_heeded_within_the_bounds) {
+  const struct {
+    const char* provider;
+    const char* variable;
+  } rows[] = {{"openai", "OPENAI_BASE_URL"}, {"openai", "OPENAI_API_BASE"}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.variable) {
+      const ProviderRun run;
+      const ModelServer server(served(CassetteWriter().message("done")));
+      run.write_task(std::string("provider: ") + row.provider);
+      const std::string host = server.url().substr(server.url().find("//") + 2);
+      run.write("gateway.yaml",
+                "version: 1\nextends: auto\nbounds: {credentials: "
+                "{OPENAI_API_KEY: ['" +
+                    host + "']}}\n");
+      ProgramStart start = run.start("");
+      start.environment["OPENAI_API_KEY"] = kKey;
+      start.environment[row.variable] = base_url(server);
+
+      // The gateway's key never goes to the vendor instead, nor the vendor's to the gateway.
+      const ProgramEnd refused = run_program(start);
+      BOOST_TEST(refused.status == 2, refused.errors);
+      for (const std::string& name :
+           {std::string(row.variable), std::string("OPENAI_API_KEY"), host})
+        BOOST_TEST(refused.errors.find(name) != std::string::npos, refused.errors);
+      BOOST_TEST(server.connections() == 0);
+
+      start.argv.insert(start.argv.end(), {"--policy", run.path("gateway.yaml").string()});
+      check_end(run, run_program(start), 0, "success");
+      check_requests(server, 1);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

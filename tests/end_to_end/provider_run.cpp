@@ -33,9 +33,11 @@ void ProviderRun::write_model(const std::string& model) const {
 ProgramStart ProviderRun::start(const std::string& url,
                                 const std::vector<std::string>& flags) const {
   ProgramStart start = RunFolder::start(flags);
-  start.argv.insert(start.argv.end(), {"--base-url", url});
-  for (const char* name : {"HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY",
-                           "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"})
+  start.environment["SORTIE_BASE_URL"] = url;
+  for (const char* name :
+       {"OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT",
+        "AZURE_OPENAI_BASE_URL", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY",
+        "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"})
     start.environment[name] = "";
   return start;
 }

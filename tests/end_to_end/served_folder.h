@@ -17,7 +17,8 @@ class ServedFolder : public RunFolder {
     write("work/server.py", read_file(SORTIE_SOURCE_DIR "/tests/data/mcp/server.py"));
     commit_workspace();
     write("policy.yaml",
-          "version: 1\nextends: [auto]\nbounds: {mcp: [python3 server.py, node, \"*/node\"]}\n");
+          "version: 1\nextends: [auto]\nbounds: {mcp: [python3 server.py, node, \"*/node\"], "
+          "mcp_env: [GREETING]}\n");
   }
   /// The task's part that names the server.
   /// @param mode      the server's first argument

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.h"
 #include "policies/trust.h"
 
 using namespace sortie;
@@ -140,7 +141,8 @@ BOOST_AUTO_TEST_CASE(no_policy_lets_a_task_read_what_may_be_a_secret) {
       {"bounds: {vars_env: ['*'], credentials: {HOME: [a.b]}}", "HOME", false},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy << " " << row.name) {
-      BOOST_TEST(may_read_variable(parse(row.policy), row.name) == row.may);
+      const Policy policy = parse(row.policy);
+      BOOST_TEST(TaskGate(policy, {}).prompt_variable(row.name).empty() == row.may);
     }
 }
 
@@ -249,6 +251,80 @@ BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
   BOOST_TEST(messages(parse("bounds: {credentials: {}}"), request) ==
              "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
              "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY)");
+}
+
+BOOST_AUTO_TEST_CASE(tokens_that_are_asked_for_are_bounded_and_the_default_gives_way) {
+  const Policy policy = parse("bounds: {budget: {tokens: 1000}}\n");
+  Task task;
+
+  BOOST_TEST(messages(policy, {.task = task}) == "");
+  BOOST_TEST(bounded_tokens(policy, {.task = task}) == 1000);
+  BOOST_TEST(bounded_tokens(Policy(), {.task = task}) == task.budget.tokens);
+  task.places["budget.tokens"] = "task.yaml:9:10";
+  task.budget.tokens = 1001;
+  BOOST_TEST(messages(policy, {.task = task}) ==
+             "task.yaml:9:10: error: 1001 tokens are beyond the policy's bounds (policy.yaml:2: "
+             "bounds.budget.tokens is 1000)");
+  BOOST_TEST(messages(policy, {.task = task, .flags = {{"budget.tokens", "--max-tokens"}}})
+                 .starts_with("--max-tokens: 1001 tokens"));
+  task.budget.tokens = 900;
+  BOOST_TEST(messages(policy, {.task = task}) == "");
+  BOOST_TEST(bounded_tokens(policy, {.task = task}) == 900);
+}
+
+BOOST_AUTO_TEST_CASE(where_the_policy_names_a_cost_the_price_has_to_be_known) {
+  Task task;
+  task.places["model.name"] = "task.yaml:4:9";
+  const std::vector<UnpricedModel> unpriced = {{.name = "openai mystery"}};
+  const BoundsRequest request{.task = task, .unpriced = unpriced};
+
+  BOOST_TEST(messages(parse("bounds: {budget: {cost: 3}}"), request)
+                 .starts_with("task.yaml:4:9: error: what the model openai mystery costs is not "
+                              "known to sortie"));
+  BOOST_TEST(messages(parse("bounds: {budget: {cost: 3}, prices: true}"), request) == "");
+  BOOST_TEST(messages(Policy(), request) == "");  // the default names none
+  const BoundsRequest replay{.task = task, .asks_model = false, .unpriced = unpriced};
+  BOOST_TEST(messages(parse("bounds: {budget: {cost: 3}}"), replay) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_model_without_a_key_is_on_loopback_or_where_the_policy_says) {
+  const struct {
+    const char* hosts;
+    ModelHost host;
+    bool may;
+  } rows[] = {
+      {"[]", {.host = "127.0.0.1", .port = 11434, .secure = false, .loopback = true}, true},
+      {"[]", {.host = "evil.example"}, false},
+      {"[a.example]", {.host = "a.example"}, true},
+      {"[a.example]", {.host = "a.example", .port = 8443}, false},
+      {"[a.example]", {.host = "a.example", .port = 80, .secure = false}, true},
+      {"['a.example:8443']", {.host = "a.example", .port = 8443}, true},
+      {"['ollama:11434']", {.host = "ollama", .port = 11434, .secure = false}, true},
+      {"['ollama:11434']", {.host = "ollama", .port = 80, .secure = false}, false},
+      {"['*.a.example']", {.host = "x.a.example"}, true},
+      {"['*.a.example']", {.host = "a.example"}, false},
+      {"['*.a.example']", {.host = "xa.example"}, false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.hosts << " " << row.host.host << ":" << row.host.port) {
+      const Policy policy = parse(std::string("bounds: {model_hosts: ") + row.hosts + "}");
+      BOOST_TEST(TaskGate(policy, {}).keyless_host(row.host).empty() == row.may);
+    }
+  }
+  BOOST_CHECK_THROW(parse("bounds: {model_hosts: ['*']}"), InputError);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_gets_the_variables_that_the_policy_lists) {
+  const Policy policy = parse("bounds: {mcp_env: [DOCS_LANGUAGE, NODE_OPTIONS]}");
+  const TaskGate gate(policy, {});
+
+  BOOST_TEST(gate.server_variable("DOCS_LANGUAGE") == "");
+  for (const char* name : {"OPENSSL_CONF", "npm_config_registry", "PIP_INDEX_URL", "HTTPS_PROXY",
+                           "GIT_SSH_COMMAND", "NODE_EXTRA_CA_CERTS", "docs_language"})
+    BOOST_TEST(gate.server_variable(name).find("bounds.mcp_env") != std::string::npos, name);
+  // Whatever the policy lists.
+  for (const char* name : {"NODE_OPTIONS", "LD_PRELOAD", "PATH", "HOME"})
+    BOOST_TEST(gate.server_variable(name) == "would have its program run other code", name);
 }
 
 BOOST_AUTO_TEST_CASE(all_that_is_beyond_the_bounds_is_said_at_once) {

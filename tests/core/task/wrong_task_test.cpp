@@ -176,7 +176,8 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
        "query (but for azure's api-version), not 'https://u:p@host/'"},
       {"version: 1\nprompt: x\nmodel: {headers: {Authorization: x}}",
-       "<stdin>:3:19: error: header 'Authorization' is set by sortie itself"},
+       "<stdin>:3:19: error: header 'Authorization' is not the task's to set: it carries a "
+       "credential, an account, or what sortie itself writes"},
       {"version: 1\nprompt: x\nmodel: {headers: {X: \"a\\r\\nB: c\"}}",
        "<stdin>:3:22: error: 'X' has to be one line of text, not 'a  B: c'"},
       {"version: 1\nprompt: x\nworkspace: {isolation: vm}",
