@@ -78,8 +78,7 @@ bool is_unfinished_write(const std::string& name) {
   constexpr std::string_view kWord =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   const std::string_view text = name;
-  if (text.starts_with(".sortie-") && text.ends_with(".tmp") && text.size() == 28)
-    return all_of(text.substr(8, 16), "0123456789abcdef");
+  if (text.starts_with(".sortie-") && text.ends_with(".tmp")) return true;
   return text.starts_with(".events-") && text.size() == 14 && all_of(text.substr(8), kWord);
 }
 

@@ -17,6 +17,7 @@
 #include "app/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/fields.h"
+#include "core/base/file_name.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
@@ -280,21 +281,11 @@ std::string read_flag_file(const std::string& flag, const std::string& file) {
   return std::move(read.text);
 }
 
-/// A descriptor that the caller has opened, as a shell's <(command) names it.
-bool is_own_descriptor(const std::string& file) {
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!file.starts_with(folder)) continue;
-    const std::string number = file.substr(folder.size());
-    return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
-  }
-  return false;
-}
-
 /// Of `--var NAME@FILE`, FILE as the caller names it.
 std::string content_of(const std::string& name, const std::string& file, const TaskGate& gate) {
   const std::string flag = "--var " + name + "@" + one_line(file, 200);
   if (file.empty()) throw InputError(flag + ": the file's name is missing");
-  if (is_own_descriptor(file)) return read_flag_file("--var " + name, file);
+  if (names_descriptor(file)) return read_flag_file("--var " + name, file);
   std::error_code error;
   const fs::path path = fs::absolute(file, error);
   if (const std::string problem = gate.quoted_file(path); !problem.empty())
@@ -391,8 +382,9 @@ void hide_file(const fs::path& file, Policy& policy) {
 }
 
 /// A repository that can't be used is no failure: most of a run needs none.
-void look_for_git(RunInputs& inputs) {
-  let_git_read(folders_to_read(inputs.policy, inputs.workspace, own_environment()));
+void look_for_git(const TaskGate& gate, RunInputs& inputs) {
+  let_git_read(folders_to_read(inputs.policy, inputs.workspace, own_environment()),
+               gate.workspaces());
   try {
     const std::string why = why_git_is_refused(inputs.workspace);
     if (!why.empty())
@@ -436,7 +428,7 @@ RunInputs load_inputs(const RunOptions& options) {
   check_bounds(options, flags.values, loaded.places, inputs);
   settle_terms(options, inputs);
   check_trust(inputs);
-  look_for_git(inputs);
+  look_for_git(gate, inputs);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags), gate);

@@ -11,6 +11,7 @@
 #include "app/inputs.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/file_name.h"
 #include "core/task/file_judge.h"
 
 namespace sortie {
@@ -25,7 +26,7 @@ fs::path home_of_caller() {
 
 fs::path folder_of_task(const RunOptions& options) {
   std::error_code error;
-  if (options.task == "-") return fs::current_path(error);
+  if (options.task == "-" || names_descriptor(options.task)) return fs::current_path(error);
   return fs::absolute(options.task, error).parent_path();
 }
 

@@ -99,6 +99,7 @@ constexpr std::array kKeys = std::to_array<NamedKey>({
     {"verify.before"},
     {"verify.rounds"},
     {"verify.in"},
+    {"verify.may_change[]"},  // globs that files of the workspace are compared with
     {"checks.missing_paths"},
     {"checks.dangerous_words"},
     {"checks.repetition"},

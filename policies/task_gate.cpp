@@ -126,14 +126,24 @@ std::string TaskGate::notes(const std::string& name, const std::vector<fs::path>
   return "";
 }
 
+std::vector<fs::path> TaskGate::workspaces() const {
+  std::vector<fs::path> named = {
+      places_.caller, repository_or_folder(resolved_place(places_.task_folder), places_.home)};
+  for (const auto& entry : policy_.workspaces) named.push_back(without_tilde(entry));
+  std::vector<fs::path> folders;
+  for (const fs::path& folder : named) {
+    const fs::path place = resolved_place(folder);
+    if (!place.empty() && place != "/") folders.push_back(place);
+  }
+  return folders;
+}
+
 std::string TaskGate::folder(const fs::path& folder) const {
   const fs::path real = resolved_place(folder);
   if (real.empty()) return "where it leads can't be told";
-  std::vector<fs::path> within = {
-      places_.caller, repository_or_folder(resolved_place(places_.task_folder), places_.home)};
-  for (const auto& entry : policy_.workspaces) within.push_back(without_tilde(entry));
+  const std::vector<fs::path> within = workspaces();
   if (std::none_of(within.begin(), within.end(),
-                   [&real](const fs::path& place) { return leads_into(real, place); }))
+                   [&real](const fs::path& place) { return is_below(real, place); }))
     return "it lies outside this folder and the task's repository (" +
            policy_place(policy_, "bounds.workspace") + " is " + entries_text(policy_.workspaces) +
            "); -C is the operator's own word";

@@ -69,6 +69,8 @@ class TaskGate {
   /// A file beside --out that the model's notes are read from and written to.
   /// @param own  files that the run has already: the task, the policy, what they name
   std::string notes(const std::string& name, const std::vector<std::filesystem::path>& own) const;
+  /// Folders that a task may name as its workspace, or folders in them; links resolved.
+  std::vector<std::filesystem::path> workspaces() const;
   /// The workspace: links resolved. Whoever gives -C does not ask.
   std::string folder(const std::filesystem::path& folder) const;
   /// The host of a model that gets no key.

@@ -25,6 +25,16 @@ bool is_plain_path(std::string_view path) noexcept {
   return true;
 }
 
+bool names_descriptor(std::string_view path) noexcept {
+  if (path == "/dev/stdin") return true;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    path.remove_prefix(folder.size());
+    return !path.empty() && path.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
+}
+
 std::string temporary_name() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number) throw system_error("getrandom");

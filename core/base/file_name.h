@@ -13,6 +13,10 @@ std::string path_text(const std::filesystem::path& path);
 /// find that out costs a hundredth of std::filesystem::path::lexically_normal().
 bool is_plain_path(std::string_view path) noexcept;
 
+/// Whether it names a descriptor of this process rather than a file, as a shell's <(command) does:
+/// "/dev/fd/63", "/proc/self/fd/0", "/dev/stdin".
+bool names_descriptor(std::string_view path) noexcept;
+
 /// A name that no other file of the folder has: ".sortie-<16 hex digits>.tmp".
 std::string temporary_name();
 

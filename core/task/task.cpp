@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/hash.h"
 #include "core/base/image_check.h"
 #include "core/base/json_schema.h"
@@ -280,6 +281,9 @@ Task load_task(const std::string& path, const std::string& stdin_text, const Fil
   TextFile file = read_text_file(path, kMaxYamlBytes, Pipes::accepted);
   if (!file.problem.empty()) throw InputError(path + ": error: " + file.problem);
   const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
+  // What a shell's <(command) names lies in no folder of the task's.
+  if (names_descriptor(path))
+    return Loader(path, std::move(file.text), std::filesystem::current_path(), judge).load({});
   return Loader(path, std::move(file.text), absolute.parent_path(), judge).load(absolute);
 }
 

@@ -25,6 +25,11 @@ std::vector<fs::path>& folders_let() {
   return folders;
 }
 
+std::vector<fs::path>& lenders_let() {
+  static std::vector<fs::path> folders;
+  return folders;
+}
+
 /// Why a repository is not used; never leaves this file.
 struct Refusal {
   std::string why;
@@ -62,6 +67,12 @@ class Region {
  public:
   explicit Region(const fs::path& toplevel) : folders_(folders_let()) { add(toplevel); }
   void add(const fs::path& folder) { folders_.push_back(folder); }
+  /// The same, and what objects may be borrowed from.
+  Region with_lenders() const {
+    Region wider = *this;
+    for (const fs::path& folder : lenders_let()) wider.add(folder);
+    return wider;
+  }
   bool holds(const fs::path& real) const {
     return std::any_of(folders_.begin(), folders_.end(),
                        [&](const fs::path& folder) { return is_below(real, folder); });
@@ -253,7 +264,7 @@ GitPlace find_git_place(const fs::path& folder) {
     // A link that leads to what the region holds.
     if (const fs::path objects = real_path(place.common_dir / "objects"); !objects.empty()) {
       if (objects != place.common_dir / "objects") links.check_objects(objects);
-      find_alternates(objects, region, 0, place.alternates);
+      find_alternates(objects, region.with_lenders(), 0, place.alternates);
     }
   } catch (const Refusal& refusal) {
     place.refused = refusal.why;
@@ -264,6 +275,9 @@ GitPlace find_git_place(const fs::path& folder) {
   return place;
 }
 
-void let_git_read(std::vector<fs::path> folders) { folders_let() = std::move(folders); }
+void let_git_read(std::vector<fs::path> folders, std::vector<fs::path> lenders) {
+  folders_let() = std::move(folders);
+  lenders_let() = std::move(lenders);
+}
 
 }  // namespace sortie

@@ -29,6 +29,9 @@ GitPlace find_git_place(const std::filesystem::path& folder);
 /// `paths.read`. As libgit2's own options they hold for the process: call it before any repository
 /// is looked for, and before there are threads.
 /// @param folders  absolute, links resolved
-void let_git_read(std::vector<std::filesystem::path> folders);
+/// @param lenders  likewise, for alternates alone: folders whose repositories the task could have
+///                 named as its workspace anyhow
+void let_git_read(std::vector<std::filesystem::path> folders,
+                  std::vector<std::filesystem::path> lenders = {});
 
 }  // namespace sortie

@@ -167,7 +167,8 @@ class SetView {
                          ::fstat(piece.tree.get(), &status) == 0 && !S_ISDIR(status.st_mode);
     if (!is_file) return make_folders(target);
     make_folders(target.parent_path());
-    const Fd file(::open(target.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+    const Fd file(
+        ::open(target.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
     if (!file && ::access(target.c_str(), F_OK) != 0)
       throw system_error("make " + target.string(), ExitCode::environment);
   }

@@ -23,8 +23,8 @@ BOOST_AUTO_TEST_CASE(a_flag_file_that_fails_withdraws_the_success_everywhere) {
   folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > a.txt"}).next().message("done"),
                     "policy: auto\n");
 
-  const ProgramEnd end = folder.run({"--output-last-message", folder.path("message").string(),
-                                     "--diff", "/dev/full"});
+  const ProgramEnd end =
+      folder.run({"--output-last-message", folder.path("message").string(), "--diff", "/dev/full"});
 
   BOOST_TEST(end.status == 7, end.errors);
   BOOST_TEST(end.output.empty());

@@ -32,7 +32,8 @@ void write_escape_task(const RunFolder& folder, const Scene& scene,
                        const CassetteWriter& cassette) {
   cassette.save(folder.path("cassette.jsonl"));
   folder.write("policy.yaml", "version: 1\nextends: [auto]\npaths: {read: [" +
-                                  write_json(scene.tools().string()) + "]}\n");
+                                  write_json(scene.tools().string()) + "]}\nbounds: {workspace: [" +
+                                  write_json(scene.workspace().string()) + "]}\n");
   folder.write("task.yaml", "version: 1\nprompt: Do it.\nworkspace: {path: " +
                                 write_json(scene.workspace().string()) +
                                 "}\nmodel: {provider: replay, cassette: cassette.jsonl}\n"

@@ -269,13 +269,13 @@ BOOST_AUTO_TEST_CASE(a_redirect_is_followed_on_its_own_host_only) {
   ProgramStart start = run.start("");
 
   const ModelServer away({redirect(other.url("localhost") + "/v1/responses")});
-  start.argv.back() = base_url(away);
+  start.environment["SORTIE_BASE_URL"] = base_url(away);
   check_end(run, run_program(start), 5, "refused");
   BOOST_TEST(away.requests().size() == 1);
   BOOST_TEST(other.connections() == 0);
 
   const ModelServer within({redirect("/v2/responses"), good()});
-  start.argv.back() = base_url(within);
+  start.environment["SORTIE_BASE_URL"] = base_url(within);
   check_end(run, run_program(start), 0, "success");
   BOOST_REQUIRE(within.requests().size() == 2);
   BOOST_TEST(within.requests()[1].line == "POST /v2/responses HTTP/1.1");

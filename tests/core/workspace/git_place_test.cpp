@@ -176,6 +176,19 @@ BOOST_AUTO_TEST_CASE(alternates_are_followed_to_what_the_policy_lets_be_read) {
   BOOST_TEST((find_git_place(n.root / "shared").alternates == alternates));
 }
 
+BOOST_AUTO_TEST_CASE(alternates_are_followed_to_what_the_task_could_have_named_and_nothing_else_is) {
+  const Neighbours n;
+  git(n.root, {"clone", "-q", "--shared", n.foreign.string(), "shared"});
+  fs::create_directories(n.root / "file");
+  write_file(n.root / "file/.git", "gitdir: " + (n.foreign / ".git").string() + "\n");
+
+  let_git_read({}, {n.root});
+
+  BOOST_TEST(find_git_place(n.root / "shared").refused == "");
+  BOOST_TEST(find_git_place(n.root / "shared").alternates.size() == 1u);
+  BOOST_TEST(find_git_place(n.root / "file").refused != "");
+}
+
 BOOST_AUTO_TEST_CASE(a_repository_kept_apart_is_read_where_the_policy_lets_it) {
   const Neighbours n;
   fs::create_directories(n.root / "apart");

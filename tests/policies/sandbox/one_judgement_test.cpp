@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
     {".env", false, false},
     {"src/.env", false, false},
     {"a/b/.env", false, false},
-    {".env.example", true, true},
+    {".env.example", false, false},
     {"env", false, true},
     {"keys/id", false, false},
     {"keys/new", false, false},
