@@ -28,14 +28,16 @@ void make_workspace(const Scene& scene) {
   if (::geteuid() == 0) give_to(scene.workspace(), scene.owner());
 }
 
-void write_escape_task(const RunFolder& folder, const Scene& scene,
-                       const CassetteWriter& cassette) {
+/// @param readable  beyond the tools
+void write_escape_task(const RunFolder& folder, const Scene& scene, const CassetteWriter& cassette,
+                       const std::string& readable = {}) {
   cassette.save(folder.path("cassette.jsonl"));
+  const std::string workspace = write_json(scene.workspace().string());
   folder.write("policy.yaml", "version: 1\nextends: [auto]\npaths: {read: [" +
-                                  write_json(scene.tools().string()) + "]}\nbounds: {workspace: [" +
-                                  write_json(scene.workspace().string()) + "]}\n");
-  folder.write("task.yaml", "version: 1\nprompt: Do it.\nworkspace: {path: " +
-                                write_json(scene.workspace().string()) +
+                                  write_json(scene.tools().string()) +
+                                  (readable.empty() ? "" : ", " + write_json(readable)) +
+                                  "]}\nbounds: {workspace: [" + workspace + "]}\n");
+  folder.write("task.yaml", "version: 1\nprompt: Do it.\nworkspace: {path: " + workspace +
                                 "}\nmodel: {provider: replay, cassette: cassette.jsonl}\n"
                                 "policy: policy.yaml\nexpect: {changes: any}\n");
 }
@@ -84,10 +86,8 @@ BOOST_AUTO_TEST_CASE(a_socket_in_a_readable_folder_is_out_of_reach) {
       const RunFolder folder;
       const std::vector<std::string> argv = {scene.tools() / "escape", "connect_socket_file",
                                              to_text(scene.ground())};
-      write_escape_task(folder, scene, CassetteWriter().shell(argv).next().message("done"));
-      folder.write("policy.yaml", "version: 1\nextends: [auto]\npaths: {read: [" +
-                                      write_json(scene.tools().string()) + ", " +
-                                      write_json(scene.ground().outside) + "]}\n");
+      write_escape_task(folder, scene, CassetteWriter().shell(argv).next().message("done"),
+                        scene.ground().outside);
       BOOST_TEST(in_child(scene.owner(), [&] {
                    return escape::run_attempt("connect_socket_file", scene.ground());
                  }).code == 0);
