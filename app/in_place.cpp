@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "app/diff_verdict.h"
 #include "app/linked_files.h"
 #include "core/base/error.h"
 #include "core/base/temporary.h"
@@ -22,7 +23,7 @@ constexpr std::size_t kMostLinked = 256;
 }  // namespace
 
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
-    : workspace_(workspace) {
+    : workspace_(workspace), aside_(workspace) {
   let_git_read(folders_to_read(policy, workspace, own));
   const bool namespaces =
       policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
@@ -45,6 +46,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
                                                                  private_folder_},
                                                own);
   keep_protected();
+  keep_made();
 }
 
 InPlace::~InPlace() {
@@ -83,10 +85,33 @@ void InPlace::keep_protected() {
   protected_paths_->keep_in(folder);
 }
 
-std::vector<std::string> InPlace::restore_changed() {
-  if (protected_paths_) return protected_paths_->restore_changed();
-  MadePaths* made = confinement_->made_paths();
-  return made ? made->take() : std::vector<std::string>();
+void InPlace::keep_made() {
+  if (MadePaths* made = confinement_->made_paths())
+    made->keep_by([this](const fs::path& path) {
+      aside_.move(path);
+      return MadePaths::Kept::moved;
+    });
+}
+
+std::string InPlace::settle_changed() {
+  ProtectedPaths::Settled settled;
+  if (protected_paths_)
+    settled = protected_paths_->settle(aside_);
+  else if (MadePaths* made = confinement_->made_paths())
+    settled.put_back = made->take();
+  std::string text;
+  if (!settled.put_back.empty())
+    text += "the protected path " + some_of(settled.put_back) +
+            " was changed while the command ran; it was put back as it was";
+  if (!settled.left.empty())
+    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(settled.left)) +
+            " was changed while the command ran, by it or by somebody else, and was left as it is";
+  if (!text.empty() && !aside_.name().empty())
+    text +=
+        ". Nothing was erased: what was found (.found) and what stood there at the start "
+        "(.start) is in " +
+        aside_.name() + "/";
+  return text;
 }
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/confinement.h"
+#include "app/kept_aside.h"
 #include "app/protected_paths.h"
 #include "policies/environment.h"
 
@@ -24,18 +25,24 @@ class InPlace {
   Confinement& confinement() { return *confinement_; }
   /// What of the folder is not as safe from the command as the policy says, or read-only for it.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Puts back the protected paths that a command changed where no mount guards them: all of them
-  /// without namespaces; with them, names that were not there at the start. @return these paths
-  std::vector<std::string> restore_changed();
+  /// Sees to the protected paths that changed while a command ran, where no mount guards them: all
+  /// of them without namespaces; with them, names that were not there at the start. They become as
+  /// they were, as far as that is safe. The user may have changed them as well: nothing is erased,
+  /// it is moved into a folder of the tree.
+  /// @return  what changed and where it is now, in words; "" where nothing did
+  /// @throws Error  ExitCode::integrity
+  std::string settle_changed();
 
  private:
   std::vector<std::filesystem::path> look_for_links(const Policy& policy);
   void keep_protected();
+  void keep_made();
 
   std::filesystem::path workspace_;
   std::filesystem::path private_folder_;
   std::string no_namespaces_;
   std::vector<std::string> notes_;
+  KeptAside aside_;
   std::unique_ptr<Confinement> confinement_;
   std::unique_ptr<ProtectedPaths> protected_paths_;  ///< without namespaces
 };

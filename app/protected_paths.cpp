@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "core/base/error.h"
@@ -65,12 +66,17 @@ void copy_entry(const fs::path& from, const fs::path& to) {
 }
 
 /// Makes the folders above a path real ones: a link put in their place would lead elsewhere.
-void make_parents(const fs::path& from, const fs::path& to, const fs::path& path) {
+/// @param aside  takes what stands in the way; null: it is erased
+void make_parents(const fs::path& from, const fs::path& to, const fs::path& path,
+                  KeptAside* aside = nullptr) {
   fs::path made;
   for (const auto& part : path.parent_path()) {
     made /= part;
     if (fs::is_directory(fs::symlink_status(to / made))) continue;
-    erase(to / made);
+    if (aside != nullptr)
+      aside->move(made);
+    else
+      erase(to / made);
     fs::create_directory(to / made);
     struct stat status {};
     if (::stat((from / made).c_str(), &status) == 0) dress(to / made, status);
@@ -81,6 +87,32 @@ bool holds_a_folder_of(const std::set<std::string>& paths, const fs::path& path)
   for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path())
     if (paths.count(folder.string()) != 0) return true;
   return false;
+}
+
+/// What of a repository names programs, or is read in its stead.
+bool steers_git(const std::string& part) {
+  static const std::set<std::string> kNames = {"config", "config.worktree", "hooks", "info",
+                                               "commondir"};
+  return kNames.count(part) != 0;
+}
+
+/// Without these there is no repository: no git command of the user's takes them away.
+bool is_needed_by_git(const std::string& part) {
+  static const std::set<std::string> kNames = {"HEAD", "index", "objects", "refs"};
+  return kNames.count(part) != 0;
+}
+
+/// Whether a changed path is the repository's own content, which a commit or fetch of the user's
+/// changes too.
+/// @param gone  it is not there any more
+bool is_content_of_git(const fs::path& path, bool gone) {
+  auto part = path.begin();
+  if (part == path.end() || *part != ".git" || ++part == path.end()) return false;
+  if (gone && is_needed_by_git(part->string()) && std::next(part) == path.end()) return false;
+  if (gone && *part == "objects") return false;  // a loose one more does no harm
+  for (; part != path.end() && *part != "refs" && *part != "logs"; ++part)
+    if (steers_git(part->string())) return false;
+  return true;
 }
 
 }  // namespace
@@ -139,9 +171,12 @@ bool ProtectedPaths::differs(const std::string& path, const Stamp& before, const
   }
 }
 
-void ProtectedPaths::put_back(const fs::path& path) const {
-  make_parents(source_, tree_, path);
-  erase(tree_ / path);
+void ProtectedPaths::put_back(const fs::path& path, KeptAside* aside) const {
+  make_parents(source_, tree_, path, aside);
+  if (aside != nullptr)
+    aside->move(path);
+  else
+    erase(tree_ / path);
   copy_entry(source_ / path, tree_ / path);
 }
 
@@ -179,6 +214,62 @@ std::vector<std::string> ProtectedPaths::restore_changed() {
   }
   start_ = stamps();
   return {changed.begin(), changed.end()};
+}
+
+/// Folders get their modes back first: what lies in a closed one looks as if it were gone.
+ProtectedPaths::Stamps ProtectedPaths::reopen_folders(std::set<std::string>& changed) const {
+  for (;;) {
+    Stamps now = stamps();
+    bool again = false;
+    for (const auto& [path, before] : start_) {
+      const auto found = now.find(path);
+      if (found == now.end() || !S_ISDIR(before.mode) || !S_ISDIR(found->second.mode)) continue;
+      if (before == found->second || !changed.insert(path).second) continue;
+      ::chmod((tree_ / path).c_str(), before.mode & 07777);
+      again = true;
+    }
+    if (!again) return now;
+  }
+}
+
+void ProtectedPaths::copy_start(const fs::path& path, KeptAside& aside) const {
+  copy_entry(source_ / path, aside.place_for_start(path));
+}
+
+ProtectedPaths::Settled ProtectedPaths::settle(KeptAside& aside) {
+  std::set<std::string> reopened;
+  std::set<std::string> left;
+  std::set<std::string> whole;  // put back from the copy
+  const Stamps now = reopen_folders(reopened);
+  for (const auto& [path, before] : start_) {
+    const auto found = now.find(path);
+    const bool gone = found == now.end();
+    if (!gone && (!differs(path, before, found->second) || reopened.count(path) != 0)) continue;
+    if (!gone && path == kIndex && lists_same_entries(tree_ / path, source_ / path)) continue;
+    (is_content_of_git(path, gone) ? left : whole).insert(path);
+  }
+  for (const auto& [path, stamp] : now)
+    if (start_.find(path) == start_.end())
+      (is_content_of_git(path, false) ? left : whole).insert(path);
+
+  try {
+    for (const auto& path : whole)
+      if (!holds_a_folder_of(whole, path)) put_back(path, &aside);
+    for (const auto& path : left)
+      if (start_.count(path) != 0 && !holds_a_folder_of(whole, path) &&
+          !holds_a_folder_of(left, path))
+        copy_start(path, aside);
+  } catch (const fs::filesystem_error& error) {
+    throw Error(std::string("a protected path was changed, and can't be put back: ") + error.what(),
+                ExitCode::integrity);
+  }
+  std::erase_if(left, [&](const auto& path) { return holds_a_folder_of(whole, path); });
+  const std::string objects = ".git/objects/";  // their names tell nobody anything
+  if (std::erase_if(left, [&](const auto& path) { return path.starts_with(objects); }) > 0)
+    left.insert(".git/objects");
+  whole.merge(reopened);
+  start_ = stamps();
+  return {{whole.begin(), whole.end()}, {left.begin(), left.end()}};
 }
 
 }  // namespace sortie

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "app/kept_aside.h"
 
 namespace sortie {
 
@@ -32,6 +35,18 @@ class ProtectedPaths {
   /// @throws Error  ExitCode::integrity when one could not be put back
   std::vector<std::string> restore_changed();
 
+  /// What was not as it was at the start, in a tree that others than commands write to. Relative
+  /// paths, sorted.
+  struct Settled {
+    std::vector<std::string> put_back;  ///< what was found is aside
+    std::vector<std::string> left;      ///< as found; how it was at the start is aside
+  };
+  /// As restore_changed(), and destroys nothing: what is put back is moved aside before. What of a
+  /// repository runs nothing (objects, refs, the index) is left as it is found, since a commit of
+  /// the user's can't be told from a command's; only what no repository is without comes back.
+  /// @throws Error  ExitCode::integrity
+  Settled settle(KeptAside& aside);
+
  private:
   /// What lstat(2) tells without reading; equal stamps, equal content: nobody sets a ctime.
   struct Stamp {
@@ -48,7 +63,9 @@ class ProtectedPaths {
   Stamps stamps() const;
   void add_stamps(const std::filesystem::path& path, Stamps& stamps) const;
   bool differs(const std::string& path, const Stamp& before, const Stamp& now) const;
-  void put_back(const std::filesystem::path& path) const;
+  void put_back(const std::filesystem::path& path, KeptAside* aside = nullptr) const;
+  Stamps reopen_folders(std::set<std::string>& changed) const;
+  void copy_start(const std::filesystem::path& path, KeptAside& aside) const;
 
   std::filesystem::path tree_;
   std::filesystem::path source_;

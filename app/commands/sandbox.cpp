@@ -72,9 +72,7 @@ int shell_status(const ExitStatus& status) {
 }
 
 /// A line on stderr; a name in it may be the repository's.
-void tell(const std::string& text) {
-  print_error("sortie: " + text + "\n");
-}
+void tell(const std::string& text) { print_error("sortie: " + text + "\n"); }
 
 ExitCode run_sandboxed(const SandboxOptions& options) {
   check_machine();
@@ -127,10 +125,8 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   // A program in it may have met a limit although the command itself went on.
   if (status.ending != Ending::exited || !status.detail.empty())
     tell(options.command.front() + ": " + ending_text(status));
-  if (const auto changed = place.restore_changed(); !changed.empty())
-    throw Error(
-        "the command changed the protected path " + changed.front() + "; it was put back as it was",
-        ExitCode::integrity);
+  if (const auto changed = place.settle_changed(); !changed.empty())
+    throw Error(changed, ExitCode::integrity);
   return static_cast<ExitCode>(shell_status(status));
 }
 

@@ -111,6 +111,11 @@ void MadePaths::tell(std::function<void(const std::vector<std::string>&)> told) 
   told_ = std::move(told);
 }
 
+void MadePaths::keep_by(std::function<Kept(const fs::path&)> keep) {
+  const std::lock_guard lock(mutex_);
+  keep_ = std::move(keep);
+}
+
 bool MadePaths::was_there(const fs::path& path) const {
   if (!start_.empty()) return stands(start_ / path) || is_whiteout(searched_ / path);
   for (fs::path at = path; !at.empty(); at = at.parent_path())
@@ -142,11 +147,12 @@ void MadePaths::undo() {
         throw Error("the protected path " + path_text(path) +
                         " was removed and is made again and again by a command that still runs",
                     ExitCode::integrity);
+      removed.insert(path_text(path));
+      if (keep_ && keep_(path) == Kept::moved) continue;
       if (const int error = remove_path(view_, path))
         throw Error("the protected path " + path_text(path) +
                         " was made by a command, and can't be removed: " + errno_text(error),
                     ExitCode::integrity);
-      removed.insert(path_text(path));
     }
   }
   if (removed.empty()) return;

@@ -27,6 +27,10 @@ class MadePaths {
 
   /// Who is told of what was removed, when it is: paths relative to the workspace, sorted.
   void tell(std::function<void(const std::vector<std::string>& paths)> told);
+  enum class Kept { copied, moved };
+  /// Who keeps what is about to be removed, path by path, relative to the workspace: where it is
+  /// moved away by that, nothing is removed. Whatever it throws leaves the path as it is.
+  void keep_by(std::function<Kept(const std::filesystem::path& path)> keep);
   /// Removes what is there now.
   /// @throws Error  ExitCode::integrity where something can't be removed, or comes back at once
   void undo();
@@ -44,6 +48,7 @@ class MadePaths {
   std::vector<std::string> globs_;
   std::set<std::filesystem::path> at_start_;  ///< without an overlay: what stood there
   std::function<void(const std::vector<std::string>&)> told_;
+  std::function<Kept(const std::filesystem::path&)> keep_;
   std::set<std::string> undone_;  ///< since the last take()
   std::mutex mutex_;
 };

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <filesystem>
+#include <future>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 
 using namespace sortie;
 using namespace sortie::test;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,6 +45,15 @@ ProgramEnd run_in(const RunFolder& folder, const Arguments& arguments,
 ProgramEnd sandbox(const RunFolder& folder, const Caller& caller, const std::string& line) {
   return folder.run_as(caller,
                        start_in(folder, {"sandbox", "--policy", "auto", "--", "sh", "-c", line}));
+}
+
+/// What lies under this name in the folder that `sortie sandbox` made for it; "" for nothing.
+std::string kept_aside(const RunFolder& folder, const std::string& name) {
+  for (const auto& entry : fs::directory_iterator(folder.workspace()))
+    if (entry.path().filename().string().starts_with("sortie-kept-") &&
+        fs::exists(entry.path() / name))
+      return read_file(entry.path() / name);
+  return "";
 }
 
 }  // namespace
@@ -96,6 +108,87 @@ BOOST_AUTO_TEST_CASE(sandbox_works_in_place_and_guards_what_is_protected) {
       BOOST_TEST(made.status == 8, made.errors);
       BOOST_TEST(holds(made.errors, "AGENTS.md"), made.errors);
       BOOST_TEST(!std::filesystem::exists(folder.path("work/AGENTS.md")));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_undoes_nothing_that_the_user_did_meanwhile) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      const auto work = folder.workspace();
+      auto running = std::async(std::launch::async, [&] {
+        return sandbox(folder, caller, "touch ready; until test -e go; do sleep 0.02; done");
+      });
+      BOOST_REQUIRE(wait_until([&] { return fs::exists(work / "ready"); }));
+
+      folder.write("work/b.txt", "b\n");
+      const std::string git = "git -C '" + work.string() +
+                              "' -c safe.directory='*' -c user.name=u -c user.email=u@example.com ";
+      BOOST_REQUIRE(
+          run_program({.argv = {"sh", "-c", git + "add b.txt && " + git + "commit -qm meanwhile"}})
+              .status == 0);
+      folder.write("work/AGENTS.md", "the user's\n");
+      const std::string commit = read_file(work / ".git/logs/HEAD");
+      folder.write("work/go", "");
+      const ProgramEnd end = running.get();
+
+      BOOST_TEST(end.status == 8, end.errors);
+      BOOST_TEST(read_file(work / ".git/logs/HEAD") == commit);
+      BOOST_TEST(run_program({.argv = {"sh", "-c", git + "cat-file -e HEAD:b.txt"}}).status == 0);
+      BOOST_TEST(holds(end.errors, "AGENTS.md"), end.errors);
+      BOOST_TEST(holds(end.errors, ".git/refs") == !caller.namespaces, end.errors);
+      BOOST_TEST(kept_aside(folder, "AGENTS.md.found") == "the user's\n", end.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_keeps_what_was_moved_under_a_protected_name) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("work/notes.md", "notes\n");
+      folder.write("work/docs/guide.md", "guide\n");
+      folder.write("work/src/a.c", "a\n");
+
+      const ProgramEnd end = sandbox(
+          folder, caller,
+          "mv notes.md AGENTS.md; mv docs/guide.md docs/CODEOWNERS; mv src .GitHub; touch c.txt");
+
+      BOOST_TEST(end.status == 8, end.errors);
+      BOOST_TEST(holds(end.errors, "sortie-kept-"), end.errors);
+      BOOST_TEST(kept_aside(folder, "AGENTS.md.found") == "notes\n");
+      BOOST_TEST(kept_aside(folder, "docs-CODEOWNERS.found") == "guide\n");
+      BOOST_TEST(kept_aside(folder, ".GitHub.found/a.c") == "a\n");
+      BOOST_TEST(!fs::exists(folder.path("work/AGENTS.md")));
+      BOOST_TEST(!fs::exists(folder.path("work/.GitHub")));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_puts_back_what_steers_git_and_keeps_what_it_found) {
+  for (const auto& caller : all_callers()) {
+    if (caller.namespaces) continue;  // mounts keep it
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      const std::string config = read_file(folder.path("work/.git/config"));
+
+      const ProgramEnd end = sandbox(folder, caller,
+                                     "echo x > .git/hooks/pre-push; echo y >> .git/config;"
+                                     "rm -r .git/objects .git/index; echo z > .git/HEAD");
+
+      BOOST_TEST(end.status == 8, end.errors);
+      BOOST_TEST(!fs::exists(folder.path("work/.git/hooks/pre-push")));
+      BOOST_TEST(read_file(folder.path("work/.git/config")) == config);
+      BOOST_TEST(read_file(folder.path("work/.git/HEAD")) == "z\n");
+      BOOST_TEST(fs::exists(folder.path("work/.git/index")));
+      BOOST_TEST(kept_aside(folder, ".git-hooks-pre-push.found") == "x\n");
+      BOOST_TEST(kept_aside(folder, ".git-config.found") == config + "y\n");
+      BOOST_TEST(kept_aside(folder, ".git-HEAD.start").starts_with("ref: "));
     }
   }
 }
