@@ -294,7 +294,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
       tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)}, own,
                 profile_);
   const auto& folders = path.folders;
-  for (const auto& one : path.left_out) path_warnings_.push_back(left_out_text(one));
+  for (const auto& one : path.left_out) warnings_.push_back(left_out_text(one));
   EnvironmentPlaces places;
   places.home = profile_.home;
   if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
@@ -333,6 +333,12 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
                                       .namespaces = inputs.namespaces});
   profile_.git = std::move(found.view);
   for (const fs::path& path : found.hidden) profile_.hide.push_back(quoted_glob(path));
+  // A read-only mount keeps nobody from connecting to a service of the machine.
+  if (inputs.namespaces)
+    for (const fs::path& path : found.sockets) profile_.hide.push_back(quoted_glob(path));
+  profile_.hidden_inside = std::move(found.hidden_inside);
+  git_files_ = std::move(found.git_files);
+  if (!found.incomplete.empty()) warnings_.push_back("sandbox: " + found.incomplete);
   if (!inputs.namespaces) clean_copies(inputs);
   if (!found.problem.empty()) missing_.push_back("git: " + found.problem);
   if (inputs.approval == Approval::full_auto) return;

@@ -75,8 +75,11 @@ class Confinement {
   const std::filesystem::path& outputs() const { return outputs_; }
   /// What of the sandbox is not to be had here, and why.
   const std::vector<std::string>& missing() const { return missing_; }
-  /// Which folders of the caller's PATH commands do not have, why, and what to write instead.
-  const std::vector<std::string>& path_warnings() const { return path_warnings_; }
+  /// Which folders of the caller's PATH commands do not have, why, and what to write instead; and
+  /// that a tree is too large to look for all that is to be hidden.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Files of all repositories that commands are shown which may hold credentials.
+  const std::vector<std::filesystem::path>& git_files() const { return git_files_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
   Json layers_json() const;
 
@@ -96,7 +99,8 @@ class Confinement {
   std::unique_ptr<ReadOnlyLauncher> launcher_;
   std::unique_ptr<DiskFiles> view_;
   std::vector<std::string> missing_;
-  std::vector<std::string> path_warnings_;
+  std::vector<std::string> warnings_;
+  std::vector<std::filesystem::path> git_files_;
 };
 
 /// The policy's paths.read, absolute, links resolved as far as they are there.

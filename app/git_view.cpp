@@ -6,6 +6,7 @@
 #include "core/base/pattern.h"
 #include "core/workspace/git_place.h"
 #include "core/workspace/git_secrets.h"
+#include "core/workspace/tree_search.h"
 #include "policies/sandbox/workspace_search.h"
 
 namespace sortie {
@@ -13,54 +14,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostRepositoryEntries = 300'000;
-constexpr std::size_t kMostHiddenPlaces = 1'000;
+constexpr std::size_t kMostHiddenPlaces = 4'000;
 
-/// What paths.hide names in a working tree outside of the workspace: all of it, or nothing is
-/// shown.
-class HiddenSearch {
+/// What paths.hide names: in the workspace relative to it, around it in each folder.
+class HidePatterns {
  public:
-  HiddenSearch(fs::path toplevel, const GitViewInputs& inputs)
-      : toplevel_(std::move(toplevel)), inputs_(inputs) {
+  explicit HidePatterns(const GitViewInputs& inputs) : workspace_(inputs.workspace.string()) {
     for (const std::string& glob : inputs.hide) {
       if (glob.starts_with('/') || glob.starts_with('~')) continue;  // hidden wherever it stands
-      patterns_.push_back(Pattern::path_glob(glob));
-      patterns_.push_back(Pattern::path_glob("**/" + glob));
+      inside_.push_back(Pattern::path_glob(glob, LetterCase::ignored));
+      around_.push_back(Pattern::path_glob("**/" + glob, LetterCase::ignored));
     }
   }
 
-  /// False where it is too much.
-  bool run(std::vector<fs::path>& found) { return patterns_.empty() || search("", found); }
+  /// @param toplevel  of the working tree that is looked through
+  /// @param path      absolute, below it
+  bool hides(const fs::path& toplevel, const std::string& path) const {
+    if (path == workspace_) return false;
+    if (path.starts_with(workspace_ + '/'))
+      return any_matches(inside_, std::string_view(path).substr(workspace_.size() + 1));
+    const std::string below = path.substr(toplevel.native().size() + 1);
+    return any_matches(around_, below) && !workspace_.starts_with(path + '/') &&
+           !git_tracks(toplevel, below);
+  }
 
  private:
-  bool search(const fs::path& folder, std::vector<fs::path>& found) {
-    std::error_code error;
-    const auto options = fs::directory_options::skip_permission_denied;
-    for (fs::directory_iterator at(toplevel_ / folder, options, error), end; !error && at != end;
-         at.increment(error)) {
-      if (++entries_ > kMostRepositoryEntries) return false;
-      const fs::path name = at->path().filename();
-      const fs::path path = folder / name;
-      if (name == ".git" || at->path() == inputs_.workspace) continue;
-      std::error_code unknown;
-      const bool is_link = at->is_symlink(unknown);
-      if (any_matches(patterns_, path.native())) {
-        if (is_link || git_tracks(toplevel_, path)) continue;
-        found.push_back(at->path());
-        if (found.size() > kMostHiddenPlaces) return false;
-      } else if (!is_link && name != "node_modules" && at->is_directory(unknown) &&
-                 !search(path, found)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  fs::path toplevel_;
-  const GitViewInputs& inputs_;
-  std::vector<Pattern> patterns_;
-  std::size_t entries_ = 0;
+  std::string workspace_;
+  std::vector<Pattern> inside_;
+  std::vector<Pattern> around_;
 };
+
+/// Adds what was found, each to where it belongs.
+void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
+  for (fs::path& path : finds.hidden) {
+    if (is_below(path, workspace))
+      found.hidden_inside.push_back(path.lexically_relative(workspace));
+    else
+      found.hidden.push_back(std::move(path));
+  }
+  found.sockets.insert(found.sockets.end(), finds.sockets.begin(), finds.sockets.end());
+  found.git_files.insert(found.git_files.end(), finds.git_files.begin(), finds.git_files.end());
+  if (!finds.complete)
+    found.incomplete =
+        "the workspace has more than 300,000 files and folders: of what paths.hide names, and of "
+        "credentials in the configuration of repositories in it, commands can read what lies "
+        "beyond them; name whole folders by a plain path in paths.hide, or start the run in a "
+        "smaller folder";
+}
 
 /// --out and the one before, which hold what runs were told and have answered.
 std::vector<fs::path> outputs_in(const fs::path& toplevel, const GitViewInputs& inputs) {
@@ -87,10 +87,12 @@ std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inp
   const std::string name = "the repository at " + toplevel.string();
   if (!inputs.namespaces) return name + " is above the workspace, which is a copy here";
   if (holds_private_places(toplevel, inputs)) return name + " holds HOME or /tmp, which is private";
-  std::vector<fs::path> hidden;
-  if (!HiddenSearch(toplevel, inputs).run(hidden))
+  const HidePatterns patterns(inputs);
+  TreeFinds finds = search_tree(
+      toplevel, {[&](const std::string& path) { return patterns.hides(toplevel, path); }});
+  if (!finds.complete || finds.hidden.size() > kMostHiddenPlaces)
     return name + " has too many files to look for all that paths.hide names";
-  found.hidden = std::move(hidden);
+  take(std::move(finds), inputs.workspace, found);
   found.view.covered = outputs_in(toplevel, inputs);
   found.view.folders.push_back(toplevel);
   return "";
@@ -111,22 +113,35 @@ void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitVi
       continue;
     }
     shown.push_back(folder);
+    take(search_tree(folder), inputs.workspace, found);
   }
+}
+
+/// The workspace by itself, where it was not seen with what is around it.
+void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
+  const HidePatterns patterns(inputs);
+  take(search_tree(inputs.workspace, {[&](const std::string& path) {
+                     return patterns.hides(inputs.workspace, path);
+                   }}),
+       inputs.workspace, found);
+}
+
+/// The folders around the workspace.
+void show_repository(const GitViewInputs& inputs, FoundGitView& found) {
+  const GitPlace place = find_git_place(inputs.workspace);
+  const bool is_around = !place.git_dir.empty() && place.toplevel != inputs.workspace;
+  if (is_around) found.problem = show_working_tree(place.toplevel, inputs, found);
+  if (!is_around || !found.problem.empty()) search_workspace(inputs, found);
+  if (!place.git_dir.empty() && found.problem.empty()) show_folders(place, inputs, found);
 }
 
 }  // namespace
 
 FoundGitView find_git_view(const GitViewInputs& inputs) {
   FoundGitView found;
-  for (auto& config : clean_git_configs(inputs.workspace))
+  show_repository(inputs, found);
+  for (auto& config : clean_git_configs(inputs.workspace, found.git_files))
     found.view.files.emplace_back(std::move(config.file), std::move(config.text));
-  const GitPlace place = find_git_place(inputs.workspace);
-  if (place.git_dir.empty()) return found;
-  if (place.toplevel != inputs.workspace) {
-    found.problem = show_working_tree(place.toplevel, inputs, found);
-    if (!found.problem.empty()) return found;
-  }
-  show_folders(place, inputs, found);
   return found;
 }
 

@@ -20,16 +20,21 @@ struct GitViewInputs {
 /// What is found for the view.
 struct FoundGitView {
   GitView view;
-  std::vector<std::filesystem::path> hidden{};  ///< in the repository, by paths.hide
+  std::vector<std::filesystem::path> hidden{};         ///< around the workspace, by paths.hide
+  std::vector<std::filesystem::path> hidden_inside{};  ///< the same in it, relative to it
+  std::vector<std::filesystem::path> sockets{};        ///< in all that is shown
+  std::vector<std::filesystem::path> git_files{};      ///< TreeFinds::git_files of it
+  std::string incomplete{};  ///< what may have been missed, for people; "" for nothing
   std::string
       problem{};  ///< why commands don't find their repository, for people; "" where they do
 };
 
 /// The repository around the workspace as far as it lies outside: the working tree above it, a
 /// linked worktree's or submodule's folders, alternates; and the configurations that hold
-/// credentials. Never HOME, /tmp or a folder above them. What paths.hide names is looked for at
-/// every depth of that working tree, in each of its folders, and what git tracks is not hidden, as
-/// in the workspace.
+/// credentials. Never HOME, /tmp or a folder above them. One walk over all of it and over
+/// the workspace finds sockets, other repositories and what paths.hide names, at every depth, in
+/// any letter case. What paths.hide names around the workspace is looked for at every depth of that
+/// working tree, in each of its folders, and what git tracks is not hidden, as in the workspace.
 FoundGitView find_git_view(const GitViewInputs& inputs);
 
 }  // namespace sortie

@@ -22,6 +22,7 @@
 #include "core/base/text.h"
 #include "core/model/credentials.h"
 #include "core/workspace/git_secrets.h"
+#include "core/workspace/tree_search.h"
 #include "policies/engine.h"
 #include "policies/known_secrets.h"
 #include "policies/sandbox/canary.h"
@@ -190,7 +191,7 @@ void Run::start_record() {
     progress_->say("secrets: not looked for, since short or an ordinary word: " + names);
   }
   for (const auto& warning : inputs_.warnings) progress_->warn(warning);
-  for (const auto& warning : confinement_->path_warnings()) {
+  for (const auto& warning : confinement_->warnings()) {
     progress_->warn(warning);
     result_.warnings.push_back(warning);
   }
@@ -250,7 +251,9 @@ void Run::learn_secrets() {
     redactor_.add_all(tokens);
     for (const Secret& token : tokens) secrets_.push_back(token.value);
   }
-  for (auto& secret : git_config_secrets(inputs_.workspace))
+  const auto git_files =
+      confinement_ ? confinement_->git_files() : search_tree(inputs_.workspace).git_files;
+  for (auto& secret : git_config_secrets(inputs_.workspace, git_files))
     known.values.push_back(std::move(secret));
   learn(redactor_, inputs_.policy, known.values);
   not_looked_for_ = std::move(known.left_out);

@@ -87,7 +87,8 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   const Signals signals;
   Redactor redactor;
   auto known = known_secrets(policy, own);
-  for (auto& secret : git_config_secrets(std::filesystem::canonical(".")))
+  for (auto& secret :
+       git_config_secrets(std::filesystem::canonical("."), place.confinement().git_files()))
     known.values.push_back(std::move(secret));
   learn(redactor, policy, known.values);
   const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
@@ -101,7 +102,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   for (const auto& note : place.notes()) tell("sandbox: " + note);
   for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
 
-  for (const auto& warning : place.confinement().path_warnings())
+  for (const auto& warning : place.confinement().warnings())
     write_all(STDERR_FILENO, "sortie: " + warning + "\n");
 
   Command command;

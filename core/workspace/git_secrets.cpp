@@ -19,12 +19,11 @@ namespace {
 
 constexpr std::uint64_t kMostConfigBytes = 4u << 20;
 constexpr std::size_t kMostModuleEntries = 10'000;
-constexpr std::size_t kMostTreeEntries = 4'000;
-constexpr int kDeepestRepository = 3;
 
 /// Names of keys whose value is a secret, in lower case.
 bool names_secret(std::string_view name) {
-  for (const auto part : {"password", "passwd", "token", "secret", "apikey", "accesskey"})
+  for (const auto part :
+       {"password", "passwd", "token", "secret", "apikey", "accesskey", "oauth", "authorization"})
     if (name.find(part) != std::string_view::npos) return true;
   return name == "pass" || name == "smtppass";
 }
@@ -45,13 +44,29 @@ std::vector<std::string> said_by_helper(const std::string& value) {
   }
 }
 
+/// Of a command line: "sshpass -p SECRET ssh", "curl -H 'Authorization: Bearer SECRET'".
+std::vector<std::string> said_in_command(const std::string& value) {
+  static const Pattern said = Pattern::line_expression(
+      R"re((?i:\bsshpass\s+-p\s*|\b(?:bearer|basic|token)\s+|private-token:\s*)['"]?([^\s'"]{6,}))re");
+  std::vector<std::string> found;
+  for (std::size_t at = 0;;) {
+    const auto match = said.find_group(value, at, 1);
+    if (!match) return found;
+    std::string one = value.substr(match->group_begin, match->group_end - match->group_begin);
+    if (!one.starts_with('$')) found.push_back(std::move(one));
+    at = match->end;
+  }
+}
+
 /// Secrets for which the whole setting is left out.
 std::vector<std::string> secrets_of_value(const GitSetting& setting) {
   const std::string_view name = name_of_key(setting.key);
   if (name == "extraheader") return header_credentials(setting.value);
   if (names_secret(name) && !setting.value.empty()) return {setting.value};
-  if (name == "helper") return said_by_helper(setting.value);
-  return {};
+  if (name == "helper") {
+    if (auto said = said_by_helper(setting.value); !said.empty()) return said;
+  }
+  return said_in_command(setting.value);
 }
 
 /// "https://user:password@host/x" → "https://host/x". Of other schemes the user stays: ssh needs
@@ -78,6 +93,13 @@ struct ConfigText {
   std::string bytes;
   std::vector<GitSetting> settings;  ///< none where git refuses it
 };
+
+/// What is no configuration: "URL: https://…" of an old remote, lines of addresses of a store.
+bool is_plain_text(const fs::path& file) {
+  const fs::path above = file.parent_path().filename();
+  return above == "remotes" || above == "branches" ||
+         !file.filename().string().starts_with("config");
+}
 
 std::optional<ConfigText> read_config(const fs::path& file) {
   std::error_code error;
@@ -107,7 +129,8 @@ std::set<std::string> secrets_in(const ConfigText& config) {
   return values;
 }
 
-std::string clean_text(const ConfigText& config) {
+std::string clean_text(const fs::path& file, const ConfigText& config) {
+  if (config.settings.empty() && is_plain_text(file)) return without_passwords(config.bytes);
   std::vector<GitSetting> kept;
   for (const GitSetting& setting : config.settings)
     if (secrets_of_value(setting).empty())
@@ -147,31 +170,34 @@ void add_configs_of(const GitPlace& place, std::set<fs::path>& files) {
   }
 }
 
-/// Repositories that stand in the working tree: a second checkout of a CI job.
-void add_configs_in_tree(const fs::path& folder, int depth, std::size_t& count,
-                         std::set<fs::path>& files) {
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (++count > kMostTreeEntries) return;
-    std::error_code unknown;
-    const std::string name = at->path().filename();
-    if (name == "node_modules" || at->is_symlink(unknown) || !at->is_directory(unknown)) continue;
-    if (name == ".git") {
-      files.insert(at->path() / "config");
-      add_configs_below(at->path() / "modules", files);
-    } else if (depth > 0) {
-      add_configs_in_tree(at->path(), depth - 1, count, files);
+/// The files that "credential.helper = store --file=PATH" names; "~" is private to commands.
+void add_stores(std::set<fs::path>& files) {
+  static const Pattern store =
+      Pattern::line_expression(R"re(\bstore\b.*--file[= ]['"]?([^\s'"]+))re");
+  std::set<fs::path> stores;
+  for (const fs::path& file : files) {
+    const auto config = read_config(file);
+    if (!config) continue;
+    for (const GitSetting& setting : config->settings) {
+      if (name_of_key(setting.key) != "helper") continue;
+      const auto match = store.find_group(setting.value, 0, 1);
+      if (!match) continue;
+      const fs::path named =
+          setting.value.substr(match->group_begin, match->group_end - match->group_begin);
+      // git runs helpers in the working tree or in the folder of git.
+      for (const fs::path& from : {file.parent_path(), file.parent_path().parent_path()})
+        stores.insert(from / named);
     }
   }
+  files.merge(stores);
 }
 
 /// Links resolved, so that none stands twice.
-std::set<fs::path> config_files(const fs::path& folder) {
-  std::set<fs::path> named;
+std::set<fs::path> config_files(const fs::path& folder, const std::vector<fs::path>& git_files) {
+  std::set<fs::path> named(git_files.begin(), git_files.end());
   const GitPlace place = find_git_place(folder);
   if (!place.toplevel.empty()) add_configs_of(place, named);
-  std::size_t count = 0;
-  add_configs_in_tree(folder, kDeepestRepository, count, named);
+  add_stores(named);
   std::set<fs::path> files;
   for (const fs::path& file : named) {
     std::error_code error;
@@ -183,20 +209,22 @@ std::set<fs::path> config_files(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<Secret> git_config_secrets(const fs::path& folder) {
+std::vector<Secret> git_config_secrets(const fs::path& folder,
+                                       const std::vector<fs::path>& git_files) {
   std::set<std::string> values;
-  for (const fs::path& file : config_files(folder))
+  for (const fs::path& file : config_files(folder, git_files))
     if (const auto config = read_config(file)) values.merge(secrets_in(*config));
   std::vector<Secret> secrets;
   for (const std::string& value : values) secrets.push_back({"git-config", value});
   return secrets;
 }
 
-std::vector<CleanGitConfig> clean_git_configs(const fs::path& folder) {
+std::vector<CleanGitConfig> clean_git_configs(const fs::path& folder,
+                                              const std::vector<fs::path>& git_files) {
   std::vector<CleanGitConfig> clean;
-  for (const fs::path& file : config_files(folder)) {
+  for (const fs::path& file : config_files(folder, git_files)) {
     const auto config = read_config(file);
-    if (config && !secrets_in(*config).empty()) clean.push_back({file, clean_text(*config)});
+    if (config && !secrets_in(*config).empty()) clean.push_back({file, clean_text(file, *config)});
   }
   return clean;
 }

@@ -19,6 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What is hidden is a secret: looked for at every depth, in folders of packages too.
+constexpr SearchReach kHideReach = {
+    .levels = 4096, .entries = 300'000, .packages = SearchReach::Packages::searched};
+
 enum class Found { nothing, folder, file, link };
 
 Found look(const fs::path& path) {
@@ -85,7 +89,7 @@ class Covers {
     }
     paths.insert(names.begin(), names.end());
     for (const auto& path : search_names(root_, names)) paths.insert(path);
-    for (const auto& path : search(globs, "protect")) paths.insert(path);
+    for (const auto& path : search(globs, "protect", {})) paths.insert(path);
     // Sorted: folders before what is in them.
     for (const auto& path : paths) protect_one(path);
   }
@@ -104,7 +108,10 @@ class Covers {
     }
     std::set<fs::path> paths(names.begin(), names.end());
     for (const auto& path : search_names(root_, names)) paths.insert(path);
-    for (const auto& path : search(globs, "hide")) paths.insert(path);
+    if (profile_.hidden_inside)
+      paths.insert(profile_.hidden_inside->begin(), profile_.hidden_inside->end());
+    else
+      for (const auto& path : search(globs, "hide", kHideReach)) paths.insert(path);
     for (const auto& path : paths) hide_in_workspace(path);
   }
 
@@ -128,9 +135,10 @@ class Covers {
     attach_tree(copy_tree(scratch_ / what, Access::read_only), over);
   }
 
-  std::vector<fs::path> search(const std::vector<std::string>& globs, const char* why) {
+  std::vector<fs::path> search(const std::vector<std::string>& globs, const char* why,
+                               const SearchReach& reach) {
     bool complete = true;
-    auto found = search_globs(root_, globs, &complete);
+    auto found = search_globs(root_, globs, &complete, reach);
     if (!complete) {
       view_.notes.push_back(std::string(why) +
                             ": the tree has too many entries to look for every match of a glob "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,11 @@ struct SandboxProfile {
   std::vector<std::string> workspace_write_only;  ///< paths.write below the workspace, without "."
   std::vector<std::string> protect;               ///< globs relative to the workspace
   std::vector<std::string> hide;                  ///< globs and paths, "~" replaced
-  std::filesystem::path home;                     ///< HOME, private and writable in the view
-  uid_t uid = 0;                                  ///< what commands run as
+  /// What the globs of `hide` match in the workspace, relative to it, where that was searched
+  /// already; else it is when the view is built.
+  std::optional<std::vector<std::filesystem::path>> hidden_inside;
+  std::filesystem::path home;  ///< HOME, private and writable in the view
+  uid_t uid = 0;               ///< what commands run as
   gid_t gid = 0;
   PolicyLimits limits;
   std::uint64_t memory_bytes = 0;  ///< limits.memory resolved

@@ -68,7 +68,10 @@ using Folder = std::unique_ptr<DIR, CloseFolder>;
 
 bool is_dots(std::string_view name) { return name == "." || name == ".."; }
 
-bool is_passed_over(std::string_view name) { return name == ".git" || name == "node_modules"; }
+bool is_passed_over(std::string_view name, const SearchReach& reach) {
+  return name == ".git" ||
+         (name == "node_modules" && reach.packages == SearchReach::Packages::passed_over);
+}
 
 /// Only a folder itself has its file system's kind here where readdir(3) does not tell.
 bool is_folder(const Folder& open, const dirent* entry) {
@@ -152,7 +155,7 @@ std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std
         const bool counts = entry->d_type != DT_LNK || reach.links == SearchReach::Links::found;
         if (counts && any_matches(patterns, path.native())) {
           found.push_back(path);
-        } else if (is_folder(open, entry) && !is_passed_over(entry->d_name)) {
+        } else if (is_folder(open, entry) && !is_passed_over(entry->d_name, reach)) {
           next.push_back(path);
         }
       }

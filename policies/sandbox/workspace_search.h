@@ -17,11 +17,14 @@ struct SearchReach {
   std::size_t levels = 3;      ///< of folders
   std::size_t entries = 4000;  ///< in all
   Links links = Links::left_out;
+  enum class Packages { passed_over, searched };
+  Packages packages = Packages::passed_over;  ///< node_modules
 };
 
 /// The paths below a folder that match one of the globs (core/base/pattern.h, path_glob) in any
 /// letter case, the outermost alone. Breadth first and no further than `reach`, so that a tree of
-/// any size costs a few milliseconds. What is below a `.git` or a node_modules is passed over.
+/// any size costs a few milliseconds. What is below a `.git`, or a node_modules by default, is
+/// passed over.
 /// @param complete  set to false where there were more entries on these levels
 std::vector<std::filesystem::path> search_globs(const std::filesystem::path& folder,
                                                 const std::vector<std::string>& globs,

@@ -1,8 +1,12 @@
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/base/fd.h"
 #include "core/base/files.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
@@ -72,6 +76,25 @@ std::vector<Caller> callers_with_namespaces() {
   std::vector<Caller> callers = all_callers();
   std::erase_if(callers, [](const Caller& caller) { return !caller.namespaces; });
   return callers;
+}
+
+/// A service of the machine that listens at a path.
+Fd listen_at(const fs::path& path) {
+  Fd service(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  BOOST_REQUIRE(path.native().size() < sizeof address.sun_path);
+  path.native().copy(address.sun_path, path.native().size());
+  BOOST_REQUIRE(
+      ::bind(service.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  BOOST_REQUIRE(::listen(service.get(), 8) == 0);
+  fs::permissions(path, fs::perms::all);
+  return service;
+}
+
+std::string connect_to(const std::string& path) {
+  return "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"" + path +
+         "\")'";
 }
 
 struct Place {
@@ -235,6 +258,100 @@ BOOST_AUTO_TEST_CASE(the_rest_of_a_repository_is_shown_without_what_is_hidden) {
       BOOST_TEST(holds(shown[0], "b\n"));
       BOOST_TEST(!holds(shown[1], "SECRET"), shown[1]);
       BOOST_TEST(!holds(shown[2], "transcript"), shown[2]);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_service_of_the_machine_is_reached_by_a_socket_in_the_repository) {
+  for (const Caller& caller : callers_with_namespaces()) {
+    for (const Place& place : kPlaces) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << place.name) {
+        const RunFolder folder;
+        make_monorepo(folder);
+        place.make(folder);
+        fs::create_directories(folder.path("work/packages/bar/deep/er/and/deeper"));
+        const std::string inside = std::string(place.workspace) + "/in.sock";
+        const Fd services[] = {listen_at(folder.path("work/packages/bar/deep/er/and/deeper/s")),
+                               listen_at(folder.path("work/.git/fsmonitor--daemon.ipc")),
+                               listen_at(folder.path(inside))};
+        std::vector<std::string> lines;
+        for (const std::string& path : {std::string("work/packages/bar/deep/er/and/deeper/s"),
+                                        std::string("work/.git/fsmonitor--daemon.ipc"), inside})
+          lines.push_back(connect_to(folder.path(path).string()));
+        for (const Shown& one : run_in(folder, place.workspace, lines, caller, place.policy)) {
+          BOOST_TEST(!one.success, one.text);
+          BOOST_TEST(holds(one.text, "Error: "), one.text);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_in_place_shows_no_sockets_of_the_folder_and_of_its_repository) {
+  const RunFolder folder;
+  make_monorepo(folder);
+  const Fd services[] = {listen_at(folder.path("work/packages/s")),
+                         listen_at(folder.path("work/.git/fsmonitor--daemon.ipc"))};
+  for (const char* path : {"packages/s", ".git/fsmonitor--daemon.ipc"}) {
+    ProgramStart start;
+    start.argv = {sortie_binary(), "sandbox", "--", "sh", "-c", connect_to(path)};
+    start.folder = folder.workspace();
+    const ProgramEnd end = run_program(start);
+    BOOST_TEST(end.status == 1, end.errors);
+    BOOST_TEST(holds(end.output + end.errors, "PermissionError"), end.output + end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_hide_names_is_hidden_at_every_depth_in_any_case_and_in_packages) {
+  for (const Caller& caller : callers_with_namespaces()) {
+    for (const char* workspace : {"work", "work/packages/foo"}) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << workspace) {
+        const RunFolder folder;
+        make_monorepo(folder);
+        for (const char* name : {"foo/services/api/config/prod/.env", "foo/node_modules/m/.env",
+                                 "bar/node_modules/m/.npmrc", "bar/deep/.ENV", "bar/Server.PEM"})
+          folder.write(std::string("work/packages/") + name, "SECRET=1\n");
+        // More than any search used to look at.
+        for (int i = 0; i < 4'500; ++i)
+          folder.write("work/packages/foo/many/" + std::to_string(i) + ".txt", "");
+        folder.write("work/packages/foo/zoo/.env", "SECRET=1\n");
+        const auto shown = run_in(folder, workspace,
+                                  {"grep -rs SECRET " + folder.workspace().string(), "ls"}, caller);
+        BOOST_TEST(!holds(shown[0].text, "SECRET="), shown[0].text);
+        BOOST_TEST(shown[1].success);
+        BOOST_TEST(folder.result()["warnings"].items().empty());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(credentials_of_every_repository_that_is_shown_are_kept_back) {
+  for (const Caller& caller : callers_with_namespaces()) {
+    for (const char* workspace : {"work", "work/packages/foo"}) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << workspace) {
+        const RunFolder folder;
+        make_monorepo(folder);
+        for (const char* name : {"packages/bar/nest", "packages/foo/a/b/c/d/e/nest"}) {
+          fs::create_directories(folder.workspace() / name);
+          make_repository(folder.workspace() / name);
+          add_header(folder.workspace() / name / ".git/config");
+        }
+        git(folder.workspace(), {"init", "-q", "--bare", "packages/bar/bare"});
+        add_header(folder.workspace() / "packages/bar/bare/config");
+        git(folder.workspace(), {"config", "credential.helper", "store --file=.git/tokens"});
+        const std::string address = std::string("https://u:") + kToken + "@host/\n";
+        folder.write("work/.git/tokens", address);
+        folder.write("work/.git/remotes/old", "URL: " + address);
+        folder.write("work/.git/config.bak", "[remote \"o\"]\nurl = " + address);
+        const auto shown = run_in(
+            folder, workspace,
+            {"grep -rl ghs_16C7e42F " + folder.workspace().string(),
+             "git -C " + (folder.workspace() / "packages/bar/nest").string() + " status --short"},
+            caller);
+        BOOST_TEST(!holds(shown[0].text, "/work/"), shown[0].text);
+        BOOST_TEST(shown[1].success, shown[1].text);
+        BOOST_TEST(!holds(folder.artifact("transcript.jsonl"), kToken));
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "core/workspace/tree_search.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/temporary_folder.h"
 
@@ -17,8 +18,13 @@ constexpr const char* kToken = "ghs_16C7e42F292c6912E7710c838347Ae178B4a";
 
 std::set<std::string> secrets_of(const fs::path& folder) {
   std::set<std::string> values;
-  for (const Secret& secret : git_config_secrets(folder)) values.insert(secret.value);
+  for (const Secret& secret : git_config_secrets(folder, search_tree(folder).git_files))
+    values.insert(secret.value);
   return values;
+}
+
+std::vector<CleanGitConfig> clean_configs(const fs::path& folder) {
+  return clean_git_configs(folder, search_tree(folder).git_files);
 }
 
 }  // namespace
@@ -42,6 +48,9 @@ BOOST_AUTO_TEST_CASE(a_configuration_is_shown_without_its_credentials_and_else_a
        "url.https://host/.insteadof=https://host/\n"},
       {"[github]\n\ttoken = " + token + "\n\tuser = me\n", "github.user=me\n"},
       {"[credential]\n\thelper = \"!f() { echo password=" + token + "; }; f\"\n", ""},
+      {"[github]\n\toauth = " + token + "\n[a]\n\tauthorization = " + token + "\n", ""},
+      {"[core]\n\tsshCommand = sshpass -p '" + token + "' ssh\n\tbare\n", "core.bare\n"},
+      {"[alias]\n\tx = \"!curl -H 'Authorization: Bearer " + token + "' h\"\n", ""},
       {"[core]\n\t; https://u:" + token + "@host/\n\tbare\n", "core.bare\n"},
   };
   for (const auto& row : rows) {
@@ -50,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_is_shown_without_its_credentials_and_else_a
       make_repository(folder.path());
       write_file(folder.path() / ".git/config", row.config);
       BOOST_TEST(secrets_of(folder.path()).count(kToken) == 1u);
-      const auto clean = clean_git_configs(folder.path());
+      const auto clean = clean_configs(folder.path());
       BOOST_REQUIRE(clean.size() == 1u);
       BOOST_TEST(clean[0].file == fs::canonical(folder.path()) / ".git/config");
       write_file(folder.path() / "shown", clean[0].text);
@@ -60,9 +69,10 @@ BOOST_AUTO_TEST_CASE(a_configuration_is_shown_without_its_credentials_and_else_a
 }
 
 BOOST_AUTO_TEST_CASE(every_configuration_that_commands_could_read_is_looked_at) {
-  for (const char* file : {".git/config", ".git/config.worktree", ".git/modules/a/config",
-                           ".git/modules/a/modules/b/config", ".git/worktrees/w/config.worktree",
-                           "other/.git/config", "included"}) {
+  for (const char* file :
+       {".git/config", ".git/config.worktree", ".git/modules/a/config",
+        ".git/modules/a/modules/b/config", ".git/worktrees/w/config.worktree", "other/.git/config",
+        "included", ".git/config.bak", "a/b/c/d/e/f/.git/config", "node_modules/m/.git/config"}) {
     const TemporaryFolder folder;
     make_repository(folder.path());
     git(folder.path(), {"config", "include.path", "../included"});
@@ -71,7 +81,23 @@ BOOST_AUTO_TEST_CASE(every_configuration_that_commands_could_read_is_looked_at) 
     const std::string text = fs::exists(path) ? read_file(path, 1 << 20) : "";
     write_file(path, text + "[http]\n\textraHeader = Authorization: Bearer " + kToken + "\n");
     BOOST_TEST(secrets_of(folder.path()).count(kToken) == 1u, file);
-    BOOST_TEST(clean_git_configs(folder.path()).size() == 1u, file);
+    BOOST_TEST(clean_configs(folder.path()).size() == 1u, file);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(addresses_beside_the_configuration_are_shown_without_passwords) {
+  const std::string address = std::string("https://u:") + kToken + "@host/a";
+  for (const char* file :
+       {".git/remotes/o", ".git/branches/o", ".git/credentials", "kept/tokens"}) {
+    const TemporaryFolder folder;
+    make_repository(folder.path());
+    git(folder.path(), {"config", "credential.helper", "store --file kept/tokens"});
+    fs::create_directories((folder.path() / file).parent_path());
+    write_file(folder.path() / file, "URL: " + address + "\n");
+    BOOST_TEST(secrets_of(folder.path()).count(kToken) == 1u, file);
+    const auto clean = clean_configs(folder.path());
+    BOOST_REQUIRE(clean.size() == 1u);
+    BOOST_TEST(clean[0].text == "URL: https://host/a\n", file);
   }
 }
 
@@ -80,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_configuration_without_credentials_stays_as_it_is) {
   make_repository(folder.path());
   git(folder.path(), {"remote", "add", "origin", "https://github.com/a/b.git"});
   git(folder.path(), {"remote", "add", "other", "ssh://git@host/a.git"});
-  BOOST_TEST(clean_git_configs(folder.path()).empty());
-  BOOST_TEST(git_config_secrets(folder.path()).empty());
+  BOOST_TEST(clean_configs(folder.path()).empty());
+  BOOST_TEST(git_config_secrets(folder.path(), search_tree(folder.path()).git_files).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

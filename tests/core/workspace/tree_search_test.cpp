@@ -1,0 +1,57 @@
+#include "core/workspace/tree_search.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "core/base/files.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_file(const fs::path& path) {
+  fs::create_directories(path.parent_path());
+  write_file(path, "");
+}
+
+TreeSearch search_for_env(std::size_t entries) {
+  return {.hides = [](const std::string& path) { return path.ends_with("/.env"); },
+          .entries = entries};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tree_search)
+
+BOOST_AUTO_TEST_CASE(what_is_hidden_is_found_at_every_depth_and_not_by_links_or_in_git) {
+  const TemporaryFolder folder;
+  const fs::path root = folder.path();
+  make_file(root / "a/b/c/d/e/.env");
+  make_file(root / "node_modules/m/.env");
+  make_file(root / ".git/.env");
+  fs::create_symlink("a", root / "link");
+  const TreeFinds finds = search_tree(root, search_for_env(100));
+  const std::vector<fs::path> expected = {root / "a/b/c/d/e/.env", root / "node_modules/m/.env"};
+  BOOST_TEST((finds.hidden == expected));
+  BOOST_TEST(finds.complete);
+}
+
+BOOST_AUTO_TEST_CASE(a_tree_of_more_entries_is_said_to_be_incomplete) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 10; ++i) make_file(folder.path() / std::to_string(i));
+  BOOST_TEST(search_tree(folder.path(), search_for_env(10)).complete);
+  BOOST_TEST(!search_tree(folder.path(), search_for_env(9)).complete);
+}
+
+BOOST_AUTO_TEST_CASE(the_files_of_bare_repositories_are_found_too) {
+  const TemporaryFolder folder;
+  const fs::path bare = folder.path() / "x/bare";
+  for (const char* name : {"HEAD", "config", "refs/config", "objects/config"})
+    make_file(bare / name);
+  make_file(folder.path() / "x/config");
+  BOOST_TEST((search_tree(folder.path()).git_files == std::vector<fs::path>{bare / "config"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
