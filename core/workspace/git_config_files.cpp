@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/file_name.h"
+#include "core/workspace/rule_files.h"
 
 namespace fs = std::filesystem;
 
@@ -108,6 +109,19 @@ void check_plain_files(const GitPlace& place) {
   }
 }
 
+/// Files that the configuration names and libgit2 opens with the first question for a rule.
+/// Relative names are of the working tree. "~/" is of HOME, which libgit2 has none of here.
+void check_named_files(const GitConfigFiles& config, const fs::path& toplevel) {
+  for (const GitSetting& setting : config.settings) {
+    if (setting.key != "core.excludesfile" && setting.key != "core.attributesfile") continue;
+    if (setting.value.empty() || setting.value.starts_with("~/")) continue;
+    if (const fs::path file = toplevel / setting.value; may_be_waited_for(file))
+      throw Error("git configuration " + path_text(toplevel / ".git") + ": " + setting.key +
+                      " names " + path_text(file) + ", which is no regular file",
+                  ExitCode::environment);
+  }
+}
+
 }  // namespace
 
 GitConfigFiles read_git_config(const GitPlace& place) {
@@ -117,6 +131,7 @@ GitConfigFiles read_git_config(const GitPlace& place) {
   Walk walk(found, place.toplevel);
   walk.file(place.common_dir / "config", 0);
   walk.file(place.git_dir / "config.worktree", 0);
+  check_named_files(found, place.toplevel);
   return found;
 }
 

@@ -18,7 +18,8 @@ struct GitConfigFiles {
 /// Reads the configuration before libgit2 does, which would wait for a pipe without end.
 ///
 /// @throws Error  ExitCode::environment where a file is no regular one or is not git's grammar,
-///                where an include can't be followed here as git will follow it
+///                where an include can't be followed here as git will follow it, and where
+///                core.excludesFile or core.attributesFile names a pipe or a device
 GitConfigFiles read_git_config(const GitPlace& place);
 
 }  // namespace sortie

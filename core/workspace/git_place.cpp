@@ -1,8 +1,12 @@
 #include "core/workspace/git_place.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
@@ -10,6 +14,7 @@
 #include "core/base/path_below.h"
 #include "core/base/text.h"
 #include "core/workspace/git_config_text.h"
+#include "core/workspace/rule_files.h"
 
 namespace fs = std::filesystem;
 
@@ -18,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kMostOfSmallFile = 1u << 20;
 constexpr int kDeepestAlternate = 5;  // as git's own limit
-constexpr std::size_t kMostRepositoryEntries = 200'000;
+constexpr std::size_t kMostRepositoryEntries = 2'000'000;
 
 std::vector<fs::path>& folders_let() {
   static std::vector<fs::path> folders;
@@ -152,43 +157,60 @@ void find_folders(GitPlace& place, Region& region) {
 }
 
 /// What git and libgit2 don't read as the repository's own, or what is looked at when it is opened
-/// by itself.
+/// by itself: it may be a link, or hold links, to anywhere.
 bool is_no_part(const std::string& name) {
   for (const char* other : {"hooks", "lfs", "annex", "logs", "rr-cache", "modules", "worktrees"})
     if (name == other) return true;
   return false;
 }
 
-/// Links in a repository, or in an object folder, that lead elsewhere. The folders of single
-/// objects are not looked into: whoever knows an object's id knows what is in it.
-class Links {
+/// A walk over a repository, or over an object folder, before anything in it is opened. It refuses
+/// links that lead elsewhere, and pipes and devices: libgit2 opens them like any file, and would
+/// wait without end. Whether a single object is a link is not asked: whoever knows an object's id
+/// knows what is in it.
+class Look {
  public:
-  explicit Links(const Region& region) : region_(region) {}
+  explicit Look(const Region& region) : region_(region) {}
 
   void check_repository(const fs::path& folder) {
-    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
+    each(folder, [&](const fs::directory_entry& entry) {
       const std::string name = entry.path().filename();
-      if (is_no_part(name)) return;
-      check(entry);
-      if (is_folder && name == "objects") check_objects(entry.path());
-      if (is_folder && (name == "refs" || name == "info")) check_below(entry.path());
+      if (!is_no_part(name)) check_link(entry);
+      const fs::path objects = name == "objects" ? folder_at(entry) : fs::path();
+      if (!objects.empty())
+        check_objects(objects);
+      else
+        check(entry, name == "refs" || name == "info" ? Asks::for_links : Asks::for_waits);
     });
   }
 
   void check_objects(const fs::path& folder) {
-    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
-      check(entry);
+    each(folder, [&](const fs::directory_entry& entry) {
+      check_link(entry);
       const std::string name = entry.path().filename();
-      if (is_folder && (name == "pack" || name == "info")) check_below(entry.path());
+      check(entry, name == "pack" || name == "info" ? Asks::for_links : Asks::for_waits);
     });
   }
 
  private:
-  void check_below(const fs::path& folder) {
-    each(folder, [&](const fs::directory_entry& entry, bool is_folder) {
-      check(entry);
-      if (is_folder) check_below(entry.path());
-    });
+  enum class Asks { for_waits, for_links };  // for links: and for what would be waited for
+
+  /// The entry and all that is below it. A ref may have any name below the repository's folder.
+  void check(const fs::directory_entry& entry, Asks asks) {
+    if (asks == Asks::for_links) check_link(entry);
+    check_wait(entry);
+    const fs::path folder = folder_at(entry);
+    if (folder.empty() || !seen_.emplace(folder, asks).second) return;
+    each(folder, [&](const fs::directory_entry& below) { check(below, asks); });
+  }
+
+  /// The folder that the entry is or, within the region, leads to; else "".
+  fs::path folder_at(const fs::directory_entry& entry) const {
+    std::error_code error;
+    if (!entry.is_symlink(error)) return entry.is_directory(error) ? entry.path() : fs::path();
+    fs::path real = real_path(entry.path());
+    return !real.empty() && region_.holds(real) && fs::is_directory(real, error) ? real
+                                                                                 : fs::path();
   }
 
   template <typename Use>
@@ -197,14 +219,15 @@ class Links {
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       if (++count_ > kMostRepositoryEntries)
         throw Refusal{path_text(folder) +
-                      " holds too many files to look for links that lead elsewhere; `git gc` packs "
-                      "them"};
-      std::error_code unknown;
-      use(*at, !at->is_symlink(unknown) && at->is_directory(unknown));
+                      " holds too many files to look at each of them; `git gc` packs them"};
+      use(*at);
     }
+    // What can't be listed may yet be opened by its name.
+    if (error && ::access(folder.c_str(), X_OK) == 0)
+      throw Refusal{path_text(folder) + ": " + error.message()};
   }
 
-  void check(const fs::directory_entry& entry) const {
+  void check_link(const fs::directory_entry& entry) const {
     std::error_code error;
     if (!entry.is_symlink(error)) return;
     const fs::path real = fs::weakly_canonical(entry.path(), error);
@@ -212,8 +235,21 @@ class Links {
     region_.require(real, path_text(entry.path()));
   }
 
+  /// By what the folder says of the entry, where it can: objects are many.
+  static void check_wait(const fs::directory_entry& entry) {
+    std::error_code error;
+    const bool waits =
+        entry.is_symlink(error)
+            ? may_be_waited_for(entry.path())
+            : entry.is_fifo(error) || entry.is_character_file(error) || entry.is_block_file(error);
+    if (waits)
+      throw Refusal{path_text(entry.path()) +
+                    " is no regular file, and git would wait for it: remove it"};
+  }
+
   const Region& region_;
   std::size_t count_ = 0;
+  std::set<std::pair<fs::path, Asks>> seen_;
 };
 
 /// One line a folder: absolute, or relative to the object folder (gitrepository-layout(5)).
@@ -231,7 +267,7 @@ void find_alternates(const fs::path& objects, const Region& region, int depth,
     if (std::find(found.begin(), found.end(), real) != found.end()) continue;
     if (depth >= kDeepestAlternate) throw Refusal{path_text(list) + ": alternates lie too deep"};
     found.push_back(real);
-    Links(region).check_objects(real);
+    Look(region).check_objects(real);
     find_alternates(real, region, depth + 1, found);
   }
 }
@@ -258,14 +294,11 @@ GitPlace find_git_place(const fs::path& folder) {
   try {
     Region region(place.toplevel);
     find_folders(place, region);
-    Links links(region);
-    links.check_repository(place.git_dir);
-    if (place.common_dir != place.git_dir) links.check_repository(place.common_dir);
-    // A link that leads to what the region holds.
-    if (const fs::path objects = real_path(place.common_dir / "objects"); !objects.empty()) {
-      if (objects != place.common_dir / "objects") links.check_objects(objects);
+    Look look(region);
+    look.check_repository(place.git_dir);
+    if (place.common_dir != place.git_dir) look.check_repository(place.common_dir);
+    if (const fs::path objects = real_path(place.common_dir / "objects"); !objects.empty())
       find_alternates(objects, region.with_lenders(), 0, place.alternates);
-    }
   } catch (const Refusal& refusal) {
     place.refused = refusal.why;
   } catch (const fs::filesystem_error& error) {

@@ -12,7 +12,8 @@ namespace sortie {
 /// Files that the repository is read from lie in the working tree or in the repository itself. A
 /// `.git` that is a file or a link may lead outside the working tree only where what it leads to
 /// says so too: of a linked worktree `gitdir` points back at it, of a submodule `core.worktree`.
-/// All of it, alternates too, may besides lie in what let_git_read() names.
+/// All of it, alternates too, may besides lie in what let_git_read() names. A repository with a
+/// pipe or a device among its files is refused: libgit2 would open it, and wait without end.
 struct GitPlace {
   std::filesystem::path toplevel;      ///< the folder that holds `.git`; "" where there is none
   std::filesystem::path git_dir{};     ///< links resolved; "" where it is refused

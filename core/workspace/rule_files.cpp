@@ -1,6 +1,11 @@
 #include "core/workspace/rule_files.h"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include <system_error>
+
+#include "core/base/path_below.h"
 
 namespace sortie {
 
@@ -16,6 +21,16 @@ fs::path blocking_rule_file(const fs::path& toplevel, const std::string& path, c
     folder /= part;
   }
   return {};
+}
+
+bool may_be_waited_for(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return false;
+  if (S_ISFIFO(status.st_mode) || S_ISBLK(status.st_mode)) return true;
+  if (S_ISCHR(status.st_mode)) return status.st_rdev != makedev(1, 3);
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return S_ISREG(status.st_mode) && (is_below(real, "/proc") || is_below(real, "/sys"));
 }
 
 }  // namespace sortie

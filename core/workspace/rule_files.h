@@ -14,4 +14,8 @@ namespace sortie {
 std::filesystem::path blocking_rule_file(const std::filesystem::path& toplevel,
                                          const std::string& path, const char* name);
 
+/// Whether to read it could wait without end: a pipe, a device other than /dev/null, a file of the
+/// kernel's own (/proc, /sys). Links are followed; what is not there is no such file.
+bool may_be_waited_for(const std::filesystem::path& path);
+
 }  // namespace sortie

@@ -9,6 +9,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "tests/support/git_repository.h"
 #include "tests/support/images.h"
 #include "tests/support/run_folder.h"
 #include "tests/support/temporary_folder.h"
@@ -38,6 +39,54 @@ BOOST_AUTO_TEST_CASE(a_pipe_in_out_is_not_waited_for) {
 
   BOOST_TEST(folder.run().status == 2);
   BOOST_TEST(folder.run({"--fresh"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_among_gits_files_is_not_waited_for) {
+  for (const char* name : {"HEAD's object", "refs/heads/main", "objects/info/commit-graph"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const RunFolder folder;
+      write_plain_task(folder);
+      make_repository(folder.workspace());
+      commit_all(folder.workspace());
+      const std::string id = git(folder.workspace(), {"rev-parse", "HEAD"}).substr(0, 40);
+      const fs::path pipe = folder.workspace() / ".git" /
+                            (name == std::string_view("HEAD's object")
+                                 ? fs::path("objects") / id.substr(0, 2) / id.substr(2)
+                                 : fs::path(name));
+      fs::remove(pipe);
+      fs::create_directories(pipe.parent_path());
+      BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0644) == 0);
+
+      const ProgramEnd run = folder.run();
+      ProgramStart start{.argv = {sortie_binary(), "sandbox", "--", "true"}};
+      start.folder = folder.workspace();
+      const ProgramEnd sandbox = run_program(start);
+
+      for (const ProgramEnd* end : {&run, &sandbox}) {
+        BOOST_TEST(end->status == 0, end->errors);
+        BOOST_TEST(end->errors.find("git would wait for it") != std::string::npos, end->errors);
+        BOOST_TEST(end->errors.find(pipe.filename()) != std::string::npos, end->errors);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_that_gits_configuration_names_for_rules_is_not_waited_for) {
+  for (const char* key : {"core.excludesFile", "core.attributesFile"}) {
+    BOOST_TEST_CONTEXT(key) {
+      const RunFolder folder;
+      write_plain_task(folder);
+      make_repository(folder.workspace());
+      commit_all(folder.workspace());
+      BOOST_REQUIRE(::mkfifo(folder.path("pipe").c_str(), 0644) == 0);
+      git(folder.workspace(), {"config", key, folder.path("pipe").string()});
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == 7, end.errors);
+      BOOST_TEST(end.errors.find("is no regular file") != std::string::npos, end.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_user_without_a_name_a_home_or_a_folder_for_temporary_files_can_run) {

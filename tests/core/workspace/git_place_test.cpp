@@ -1,8 +1,15 @@
 #include "core/workspace/git_place.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <functional>
 
+#include "core/base/error.h"
+#include "core/base/fd.h"
 #include "core/base/files.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_repository.h"
@@ -127,6 +134,141 @@ BOOST_AUTO_TEST_CASE(a_repository_that_leads_to_a_foreign_one_is_none) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_repository_with_a_pipe_or_device_that_would_be_opened_is_none) {
+  const auto pipe = [](const fs::path& at) {
+    fs::remove(at);
+    fs::create_directories(at.parent_path());
+    BOOST_REQUIRE(::mkfifo(at.c_str(), 0600) == 0);
+  };
+  const auto in_place_of = [&](const std::string& name) {
+    return [=](const Neighbours& n) { pipe(n.own / ".git" / name); };
+  };
+  const auto link = [](const fs::path& target, const fs::path& at) {
+    fs::remove_all(at);
+    fs::create_symlink(target, at);
+  };
+  const struct {
+    const char* name;
+    std::function<void(const Neighbours&)> make;
+  } rows[] = {
+      {"HEAD's object",
+       [&](const Neighbours& n) {
+         const std::string id = commit_of(n.own);
+         pipe(n.own / ".git/objects" / id.substr(0, 2) / id.substr(2));
+       }},
+      {"the branch", in_place_of("refs/heads/main")},
+      {"another ref", in_place_of("refs/remotes/origin/deep/one")},
+      {"a ref of a name of its own", in_place_of("own/one")},
+      {"a ref called as a hook", in_place_of("hooks/one")},
+      {"HEAD", in_place_of("HEAD")},
+      {"the index", in_place_of("index")},
+      {"packed refs", in_place_of("packed-refs")},
+      {"attributes", in_place_of("info/attributes")},
+      {"a list of alternates", in_place_of("objects/info/alternates")},
+      {"a commit graph", in_place_of("objects/info/commit-graph")},
+      {"one of several commit graphs", in_place_of("objects/info/commit-graphs/graph-1.graph")},
+      {"a pack's index", in_place_of("objects/pack/pack-1.idx")},
+      {"a pack", in_place_of("objects/pack/pack-1.pack")},
+      {"an index of packs", in_place_of("objects/pack/multi-pack-index")},
+      {"a link to a pipe",
+       [&](const Neighbours& n) {
+         pipe(n.own / "pipe");
+         link("../../../pipe", n.own / ".git/refs/heads/main");
+       }},
+      {"a pipe in a folder that is linked",
+       [&](const Neighbours& n) {
+         pipe(n.own / "heads/main");
+         link("../../heads", n.own / ".git/refs/heads");
+       }},
+      {"objects that are linked",
+       [&](const Neighbours& n) {
+         fs::rename(n.own / ".git/objects", n.own / "objects");
+         link("../objects", n.own / ".git/objects");
+         pipe(n.own / "objects/00/one");
+       }},
+      {"an alternate's object",
+       [&](const Neighbours& n) {
+         pipe(n.own / "more/00/one");
+         write_file(n.own / ".git/objects/info/alternates", (n.own / "more").string() + "\n");
+       }},
+      {"a link to a device",
+       [&](const Neighbours& n) { link("/dev/zero", n.own / ".git/objects/00/one"); }},
+      {"a link to a file of the kernel's",
+       [&](const Neighbours& n) { link("/proc/self/status", n.own / ".git/objects/00/one"); }},
+      {"a folder of links that lead elsewhere",
+       [&](const Neighbours& n) {
+         fs::remove_all(n.own / ".git/refs/heads");
+         fs::create_directories(n.own / "heads");
+         link(n.foreign / ".git/refs/heads/main", n.own / "heads/main");
+         link("../../heads", n.own / ".git/refs/heads");
+       }},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const Neighbours n;
+      fs::create_directories(n.own / ".git/objects/00");
+      BOOST_TEST(why_git_is_refused(n.own) == "");
+      row.make(n);
+      BOOST_TEST(why_git_is_refused(n.own) != "");
+      BOOST_TEST(head_in(n.own) == "(no git tree)");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(links_that_go_in_circles_and_sockets_do_no_harm) {
+  const Neighbours n;
+  fs::create_symlink(".", n.own / ".git/refs/heads/self");
+  fs::create_symlink("..", n.own / ".git/objects/info/up");
+  fs::create_symlink("/no/such/folder", n.own / ".git/hooks/none");
+  const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const fs::path before = fs::current_path();
+  fs::current_path(n.own / ".git/info");  // a socket's name has a short limit
+  std::strcpy(address.sun_path, "socket");
+  const int bound =
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  fs::current_path(before);
+  BOOST_REQUIRE(bound == 0);
+  BOOST_TEST(head_in(n.own) == commit_of(n.own));
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_file_of_the_configuration_that_would_be_waited_for_is_refused) {
+  const struct {
+    const char* value;
+    bool refused;
+  } rows[] = {{"PIPE", true},        {"pipe", true},      {"link", true},
+              {"LINKED/pipe", true}, {"/dev/zero", true}, {"/proc/self/status", true},
+              {"%(prefix)", true},   {"~user", true},     {"/dev/null", false},
+              {"rules", false},      {"none", false},     {"~/pipe", false}};
+  for (const char* key : {"core.excludesFile", "core.attributesFile"}) {
+    for (const bool included : {false, true}) {
+      for (const auto& row : rows) {
+        BOOST_TEST_CONTEXT(key << " " << row.value << (included ? ", included" : "")) {
+          const Neighbours n;
+          for (const char* name : {"pipe", "%(prefix)", "~user"})
+            BOOST_REQUIRE(::mkfifo((n.own / name).c_str(), 0600) == 0);
+          write_file(n.own / "rules", "*.tmp\n");
+          fs::create_symlink("pipe", n.own / "link");
+          fs::create_symlink(n.own, n.root / "linked");
+          std::string value = row.value;
+          if (value == "PIPE") value = (n.own / "pipe").string();
+          if (value.starts_with("LINKED")) value = (n.root / "linked/pipe").string();
+          const fs::path file = n.own / (included ? ".git/more" : ".git/config");
+          git(n.own, {"config", "--file", file.string(), key, value});
+          if (included) git(n.own, {"config", "include.path", "more"});
+          if (row.refused)
+            BOOST_CHECK_EXCEPTION(read_git_info(n.own), Error, [](const Error& error) {
+              return error.code() == ExitCode::environment &&
+                     std::string(error.what()).find("is no regular file") != std::string::npos;
+            });
+          else
+            BOOST_TEST(head_in(n.own) == commit_of(n.own));
+        }
+      }
+    }
+  }
+}
+
 /// A worktree's name may make its own folder look like git's.
 BOOST_AUTO_TEST_CASE(a_folder_called_worktrees_proves_nothing) {
   const Neighbours neighbours;
@@ -176,7 +318,8 @@ BOOST_AUTO_TEST_CASE(alternates_are_followed_to_what_the_policy_lets_be_read) {
   BOOST_TEST((find_git_place(n.root / "shared").alternates == alternates));
 }
 
-BOOST_AUTO_TEST_CASE(alternates_are_followed_to_what_the_task_could_have_named_and_nothing_else_is) {
+BOOST_AUTO_TEST_CASE(
+    alternates_are_followed_to_what_the_task_could_have_named_and_nothing_else_is) {
   const Neighbours n;
   git(n.root, {"clone", "-q", "--shared", n.foreign.string(), "shared"});
   fs::create_directories(n.root / "file");
