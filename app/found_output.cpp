@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text_file.h"
+#include "core/record/transcript_reader.h"
 
 namespace sortie {
 namespace {
@@ -25,11 +26,17 @@ bool is_own_file(const fs::path& path) {
   return fs::is_regular_file(fs::symlink_status(path, error));
 }
 
-/// A lock holds a process id and nothing else.
-bool is_own_lock(const fs::path& path) {
-  if (!is_own_file(path)) return false;
-  const TextFile lock = read_bytes_file(path, 32);
-  return lock.problem.empty() && all_of(lock.text, "0123456789");
+/// A lock holds a process id and nothing else; nothing at all where its run was killed at once.
+struct FoundLock {
+  bool own = false;
+  bool has_id = false;
+};
+
+FoundLock look_at_lock(const fs::path& path) {
+  if (!is_own_file(path)) return {};
+  const TextFile lock = read_bytes_file(path, 10);
+  const bool own = lock.problem.empty() && all_of(lock.text, "0123456789");
+  return {own, own && !lock.text.empty()};
 }
 
 Json read_result(const fs::path& path) {
@@ -42,11 +49,33 @@ Json read_result(const fs::path& path) {
   }
 }
 
+/// As new_run_id() makes them: hex digits in groups of 8, 4, 4, 4 and 12.
+bool is_run_id(const std::string& text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (!(dash ? text[i] == '-' : all_of(text.substr(i, 1), "0123456789abcdef"))) return false;
+  }
+  return text[14] == '7';
+}
+
+/// Other programs write a result.json too, some with a run_id.
+bool is_own_result(const Json& result) {
+  return is_run_id(result.string_at("run_id")) && !result.string_at("sortie").empty() &&
+         !result.string_at("status").empty();
+}
+
+/// Whether a transcript is of a run of ours. One that was cut off in its first record is told only
+/// beside the result that was written before it.
+bool is_own_transcript(const fs::path& path, bool own_result) {
+  if (!is_own_file(path)) return false;
+  const Beginning beginning = beginning_of(path);
+  return beginning == Beginning::record || (beginning == Beginning::torn && own_result);
+}
+
 /// What runs write under fixed names.
 const std::set<std::string>& fixed_names() {
-  static const std::set<std::string> kNames = {"result.json",
-                                               "transcript.jsonl",
-                                               "blobs",
+  static const std::set<std::string> kNames = {"blobs",
                                                "changes.diff",
                                                "partial.diff",
                                                "last-message.txt",
@@ -75,33 +104,40 @@ bool is_ignore_file(const fs::path& path) {
 }  // namespace
 
 bool is_unfinished_write(const std::string& name) {
+  constexpr std::string_view kHex = "0123456789abcdef";
   constexpr std::string_view kWord =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   const std::string_view text = name;
-  if (text.starts_with(".sortie-") && text.ends_with(".tmp")) return true;
+  if (text.starts_with(".sortie-") && text.ends_with(".tmp"))
+    return text.size() == 28 && all_of(text.substr(8, 16), kHex);
   return text.starts_with(".events-") && text.size() == 14 && all_of(text.substr(8), kWord);
 }
 
 FoundOutput look_at_output(const fs::path& folder) {
   FoundOutput found;
   const Json result = read_result(folder / "result.json");
-  const bool own_result = !result.string_at("run_id").empty();
-  if (own_result) found.status = result.string_at("status");
+  const bool own_result = is_own_result(result);
+  const bool own_transcript = is_own_transcript(folder / "transcript.jsonl", own_result);
+  const FoundLock lock = look_at_lock(folder / ".lock");
+  const bool is_a_runs = own_result || own_transcript;
   std::error_code error;
-  const bool own_lock = is_own_lock(folder / ".lock");
-  const bool transcript = is_own_file(folder / "transcript.jsonl");
-  found.has_run = transcript || fs::exists(fs::symlink_status(folder / "result.json", error));
-  const bool is_a_runs = own_lock || own_result || transcript;
-  const std::set<std::string> saved = saved_names(result);
+  if (own_result) found.status = result.string_at("status");
+  found.has_run = is_a_runs;
+  const std::set<std::string> saved = is_a_runs ? saved_names(result) : std::set<std::string>{};
+  const auto known = [&](const std::string& name) {
+    if (name == ".lock") return lock.own;
+    if (name == ".gitignore") return is_ignore_file(folder / name);
+    if (name == "transcript.jsonl") return own_transcript;
+    // A torn one beside a transcript is of a run that was killed.
+    if (name == "result.json") return own_result || (own_transcript && result.is_null());
+    // The only ones that a run makes before its result: a lock's id is enough for them.
+    if (is_unfinished_write(name)) return is_a_runs || lock.has_id;
+    return is_a_runs && fixed_names().count(name) + saved.count(name) > 0;
+  };
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    const bool known = name == ".lock"
-                           ? own_lock
-                           : fixed_names().count(name) + saved.count(name) > 0 ||
-                                 is_unfinished_write(name) ||
-                                 (name == ".gitignore" && is_ignore_file(entry->path()));
-    if (!is_a_runs || !known) found.foreign.push_back(name);
+    if (!known(name)) found.foreign.push_back(name);
   }
   if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::usage);
   std::sort(found.foreign.begin(), found.foreign.end());

@@ -13,9 +13,10 @@ struct FoundOutput {
   std::vector<std::string> foreign;  ///< names that no run has left, sorted; they are not touched
 };
 
-/// Looks, and changes nothing. A folder is a run's where a run's lock, result or transcript stands
-/// in it: only then its other names (`state`, `blobs` …), what stages saved and what a killed write
-/// left are a run's too.
+/// Looks, and changes nothing. A folder is a run's where a result.json with the id of a run of
+/// sortie stands in it, or a transcript that begins with a run's first record: only then its other
+/// names (`state`, `kept`, `blobs` …) and what stages saved are a run's too. A lock proves none of
+/// them: beside it only what a run has before its result may stand, unfinished writes.
 FoundOutput look_at_output(const std::filesystem::path& folder);
 
 /// Whether a name is one that a write in progress has, and a killed one leaves.

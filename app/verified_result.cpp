@@ -107,6 +107,21 @@ std::string flaw_of_sums(const Json& result, const Replayed& run) {
   return flaw_of_verification(result, run.after);
 }
 
+/// The first thing below kept/ that the result does not name, or "".
+std::string unknown_kept(const Json& kept, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(folder, error))) return "";
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is no folder";
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (fs::is_directory(entry->symlink_status(error))) continue;
+    const std::string name = entry->path().lexically_relative(folder).string();
+    if (kept.find(name) == nullptr)
+      return "kept/" + one_line(name, kShown) + " was added: the run did not keep it";
+  }
+  return error ? "kept can't be listed: " + error.message() : "";
+}
+
 std::string flaw_of_kept(const Json& result, const fs::path& folder) {
   for (const auto& [name, digest] : result["kept"].members()) {
     const fs::path relative = fs::path(name).lexically_normal();
@@ -119,7 +134,7 @@ std::string flaw_of_kept(const Json& result, const fs::path& folder) {
     if ("sha256:" + sha256_hex(read_file(file)) != digest.text())
       return "kept/" + one_line(name, kShown) + " is not what was kept";
   }
-  return "";
+  return unknown_kept(result["kept"], folder / "kept");
 }
 
 Json without_transcript(Json result) {
@@ -137,7 +152,8 @@ std::string flaw_of(const fs::path& folder, const fs::path& file, const Replayed
   } catch (const std::exception& error) {
     return std::string("can't be read: ") + error.what();
   }
-  if (result.string_at("status") == "running") return "";  // killed just before its end
+  if (result.string_at("status") == "running")
+    return "status is \"running\", but the transcript has the run's end";
   if (const Json* recorded = run.completed.find("result")) {
     if (auto flaw = first_difference("", without_transcript(result), without_transcript(*recorded),
                                      "the transcript");

@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -92,6 +95,10 @@ class ChainCheck {
   }
   /// `data` of the last record, where that is run.completed.
   const Json& completed() const { return completed_; }
+  /// The version in run.started.
+  const std::string& version() const { return version_; }
+  /// Names in blobs/ that records name.
+  const std::set<std::string>& named_blobs() const { return named_blobs_; }
 
  private:
   std::string check(std::string_view line) {
@@ -127,6 +134,7 @@ class ChainCheck {
     }
     if (envelope.type == "run.started") {
       result_.run_id = data.string_at("run_id");
+      version_ = data.string_at("sortie");
       if (data.integer_at("version", kVersion) > kVersion)
         return "the transcript has version " + data["version"].text() +
                ", this sortie reads up to 1";
@@ -150,6 +158,8 @@ class ChainCheck {
   fs::path blobs_;  ///< empty: not to be checked
   VerifyResult result_;
   Json completed_;
+  std::string version_;
+  std::set<std::string> named_blobs_;
 };
 
 /// SHA-256 of a file and its size; nothing where it can't be read.
@@ -185,7 +195,35 @@ std::string ChainCheck::check_blob(const std::string& name, const Json& referenc
            reference["bytes"].text();
   if ("sha256-" + found->sha256 != name) return "blobs/" + name + " was changed";
   ++result_.blobs;
-  return {};
+  if (!named_blobs_.insert(name).second || !reference["json"].boolean()) return {};
+  try {
+    // A member that became a blob as a whole: its long strings are blobs of their own.
+    return check_blobs(parse_json(read_file(blobs_ / name, kMaxBlobBytes)));
+  } catch (const std::exception& error) {
+    return "blobs/" + name + " can't be read: " + error.what();
+  }
+}
+
+/// What stands in blobs/ and no record names. A run that was killed between a blob and its record
+/// left one of those, whose content is what its name says, or a write that never ended.
+std::string check_blob_folder(const fs::path& folder, const std::set<std::string>& named,
+                              bool finished) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(folder, error))) return {};
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return "blobs is no folder";
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (named.count(name) > 0) continue;
+    if (finished) return "blobs/" + one_line(name, 100) + " was added: no record names it";
+    if (name.starts_with(".sortie-") && name.ends_with(".tmp")) continue;
+    const auto found = digest_of(entry->path());
+    if (!found || "sha256-" + found->sha256 != name)
+      return "blobs/" + one_line(name, 100) +
+             " was added: no record names it, and its content "
+             "is not what its name says";
+  }
+  return error ? "blobs can't be listed: " + error.message() : "";
 }
 
 /// Compares the files that run.completed names. @return "" or the first that differs
@@ -207,8 +245,13 @@ std::string check_artifacts(const fs::path& folder, const Json& completed,
   return {};
 }
 
-/// result.json against the transcript. One that says "running" was left by a run that was killed
-/// just before its end.
+std::string check_run_id(const Json& result, const VerifyResult& chain) {
+  if (result.string_at("run_id") == chain.run_id) return {};
+  return "result.json is of run '" + one_line(result.string_at("run_id")) +
+         "', the transcript of run '" + one_line(chain.run_id) + "'";
+}
+
+/// result.json against the transcript that has the run's end.
 std::string check_result(const fs::path& folder, const VerifyResult& chain, const Json& completed) {
   const fs::path path = folder / "result.json";
   std::error_code ignored;
@@ -219,10 +262,7 @@ std::string check_result(const fs::path& folder, const VerifyResult& chain, cons
   } catch (const std::exception& error) {
     return std::string("result.json can't be read: ") + error.what();
   }
-  if (result.string_at("status") == "running") return {};
-  if (result.string_at("run_id") != chain.run_id)
-    return "result.json is of run '" + one_line(result.string_at("run_id")) +
-           "', the transcript of run '" + one_line(chain.run_id) + "'";
+  if (std::string wrong = check_run_id(result, chain); !wrong.empty()) return wrong;
   const std::string digest = result["digests"].string_at("transcript");
   if (!digest.empty() && digest != "sha256:" + chain.last_digest)
     return "the transcript's last record has not the SHA-256 that result.json names";
@@ -233,22 +273,42 @@ std::string check_result(const fs::path& folder, const VerifyResult& chain, cons
   return {};
 }
 
+/// What a result of a run at work holds: only what was known before the first record.
+std::string check_running(const Json& result, const std::string& version) {
+  constexpr const char* kMembers[] = {"status", "version", "sortie", "run_id", "run_key", "saves"};
+  for (const auto& [member, value] : result.members())
+    if (std::find(std::begin(kMembers), std::end(kMembers), member) == std::end(kMembers))
+      return "result.json says running, and has '" + one_line(member, 100) +
+             "', which only a run that ended knows";
+  if (result.string_at("sortie") != version)
+    return "result.json is of sortie '" + one_line(result.string_at("sortie"), 100) +
+           "', the transcript of sortie '" + one_line(version, 100) + "'";
+  return {};
+}
+
 /// A run writes its last record before it says success, so neither a diff nor a result of success
 /// stands beside a transcript without it: its end was cut off.
-std::string check_unfinished(const fs::path& folder) {
+std::string check_unfinished(const fs::path& folder, const VerifyResult& chain,
+                             const std::string& version) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder / "changes.diff", error)))
     return "changes.diff is there, but the transcript has no run.completed: its end is missing";
   if (!fs::exists(fs::symlink_status(folder / "result.json", error))) return {};
-  if (!fs::is_regular_file(folder / "result.json", error))
+  if (!fs::is_regular_file(fs::symlink_status(folder / "result.json", error)))
     return "result.json can't be read: is no regular file";
+  Json result;
   try {
-    const Json result = parse_json(read_file(folder / "result.json", kMaxResultBytes));
-    if (result.string_at("status") != "success") return {};
+    result = parse_json(read_file(folder / "result.json", kMaxResultBytes));
   } catch (const std::exception&) {
     return {};  // torn: of a run that was killed
   }
-  return "result.json says success, but the transcript has no run.completed: its end is missing";
+  const std::string status = result.string_at("status");
+  if (status == "success" || status == "nothing-to-do" || result["verified"].boolean() ||
+      (result["exit_code"].is_number() && result.integer_at("exit_code") == 0))
+    return "result.json says " + (status == "nothing-to-do" ? status : std::string("success")) +
+           ", but the transcript has no run.completed: its end is missing";
+  if (std::string wrong = check_run_id(result, chain); !wrong.empty()) return wrong;
+  return status == "running" ? check_running(result, version) : std::string();
 }
 
 }  // namespace
@@ -272,12 +332,13 @@ VerifyResult verify_run(const fs::path& path) {
       each_line(file, [&](std::string_view line) { return check.take(line); });
   VerifyResult result = check.finish(torn);
   if (!result.ok || !is_folder) return result;
+  result.problem = check_blob_folder(folder / "blobs", check.named_blobs(), result.finished);
   if (!result.finished) {
-    result.problem = check_unfinished(folder);
+    if (result.problem.empty()) result.problem = check_unfinished(folder, result, check.version());
     result.ok = result.problem.empty();
     return result;
   }
-  if (torn > 0)
+  if (result.problem.empty() && torn > 0)
     result.problem = std::string(kTranscriptName) + ":" + std::to_string(result.records + 1) +
                      ": is cut off, behind the run's end";
   if (result.problem.empty())
@@ -305,6 +366,23 @@ TranscriptRecord parse_record(std::string_view line) {
             envelope.turn, std::string(envelope.prev),      parse_json(envelope.data)};
   } catch (const JsonError& error) {
     throw Error(std::string("is no record: ") + error.what(), ExitCode::integrity);
+  }
+}
+
+Beginning beginning_of(const fs::path& path) {
+  constexpr std::string_view kFirst = "{\"seq\":0,\"ts\":\"";
+  try {
+    std::optional<Beginning> whole;
+    each_line(path, [&](std::string_view line) {
+      whole = verify_transcript(std::string(line) + "\n").ok ? Beginning::record : Beginning::other;
+      return false;
+    });
+    if (whole) return *whole;
+    const std::string text = read_file(path, kMaxLineBytes);
+    return text.substr(0, kFirst.size()) == kFirst.substr(0, text.size()) ? Beginning::torn
+                                                                          : Beginning::other;
+  } catch (const std::exception&) {
+    return Beginning::other;
   }
 }
 

@@ -31,7 +31,8 @@ struct VerifyResult {
 };
 
 /// Checks a transcript's chain, numbers, form and blobs; for a run's folder also the artifacts'
-/// digests in its last run.completed, and what result.json says of the transcript.
+/// digests in its last run.completed, what result.json says of the transcript, and that blobs/
+/// holds nothing that no record names.
 /// @param path  the folder or the transcript itself
 /// @throws Error  ExitCode::usage where there is no transcript
 VerifyResult verify_run(const std::filesystem::path& path);
@@ -52,6 +53,14 @@ struct TranscriptRecord {
 /// Parses one line.
 /// @throws Error  ExitCode::integrity with what is wrong
 TranscriptRecord parse_record(std::string_view line);
+
+/// What a file begins with.
+enum class Beginning {
+  record,  ///< a whole line: a run's first record, run.started
+  torn,    ///< no whole line: nothing, or the beginning of a first record that was cut off
+  other,   ///< anything else; it can't be read
+};
+Beginning beginning_of(const std::filesystem::path& path);
 
 /// Hands over every whole record in order; a torn last line is left out. Does not check the chain.
 /// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"

@@ -1,6 +1,7 @@
 // Which folders --out may be, and what becomes of what stands in them.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <string>
@@ -59,6 +60,15 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_refused_stays_byte_for_byte_as_it_was) {
       {"state", {{"state/terraform.tfstate", "mine"}}, "holds 'state'"},
       {"blobs", {{"blobs/one", "mine"}}, "holds 'blobs'"},
       {"result", {{"result.json", "{\"score\": 1}"}}, "holds 'result.json'"},
+      {"empty-lock", {{".lock", ""}, {"state/terraform.tfstate", "mine"}}, "holds 'state'"},
+      {"lock-and-state", {{".lock", "12"}, {"state/terraform.tfstate", "x"}}, "holds 'state'"},
+      {"lock-and-kept", {{".lock", "12"}, {"kept/photo", "mine"}}, "holds 'kept'"},
+      {"lock-and-report", {{".lock", "12"}, {"report.html", "mine"}}, "holds 'report.html'"},
+      {"chat", {{"transcript.jsonl", "{\"role\": \"user\"}\n"}, {"state/a", "x"}}, "holds 'state'"},
+      {"empty-chat", {{".lock", "12"}, {"transcript.jsonl", ""}}, "holds 'transcript.jsonl'"},
+      {"others-result",
+       {{"result.json", R"({"status": "ok", "run_id": "7"})"}, {"state/a", "mine"}},
+       "holds 'result.json'"},
       {"alike", {{".lock", "12"}, {"changes.diff.mine", "mine"}}, "holds 'changes.diff.mine'"},
       {"temporary", {{".lock", "12"}, {".sortie-mine.tmp", "x"}}, "holds '.sortie-mine.tmp'"},
   };
@@ -122,13 +132,52 @@ BOOST_AUTO_TEST_CASE(what_a_run_that_was_killed_was_to_save_is_known_too) {
   write_staged_task(folder);
   BOOST_REQUIRE(folder.run().status == 0);
   // As it stands after a kill between the first stage and the end.
-  Json running = Json::object({{"status", "running"}, {"run_id", "x"}});
+  Json running = folder.result();
+  running.set("status", "running");
+  running.members().erase(
+      std::remove_if(running.members().begin(), running.members().end(),
+                     [](const auto& member) { return member.first == "artifacts"; }),
+      running.members().end());
   running.set("saves", Json::array({"plan.md"}));
   folder.write("out/result.json", write_json(running));
 
   const ProgramEnd end = folder.run({"--fresh"});
 
   BOOST_TEST(end.status == 0, end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_run_left_that_was_killed_before_its_first_record_is_known) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const std::string running =
+      write_json(Json::object({{"status", "running"},
+                               {"version", 1},
+                               {"sortie", folder.result().string_at("sortie")},
+                               {"run_id", folder.result().string_at("run_id")}}));
+  const struct {
+    const char* name;
+    std::vector<std::pair<std::string, std::string>> files;
+    int status;
+  } rows[] = {
+      {"before its id", {{".lock", ""}}, 0},
+      {"before its result", {{".lock", "12"}, {".sortie-0123456789abcdef.tmp", "{"}}, 0},
+      {"before its transcript", {{".lock", "12"}, {"result.json", running}, {"state/a", "x"}}, 2},
+      {"in its first record",
+       {{"result.json", running}, {"transcript.jsonl", "{\"seq\":0,\"t"}, {"state/a", "x"}},
+       2},
+  };
+  for (const auto& row : rows) {
+    const std::string out = folder.path(row.name).string();
+    for (const auto& [name, content] : row.files)
+      folder.write(std::string(row.name) + "/" + name, content);
+    const ProgramEnd plain = run_program(folder.plain_start({"--out", out}));
+    BOOST_TEST(plain.status == row.status, row.name << ": " << plain.errors);
+    if (row.status == 2)
+      BOOST_TEST(says(plain, "holds an unfinished run"), row.name << ": " << plain.errors);
+    BOOST_TEST(run_program(folder.plain_start({"--out", out, "--fresh"})).status == 0, row.name);
+    BOOST_TEST(!fs::exists(folder.path(row.name) / "state"), row.name);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_previous_folder_that_is_no_runs_is_not_removed) {

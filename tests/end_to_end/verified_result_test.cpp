@@ -92,6 +92,19 @@ BOOST_AUTO_TEST_CASE(a_result_that_is_missing_or_no_file_is_named) {
   BOOST_TEST(verify(folder.out()).status == 8);
 }
 
+BOOST_AUTO_TEST_CASE(a_result_that_says_running_beside_the_runs_end_is_refused) {
+  const FinishedRun folder;
+  BOOST_REQUIRE(folder.run().status == 0);
+  Json result = folder.result();
+  result.set("status", "running");
+  write_file(folder.out() / "result.json", write_json_pretty(result));
+
+  const ProgramEnd end = verify(folder.out());
+
+  BOOST_TEST(end.status == 8);
+  BOOST_TEST(end.errors.find("result.json") != std::string::npos, end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(the_results_of_runs_of_all_kinds_fit) {
   const struct {
     const char* name;
@@ -130,6 +143,14 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_compared_too) {
   cassette.shell({"sh", "-c", "echo x > a.bin"}).next().message("done");
   folder.write_task(cassette, "policy: auto\nverify: {commands: ['true'], rounds: 1}\n");
   BOOST_REQUIRE(folder.run().status == 1);
+  BOOST_TEST(verify(folder.out()).status == 0);
+
+  folder.write("out/kept/b/more", "x");
+  BOOST_TEST(verify(folder.out()).errors.find("kept/b/more was added") != std::string::npos);
+  fs::remove_all(folder.out() / "kept/b");
+  folder.write("out/blobs/sha256-0", "x");
+  BOOST_TEST(verify(folder.out()).errors.find("blobs/sha256-0 was added") != std::string::npos);
+  fs::remove_all(folder.out() / "blobs/sha256-0");
   BOOST_TEST(verify(folder.out()).status == 0);
 
   write_file(folder.out() / "kept/a.bin", "y\n");

@@ -194,6 +194,24 @@ BOOST_AUTO_TEST_CASE(a_blob_that_differs_is_found) {
   BOOST_TEST(has(verify_run(folder.path()).problem, "is missing"));
 }
 
+BOOST_AUTO_TEST_CASE(a_blob_that_no_record_names_is_found) {
+  TemporaryFolder folder;
+  Lines lines = sample_lines();
+  write_file(folder / kTranscriptName, joined(lines));
+  BOOST_REQUIRE(verify_run(folder.path()).problem.find("blobs/") == std::string::npos);
+  const std::string right = "sha256-" + sha256_hex("late");
+  std::filesystem::create_directories(folder / "blobs");
+  write_file(folder / "blobs" / right, "late");
+  BOOST_TEST(has(verify_run(folder.path()).problem, "blobs/" + right + " was added"));
+
+  // As a run leaves it that was killed between a blob and its record.
+  lines.pop_back();
+  write_file(folder / kTranscriptName, joined(lines));
+  BOOST_TEST(verify_run(folder.path()).problem == "");
+  write_file(folder / "blobs" / right, "other");
+  BOOST_TEST(has(verify_run(folder.path()).problem, "is not what its name says"));
+}
+
 BOOST_AUTO_TEST_CASE(hostile_lines_are_refused_without_harm) {
   const std::string before =
       R"({"seq":0,"ts":"2026-11-21T03:14:15.926Z","type":"run.started","turn":0,"prev":")" +
@@ -260,8 +278,20 @@ BOOST_AUTO_TEST_CASE(a_cut_off_end_beside_a_success_is_a_problem) {
   BOOST_TEST(has(verify_run(folder.path()).problem, "changes.diff is there"));
 
   std::filesystem::remove(folder / "changes.diff");
-  write_file(folder / "result.json", R"({"status": "running"})");
-  BOOST_TEST(verify_run(folder.path()).ok);
+  const Json started = parse_record(lines[0]).data;
+  Json running = Json::object({{"status", "running"},
+                               {"sortie", started.string_at("sortie")},
+                               {"run_id", started.string_at("run_id")}});
+  const auto problem = [&](const Json& result) {
+    write_file(folder / "result.json", write_json(result));
+    return verify_run(folder.path()).problem;
+  };
+  BOOST_TEST(problem(running) == "");
+  running.set("verified", true);
+  BOOST_TEST(has(problem(running), "result.json says success"));
+  running.set("verified", false);
+  BOOST_TEST(has(problem(running), "has 'verified', which only a run that ended knows"));
+  BOOST_TEST(has(problem(Json::object({{"status", "running"}})), "result.json is of run ''"));
   write_file(folder / "result.json", R"({"status": "success"})");
   BOOST_TEST(has(verify_run(folder.path()).problem, "result.json says success"));
 }
