@@ -1,6 +1,7 @@
 #include "app/kept_files.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
@@ -18,8 +19,14 @@ constexpr std::size_t kMostFiles = 10'000;
 /// Takes one path after the other, as long as there is room.
 class Keeping {
  public:
-  Keeping(fs::path folder, const Files& view, const Redactor& redactor)
-      : folder_(std::move(folder)), view_(view), redactor_(redactor) {}
+  /// @param name_of  the name that a path is kept under
+  Keeping(fs::path folder, const Files& view, const Redactor& redactor, KeptFiles kept = {},
+          std::function<std::string(const std::string&)> name_of = {})
+      : folder_(std::move(folder)),
+        view_(view),
+        redactor_(redactor),
+        kept_(std::move(kept)),
+        name_of_(std::move(name_of)) {}
 
   void keep(const std::string& path, int depth = 0) {
     try {
@@ -46,17 +53,18 @@ class Keeping {
   }
 
   void write(const std::string& path, const std::string& content) {
-    if (bytes_ + content.size() > kMostBytes || kept_.digests.size() >= kMostFiles)
+    if (kept_.bytes + content.size() > kMostBytes || kept_.digests.size() >= kMostFiles)
       return refuse(path, "there is no room for it");
     if (!redactor_.find(content).empty() || !redactor_.find(path).empty())
       return refuse(path, "it holds a secret");
-    const fs::path target = folder_ / path;
+    const std::string name = name_of_ ? name_of_(path) : path;
+    const fs::path target = folder_ / name;
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     if (error) return refuse(path, error.message());
     write_file(target, content);
-    bytes_ += content.size();
-    kept_.digests[path] = "sha256:" + sha256_hex(content);
+    kept_.bytes += content.size();
+    kept_.digests[name] = "sha256:" + sha256_hex(content);
   }
 
   void refuse(const std::string& path, const std::string& why) {
@@ -66,9 +74,19 @@ class Keeping {
   const fs::path folder_;
   const Files& view_;
   const Redactor& redactor_;
-  std::uint64_t bytes_ = 0;
   KeptFiles kept_;
+  const std::function<std::string(const std::string&)> name_of_;
 };
+
+constexpr const char* kTaken = ".taken";
+
+/// "a/.git/b" → "a/.git.taken/b".
+std::string without_repositories(const fs::path& path) {
+  fs::path name;
+  for (const auto& part : path)
+    name /= in_git_folder(part.string()) ? part.string() + kTaken : part.string();
+  return name.string();
+}
 
 }  // namespace
 
@@ -78,6 +96,20 @@ KeptFiles keep_files(const fs::path& out, const Files& view, const std::vector<s
   for (const std::string& path : paths)
     if (!in_git_folder(path)) keeping.keep(path);
   return keeping.take();
+}
+
+void keep_taken(const fs::path& out, const Files& view, const std::string& path,
+                const Redactor& redactor, KeptFiles& kept) {
+  const fs::path folder = out / kKeptFolder;
+  std::string top = path + kTaken;
+  for (int i = 2; fs::exists(fs::symlink_status(folder / top)); ++i)
+    top = path + kTaken + '.' + std::to_string(i);
+  const auto name_of = [&](const std::string& one) {
+    return without_repositories(top + one.substr(path.size()));
+  };
+  Keeping keeping(folder, view, redactor, std::move(kept), name_of);
+  keeping.keep(path);
+  kept = keeping.take();
 }
 
 }  // namespace sortie

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@ inline constexpr const char* kKeptFolder = "kept";
 struct KeptFiles {
   std::map<std::string, std::string> digests;  ///< path in the workspace → "sha256:…"
   std::vector<std::string> not_kept;           ///< "PATH: why"
+  std::uint64_t bytes = 0;                     ///< of all of them
 };
 
 /// Writes changed files that no diff holds to FOLDER/kept, under their own paths: a link as a file
@@ -25,5 +27,11 @@ struct KeptFiles {
 /// @param paths  relative to the workspace
 KeptFiles keep_files(const std::filesystem::path& out, const Files& view,
                      const std::vector<std::string>& paths, const Redactor& redactor);
+
+/// Adds what stands at a path that is about to be taken away, as FOLDER/kept/PATH.taken; a `.git`
+/// in it gets that ending too, so that no git command takes it for a repository.
+/// @param kept  what was kept so far, by name in FOLDER/kept; of it all the bounds hold
+void keep_taken(const std::filesystem::path& out, const Files& view, const std::string& path,
+                const Redactor& redactor, KeptFiles& kept);
 
 }  // namespace sortie

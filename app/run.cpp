@@ -9,7 +9,6 @@
 #include "app/carry_over.h"
 #include "app/failure.h"
 #include "app/flag_outputs.h"
-#include "app/leaks.h"
 #include "app/mcp_servers.h"
 #include "app/provider_choice.h"
 #include "app/run_steps.h"
@@ -401,54 +400,16 @@ void Run::undo_made_paths() {
 void Run::tell_made_paths() {
   MadePaths* made = confinement_->made_paths();
   if (made == nullptr) return;
+  made->keep_by([this](const std::filesystem::path& path) {
+    keep_taken(out_.path(), confinement_->view(), path.string(), redactor_, taken_);
+    result_.kept = taken_.digests;
+    return MadePaths::Kept::copied;
+  });
   made->tell([this](const std::vector<std::string>& paths) {
     std::string names;
     for (const auto& path : paths) names += (names.empty() ? "" : ", ") + path;
     events_.on(check_hit_event(events_.turn(), "protected_path_made", names, ""));
   });
-}
-
-/// What must hold of a diff before it may be called a success.
-void Run::check_diff() {
-  for (const auto& file : diff_->files) {
-    for (const auto& path : {file.path, file.old_path}) {
-      if (!path.empty() && confinement_->engine().is_protected(path))
-        throw RunEnds{ExitCode::integrity, "the protected path " + path + " was changed"};
-    }
-  }
-  check_leaks();
-}
-
-/// What must not leave with the diff or the message; by the policy it ends the run or is only told.
-void Run::check_leaks() {
-  // A diff's paths begin at the repository's toplevel.
-  const auto prefix = git_.toplevel.empty() ? std::filesystem::path(".")
-                                            : inputs_.workspace.lexically_relative(git_.toplevel);
-  const auto content = [&](const std::string& path) -> std::optional<std::string> {
-    return confinement_->view().read(std::filesystem::path(path).lexically_relative(prefix));
-  };
-  const auto leaks = find_leaks(redactor_, diff_->text, content);
-  leaks_in_binary_ =
-      std::any_of(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.in_binary; });
-  std::vector<std::string> found;
-  for (const auto kind : {Leak::Kind::value, Leak::Kind::marker})
-    if (const std::string leak = describe_leaks(leaks, kind); !leak.empty())
-      found.push_back("the diff holds " + leak);
-  if (agent_)
-    if (const auto name = redactor_.find(agent_->loop().last_message()); !name.empty())
-      found.push_back("the final message holds the value of " + name);
-  if (const auto shape = describe_leaks(leaks, Leak::Kind::shape); !shape.empty())
-    result_.warnings.push_back("the diff adds " + shape);
-  if (found.empty()) return;
-  if (inputs_.policy.on_leak == OnLeak::fail) {
-    std::string reason = found.front();
-    for (std::size_t i = 1; i < found.size(); ++i) reason += "; " + found[i];
-    throw RunEnds{ExitCode::leak, reason};
-  }
-  for (const std::string& leak : found) {
-    result_.warnings.push_back("LEAK: " + leak);
-    progress_->say("WARNING: LEAK: " + leak);
-  }
 }
 
 /// What a later run should know, in the model's own words. The work is done: what goes wrong here

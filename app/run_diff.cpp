@@ -74,7 +74,7 @@ std::vector<std::string> Run::undiffed_paths() const {
 void Run::keep_undiffed() {
   if (!diff_ && !diff_failed_) return;
   const KeptFiles kept = keep_files(out_.path(), confinement_->view(), undiffed_paths(), redactor_);
-  result_.kept = kept.digests;
+  result_.kept.insert(kept.digests.begin(), kept.digests.end());
   if (!kept.not_kept.empty())
     result_.warnings.push_back("not kept in " + std::string(kKeptFolder) +
                                "/: " + some_of(kept.not_kept));

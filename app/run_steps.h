@@ -15,6 +15,7 @@
 #include "app/event_writer.h"
 #include "app/events_jsonl.h"
 #include "app/inputs.h"
+#include "app/kept_files.h"
 #include "app/models.h"
 #include "app/options.h"
 #include "app/output_folder.h"
@@ -94,6 +95,8 @@ class Run {
   [[noreturn]] void end_by_time(const std::string& doing);
   ChangedState state_of_tree();
   void undo_made_paths();
+  void check_taken() const;
+  void check_links() const;
   void tell_made_paths();
   void check_diff();
   void check_leaks();
@@ -167,6 +170,7 @@ class Run {
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
   std::optional<ChangedState> verified_state_;  ///< what the last verification has passed
+  KeptFiles taken_;                             ///< what stood under protected names that were made
   std::set<std::string> made_by_verification_;  ///< paths that no call of the agent made
   bool leaks_in_binary_ = false;
   std::filesystem::path notes_file_;  ///< of context.carry_over; "" for none

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -165,31 +166,53 @@ class Covers {
   }
 
   void protect_one(const fs::path& path) {
-    const fs::path place = root_ / path;
-    switch (look(place)) {
+    const fs::path place = real_path(path);
+    if (place.empty()) return;
+    switch (look(root_ / place)) {
       case Found::nothing:
-        return;  // nothing to mount on: MadePaths takes away what is made there
       case Found::link:
-        return protect_target(path);
+        return;  // nothing to mount on: MadePaths and the check of the diff see to it
       case Found::folder:
       case Found::file:
-        if (pin_parents(path)) bind_onto_itself(place, Access::read_only);
+        if (pin_parents(place)) bind_onto_itself(root_ / place, Access::read_only);
         return;
     }
   }
 
-  /// A link can't be mounted on: what it leads to inside the workspace is protected, the link
-  /// itself by the check of the diff.
-  void protect_target(const fs::path& path) {
-    view_.notes.push_back("protect: " + path.string() +
-                          " is a link: its target is protected, the link itself is checked after "
-                          "the run");
-    std::error_code error;
-    fs::path target = fs::read_symlink(root_ / path, error);
-    if (error || target.is_absolute()) return;
-    target = tidy((path.parent_path() / target).string());
-    const Found found = target.empty() ? Found::nothing : look(root_ / target);
-    if (found == Found::file || found == Found::folder) protect_one(target);
+  /// A link can't be mounted on: what it leads to inside the workspace is protected, the links on
+  /// the way by the check of what the name leads to at the end.
+  /// @return  without links, however many lead there; "" where they lead out, or round in circles
+  fs::path real_path(const fs::path& path) {
+    constexpr int kMostLinks = 40;  // as path_resolution(7)
+    fs::path real;
+    std::deque<fs::path> rest(path.begin(), path.end());
+    for (int links = 0; !rest.empty();) {
+      const fs::path part = rest.front();
+      rest.pop_front();
+      if (part.empty() || part == ".") continue;
+      if (part == "..") {
+        if (real.empty()) return {};
+        real = real.parent_path();
+        continue;
+      }
+      real /= part;
+      if (look(root_ / real) != Found::link) continue;
+      if (links == 0)
+        view_.notes.push_back("protect: " + path.string() +
+                              " is a link, or lies behind one: its target is protected, the link "
+                              "itself is checked after the run");
+      std::error_code error;
+      fs::path target = fs::read_symlink(root_ / real, error);
+      if (error || ++links > kMostLinks) return {};
+      real = real.parent_path();
+      if (target.is_absolute()) {
+        target = target.lexically_normal().lexically_relative(workspace_root(profile_));
+        if (target.empty() || *target.begin() == "..") return {};
+        real.clear();
+      }
+      rest.insert(rest.begin(), target.begin(), target.end());
+    }
+    return real;
   }
 
   /// Makes the folders above a mount, which could be renamed with it, mounts themselves.

@@ -96,6 +96,96 @@ BOOST_AUTO_TEST_CASE(a_protected_name_that_a_command_makes_is_removed_told_and_o
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_file_moved_under_a_protected_name_is_kept_and_its_loss_is_no_success) {
+  for (const Caller& caller : callers()) {
+    for (const char* isolation : {"overlay", "copy"}) {
+      for (const bool comes_back : {false, true}) {
+        BOOST_TEST_CONTEXT(caller.name << ", " << isolation << ", " << comes_back) {
+          const RunFolder folder;
+          folder.write("work/CONTRIBUTING.md", "how to\n");
+          folder.write("work/src/a.c", "int a;\n");
+          folder.commit_workspace();
+          folder.write_task(
+              CassetteWriter()
+                  .shell({"sh", "-c", "mv CONTRIBUTING.md AGENTS.md; mv src .GitHub; echo b > b"})
+                  .next()
+                  .shell({"sh", "-c",
+                          comes_back ? "mkdir src; echo 'int a;' > src/a.c;"
+                                       "echo 'how to' > CONTRIBUTING.md"
+                                     : "true"})
+                  .next()
+                  .message("done"),
+              "policy: auto\n");
+
+          const ProgramEnd end = folder.run_as(caller, folder.start({"--isolation", isolation}));
+
+          BOOST_TEST(end.status == (comes_back ? 0 : 8), end.errors);
+          BOOST_TEST(folder.artifact("kept/AGENTS.md.taken") == "how to\n");
+          BOOST_TEST(folder.artifact("kept/.GitHub.taken/a.c") == "int a;\n");
+          BOOST_TEST(has(write_json(folder.result()["kept"]), "AGENTS.md.taken"));
+          if (!comes_back)
+            BOOST_TEST(has(folder.result().string_at("reason"), "kept/"), end.errors);
+        }
+      }
+    }
+  }
+}
+
+struct LinkRow {
+  const char* given;   ///< made in the workspace before
+  const char* script;  ///< what the agent runs
+  int status;
+};
+
+/// Protected are AGENTS.md, Jenkinsfile, ci/deploy.yml and .circleci/config.yml.
+constexpr LinkRow kLinkRows[] = {
+    {"true", "mkdir evil; echo x > evil/config.yml; ln -s evil .circleci", 8},
+    {"true", "mkdir evil; echo x > evil/config.yml; ln -s evil .CircleCI", 8},
+    {"mkdir ci; echo a > ci/deploy.yml", "mkdir e2; echo x > e2/deploy.yml; mv ci c; ln -s e2 ci",
+     -1},
+    {"mkdir real; echo a > real/deploy.yml; ln -s real ci",
+     "mkdir e2; echo x > e2/deploy.yml; rm ci; ln -s e2 ci", 8},
+    {"mkdir real; echo a > real/deploy.yml; ln -s real ci", "mv real r; mkdir real; echo x > b",
+     -1},
+    {"mkdir docs; echo a > docs/a.md; ln -s docs/a.md l2; ln -s l2 AGENTS.md",
+     "echo x > docs/a.md || echo x > b; echo y > c", 0},
+    {"mkdir docs; echo a > docs/a.md; ln -s docs/a.md l2; ln -s l2 AGENTS.md",
+     "echo x > docs/b.md; ln -sf docs/b.md l2", 8},
+    {"mkdir docs; echo a > docs/a.md; ln -s $PWD/docs/a.md AGENTS.md",
+     "echo x > docs/a.md || echo x > b; echo y > c", 0},
+    {"ln -s nowhere.md Jenkinsfile", "echo x > nowhere.md", 8},
+    {"ln -s nowhere.md Jenkinsfile; ln -s $PWD/docs AGENTS.md; mkdir docs; echo a > docs/a",
+     "echo x > b", 0},
+};
+
+BOOST_AUTO_TEST_CASE(what_a_protected_name_leads_to_through_links_stays_what_it_was) {
+  for (const Caller& caller : all_callers()) {
+    for (const LinkRow& row : kLinkRows) {
+      BOOST_TEST_CONTEXT(caller.name << ": " << row.given << ": " << row.script) {
+        const RunFolder folder;
+        folder.write("work/a.txt", "a\n");
+        BOOST_REQUIRE(
+            run_program({.argv = {"sh", "-c", row.given}, .folder = folder.workspace()}).status ==
+            0);
+        folder.commit_workspace();
+        folder.write("policy.yaml",
+                     "version: 1\nextends: [auto]\npaths: {protect: [AGENTS.md, Jenkinsfile, "
+                     "ci/deploy.yml, .circleci/config.yml]}\n");
+        folder.write_task(CassetteWriter().shell({"sh", "-c", row.script}).next().message("done"),
+                          "policy: policy.yaml\nexpect: {changes: any}\n");
+
+        const ProgramEnd end = folder.run_as(caller);
+
+        const std::string diff = end.status == 0 ? folder.artifact("changes.diff") : "";
+        if (row.status == 8) BOOST_TEST(end.status == 8, end.errors);
+        if (row.status == 0 && caller.namespaces) BOOST_TEST(end.status == 0, end.errors);
+        for (const char* name : {"docs/a.md", "ci/deploy.yml", "real/deploy.yml", "nowhere.md"})
+          BOOST_TEST(!has(diff, name), diff);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_repository_that_a_session_makes_serves_no_other_command_or_tool) {
   for (const Caller& caller : callers()) {
     BOOST_TEST_CONTEXT(caller.name) {
