@@ -16,32 +16,38 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostHiddenPlaces = 4'000;
 
+/// Without those of the machine, which are hidden wherever they stand.
+std::vector<std::string> relative_globs(const std::vector<std::string>& hide,
+                                        const std::string& above) {
+  std::vector<std::string> globs;
+  for (const std::string& glob : hide)
+    if (!glob.starts_with('/') && !glob.starts_with('~')) globs.push_back(above + glob);
+  return globs;
+}
+
 /// What paths.hide names: in the workspace relative to it, around it in each folder.
 class HidePatterns {
  public:
-  explicit HidePatterns(const GitViewInputs& inputs) : workspace_(inputs.workspace.string()) {
-    for (const std::string& glob : inputs.hide) {
-      if (glob.starts_with('/') || glob.starts_with('~')) continue;  // hidden wherever it stands
-      inside_.push_back(Pattern::path_glob(glob, LetterCase::ignored));
-      around_.push_back(Pattern::path_glob("**/" + glob, LetterCase::ignored));
-    }
-  }
+  explicit HidePatterns(const GitViewInputs& inputs)
+      : workspace_(inputs.workspace.string()),
+        inside_(Pattern::path_globs(relative_globs(inputs.hide, ""), LetterCase::ignored)),
+        around_(Pattern::path_globs(relative_globs(inputs.hide, "**/"), LetterCase::ignored)) {}
 
   /// @param toplevel  of the working tree that is looked through
   /// @param path      absolute, below it
   bool hides(const fs::path& toplevel, const std::string& path) const {
     if (path == workspace_) return false;
     if (path.starts_with(workspace_ + '/'))
-      return any_matches(inside_, std::string_view(path).substr(workspace_.size() + 1));
+      return inside_.matches(std::string_view(path).substr(workspace_.size() + 1));
     const std::string below = path.substr(toplevel.native().size() + 1);
-    return any_matches(around_, below) && !workspace_.starts_with(path + '/') &&
+    return around_.matches(below) && !workspace_.starts_with(path + '/') &&
            !git_tracks(toplevel, below);
   }
 
  private:
   std::string workspace_;
-  std::vector<Pattern> inside_;
-  std::vector<Pattern> around_;
+  Pattern inside_;
+  Pattern around_;
 };
 
 /// Adds what was found, each to where it belongs.

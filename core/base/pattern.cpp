@@ -120,9 +120,18 @@ Pattern Pattern::word_glob(std::string_view glob, LetterCase letters) {
 }
 
 Pattern Pattern::path_glob(std::string_view glob, LetterCase letters) {
-  while (glob.substr(0, 2) == "./") glob.remove_prefix(2);
-  while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
-  return Pattern("(?:" + glob_expression(glob, Span::folder) + ")(?:/.*)?", letters, false);
+  return path_globs({std::string(glob)}, letters);
+}
+
+Pattern Pattern::path_globs(const std::vector<std::string>& globs, LetterCase letters) {
+  std::string expression;
+  for (std::string_view glob : globs) {
+    while (glob.substr(0, 2) == "./") glob.remove_prefix(2);
+    while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
+    expression += (expression.empty() ? "" : "|") + glob_expression(glob, Span::folder);
+  }
+  if (globs.empty()) return Pattern("[^\\x00-\\xff]", letters, false);
+  return Pattern("(?:" + expression + ")(?:/.*)?", letters, false);
 }
 
 bool Pattern::matches(std::string_view text) const {

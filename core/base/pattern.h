@@ -52,6 +52,10 @@ class Pattern {
   /// matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading "./" and
   /// a trailing "/" mean nothing.
   static Pattern path_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
+  /// One that matches what any of the globs does: many names cost as much as for a single glob. No
+  /// glob matches nothing.
+  static Pattern path_globs(const std::vector<std::string>& globs,
+                            LetterCase letters = LetterCase::exact);
 
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

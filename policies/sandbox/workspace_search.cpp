@@ -135,9 +135,7 @@ std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std
   *complete = true;
   std::vector<fs::path> found;
   if (globs.empty()) return found;
-  std::vector<Pattern> patterns;
-  for (const auto& glob : globs) patterns.push_back(Pattern::path_glob(glob, LetterCase::ignored));
-
+  const Pattern pattern = Pattern::path_globs(globs, LetterCase::ignored);
   std::size_t entries = 0;
   std::vector<fs::path> level = {""};
   for (std::size_t depth = 0; depth < reach.levels && !level.empty(); ++depth) {
@@ -153,7 +151,7 @@ std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std
         }
         const fs::path path = place / entry->d_name;
         const bool counts = entry->d_type != DT_LNK || reach.links == SearchReach::Links::found;
-        if (counts && any_matches(patterns, path.native())) {
+        if (counts && pattern.matches(path.native())) {
           found.push_back(path);
         } else if (is_folder(open, entry) && !is_passed_over(entry->d_name, reach)) {
           next.push_back(path);
