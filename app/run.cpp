@@ -168,11 +168,19 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
       confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
 }
 
+namespace {
+
+/// What the end of a run takes fits into it; who needs longer is blocked.
+constexpr std::chrono::seconds kMostOverTime{60};
+
+}  // namespace
+
 void Run::start_record() {
   // Before a key is in our memory: no process of this user may trace us or read /proc/PID/environ
   // and mem from here on, and no core file is written (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
+  signals_->end_at(budget_.deadline() + kMostOverTime);
   take_credentials();
   learn_secrets();
   transcript_ = std::make_unique<Transcript>(out_.path(), clock_, inputs_.policy.limits.transcript);

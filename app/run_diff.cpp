@@ -45,11 +45,14 @@ void Run::make_result_diff(const Pace& pace, bool renames) {
 
 /// Of a run that failed. Its time may be over: what the diff takes has a limit of its own.
 void Run::make_partial_diff() {
-  constexpr auto kLimit = 30s;
-  const auto deadline = clock_.steady() + kLimit;
+  // Once a signal came, the process has 30 s to end in.
+  const auto limit = stop().stop_requested() ? 15s : 30s;
+  const auto deadline = clock_.steady() + limit;
   const auto pace = [&] {
     if (clock_.steady() >= deadline)
-      throw Error("partial.diff was not done within 30 s, and is not written", ExitCode::budget);
+      throw Error("partial.diff was not done within " + std::to_string(limit.count()) +
+                      " s, and is not written",
+                  ExitCode::budget);
   };
   make_result_diff(pace, !budget_.time_up());
 }

@@ -79,6 +79,7 @@ ExitCode Run::end() {
     for (auto& warning : diff_warnings(*diff_, made_by_verification_))
       result_.warnings.push_back(std::move(warning));
   for (auto& warning : tally_.warnings()) result_.warnings.push_back(std::move(warning));
+  if (signals_) signals_->never_end();  // whoever takes the outputs has a time of his own
   finish([this] { write_artifacts(); });
   write_notes();
   result_.duration = budget_.time_used();

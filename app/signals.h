@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <stop_token>
 #include <thread>
 
@@ -13,7 +14,8 @@ namespace sortie {
 void set_up_signals() noexcept;
 
 /// From here on a signal to stop waits for Signals to be made: what it would end half-way is under
-/// way.
+/// way. Where that takes longer than 5 s from the signal on, the process ends at once with 130 or
+/// 143: it may be blocked in a library. SIGALRM is used for that; it comes once a second.
 class HeldSignals {
  public:
   HeldSignals() noexcept;
@@ -26,9 +28,14 @@ class HeldSignals {
 /// that no system call of theirs is interrupted; a thread of its own waits for them. Make it after
 /// the keeper was forked: that needs a process with a single thread. One that came while they were
 /// held is a stop request from the start.
+///
+/// A process that has not ended 30 s after the stop request is ended at once, with the same code:
+/// it may be blocked in a library, where no stop request is heard.
 class Signals {
  public:
-  Signals();
+  static constexpr std::chrono::seconds kPatience{30};
+
+  explicit Signals(std::chrono::milliseconds patience = kPatience);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
   ~Signals();
@@ -36,10 +43,20 @@ class Signals {
   std::stop_token token() const noexcept { return stop_.get_token(); }
   /// The signal that asked to stop, 0 for none.
   int received() const noexcept { return received_.load(); }
+  /// The process ends at once at this time, with ExitCode::budget; in place of what was said
+  /// before.
+  void end_at(std::chrono::steady_clock::time_point when) noexcept;
+  void never_end() noexcept { end_at(std::chrono::steady_clock::time_point::max()); }
 
  private:
   void wait();
+  std::chrono::steady_clock::time_point next_end() const noexcept;
 
+  const std::chrono::milliseconds patience_;
+  std::atomic<std::chrono::steady_clock::time_point> stop_ends_{
+      std::chrono::steady_clock::time_point::max()};
+  std::atomic<std::chrono::steady_clock::time_point> ends_{
+      std::chrono::steady_clock::time_point::max()};
   std::stop_source stop_;
   std::atomic<int> received_{0};
   std::atomic<bool> done_{false};
