@@ -1,8 +1,11 @@
 #include "core/workspace/git_place.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -201,7 +204,11 @@ class Look {
     check_wait(entry);
     const fs::path folder = folder_at(entry);
     if (folder.empty() || !seen_.emplace(folder, asks).second) return;
-    each(folder, [&](const fs::directory_entry& below) { check(below, asks); });
+    const auto go_on = [&](const fs::directory_entry& below) { check(below, asks); };
+    if (asks == Asks::for_links)
+      each(folder, go_on);
+    else
+      each_odd(folder, go_on);
   }
 
   /// The folder that the entry is or, within the region, leads to; else "".
@@ -217,13 +224,36 @@ class Look {
   void each(const fs::path& folder, Use use) {
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      if (++count_ > kMostRepositoryEntries)
-        throw Refusal{path_text(folder) +
-                      " holds too many files to look at each of them; `git gc` packs them"};
+      count(folder);
       use(*at);
     }
-    // What can't be listed may yet be opened by its name.
-    if (error && ::access(folder.c_str(), X_OK) == 0)
+    if (error) refuse_unlisted(folder, error);
+  }
+
+  /// All but regular files, of which there may be tens of thousands: they cost nothing but their
+  /// place in the list.
+  template <typename Use>
+  void each_odd(const fs::path& folder, Use use) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), ::closedir);
+    if (!list) return refuse_unlisted(folder, std::error_code(errno, std::generic_category()));
+    while (const dirent* const entry = ::readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      count(folder);
+      std::error_code unknown;
+      if (entry->d_type != DT_REG) use(fs::directory_entry(folder / name, unknown));
+    }
+  }
+
+  void count(const fs::path& folder) {
+    if (++count_ > kMostRepositoryEntries)
+      throw Refusal{path_text(folder) +
+                    " holds too many files to look at each of them; `git gc` packs them"};
+  }
+
+  /// What can't be listed may yet be opened by its name.
+  static void refuse_unlisted(const fs::path& folder, const std::error_code& error) {
+    if (::access(folder.c_str(), X_OK) == 0)
       throw Refusal{path_text(folder) + ": " + error.message()};
   }
 
