@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/ascii.h"
+
 namespace sortie {
 namespace {
 
@@ -43,12 +45,14 @@ FieldValue tools_value(StageDraft& draft) {
   return value;
 }
 
-/// What sortie itself writes into the output folder.
+/// What sortie itself writes into the output folder, in any case: some disks know no case.
 bool is_artifact(const std::string& name) {
-  const auto is = [&](const char* one) { return name == one; };
+  const std::string lower = ascii_lower(name);
+  const auto is = [&](const char* one) { return lower == one; };
   constexpr const char* kArtifacts[] = {"result.json",
                                         "transcript.jsonl",
                                         "blobs",
+                                        "kept",
                                         "changes.diff",
                                         "partial.diff",
                                         "last-message.txt",
@@ -66,7 +70,7 @@ bool is_artifact(const std::string& name) {
                                         "junit.xml",
                                         "results.sarif"};
   return std::any_of(std::begin(kArtifacts), std::end(kArtifacts), is) ||
-         name.starts_with("attempt-");
+         lower.starts_with("attempt-") || lower.starts_with('.') || lower.ends_with(".tmp");
 }
 
 FieldValue save_value(StageDraft& draft) {
@@ -180,7 +184,7 @@ FieldValue stages_value(TaskDraft& draft) {
               if (!stage.stage.name.empty() && std::any_of(stages.begin(), stages.end(), same))
                 findings.error(item.place, "two stages are called '" + stage.stage.name + "'");
               const auto saves = [&](const TaskStage& other) {
-                return other.save == stage.stage.save;
+                return ascii_lower(other.save) == ascii_lower(stage.stage.save);
               };
               if (!stage.stage.save.empty() && std::any_of(stages.begin(), stages.end(), saves))
                 findings.error(stage.place.save, "two stages save '" + stage.stage.save + "'");
