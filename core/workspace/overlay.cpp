@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/workspace/manifest.h"
+#include "core/workspace/overlay_origin.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -43,6 +46,7 @@ class UpperWalk {
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "",
            {true, true, written_since("")}, 0);
+    explain_origins();
     std::sort(changes_.begin(), changes_.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });
     return std::move(changes_);
@@ -89,7 +93,7 @@ class UpperWalk {
              depth + 1);
     } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
       if (lower_folder) gone(path, Kind::folder);
-      file(path, lower, above.written);
+      file(path, lower, above);
     } else if (lower) {
       gone(path, lower->kind);  // a whiteout; or a pipe or socket, which are no part of a tree
     } else if (S_ISCHR(entry.status.st_mode) && entry.status.st_rdev == 0) {
@@ -98,13 +102,32 @@ class UpperWalk {
     }
   }
 
-  void file(const std::string& path, const std::optional<FileStatus>& lower, bool written) {
+  void file(const std::string& path, const std::optional<FileStatus>& lower, const Under& above) {
     const bool was = lower && (lower->kind == Kind::file || lower->kind == Kind::symlink);
-    if (!was) {
-      changes_.push_back(
-          {path, ChangedPath::Kind::added, !lower && written ? Own::perhaps_gone : Own::as_it_was});
-    } else if (!same(path, *lower)) {
-      changes_.push_back({path, ChangedPath::Kind::modified, own(path)});
+    if (was) {
+      if (!same(path, *lower)) changes_.push_back({path, ChangedPath::Kind::modified, own(path)});
+      return;
+    }
+    const bool perhaps = !lower && above.written;
+    changes_.push_back(
+        {path, ChangedPath::Kind::added, perhaps ? Own::perhaps_gone : Own::as_it_was});
+    if (!perhaps) return;
+    const OverlayOrigin origin = origin_of(plan_.upper / path);
+    if (origin.copied) copied_[path] = origin.handle;
+  }
+
+  /// A copy of a file that is not there stands where the user's own was, unless the run moved it
+  /// there: then the file that it was copied from still is where it was, and the run removed it.
+  void explain_origins() {
+    if (copied_.empty()) return;
+    std::set<std::string> removed;
+    for (const ChangedPath& change : changes_)
+      if (change.kind == ChangedPath::Kind::deleted || change.kind == ChangedPath::Kind::modified)
+        removed.insert(handle_of(start_.root(), change.path));
+    removed.erase("");
+    for (ChangedPath& change : changes_) {
+      const auto copy = copied_.find(change.path);
+      if (copy != copied_.end() && removed.count(copy->second) == 0) change.own = Own::changed;
     }
   }
 
@@ -116,8 +139,27 @@ class UpperWalk {
     return ::fstatat(start_.root(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            stamp_of(status).ctime > began_;
   }
-  Own own(const std::string& path) const {
-    return written_since(path) ? Own::changed : Own::as_it_was;
+  /// Whether another folder may have been put in the place of the user's own: that writes to it
+  /// (rename(2) moves its ctime on) and to the one above, as does work in both. Where the run wrote
+  /// below it, the kernel kept which one that was.
+  bool moved_since(const std::string& path) const {
+    const fs::path above = fs::path(path).parent_path();
+    if (written_since(path) && written_since(above.native())) return true;
+    const std::string origin = origin_of(plan_.upper / path).handle;
+    if (origin.empty()) return false;
+    const std::string now = handle_of(start_.root(), path);
+    return !now.empty() && now != origin;
+  }
+  /// The same of any folder above a path; each is asked about once.
+  bool moved_above(const std::string& path) {
+    const std::string folder = fs::path(path).parent_path().native();
+    if (folder.empty()) return false;
+    if (const auto known = moved_.find(folder); known != moved_.end()) return known->second;
+    const bool moved = moved_above(folder) || moved_since(folder);
+    return moved_[folder] = moved;
+  }
+  Own own(const std::string& path) {
+    return written_since(path) || moved_above(path) ? Own::changed : Own::as_it_was;
   }
 
   bool same(const std::string& path, const FileStatus& lower) const {
@@ -166,6 +208,8 @@ class UpperWalk {
   const MountPlan& plan_;
   const Pace& pace_;
   std::vector<ChangedPath> changes_;
+  std::map<std::string, std::string> copied_;  ///< path without an own file → handle of its origin
+  std::map<std::string, bool> moved_;          ///< folder → moved_above, itself included
 };
 
 /// The time of the start, by the clock that stamps files, kept for a run that goes on.

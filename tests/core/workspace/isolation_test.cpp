@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/workspace/diff.h"
@@ -413,6 +414,77 @@ BOOST_AUTO_TEST_CASE(a_touched_path_that_the_user_changed_too_is_a_conflict_in_e
       BOOST_TEST(diff.text.find("-both\n+by the run") != std::string::npos, diff.text);
       BOOST_TEST(diff.text.find("by the user") == std::string::npos, diff.text);
       BOOST_TEST(diff.text.find("rename to elsewhere") != std::string::npos, diff.text);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_the_user_exchanged_and_a_file_that_went_are_conflicts) {
+  using Strings = std::vector<std::string>;
+  const struct {
+    const char* name;
+    std::function<void(const fs::path& user)> edit;
+    Strings conflicts;
+  } rows[] = {
+      {"another folder in its place",
+       [](const fs::path& user) {
+         fs::rename(user / "d", user / "d.old");
+         fs::rename(user / "e", user / "d");
+       },
+       {"d/deep/f", "d/deep/gone"}},
+      {"another folder further up, written to since",
+       [](const fs::path& user) {
+         fs::rename(user / "d", user / "d.old");
+         fs::rename(user / "e", user / "d");
+         test::put_file(user / "d/later", "by the user\n");
+       },
+       {"d/deep/f", "d/deep/gone"}},
+      {"an untracked file", [](const fs::path& user) { fs::remove(user / "notes"); }, {"notes"}},
+      {"an untracked file's folder",
+       [](const fs::path& user) { fs::remove_all(user / "u"); },
+       {"u/notes"}},
+      {"a file beside", [](const fs::path& user) { test::put_file(user / "beside", "x"); }, {}},
+      {"a file beside in the folder",
+       [](const fs::path& user) { test::put_file(user / "d/deep/beside", "x"); },
+       {}},
+  };
+  for (const Isolation isolation : {Isolation::copy, Isolation::overlay}) {
+    if (isolation == Isolation::overlay && !overlay_works()) continue;
+    for (const auto& row : rows) {
+      BOOST_TEST_CONTEXT((isolation == Isolation::copy ? "copy: " : "overlay: ") << row.name) {
+        Bench bench;
+        Tree before;
+        for (const char* name : {"d/deep/f", "d/deep/gone", "e/deep/f", "e/deep/gone", "moved"})
+          before[name] = {0100644, std::string(name) + "\n"};
+        test::become(bench.root, {}, before);
+        test::make_repository(bench.root);
+        test::commit_all(bench.root);
+        test::put_file(bench.root / "notes", "the user's\n");
+        fs::create_directories(bench.root / "u");
+        test::put_file(bench.root / "u/notes", "the user's\n");
+        bench.options.isolation = isolation;
+        const auto workspace = open_workspace(bench.options);
+        Diff diff;
+        next_tick(bench.folder / "");
+
+        const std::string refused = in_view(
+            *workspace,
+            [](const fs::path& root) {
+              test::put_file(root / "d/deep/f", "by the run\n");
+              fs::remove(root / "d/deep/gone");
+              test::put_file(root / "notes", "by the run\n");
+              test::put_file(root / "u/notes", "by the run\n");
+              test::put_file(root / "new", "by the run\n");
+              fs::rename(root / "moved", root / "elsewhere");
+            },
+            [&](const Files& view) {
+              row.edit(bench.folder / "tree");
+              diff = make_diff(*workspace, view, bench.root, {});
+            });
+
+        BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
+        const Strings conflicts = diff.conflicts;
+        BOOST_TEST(conflicts == row.conflicts, boost::test_tools::per_element());
+      }
     }
   }
 }
