@@ -125,6 +125,28 @@ BOOST_AUTO_TEST_CASE(the_policy_for_untrusted_branches_is_complete) {
   for (const auto* list :
        {&policy.mcp, &policy.mcp_env, &policy.model_hosts, &policy.workspaces, &policy.carry_over})
     BOOST_TEST(list->empty());
+
+  const CommandCheck check(policy, policy.approval, kRoot);
+  const struct {
+    std::vector<std::string> argv;
+    bool allowed;
+  } rows[] = {
+      {{"make", "test"}, true},
+      {{"make", "lint"}, true},
+      {{"make", "lint", "evil"}, false},
+      {{"make", "test", "evil"}, false},
+      {{"make", "test", "lint"}, false},
+      {{"make", "test", "tes"}, false},
+      {{"make", "test", "tests"}, false},
+      {{"make", "lint", "lin/"}, false},
+      {{"make", "test", "-j9"}, false},
+      {{"make", "test", "CC=x"}, false},
+      {{"make", "-C", "x", "test"}, false},
+      {{"make", "evil"}, false},
+      {{"make"}, false},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST((check.decide(row.argv).effect == Effect::allow) == row.allowed, row.argv.back());
 }
 
 BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {
