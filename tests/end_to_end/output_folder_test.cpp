@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_refused_stays_byte_for_byte_as_it_was) {
        {{"result.json", R"({"status": "ok", "run_id": "7"})"}, {"state/a", "mine"}},
        "holds 'result.json'"},
       {"alike", {{".lock", "12"}, {"changes.diff.mine", "mine"}}, "holds 'changes.diff.mine'"},
-      {"temporary", {{".lock", "12"}, {".sortie-mine.tmp", "x"}}, "holds '.sortie-mine.tmp'"},
+      {"temporary", {{".lock", "12"}, {".sortie-mine.txt", "x"}}, "holds '.sortie-mine.txt'"},
   };
   for (const auto& row : rows) {
     for (const auto& [name, content] : row.files)
