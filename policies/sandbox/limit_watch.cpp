@@ -34,7 +34,7 @@ std::uint64_t shared_once(const std::vector<pid_t>& commands) {
 }  // namespace
 
 LimitWatch::LimitWatch(const SandboxProfile& profile, const PrivateSets& sets)
-    : profile_(profile), sets_(sets), kernel_at_start_(kernel_memory()) {}
+    : profile_(profile), sets_(sets), least_kernel_(kernel_memory()) {}
 
 void LimitWatch::add_ended(const rusage& use) {
   // Blocks of 512 bytes, those of all descendants that were reaped included (getrusage(2)).
@@ -99,7 +99,9 @@ std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& com
   }
   const std::uint64_t memory = profile_.memory_bytes;
   const std::uint64_t now = kernel_memory();
-  const std::uint64_t held = std::min(now - std::min(now, kernel_at_start_),
+  // What others let go of meanwhile must not hide what the run takes.
+  least_kernel_ = std::min(now, least_kernel_);
+  const std::uint64_t held = std::min(now - least_kernel_,
                                       most_held_by(sockets, profile_.limits.open_files));
   if (memory == 0 || held <= memory) return std::nullopt;
   return Excess{most.second, Ending::memory_limit,

@@ -43,7 +43,7 @@ class LimitWatch {
 
   const SandboxProfile& profile_;
   const PrivateSets& sets_;
-  std::uint64_t kernel_at_start_;
+  std::uint64_t least_kernel_;  ///< that the kernel held for itself since the start
   unsigned samples_ = 0;        ///< since a command ran where none did before
   std::uint64_t unmapped_ = 0;  ///< as last measured
   std::uint64_t written_ = 0;   ///< by commands that have ended
