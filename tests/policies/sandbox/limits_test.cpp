@@ -20,11 +20,12 @@ constexpr const char* kFillSockets =
     "kept = []\n"
     "for i in range(1700):\n"
     "  pair = socket.socketpair()\n"
-    "  pair[0].setblocking(False)\n"
     "  kept.append(pair)\n"
-    "  try:\n"
-    "    while True: pair[0].send(bytes(65536))\n"
-    "  except BlockingIOError: pass\n"
+    "  for end in pair:\n"
+    "    end.setblocking(False)\n"
+    "    try:\n"
+    "      while True: end.send(bytes(65536))\n"
+    "    except BlockingIOError: pass\n"
     "time.sleep(60)'";
 
 /// A limit, and a command that runs into it.
