@@ -16,8 +16,8 @@ inline constexpr const char* kHowToReport =
 /// cause; anything else is a bug.
 Error failure_of(const std::exception& error);
 
-/// What a sandbox can't be set up without: /proc, and enough open files, whose limit is raised where
-/// the system lets it.
+/// What a sandbox can't be set up without: /proc, and enough open files, whose limit is raised
+/// where the system lets it.
 /// @throws Error  environment: what is missing, and what to do
 void check_machine();
 

@@ -186,7 +186,8 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
   https_.push_back(std::make_unique<PocoHttp>(
-      TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")}, parts.proxy));
+      TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")},
+      parts.proxy));
   if (by_sign_in) {
     sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,
                                         parts.sign_in->file);

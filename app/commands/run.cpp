@@ -17,7 +17,7 @@ void add_run(CommandTable& table) {
   app.add_option("TASK", options->task, "task file, or - for stdin")->required();
   app.add_option(
       "--policy", options->policy,
-      "policy file or preset (strict, review, auto …); default: the task's, else strict");
+      "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
   app.add_option("--approval", options->approval,
                  "deny-by-default, full-auto or audit; looser than the policy only where that says "
                  "approval_override");

@@ -33,7 +33,8 @@ std::string run_section(const Briefing& briefing) {
     text +=
         "- Commands run in a sandbox, without a terminal: stdin is empty, nothing interactive "
         "works. Each call has a time limit, and no process outlives the call that started it.\n"
-        "- Tools for files and a workdir reach the workspace alone. What lies in /tmp and HOME only "
+        "- Tools for files and a workdir reach the workspace alone. What lies in /tmp and HOME "
+        "only "
         "commands can read and write; verification and escalated commands find both empty.\n"
         "- A call may be denied. The answer says why and what is allowed instead: take another "
         "way. Do not repeat a denied call in another spelling.\n";

@@ -39,8 +39,8 @@ class NeedleSearch {
 
   /// Appends the hits of the chunk that follows `position`.
   void scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const;
-  /// How many of the last bytes (line breaks and indents not counted, where they are passed over) may begin a
-  /// needle.
+  /// How many of the last bytes (line breaks and indents not counted, where they are passed over)
+  /// may begin a needle.
   std::size_t open_bytes(const Position& position) const { return states_[position.state].depth; }
   std::size_t length(std::uint32_t needle) const { return lengths_[needle]; }
   bool empty() const noexcept { return lengths_.empty(); }

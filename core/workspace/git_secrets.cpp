@@ -30,10 +30,8 @@ bool names_secret(std::string_view name) {
 
 std::string_view name_of_key(std::string_view key) { return key.substr(key.rfind('.') + 1); }
 
-/// What "!f() { echo username=x; echo password=SECRET; }; f" says.
-std::vector<std::string> said_by_helper(const std::string& value) {
-  static const Pattern said =
-      Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
+/// What the pattern's first group matches, but for what a shell would put in.
+std::vector<std::string> found_by(const Pattern& said, const std::string& value) {
   std::vector<std::string> found;
   for (std::size_t at = 0;;) {
     const auto match = said.find_group(value, at, 1);
@@ -44,18 +42,18 @@ std::vector<std::string> said_by_helper(const std::string& value) {
   }
 }
 
+/// What "!f() { echo username=x; echo password=SECRET; }; f" says.
+std::vector<std::string> said_by_helper(const std::string& value) {
+  static const Pattern said =
+      Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
+  return found_by(said, value);
+}
+
 /// Of a command line: "sshpass -p SECRET ssh", "curl -H 'Authorization: Bearer SECRET'".
 std::vector<std::string> said_in_command(const std::string& value) {
   static const Pattern said = Pattern::line_expression(
       R"re((?i:\bsshpass\s+-p\s*|\b(?:bearer|basic|token)\s+|private-token:\s*)['"]?([^\s'"]{6,}))re");
-  std::vector<std::string> found;
-  for (std::size_t at = 0;;) {
-    const auto match = said.find_group(value, at, 1);
-    if (!match) return found;
-    std::string one = value.substr(match->group_begin, match->group_end - match->group_begin);
-    if (!one.starts_with('$')) found.push_back(std::move(one));
-    at = match->end;
-  }
+  return found_by(said, value);
 }
 
 /// Secrets for which the whole setting is left out.
