@@ -2,10 +2,10 @@
 
 #include <cstdlib>
 
-#include "app/confinement.h"
 #include "app/provider_choice.h"
 #include "core/base/error.h"
 #include "core/base/file_name.h"
+#include "core/base/path_below.h"
 #include "core/model/credentials.h"
 
 namespace sortie {
@@ -28,7 +28,7 @@ void keep_out_of_sight(const fs::path& file, const SandboxProfile& profile) {
   const fs::path real = fs::canonical(file);
   for (const fs::path& folder : seen) {
     std::error_code error;
-    if (is_within(real, fs::weakly_canonical(folder, error)))
+    if (is_below(real, fs::weakly_canonical(folder, error)))
       throw Error("--auth-file " + path_text(file) + ": lies in " + path_text(folder) +
                       ", which commands may read, and a refresh would show it to them; keep it "
                       "elsewhere",

@@ -7,6 +7,7 @@
 
 #include "app/mcp_servers.h"
 #include "app/provider_choice.h"
+#include "app/run_files.h"
 #include "app/tool_choice.h"
 #include "app/tool_set.h"
 #include "core/agent/answer.h"
@@ -17,6 +18,7 @@
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
 #include "core/base/image_file.h"
+#include "core/base/path_below.h"
 #include "core/base/text.h"
 #include "core/task/tool_names.h"
 #include "policies/command_path.h"
@@ -72,18 +74,6 @@ Json model_json(const RunInputs& inputs) {
 }
 
 }  // namespace
-
-std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
-  std::vector<fs::path> files;
-  if (!task.file.empty()) files.push_back(task.file);
-  if (!task.model.cassette.empty()) files.push_back(task.model.cassette);
-  if (!task.functions_file.empty()) files.push_back(task.functions_file);
-  if (!task.output.schema_file.empty()) files.push_back(task.output.schema_file);
-  for (const TaskImage& image : task.images) files.push_back(image.path);
-  // It runs outside the sandbox: whoever could write it would be out.
-  for (auto& file : approver_files(policy)) files.push_back(std::move(file));
-  return files;
-}
 
 std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
                                               const fs::path& state, Namespaces namespaces) {
@@ -405,7 +395,7 @@ void Agent::State::read_docs() {
   const TaskWorkspace& task = parts.inputs.task.workspace;
   const fs::path& workspace = parts.inputs.workspace;
   fs::path root = parts.git.toplevel.empty() ? workspace : fs::path(parts.git.toplevel);
-  if (!is_within(workspace, root)) root = workspace;
+  if (!is_below(workspace, root)) root = workspace;
   Fd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw system_error(root.string(), ExitCode::usage);
   const DiskFiles files(std::move(folder));

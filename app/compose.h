@@ -27,9 +27,6 @@
 
 namespace sortie {
 
-/// The task and what it names, and the policy's approver: protected while the run lasts.
-std::vector<std::filesystem::path> files_of_run(const Task& task, const Policy& policy);
-
 /// Whether no part of the run may write: by the policy, or by each of its stages.
 bool nothing_may_be_written(const RunInputs& inputs);
 

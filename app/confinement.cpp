@@ -9,8 +9,11 @@
 #include <fstream>
 
 #include "app/git_view.h"
+#include "app/run_files.h"
 #include "app/tool_path.h"
 #include "core/base/error.h"
+#include "core/base/path_below.h"
+#include "core/base/pattern.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_place.h"
 #include "core/workspace/git_programs.h"
@@ -40,18 +43,6 @@ std::uint64_t memory_limit(const PolicyLimits& limits) {
   return memory_of_machine() / 100 * static_cast<std::uint64_t>(limits.memory_percent);
 }
 
-/// HOME in the view: the caller's own path, so that tools that know it by heart find it.
-fs::path view_home(const Environment& own) {
-  const auto home = own.find("HOME");
-  const fs::path path = home == own.end() ? fs::path() : fs::path(home->second);
-  if (!path.is_absolute() || path == "/") return "/home/agent";
-  // Of service users some live in a folder of the system, which a private one must not cover.
-  for (const char* of_system : {"/usr", "/etc", "/opt", "/bin", "/sbin", "/lib", "/lib64", "/proc",
-                                "/sys", "/dev", "/run", "/boot"})
-    if (is_within(path.lexically_normal(), of_system)) return "/home/agent";
-  return path.lexically_normal();
-}
-
 std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
   std::vector<std::string> globs = inputs.policy.protect;
   if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
@@ -60,7 +51,7 @@ std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
   for (const auto& file : files) {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(file, error);
-    if (error || !is_within(real, inputs.workspace)) continue;
+    if (error || !is_below(real, inputs.workspace)) continue;
     globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
   }
   return globs;
@@ -73,7 +64,7 @@ void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfil
     const fs::path trimmed = path.has_filename() ? path : path.parent_path();
     if (trimmed == workspace)
       profile.workspace_writable = true;
-    else if (is_within(trimmed, workspace))
+    else if (is_below(trimmed, workspace))
       profile.workspace_write_only.push_back(trimmed.lexically_relative(workspace));
     else
       profile.writable.push_back(fs::weakly_canonical(trimmed));
@@ -84,14 +75,14 @@ void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfil
 /// at a path of its own. Other paths stay as they are.
 fs::path as_commands_see(const fs::path& path, const ConfinementInputs& inputs,
                          const fs::path& seen) {
-  if (path.empty() || !is_within(path, inputs.workspace)) return path;
+  if (path.empty() || !is_below(path, inputs.workspace)) return path;
   const fs::path relative = path.lexically_relative(inputs.workspace);
   return relative == "." ? seen : seen / relative;
 }
 
 /// --out, unless the copy that commands work in lies there itself.
 fs::path out_to_protect(const ConfinementInputs& inputs, const fs::path& seen) {
-  if (inputs.out.empty() || is_within(seen, inputs.out)) return {};
+  if (inputs.out.empty() || is_below(seen, inputs.out)) return {};
   return as_commands_see(inputs.out, inputs, seen);
 }
 
@@ -230,45 +221,6 @@ void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers)
 
 }  // namespace
 
-const char* name_of(Isolation isolation) noexcept {
-  switch (isolation) {
-    case Isolation::automatic:
-      return "auto";
-    case Isolation::overlay:
-      return "overlay";
-    case Isolation::copy:
-      return "copy";
-    case Isolation::none:
-      return "none";
-  }
-  return "auto";
-}
-
-std::string quoted_glob(const std::string& path) {
-  std::string glob;
-  for (const char c : path) {
-    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') glob += '\\';
-    glob += c;
-  }
-  return glob;
-}
-
-bool is_within(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
-std::vector<fs::path> folders_to_read(const Policy& policy, const fs::path& workspace,
-                                      const Environment& own) {
-  std::vector<fs::path> folders;
-  for (const auto& path : policy.read) {
-    const bool of_home = path == "~" || path.starts_with("~/");
-    folders.push_back(fs::weakly_canonical(
-        of_home ? view_home(own) / fs::path(path).lexically_relative("~") : workspace / path));
-  }
-  return folders;
-}
-
 CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own) {
   SandboxProfile profile = make_profile(inputs, own);
   show_toolchains(inputs, own, profile);
@@ -309,7 +261,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
       inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), folders,
       files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
   for (const auto& folder : folders)
-    if (!is_within(folder, seen)) profile_.readable.push_back(folder);
+    if (!is_below(folder, seen)) profile_.readable.push_back(folder);
   for (const auto& folder : path.installations) profile_.readable.push_back(folder);
   if (profile_.use_namespaces) hide_sockets(profile_, path.installations);
   keeper_ = std::make_unique<Keeper>(profile_);
@@ -362,7 +314,7 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
 /// that can't be had.
 void Confinement::clean_copies(const ConfinementInputs& inputs) {
   for (const auto& [file, text] : profile_.git.files) {
-    if (!is_within(file, inputs.workspace)) continue;
+    if (!is_below(file, inputs.workspace)) continue;
     if (inputs.mount.in_place || workspace() == inputs.workspace) {
       missing_.push_back("git: commands can read the credentials in " + file.string());
       continue;

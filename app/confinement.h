@@ -103,12 +103,6 @@ class Confinement {
   std::vector<std::filesystem::path> git_files_;
 };
 
-/// The policy's paths.read, absolute, links resolved as far as they are there.
-/// @param own  this process's environment, for "~"
-std::vector<std::filesystem::path> folders_to_read(const Policy& policy,
-                                                   const std::filesystem::path& workspace,
-                                                   const Environment& own);
-
 /// The PATH that commands would get, without anything being set up.
 /// @param inputs  with namespaces
 CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own);
@@ -117,14 +111,5 @@ CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment&
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
 /// "" or what the policy asks for and was not proved, in words.
 std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs);
-
-/// "overlay", "copy", …
-const char* name_of(Isolation isolation) noexcept;
-
-/// A glob that means this very path: what globs treat specially is quoted.
-std::string quoted_glob(const std::string& path);
-
-/// Whether `path` is `folder` or lies in it; both absolute and normal.
-bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace sortie

@@ -26,14 +26,6 @@ std::vector<std::string> added_files(const Diff& diff) {
 
 bool is_loss(const LeftOut& one) { return one.why != LeftOut::Why::git_folder; }
 
-std::string some_of(const std::vector<std::string>& paths, std::size_t shown) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i)
-    text += (i == 0 ? "" : ", ") + path_text(paths[i]);
-  if (paths.size() > shown) text += " and " + std::to_string(paths.size() - shown) + " more";
-  return text;
-}
-
 std::string undiffable_changes(const Diff& diff) {
   constexpr std::size_t kMostTold = 20;
   std::vector<std::string> told;

@@ -21,7 +21,4 @@ std::string undiffable_changes(const Diff& diff);
 std::vector<std::string> diff_warnings(const Diff& diff,
                                        const std::set<std::string>& by_verification);
 
-/// "a, b and 3 more".
-std::string some_of(const std::vector<std::string>& paths, std::size_t shown = 10);
-
 }  // namespace sortie

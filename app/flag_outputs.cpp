@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/compose.h"
+#include "app/run_files.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/file_name.h"

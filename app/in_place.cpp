@@ -2,9 +2,10 @@
 
 #include <system_error>
 
-#include "app/diff_verdict.h"
 #include "app/linked_files.h"
+#include "app/run_files.h"
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/temporary.h"
 #include "core/base/text.h"
 #include "core/workspace/git_place.h"

@@ -7,10 +7,9 @@
 #include <set>
 
 #include "app/auth_file_choice.h"
-#include "app/compose.h"
-#include "app/confinement.h"
-#include "app/mcp_servers.h"
+#include "app/mcp_uses.h"
 #include "app/provider_choice.h"
+#include "app/run_files.h"
 #include "app/run_id.h"
 #include "app/standard_input.h"
 #include "app/task_and_policy.h"
@@ -20,6 +19,7 @@
 #include "core/base/file_name.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/model/credentials.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/compose.h"
+#include "app/mcp_uses.h"
 #include "app/server_program.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -142,33 +143,6 @@ mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& serv
 }
 
 }  // namespace
-
-std::vector<std::string> mcp_token_variables(const Task& task) {
-  std::vector<std::string> names;
-  for (const TaskMcpServer& server : task.mcp)
-    if (!server.bearer_token_env.empty()) names.push_back(server.bearer_token_env);
-  return names;
-}
-
-std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy) {
-  std::vector<McpHostUse> uses;
-  for (const TaskMcpServer& server : task.mcp) {
-    if (server.url.empty()) continue;
-    McpHostUse use{.server = server.name, .place = server.place};
-    try {
-      const Url url = mcp::parse_server_url(server.url);
-      use.address = (url.secure ? "https://" : "http://") + url.authority();
-      use.variable = server.bearer_token_env;
-      use.token_may_go =
-          use.variable.empty() || key_may_go(use.variable, {.base = url}, policy.credentials);
-    } catch (const InputError& error) {
-      throw InputError(server.place + ": error: the MCP server " + server.name + ": " +
-                       error.what());
-    }
-    uses.push_back(std::move(use));
-  }
-  return uses;
-}
 
 std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts) {
   std::vector<std::unique_ptr<mcp::Server>> servers;

@@ -18,13 +18,6 @@
 
 namespace sortie {
 
-/// The variables that hold tokens of the task's MCP servers: no command gets them.
-std::vector<std::string> mcp_token_variables(const Task& task);
-
-/// What the task's servers with a url ask of the policy's bounds.
-/// @throws InputError  an address that is none
-std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy);
-
 /// What the servers of a run work with; all of it outlives them.
 struct McpParts {
   const RunInputs& inputs;

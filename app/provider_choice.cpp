@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "app/auth_file_choice.h"
-#include "app/confinement.h"
 #include "core/base/error.h"
+#include "core/base/path_below.h"
 
 namespace sortie {
 namespace {
@@ -46,7 +46,7 @@ void keep_out_of_workspace(const std::string& flag, const std::filesystem::path&
                            const std::filesystem::path& workspace) {
   std::error_code error;
   const auto real = std::filesystem::canonical(file, error);
-  if (!error && is_within(real, workspace))
+  if (!error && is_below(real, workspace))
     throw InputError(flag + ": lies in the workspace, where commands can read it; keep it " +
                      "elsewhere");
 }

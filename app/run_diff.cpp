@@ -3,6 +3,7 @@
 #include "app/run_steps.h"
 #include "core/agent/loop.h"
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 
 namespace sortie {
 

@@ -4,6 +4,7 @@
 #include "app/run_steps.h"
 #include "core/agent/answer.h"
 #include "core/agent/loop.h"
+#include "core/base/file_name.h"
 #include "core/base/text.h"
 #include "core/model/image_refusal.h"
 #include "core/workspace/touched_paths.h"

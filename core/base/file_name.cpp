@@ -43,4 +43,12 @@ std::string temporary_name() {
   return name;
 }
 
+std::string some_of(const std::vector<std::string>& paths, std::size_t shown) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i)
+    text += (i == 0 ? "" : ", ") + path_text(paths[i]);
+  if (paths.size() > shown) text += " and " + std::to_string(paths.size() - shown) + " more";
+  return text;
+}
+
 }  // namespace sortie

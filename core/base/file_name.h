@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sortie {
 
@@ -19,5 +20,8 @@ bool names_descriptor(std::string_view path) noexcept;
 
 /// A name that no other file of the folder has: ".sortie-<16 hex digits>.tmp".
 std::string temporary_name();
+
+/// Paths for a message: "a, b and 3 more".
+std::string some_of(const std::vector<std::string>& paths, std::size_t shown = 10);
 
 }  // namespace sortie

@@ -172,4 +172,13 @@ bool any_matches(const std::vector<Pattern>& patterns, std::string_view text) {
                      [&](const Pattern& pattern) { return pattern.matches(text); });
 }
 
+std::string quoted_glob(const std::string& path) {
+  std::string glob;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[' || c == ']' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
 }  // namespace sortie

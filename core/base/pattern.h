@@ -79,4 +79,7 @@ class Pattern {
 /// Whether one of them matches the whole text.
 bool any_matches(const std::vector<Pattern>& patterns, std::string_view text);
 
+/// A glob that means this very path: what globs treat specially is quoted.
+std::string quoted_glob(const std::string& path);
+
 }  // namespace sortie

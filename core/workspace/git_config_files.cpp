@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/file_name.h"
+#include "core/base/path_below.h"
 #include "core/workspace/rule_files.h"
 
 namespace fs = std::filesystem;
@@ -50,11 +51,6 @@ bool is_include(const std::string& key) {
   return key == "include.path" || (key.starts_with("includeif.") && key.ends_with(".path"));
 }
 
-bool is_within(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
-}
-
 class Walk {
  public:
   Walk(GitConfigFiles& found, const fs::path& toplevel) : found_(found), toplevel_(toplevel) {}
@@ -85,7 +81,7 @@ class Walk {
     const fs::path real = fs::weakly_canonical(path, error);
     const fs::path named = path.lexically_normal();
     if (error) refuse(path, error.message());
-    if (real != named && (is_within(real, toplevel_) || is_within(named, toplevel_)))
+    if (real != named && (is_below(real, toplevel_) || is_below(named, toplevel_)))
       refuse(path, "it is reached through a link of the workspace");
     found_.included.push_back(named);
     file(real, depth + 1);

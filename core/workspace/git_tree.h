@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/workspace.h"
+#include "core/base/pace.h"
 
 namespace sortie {
 

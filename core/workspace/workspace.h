@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/pace.h"
 #include "core/workspace/mount_plan.h"
 
 namespace sortie {
 
 enum class Isolation { automatic, overlay, copy, none };
+/// "overlay", "copy", …
+const char* name_of(Isolation isolation) noexcept;
 
 /// A path that a run changed, relative to the workspace.
 struct ChangedPath {
@@ -43,9 +46,6 @@ struct TreeEntry {
   std::string content;      ///< bytes, or the link's target
   bool operator==(const TreeEntry&) const = default;
 };
-
-/// Called again and again in the midst of long work; what it throws ends the work.
-using Pace = std::function<void()>;
 
 /// The tree a run works on, kept apart from the user's own.
 class Workspace {

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/path_below.h"
 #include "policies/sandbox/covers.h"
+#include "policies/sandbox/git_files.h"
 #include "policies/sandbox/mounts.h"
 #include "policies/sandbox/private_folders.h"
 

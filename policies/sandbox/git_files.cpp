@@ -1,4 +1,4 @@
-#include "policies/sandbox/git_view.h"
+#include "policies/sandbox/git_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
