@@ -13,6 +13,7 @@
 #include "core/base/fd.h"
 #include "core/base/file_name.h"
 #include "core/task/file_judge.h"
+#include "policies/policy_loader.h"
 
 namespace sortie {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policies/engine.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "policies/engine.h"
+#include "policies/policy_loader.h"
 #include "policies/rule_key.h"
 #include "policies/rule_line.h"
 

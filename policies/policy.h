@@ -169,29 +169,10 @@ struct Policy {
   OnLeak on_leak = OnLeak::fail;
 };
 
-/// Whether a rule whose example does not hold is a finding.
-enum class Examples { checked, kept };
-
-/// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
-/// value without '/' that does not end in .yaml or .yml is a preset's name.
-/// @throws InputError  all findings at once
-Policy load_policy(const std::string& name_or_file, Examples examples = Examples::checked);
-/// The same from a policy's text.
-/// @param name    what findings and rules call it
-/// @param folder  what `extends` is relative to
-Policy parse_policy(const std::string& text, const std::string& name,
-                    const std::filesystem::path& folder);
-/// The presets that are shipped, in a stable order.
-std::vector<std::string> preset_names();
-/// A preset's own text, with its comments.
-std::string preset_text(const std::string& name);
-
 /// The effective policy as JSON: what the digest covers and the transcript holds.
 Json policy_json(const Policy& policy);
 /// "sha256:…" of policy_json: once more after flags changed the policy.
 std::string policy_digest(const Policy& policy);
-/// JSON Schema (draft 2020-12) of the policy file.
-Json policy_schema();
 
 const char* name_of(Approval value) noexcept;
 const char* name_of(Effect value) noexcept;

@@ -6,6 +6,7 @@
 
 #include "core/base/fields.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 
 namespace sortie {
 

@@ -1,3 +1,5 @@
+#include "policies/policy_loader.h"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/base/yaml.h"
-#include "policies/policy.h"
 #include "policies/policy_fields.h"
 #include "policies/presets.h"
 

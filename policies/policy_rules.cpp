@@ -6,6 +6,7 @@
 
 #include "core/base/pattern.h"
 #include "core/base/text.h"
+#include "policies/policy_loader.h"
 #include "policies/policy_values.h"
 #include "policies/rule_examples.h"
 

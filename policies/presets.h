@@ -14,6 +14,11 @@ struct Preset {
 
 std::span<const Preset> presets() noexcept;
 
+/// The presets that are shipped, in a stable order.
+std::vector<std::string> preset_names();
+/// A preset's own text, with its comments.
+std::string preset_text(const std::string& name);
+
 /// The preset of that name, or nothing.
 const Preset* find_preset(const std::string& name) noexcept;
 

@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "policies/policy.h"
 #include "policies/presets.h"
 
 namespace sortie {

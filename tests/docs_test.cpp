@@ -10,6 +10,7 @@
 #include "core/record/schema.h"
 #include "policies/command_check.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

@@ -18,6 +18,7 @@
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
 #include "policies/egress/connect_gate.h"
+#include "policies/policy_loader.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/remedies.h"
 #include "policies/sandbox/support.h"

@@ -12,6 +12,7 @@
 #include "policies/command_check.h"
 #include "policies/explain.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 #include "policies/rule_examples.h"
 
 namespace sortie {

@@ -9,6 +9,7 @@
 #include "app/words.h"
 #include "core/base/error.h"
 #include "policies/backtest.h"
+#include "policies/policy_loader.h"
 
 namespace sortie {
 namespace {

@@ -23,6 +23,7 @@
 #include "policies/environment.h"
 #include "policies/known_secrets.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 
 namespace sortie {
 namespace {

@@ -15,6 +15,7 @@
 #include "core/task/task.h"
 #include "policies/approver.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 
 namespace sortie {
 namespace {

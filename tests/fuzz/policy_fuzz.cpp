@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "policies/command_check.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 #include "policies/rule_examples.h"
 
 using namespace sortie;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "policies/policy_loader.h"
 #include "policies/trust.h"
 
 using namespace sortie;

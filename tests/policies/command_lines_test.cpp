@@ -3,6 +3,7 @@
 
 #include "core/base/json.h"
 #include "policies/engine.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

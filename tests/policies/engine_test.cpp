@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "policies/policy_loader.h"
 #include "tests/policies/policies.h"
 
 using namespace sortie;

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "policies/engine.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

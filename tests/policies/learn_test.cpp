@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "policies/backtest.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

@@ -6,6 +6,7 @@
 
 #include "policies/command_check.h"
 #include "policies/engine.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

@@ -8,6 +8,8 @@
 #include "core/base/json_schema.h"
 #include "core/base/yaml.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
+#include "policies/presets.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

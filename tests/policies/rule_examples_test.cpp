@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 
 using namespace sortie;
 

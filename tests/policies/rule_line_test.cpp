@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "policies/engine.h"
+#include "policies/policy_loader.h"
 #include "policies/rule_key.h"
 #include "tests/policies/policies.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_schema.h"
+#include "policies/policy_loader.h"
 #include "policies/rule_line.h"
 
 using namespace sortie;

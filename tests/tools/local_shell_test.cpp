@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/error.h"
+#include "policies/policy_loader.h"
 #include "tests/fakes/event_list.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_launcher.h"

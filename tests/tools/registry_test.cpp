@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/image_file.h"
+#include "policies/policy_loader.h"
 #include "tests/fakes/event_list.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_launcher.h"

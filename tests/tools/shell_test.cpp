@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "policies/engine.h"
 #include "policies/policy.h"
+#include "policies/policy_loader.h"
 #include "policies/proxy_address.h"
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
