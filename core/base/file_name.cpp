@@ -35,12 +35,27 @@ bool names_descriptor(std::string_view path) noexcept {
   return false;
 }
 
+namespace {
+
+constexpr std::string_view kTemporaryStart = ".sortie-";
+constexpr std::string_view kTemporaryEnd = ".tmp";
+constexpr std::size_t kTemporaryDigits = 16;  ///< of a 64-bit number in hex
+
+}  // namespace
+
 std::string temporary_name() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number) throw system_error("getrandom");
-  char name[40];
-  std::snprintf(name, sizeof name, ".sortie-%016llx.tmp", static_cast<unsigned long long>(number));
-  return name;
+  char digits[kTemporaryDigits + 1];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return std::string(kTemporaryStart) + digits + std::string(kTemporaryEnd);
+}
+
+bool is_temporary_name(std::string_view name) noexcept {
+  if (!name.starts_with(kTemporaryStart) || !name.ends_with(kTemporaryEnd)) return false;
+  if (name.size() != kTemporaryStart.size() + kTemporaryDigits + kTemporaryEnd.size()) return false;
+  return name.substr(kTemporaryStart.size(), kTemporaryDigits)
+             .find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string some_of(const std::vector<std::string>& paths, std::size_t shown) {

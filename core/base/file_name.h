@@ -20,6 +20,8 @@ bool names_descriptor(std::string_view path) noexcept;
 
 /// A name that no other file of the folder has: ".sortie-<16 hex digits>.tmp".
 std::string temporary_name();
+/// Whether a name is of that form: a write in progress has it, and a killed one leaves it.
+bool is_temporary_name(std::string_view name) noexcept;
 
 /// Paths for a message: "a, b and 3 more".
 std::string some_of(const std::vector<std::string>& paths, std::size_t shown = 10);

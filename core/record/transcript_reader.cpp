@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/base/file_name.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
@@ -216,7 +217,7 @@ std::string check_blob_folder(const fs::path& folder, const std::set<std::string
     const std::string name = entry->path().filename().string();
     if (named.count(name) > 0) continue;
     if (finished) return "blobs/" + one_line(name, 100) + " was added: no record names it";
-    if (name.starts_with(".sortie-") && name.ends_with(".tmp")) continue;
+    if (is_temporary_name(name)) continue;
     const auto found = digest_of(entry->path());
     if (!found || "sha256-" + found->sha256 != name)
       return "blobs/" + one_line(name, 100) +
