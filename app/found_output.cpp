@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/json.h"
 #include "core/base/text_file.h"
 #include "core/record/transcript_reader.h"
@@ -95,6 +96,62 @@ std::set<std::string> saved_names(const Json& result) {
   return names;
 }
 
+/// What runs have in their state: the workspace's, outputs, and where nothing can be mounted HOME.
+const std::set<std::string>& state_names() {
+  static const std::set<std::string> kNames = {"upper", "work",    "tree", "manifest", "began",
+                                               "probe", "outputs", "home", "protected"};
+  return kNames;
+}
+
+bool is_state_name(const std::string& name) {
+  constexpr std::string_view kHome = "home-";  // of a private set
+  const std::string_view text = name;
+  return state_names().count(name) != 0 || is_unfinished_write(name) ||
+         (text.starts_with(kHome) && all_of(text.substr(kHome.size()), "0123456789"));
+}
+
+bool is_digest_name(const std::string& name) {
+  constexpr std::string_view kStart = "sha256-";
+  return name.size() == kStart.size() + 64 && name.starts_with(kStart) &&
+         all_of(std::string_view(name).substr(kStart.size()), "0123456789abcdef");
+}
+
+/// Whether a name in kept/ is of what was taken away: of a run without an end nothing else says so.
+bool is_taken(const fs::path& name) {
+  return std::any_of(name.begin(), name.end(), [](const fs::path& part) {
+    return part.native().find(".taken") != std::string::npos;
+  });
+}
+
+/// The names in a folder that are not a run's, with the folder's own before them.
+template <typename Known>
+void add_foreign(const fs::path& folder, const std::string& name, const Known& known,
+                 std::vector<std::string>& foreign) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string one = entry->path().filename().string();
+    if (!known(one)) foreign.push_back(name + "/" + one);
+  }
+}
+
+/// Of kept/, at any depth, files alone.
+void add_foreign_kept(const fs::path& folder, const Json& result,
+                      std::vector<std::string>& foreign) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return;
+  const bool unfinished = result.string_at("status", "running") == "running";
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (fs::is_directory(entry->symlink_status(error))) continue;
+    const fs::path name = entry->path().lexically_relative(folder);
+    const bool own = result["kept"].find(name.string()) != nullptr ||
+                     is_unfinished_write(name.filename().string()) ||
+                     (unfinished && is_taken(name));
+    if (!own) foreign.push_back("kept/" + name.string());
+  }
+}
+
 bool is_ignore_file(const fs::path& path) {
   if (!is_own_file(path)) return false;
   const TextFile file = read_bytes_file(path, 64);
@@ -104,12 +161,10 @@ bool is_ignore_file(const fs::path& path) {
 }  // namespace
 
 bool is_unfinished_write(const std::string& name) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   constexpr std::string_view kWord =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (is_temporary_name(name)) return true;
   const std::string_view text = name;
-  if (text.starts_with(".sortie-") && text.ends_with(".tmp"))
-    return text.size() == 28 && all_of(text.substr(8, 16), kHex);
   return text.starts_with(".events-") && text.size() == 14 && all_of(text.substr(8), kWord);
 }
 
@@ -140,6 +195,17 @@ FoundOutput look_at_output(const fs::path& folder) {
     if (!known(name)) found.foreign.push_back(name);
   }
   if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::usage);
+  if (is_a_runs) {
+    // A run never makes a link of these; a state that is one leads to a folder of its own.
+    add_foreign_kept(folder / "kept", result, found.foreign);
+    if (fs::is_directory(fs::symlink_status(folder / "blobs", error)))
+      add_foreign(
+          folder / "blobs", "blobs",
+          [](const std::string& name) { return is_digest_name(name) || is_unfinished_write(name); },
+          found.foreign);
+    if (fs::is_directory(fs::symlink_status(folder / "state", error)))
+      add_foreign(folder / "state", "state", is_state_name, found.foreign);
+  }
   std::sort(found.foreign.begin(), found.foreign.end());
   return found;
 }

@@ -1,14 +1,37 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/commands/commands.h"
+#include "app/found_output.h"
 #include "app/standard_output.h"
 #include "app/verified_result.h"
+#include "core/base/file_name.h"
 #include "core/record/transcript_reader.h"
 
 namespace sortie {
+namespace {
+
+constexpr std::size_t kMostForeign = 50;
+
+/// A line for each file in a run's folder that no run has left: none of them is vouched for.
+std::string foreign_lines(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) return "";
+  const std::vector<std::string> names = look_at_output(folder).foreign;
+  std::string lines;
+  for (std::size_t i = 0; i < names.size() && i < kMostForeign; ++i)
+    lines += "foreign: " + path_text(names[i]) + ": no run has left it\n";
+  if (names.size() > kMostForeign)
+    lines += "foreign: " + std::to_string(names.size() - kMostForeign) + " more\n";
+  return lines;
+}
+
+}  // namespace
 
 void add_verify(CommandTable& table) {
   auto path = std::make_shared<std::string>();
@@ -20,7 +43,7 @@ void add_verify(CommandTable& table) {
                     if (result.ok) result.problem = flaw_of_result(*path);
                     result.ok = result.problem.empty();
                     if (result.ok)
-                      print_out(result.text() + "\n");
+                      print_out(result.text() + "\n" + foreign_lines(*path));
                     else
                       print_error(result.text() + "\n");
                     return result.ok ? ExitCode::success : ExitCode::integrity;

@@ -162,9 +162,11 @@ BOOST_AUTO_TEST_CASE(what_a_run_left_that_was_killed_before_its_first_record_is_
   } rows[] = {
       {"before its id", {{".lock", ""}}, 0},
       {"before its result", {{".lock", "12"}, {".sortie-0123456789abcdef.tmp", "{"}}, 0},
-      {"before its transcript", {{".lock", "12"}, {"result.json", running}, {"state/a", "x"}}, 2},
+      {"before its transcript",
+       {{".lock", "12"}, {"result.json", running}, {"state/upper/a", "x"}},
+       2},
       {"in its first record",
-       {{"result.json", running}, {"transcript.jsonl", "{\"seq\":0,\"t"}, {"state/a", "x"}},
+       {{"result.json", running}, {"transcript.jsonl", "{\"seq\":0,\"t"}, {"state/upper/a", "x"}},
        2},
   };
   for (const auto& row : rows) {
@@ -191,6 +193,80 @@ BOOST_AUTO_TEST_CASE(a_previous_folder_that_is_no_runs_is_not_removed) {
   BOOST_TEST(end.status == 2);
   BOOST_TEST(says(end, "is no folder"), end.errors);
   BOOST_TEST(read_file(folder.path("out.prev")) == "a file of mine");
+}
+
+BOOST_AUTO_TEST_CASE(what_somebody_put_into_a_runs_own_folders_is_never_removed) {
+  const char* const names[] = {"kept/photo.jpg", "kept/deep/er/photo.jpg", "kept/AGENTS.md",
+                               "state/terraform.tfstate", "blobs/mine.bin"};
+  for (const bool finished : {true, false}) {
+    for (const char* name : names) {
+      for (const char* place : {"out/", "out.prev/"}) {
+        if (!finished && place == std::string("out.prev/")) continue;
+        BOOST_TEST_CONTEXT(finished << ", " << place << name) {
+          const RunFolder folder;
+          if (finished) {
+            write_staged_task(folder);
+            for (int times = 0; times < 2; ++times) BOOST_REQUIRE(folder.run().status == 0);
+          } else {
+            leave_a_killed_run(folder);
+          }
+          folder.write(place + std::string(name), "mine");
+          write_staged_task(folder);
+
+          const ProgramEnd again = run_program(folder.plain_start());
+          const ProgramEnd fresh = run_program(folder.plain_start({"--fresh"}));
+
+          BOOST_TEST(again.status == 2, again.errors);
+          BOOST_TEST(says(again, std::string("holds '") + name + "'"), again.errors);
+          BOOST_TEST(read_file(folder.path(place + std::string(name))) == "mine");
+          // --fresh leaves the run before alone.
+          BOOST_TEST(fresh.status == (place == std::string("out/") ? 2 : 0), fresh.errors);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_killed_run_has_taken_away_is_its_own) {
+  const RunFolder folder;
+  leave_a_killed_run(folder);
+  folder.write("out/kept/docs/CODEOWNERS.taken", "x");
+  folder.write("out/kept/.github.taken/.git.taken/config", "x");
+  write_staged_task(folder);
+
+  const ProgramEnd end = run_program(folder.plain_start({"--fresh"}));
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(!fs::exists(folder.out() / "kept"));
+}
+
+BOOST_AUTO_TEST_CASE(verify_lists_what_no_run_has_left_and_vouches_for_the_rest) {
+  for (const bool finished : {true, false}) {
+    BOOST_TEST_CONTEXT(finished) {
+      const RunFolder folder;
+      if (finished) {
+        write_staged_task(folder);
+        BOOST_REQUIRE(folder.run().status == 0);
+      } else {
+        leave_a_killed_run(folder);
+        folder.write("out/kept/photo.jpg", "mine");
+      }
+      folder.write("out/notes.txt", "mine");
+      const ProgramStart verify{.argv = {sortie_binary(), "verify", folder.out().string()}};
+
+      const ProgramEnd end = run_program(verify);
+      folder.write("out/partial.diff", "mine");
+      const ProgramEnd impersonated = run_program(verify);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(end.output.find("all fit") != std::string::npos, end.output);
+      BOOST_TEST(end.output.find("foreign: notes.txt: no run has left it\n") != std::string::npos,
+                 end.output);
+      BOOST_TEST((end.output.find("foreign: kept/photo.jpg") != std::string::npos) == !finished,
+                 end.output);
+      BOOST_TEST(impersonated.status == (finished ? 8 : 0), impersonated.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
