@@ -212,6 +212,7 @@ void Agent::State::make_tools() {
     options.protected_changes = [paths] { return paths->restore_changed(); };
   if (auto* made = parts.confinement.made_paths())
     options.made_paths = [made] { return made->take(); };
+  options.led_elsewhere = parts.led_elsewhere;
   registry =
       std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
                                      parts.redactor, parts.clock, std::move(options));

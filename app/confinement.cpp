@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "app/git_view.h"
 #include "app/run_files.h"
@@ -54,6 +55,12 @@ std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
     if (error || !is_below(real, inputs.workspace)) continue;
     globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
   }
+  return globs;
+}
+
+std::vector<std::string> globs_among(const std::vector<std::string>& entries) {
+  std::vector<std::string> globs;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(globs), has_wildcard);
   return globs;
 }
 
@@ -282,6 +289,7 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
                                       .out = inputs.out,
                                       .home = profile_.home,
                                       .hide = inputs.policy.hide,
+                                      .protect = globs_among(profile_.protect),
                                       .namespaces = inputs.namespaces});
   profile_.git = std::move(found.view);
   for (const fs::path& path : found.hidden) profile_.hide.push_back(quoted_glob(path));
@@ -289,6 +297,8 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
   if (inputs.namespaces)
     for (const fs::path& path : found.sockets) profile_.hide.push_back(quoted_glob(path));
   profile_.hidden_inside = std::move(found.hidden_inside);
+  profile_.protected_inside = std::move(found.protected_inside);
+  links_at_start_.insert(found.links.begin(), found.links.end());
   git_files_ = std::move(found.git_files);
   if (!found.incomplete.empty()) warnings_.push_back("sandbox: " + found.incomplete);
   if (!inputs.namespaces) clean_copies(inputs);

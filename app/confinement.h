@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,8 @@ class Confinement {
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Files of all repositories that commands are shown which may hold credentials.
   const std::vector<std::filesystem::path>& git_files() const { return git_files_; }
+  /// The workspace's links before any command, relative to it, but those in node_modules.
+  const std::set<std::filesystem::path>& links_at_start() const { return links_at_start_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
   Json layers_json() const;
 
@@ -101,6 +104,7 @@ class Confinement {
   std::vector<std::string> missing_;
   std::vector<std::string> warnings_;
   std::vector<std::filesystem::path> git_files_;
+  std::set<std::filesystem::path> links_at_start_;
 };
 
 /// The PATH that commands would get, without anything being set up.

@@ -31,7 +31,8 @@ class HidePatterns {
   explicit HidePatterns(const GitViewInputs& inputs)
       : workspace_(inputs.workspace.string()),
         inside_(Pattern::path_globs(relative_globs(inputs.hide, ""), LetterCase::ignored)),
-        around_(Pattern::path_globs(relative_globs(inputs.hide, "**/"), LetterCase::ignored)) {}
+        around_(Pattern::path_globs(relative_globs(inputs.hide, "**/"), LetterCase::ignored)),
+        protected_(Pattern::path_globs(inputs.protect, LetterCase::ignored)) {}
 
   /// @param toplevel  of the working tree that is looked through
   /// @param path      absolute, below it
@@ -44,10 +45,16 @@ class HidePatterns {
            !git_tracks(toplevel, below);
   }
 
+  bool protects(const std::string& path) const {
+    return path.starts_with(workspace_ + '/') &&
+           protected_.matches(std::string_view(path).substr(workspace_.size() + 1));
+  }
+
  private:
   std::string workspace_;
   Pattern inside_;
   Pattern around_;
+  Pattern protected_;
 };
 
 /// Adds what was found, each to where it belongs.
@@ -58,13 +65,18 @@ void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
     else
       found.hidden.push_back(std::move(path));
   }
+  for (const fs::path& path : finds.guarded)
+    found.protected_inside.push_back(path.lexically_relative(workspace));
+  for (const fs::path& path : finds.links)
+    if (is_below(path, workspace)) found.links.push_back(path.lexically_relative(workspace));
   found.sockets.insert(found.sockets.end(), finds.sockets.begin(), finds.sockets.end());
   found.git_files.insert(found.git_files.end(), finds.git_files.begin(), finds.git_files.end());
   if (!finds.complete)
     found.incomplete =
         "the workspace has more than 300,000 files and folders: of what paths.hide names, and of "
         "credentials in the configuration of repositories in it, commands can read what lies "
-        "beyond them; name whole folders by a plain path in paths.hide, or start the run in a "
+        "beyond them, and what globs of paths.protect match there is not read-only for them; name "
+        "whole folders by a plain path in paths.hide, or start the run in a "
         "smaller folder";
 }
 
@@ -95,7 +107,8 @@ std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inp
   if (holds_private_places(toplevel, inputs)) return name + " holds HOME or /tmp, which is private";
   const HidePatterns patterns(inputs);
   TreeFinds finds = search_tree(
-      toplevel, {[&](const std::string& path) { return patterns.hides(toplevel, path); }});
+      toplevel, {.hides = [&](const std::string& path) { return patterns.hides(toplevel, path); },
+                 .protects = [&](const std::string& path) { return patterns.protects(path); }});
   if (!finds.complete || finds.hidden.size() > kMostHiddenPlaces)
     return name + " has too many files to look for all that paths.hide names";
   take(std::move(finds), inputs.workspace, found);
@@ -126,10 +139,12 @@ void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitVi
 /// The workspace by itself, where it was not seen with what is around it.
 void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
   const HidePatterns patterns(inputs);
-  take(search_tree(inputs.workspace, {[&](const std::string& path) {
-                     return patterns.hides(inputs.workspace, path);
-                   }}),
-       inputs.workspace, found);
+  take(
+      search_tree(
+          inputs.workspace,
+          {.hides = [&](const std::string& path) { return patterns.hides(inputs.workspace, path); },
+           .protects = [&](const std::string& path) { return patterns.protects(path); }}),
+      inputs.workspace, found);
 }
 
 /// The folders around the workspace.

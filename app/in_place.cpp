@@ -48,6 +48,8 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
                                                own);
   keep_protected();
   keep_made();
+  tell_reach();
+  leads_at_start_ = leads_of_links();
 }
 
 InPlace::~InPlace() {
@@ -59,6 +61,11 @@ InPlace::~InPlace() {
 std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
   if (policy.sandbox != SandboxMode::workspace_write) return {};
   LinkedFiles linked = find_linked_files(workspace_);
+  if (!linked.complete)
+    notes_.push_back(
+        "WARNING: the folder has more than 20,000 entries: files that have another name outside of "
+        "it (hard links) are not looked for beyond them, and the command can write through such a "
+        "file to what lies outside");
   if (linked.paths.empty()) return {};
   const std::string first = linked.paths.front().lexically_relative(workspace_).string();
   const std::string which =
@@ -66,7 +73,10 @@ std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
       (linked.paths.size() == 1 ? " file has" : " files have") +
       " another name outside of this folder (hard links; the first: " + one_line(first, 200) + ")";
   if (linked.paths.size() > kMostLinked) {
-    notes_.push_back(which + ": the command can write through them to what lies outside");
+    notes_.push_back(
+        "WARNING: " + which +
+        ", more than can be made read-only: the command can write through them to what "
+        "lies outside; run it in a copy of the folder, or with --mode read-only");
     return {};
   }
   notes_.push_back(which +
@@ -94,12 +104,41 @@ void InPlace::keep_made() {
     });
 }
 
+/// What of globs is beyond what can be looked at.
+void InPlace::tell_reach() {
+  TreeNames::Reach reach = TreeNames::Reach::everywhere;
+  if (protected_paths_)
+    reach = protected_paths_->reach();
+  else if (MadePaths* made = confinement_->made_paths())
+    reach = made->reach();
+  if (reach == TreeNames::Reach::everywhere) return;
+  notes_.push_back(
+      std::string("WARNING: the folder has more than 300,000 files and folders: what globs of "
+                  "paths.protect match is looked for ") +
+      (reach == TreeNames::Reach::nowhere ? "nowhere" : "on its upper three levels alone") +
+      " once the command has run; name what matters by plain paths");
+}
+
+LinkLeads InPlace::leads_of_links() {
+  std::set<fs::path> links;
+  if (protected_paths_)
+    links = protected_paths_->links();
+  else if (MadePaths* made = confinement_->made_paths())
+    links = made->links();
+  else
+    return {};  // nothing can be changed
+  return ProtectedLinks({workspace_}, confinement_->profile().protect)
+      .look(confinement_->view(), links);
+}
+
 std::string InPlace::settle_changed() {
   ProtectedPaths::Settled settled;
   if (protected_paths_)
     settled = protected_paths_->settle(aside_);
   else if (MadePaths* made = confinement_->made_paths())
     settled.put_back = made->take();
+  // After what was made is gone: a link under a protected name is taken away as any other.
+  const auto led = names_led_elsewhere(leads_at_start_, leads_of_links());
   std::string text;
   if (!settled.put_back.empty())
     text += "the protected path " + some_of(settled.put_back) +
@@ -107,6 +146,9 @@ std::string InPlace::settle_changed() {
   if (!settled.left.empty())
     text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(settled.left)) +
             " was changed while the command ran, by it or by somebody else, and was left as it is";
+  if (!led.empty())
+    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(led)) +
+            " leads through a link to other content than before the command, and was left as it is";
   if (!text.empty() && !aside_.name().empty())
     text +=
         ". Nothing was erased: what was found (.found) and what stood there at the start "

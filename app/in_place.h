@@ -7,6 +7,7 @@
 
 #include "app/confinement.h"
 #include "app/kept_aside.h"
+#include "app/protected_links.h"
 #include "app/protected_paths.h"
 #include "policies/environment.h"
 
@@ -28,7 +29,7 @@ class InPlace {
   /// Sees to the protected paths that changed while a command ran, where no mount guards them: all
   /// of them without namespaces; with them, names that were not there at the start. They become as
   /// they were, as far as that is safe. The user may have changed them as well: nothing is erased,
-  /// it is moved into a folder of the tree.
+  /// it is moved into a folder of the tree. What links lead elsewhere than at the start is left.
   /// @return  what changed and where it is now, in words; "" where nothing did
   /// @throws Error  ExitCode::integrity
   std::string settle_changed();
@@ -37,6 +38,8 @@ class InPlace {
   std::vector<std::filesystem::path> look_for_links(const Policy& policy);
   void keep_protected();
   void keep_made();
+  void tell_reach();
+  LinkLeads leads_of_links();
 
   std::filesystem::path workspace_;
   std::filesystem::path private_folder_;
@@ -45,6 +48,7 @@ class InPlace {
   KeptAside aside_;
   std::unique_ptr<Confinement> confinement_;
   std::unique_ptr<ProtectedPaths> protected_paths_;  ///< without namespaces
+  LinkLeads leads_at_start_;
 };
 
 }  // namespace sortie

@@ -1,5 +1,7 @@
 #include "app/kept_files.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -110,6 +112,24 @@ void keep_taken(const fs::path& out, const Files& view, const std::string& path,
   Keeping keeping(folder, view, redactor, std::move(kept), name_of);
   keeping.keep(path);
   kept = keeping.take();
+}
+
+std::set<std::int64_t> times_of_empty_files(const DiskFiles& view, const fs::path& path) {
+  std::set<std::int64_t> times;
+  const fs::path top = fs::path("/proc/self/fd") / std::to_string(view.root()) / path;
+  const auto look = [&](const fs::path& file) {
+    struct stat status {};
+    if (::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+      times.insert(status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec);
+  };
+  look(top);
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(top, error))) return times;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(top, options, error), end;
+       !error && it != end && times.size() < kMostFiles; it.increment(error))
+    look(it->path());
+  return times;
 }
 
 }  // namespace sortie

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,10 @@ KeptFiles keep_files(const std::filesystem::path& out, const Files& view,
 /// @param kept  what was kept so far, by name in FOLDER/kept; of it all the bounds hold
 void keep_taken(const std::filesystem::path& out, const Files& view, const std::string& path,
                 const Redactor& redactor, KeptFiles& kept);
+
+/// When the empty files at and below a path were written last, in ns since 1970: a rename keeps
+/// that, so that it tells them apart. No link is followed.
+std::set<std::int64_t> times_of_empty_files(const DiskFiles& view,
+                                            const std::filesystem::path& path);
 
 }  // namespace sortie

@@ -2,12 +2,15 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/pattern.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/workspace_search.h"
 
@@ -18,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  ///< as path_resolution(7)
 constexpr int kMostHashed = 20'000;
+constexpr int kMostBehindLinks = 20'000;  ///< entries, for globs
 
 /// Everything that a name leads to in one tree.
 class Leads {
@@ -27,9 +31,17 @@ class Leads {
   /// Each way that holds a link: its texts and the content at its end.
   std::set<std::string> of(const fs::path& name) {
     found_.clear();
+    ends_.clear();
     follow("", Way(name.begin(), name.end()), "", 0);
     return found_;
   }
+
+  /// The names that match, behind a link to a folder and the link itself.
+  void match(const fs::path& link, const Pattern& globs, std::set<std::string>& names) {
+    std::vector<std::string> above;
+    match_behind(link, globs, names, above);
+  }
+  bool complete() const { return behind_ <= kMostBehindLinks; }
 
  private:
   using Way = std::deque<fs::path>;
@@ -38,7 +50,9 @@ class Leads {
   /// @param trail  the links so far; "" for none
   void follow(const std::string& at, Way rest, const std::string& trail, int links) {
     if (rest.empty()) {
-      if (!trail.empty()) found_.insert(trail + content(at, 0));
+      if (trail.empty()) return;
+      if (hashes_) found_.insert(trail + content(at, 0));
+      ends_.insert(at);
       return;
     }
     const std::string part = rest.front().string();
@@ -123,25 +137,106 @@ class Leads {
     }
   }
 
+  /// @param above  the folders, without links, that the way went through: none is entered again
+  void match_behind(const fs::path& link, const Pattern& globs, std::set<std::string>& names,
+                    std::vector<std::string>& above) {
+    if (globs.matches(link.native())) {
+      names.insert(link.string());
+      return;
+    }
+    if (above.size() > kMostLinks) return;
+    of_folders(link);
+    for (const std::string& end : std::exchange(ends_, {}))
+      match_in(end, link, globs, names, above);
+  }
+
+  void match_in(const std::string& folder, const fs::path& shown, const Pattern& globs,
+                std::set<std::string>& names, std::vector<std::string>& above) {
+    if (std::find(above.begin(), above.end(), folder) != above.end()) return;
+    above.push_back(folder);
+    for (const FolderEntry& entry : entries(folder)) {
+      if (++behind_ > kMostBehindLinks) break;
+      const fs::path name = shown / entry.name;
+      if (entry.kind == FileStatus::Kind::symlink)
+        match_behind(name, globs, names, above);
+      else if (globs.matches(name.native()))
+        names.insert(name.string());
+      else if (entry.kind == FileStatus::Kind::folder && !is_passed_over(entry.name))
+        match_in(joined(folder, entry.name), name, globs, names, above);
+    }
+    above.pop_back();
+  }
+
+  /// As in the search for globs elsewhere.
+  static bool is_passed_over(const std::string& name) {
+    return name == ".git" || name == "node_modules";
+  }
+
+  /// Sets ends_ to the folders that a link leads to.
+  void of_folders(const fs::path& link) {
+    hashes_ = false;
+    of(link);
+    hashes_ = true;
+    std::erase_if(ends_, [&](const std::string& end) {
+      try {
+        const auto status = files_.status(end.empty() ? "." : end);
+        return !status || status->kind != FileStatus::Kind::folder;
+      } catch (const ToolError&) {
+        return true;
+      }
+    });
+  }
+
   const Files& files_;
   const std::vector<fs::path>& places_;
   std::map<std::string, std::vector<FolderEntry>> entries_;
   std::set<std::string> found_;
+  std::set<std::string> ends_;  ///< where the ways of of() end
+  bool hashes_ = true;          ///< else of() finds ends alone
   int hashed_ = 0;
+  int behind_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> names_led_elsewhere(const Files& start, const Files& now,
-                                             const std::vector<fs::path>& places,
-                                             const std::vector<std::string>& names) {
-  Leads before(start, places);
-  Leads after(now, places);
+ProtectedLinks::ProtectedLinks(std::vector<fs::path> places,
+                               const std::vector<std::string>& protect)
+    : places_(std::move(places)) {
+  for (const std::string& entry : protect) {
+    const fs::path path = fs::path(entry).lexically_normal();
+    if (has_wildcard(entry))
+      globs_.push_back(entry);
+    else if (!path.is_absolute() && !path.empty() && *path.begin() != "..")
+      names_.push_back(path);
+  }
+}
+
+LinkLeads ProtectedLinks::look(const Files& tree, const std::set<fs::path>& links) const {
+  Leads leads(tree, places_);
+  std::set<std::string> matches;
+  if (!globs_.empty()) {
+    const Pattern globs = Pattern::path_globs(globs_, LetterCase::ignored);
+    for (const fs::path& link : links) leads.match(link, globs, matches);
+  }
+  LinkLeads found{.ways = {}, .complete = leads.complete()};
+  for (const fs::path& name : names_) found.ways[name.string()] = leads.of(name);
+  for (const std::string& name : matches)
+    if (auto ways = leads.of(name); !ways.empty()) found.ways[name] = std::move(ways);
+  return found;
+}
+
+std::vector<std::string> names_led_elsewhere(const LinkLeads& start, const LinkLeads& now) {
+  std::set<std::string> names;
+  for (const LinkLeads* leads : {&start, &now})
+    for (const auto& [name, ways] : leads->ways) names.insert(name);
+  const bool complete = start.complete && now.complete;
   std::vector<std::string> changed;
   for (const std::string& name : names) {
-    const fs::path path = fs::path(name).lexically_normal();
-    if (has_wildcard(name) || path.is_absolute() || path.empty() || *path.begin() == "..") continue;
-    if (before.of(path) != after.of(path)) changed.push_back(name);
+    const auto before = start.ways.find(name);
+    const auto after = now.ways.find(name);
+    const bool both = before != start.ways.end() && after != now.ways.end();
+    // What one of two searches has missed was not made.
+    if (both ? before->second != after->second : complete) changed.push_back(name);
   }
   return changed;
 }

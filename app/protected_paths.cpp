@@ -115,12 +115,27 @@ bool is_content_of_git(const fs::path& path, bool gone) {
   return true;
 }
 
+std::vector<std::string> with_wildcards(const std::vector<std::string>& globs) {
+  std::vector<std::string> some;
+  std::copy_if(globs.begin(), globs.end(), std::back_inserter(some), has_wildcard);
+  return some;
+}
+
 }  // namespace
 
 ProtectedPaths::ProtectedPaths(fs::path tree, fs::path source, std::vector<std::string> globs)
-    : tree_(std::move(tree)), source_(std::move(source)) {
-  for (auto& glob : globs) (has_wildcard(glob) ? wildcards_ : names_).push_back(std::move(glob));
+    : tree_(std::move(tree)), source_(std::move(source)), matching_(tree_, with_wildcards(globs)) {
+  for (auto& glob : globs)
+    if (!has_wildcard(glob)) names_.push_back(std::move(glob));
+  at_start_ = matching_.matches();
   start_ = stamps();
+}
+
+void ProtectedPaths::keep_by(std::function<void(const fs::path&)> keep) { keep_ = std::move(keep); }
+
+const std::set<fs::path>& ProtectedPaths::links() {
+  matching_.look();
+  return matching_.links();
 }
 
 ProtectedPaths::Stamp ProtectedPaths::stamp_of(const struct stat& status) {
@@ -132,20 +147,20 @@ ProtectedPaths::Stamp ProtectedPaths::stamp_of(const struct stat& status) {
           .changed_ns = status.st_ctim.tv_sec * 1'000'000'000LL + status.st_ctim.tv_nsec};
 }
 
-std::vector<fs::path> ProtectedPaths::find() const {
-  std::set<fs::path> paths;
+std::vector<fs::path> ProtectedPaths::find() {
+  matching_.look();
+  std::set<fs::path> paths = matching_.matches();
+  paths.insert(at_start_.begin(), at_start_.end());
   for (const auto& name : names_) {
     const fs::path path = fs::path(name).lexically_normal();
     if (path.is_relative() && *path.begin() != "..") paths.insert(path);
   }
   const std::vector<fs::path> names(paths.begin(), paths.end());
   for (auto& path : search_names(tree_, names)) paths.insert(std::move(path));
-  bool complete = true;  // what lies beyond is judged by the check of the diff
-  for (auto& path : search_globs(tree_, wildcards_, &complete)) paths.insert(std::move(path));
   return {paths.begin(), paths.end()};
 }
 
-ProtectedPaths::Stamps ProtectedPaths::stamps() const {
+ProtectedPaths::Stamps ProtectedPaths::stamps() {
   Stamps stamps;
   for (const auto& path : find()) add_stamps(path, stamps);
   return stamps;
@@ -189,6 +204,16 @@ void ProtectedPaths::keep_in(const fs::path& folder) {
   source_ = folder;
 }
 
+/// What the restoring would erase.
+void ProtectedPaths::keep_changed(const std::set<std::string>& changed) const {
+  if (!keep_) return;
+  for (const auto& path : changed) {
+    const bool in_repository = path.starts_with(".git/") && start_.count(".git") != 0;
+    if (in_repository || holds_a_folder_of(changed, path)) continue;
+    keep_(path);
+  }
+}
+
 std::vector<std::string> ProtectedPaths::restore_changed() {
   const Stamps now = stamps();
   std::set<std::string> changed;
@@ -204,6 +229,7 @@ std::vector<std::string> ProtectedPaths::restore_changed() {
     if (start_.find(path) == start_.end()) changed.insert(path);
   if (changed.empty() && refreshed.empty()) return {};
 
+  keep_changed(changed);
   try {
     for (const auto& path : changed)
       if (!holds_a_folder_of(changed, path)) put_back(path);
@@ -217,7 +243,7 @@ std::vector<std::string> ProtectedPaths::restore_changed() {
 }
 
 /// Folders get their modes back first: what lies in a closed one looks as if it were gone.
-ProtectedPaths::Stamps ProtectedPaths::reopen_folders(std::set<std::string>& changed) const {
+ProtectedPaths::Stamps ProtectedPaths::reopen_folders(std::set<std::string>& changed) {
   for (;;) {
     Stamps now = stamps();
     bool again = false;

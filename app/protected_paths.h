@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "app/kept_aside.h"
+#include "policies/sandbox/tree_names.h"
 
 namespace sortie {
 
@@ -22,13 +24,22 @@ class ProtectedPaths {
  public:
   /// @param tree    what commands work in; absolute, links resolved
   /// @param source  holds the same protected paths, as they were at the start
-  /// @param globs   relative to the tree; those with wildcards as search_globs() finds them
+  /// @param globs   relative to the tree; those with wildcards as TreeNames finds them
   ProtectedPaths(std::filesystem::path tree, std::filesystem::path source,
                  std::vector<std::string> globs);
 
   /// Copies the protected paths into a folder, which is the source from now on: for a tree that has
   /// no second copy. @throws std::filesystem::filesystem_error
   void keep_in(const std::filesystem::path& folder);
+
+  /// Who keeps what restore_changed() is about to erase, path by path, relative to the tree; not
+  /// the content of a `.git` that stood there at the start. Whatever it throws ends the restoring.
+  void keep_by(std::function<void(const std::filesystem::path& path)> keep);
+
+  /// The links of the tree, relative to it, but those in node_modules.
+  const std::set<std::filesystem::path>& links();
+  /// How far the globs are looked for.
+  TreeNames::Reach reach() const { return matching_.reach(); }
 
   /// Puts back what is not as it was at the start: changed, removed or made since.
   /// @return these paths, relative to the tree, sorted
@@ -59,18 +70,21 @@ class ProtectedPaths {
   using Stamps = std::map<std::string, Stamp>;
 
   static Stamp stamp_of(const struct stat& status);
-  std::vector<std::filesystem::path> find() const;
-  Stamps stamps() const;
+  std::vector<std::filesystem::path> find();
+  Stamps stamps();
   void add_stamps(const std::filesystem::path& path, Stamps& stamps) const;
   bool differs(const std::string& path, const Stamp& before, const Stamp& now) const;
   void put_back(const std::filesystem::path& path, KeptAside* aside = nullptr) const;
-  Stamps reopen_folders(std::set<std::string>& changed) const;
+  void keep_changed(const std::set<std::string>& changed) const;
+  Stamps reopen_folders(std::set<std::string>& changed);
   void copy_start(const std::filesystem::path& path, KeptAside& aside) const;
 
   std::filesystem::path tree_;
   std::filesystem::path source_;
   std::vector<std::string> names_;
-  std::vector<std::string> wildcards_;
+  TreeNames matching_;                        ///< what has wildcards
+  std::set<std::filesystem::path> at_start_;  ///< what matched then
+  std::function<void(const std::filesystem::path&)> keep_;
   Stamps start_;
 };
 

@@ -406,13 +406,22 @@ void Run::undo_made_paths() {
   if (MadePaths* made = confinement_->made_paths()) made->undo();
 }
 
+/// In kept/, before it goes.
+void Run::keep_what_is_taken(const std::filesystem::path& path) {
+  taken_empty_.merge(times_of_empty_files(confinement_->view(), path));
+  keep_taken(out_.path(), confinement_->view(), path.string(), redactor_, taken_);
+  result_.kept = taken_.digests;
+}
+
 /// On record and in the warnings as it happens, whoever made it.
 void Run::tell_made_paths() {
+  if (protected_paths_)
+    protected_paths_->keep_by(
+        [this](const std::filesystem::path& path) { keep_what_is_taken(path); });
   MadePaths* made = confinement_->made_paths();
   if (made == nullptr) return;
   made->keep_by([this](const std::filesystem::path& path) {
-    keep_taken(out_.path(), confinement_->view(), path.string(), redactor_, taken_);
-    result_.kept = taken_.digests;
+    keep_what_is_taken(path);
     return MadePaths::Kept::copied;
   });
   made->tell([this](const std::vector<std::string>& paths) {

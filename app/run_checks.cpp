@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -11,6 +13,15 @@
 #include "policies/engine.h"
 
 namespace sortie {
+namespace {
+
+bool has_a_time_of(const std::filesystem::path& file, const std::set<std::int64_t>& times) {
+  struct stat status {};
+  return ::lstat(file.c_str(), &status) == 0 &&
+         times.count(status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec) != 0;
+}
+
+}  // namespace
 
 /// What was moved under a protected name is gone from its own place too, and was taken away there:
 /// that the diff deletes it is nothing that the agent meant.
@@ -29,7 +40,10 @@ void Run::check_taken() const {
     const auto content =
         link ? workspace_->start().read_link(path) : workspace_->start().read(path).value_or("");
     const std::string digest = "sha256:" + sha256_hex(content);
-    if (digest == nothing || (taken_.not_kept.empty() && digests.count(digest) == 0)) continue;
+    // One empty file is as the other: a moved one is told by its time.
+    const bool moved = digest == nothing ? has_a_time_of(inputs_.workspace / path, taken_empty_)
+                                         : !taken_.not_kept.empty() || digests.count(digest) != 0;
+    if (!moved) continue;
     throw RunEnds{ExitCode::integrity,
                   "the diff deletes " + path_text(file.path) +
                       ", which a command moved under a protected name, where it was taken away; " +
@@ -37,11 +51,22 @@ void Run::check_taken() const {
   }
 }
 
+/// Of paths.protect, those that lead through links elsewhere than at the start.
+std::vector<std::string> Run::find_led_elsewhere() {
+  const ProtectedLinks links({inputs_.workspace, confinement_->workspace()},
+                             confinement_->profile().protect);
+  const auto& before = confinement_->links_at_start();
+  if (!leads_at_start_) leads_at_start_ = links.look(workspace_->start(), before);
+  std::set<std::filesystem::path> now = before;
+  if (MadePaths* made = confinement_->made_paths()) now.merge(made->links());
+  if (protected_paths_)
+    now.insert(protected_paths_->links().begin(), protected_paths_->links().end());
+  return names_led_elsewhere(*leads_at_start_, links.look(confinement_->view(), now));
+}
+
 /// A protected name is what it leads to: behind a link that may be another path's content.
-void Run::check_links() const {
-  const auto changed = names_led_elsewhere(workspace_->start(), confinement_->view(),
-                                           {inputs_.workspace, confinement_->workspace()},
-                                           confinement_->profile().protect);
+void Run::check_links() {
+  const auto changed = find_led_elsewhere();
   if (!changed.empty())
     throw RunEnds{ExitCode::integrity, "the protected path " + path_text(changed.front()) +
                                            " leads through a link to other content than at the "

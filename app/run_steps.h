@@ -20,6 +20,7 @@
 #include "app/options.h"
 #include "app/output_folder.h"
 #include "app/progress.h"
+#include "app/protected_links.h"
 #include "app/protected_paths.h"
 #include "app/signals.h"
 #include "ci/result.h"
@@ -96,7 +97,9 @@ class Run {
   ChangedState state_of_tree();
   void undo_made_paths();
   void check_taken() const;
-  void check_links() const;
+  std::vector<std::string> find_led_elsewhere();
+  void check_links();
+  void keep_what_is_taken(const std::filesystem::path& path);
   void tell_made_paths();
   void check_diff();
   void check_leaks();
@@ -170,6 +173,8 @@ class Run {
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
   std::optional<ChangedState> verified_state_;  ///< what the last verification has passed
+  std::optional<LinkLeads> leads_at_start_;     ///< once they are asked for
+  std::set<std::int64_t> taken_empty_;          ///< ns: when empty files among these were written
   KeptFiles taken_;                             ///< what stood under protected names that were made
   std::set<std::string> made_by_verification_;  ///< paths that no call of the agent made
   bool leaks_in_binary_ = false;

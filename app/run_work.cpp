@@ -67,7 +67,8 @@ void Run::start_agent() {
                          draft_options(inputs_, only, pace));
       },
       [this] { return workspace_->changed_paths(confinement_->view()); },
-      [touched = std::make_shared<TouchedPaths>(*workspace_)] { return touched->take(); }});
+      [touched = std::make_shared<TouchedPaths>(*workspace_)] { return touched->take(); },
+      [this] { return find_led_elsewhere(); }});
   for (const auto& note : agent_->notes()) progress_->say(note);
   if (inputs_.task.output.schema) answer_check_.emplace(*inputs_.task.output.schema);
 }

@@ -370,6 +370,19 @@ std::string ToolRegistry::note_on_made_paths() {
   return "protected by the policy, so that nothing may make it, and removed again: " + names;
 }
 
+std::string ToolRegistry::note_on_led_elsewhere() {
+  if (!options_.led_elsewhere) return "";
+  const auto now = options_.led_elsewhere();
+  std::string names;
+  for (const std::string& path : now)
+    if (led_elsewhere_.count(path) == 0) names += (names.empty() ? "" : ", ") + one_line(path);
+  led_elsewhere_ = {now.begin(), now.end()};
+  if (names.empty()) return names;
+  return "protected by the policy, and leading through a link to other content than at the "
+         "start: " +
+         names + ". Take that back: the run fails as long as it is so";
+}
+
 CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   const ToolCall& call = *pending.call;
   const int turn = pending.turn;
@@ -379,9 +392,11 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   // A call that reads has made nothing, whatever came up meanwhile.
   const bool worked = result.exit || result.worked_on_files;
   const bool made = look_for_made_paths();
-  if (made && worked) result.success = false;
+  const bool wrote = worked || !result.changed_files.empty();
+  const std::string led = wrote ? note_on_led_elsewhere() : "";
+  if ((made && worked) || !led.empty()) result.success = false;
   std::string tail;
-  for (const std::string& remark : {result.note, pending.note, note_on_made_paths()})
+  for (const std::string& remark : {result.note, pending.note, note_on_made_paths(), led})
     if (!remark.empty()) tail += "\nNote: " + remark;
   const std::string head = redactor_.text(result.head, Audience::tools);
   std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +
@@ -400,6 +415,7 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   CallResult answer{.output = {call.call_id, std::move(shown), result.success, call.form,
                                std::move(result.images)}};
   fit_to(answer.output, record, fit);
+  if (!led.empty()) record.verdict = "protected_path_led_elsewhere";
   if (made && worked) record.verdict = "protected_path_made";
   if (worked && options_.protected_changes) {
     const auto changed = options_.protected_changes();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct RegistryOptions {
   /// Asked before and after each call where it is set: protected names that something has made, and
   /// that were removed since it was last asked. The model is told.
   std::function<std::vector<std::string>()> made_paths{};
+  /// Asked after each call that could write, where it is set: protected names that lead through
+  /// links elsewhere than at the start, now. The model is told of those that it was not told of.
+  std::function<std::vector<std::string>()> led_elsewhere{};
   JudgeOptions judge{};
   /// Of tools that may become others; they stand behind the run's own. May be null.
   ToolSource* source = nullptr;
@@ -88,6 +92,7 @@ class ToolRegistry : public ToolHost {
   /// What was made since it was last looked for: told with the next output.
   bool look_for_made_paths();
   std::string note_on_made_paths();
+  std::string note_on_led_elsewhere();
   /// Cuts the output, and puts it on record.
   CallResult settle(Pending& pending, const FitOutput& fit);
   CallResult settle_run(Pending& pending, const FitOutput& fit);
@@ -102,6 +107,7 @@ class ToolRegistry : public ToolHost {
   CallJudge judge_;
   int denials_ = 0;                      ///< in a row
   std::vector<std::string> made_paths_;  ///< removed, and not yet told to the model
+  std::set<std::string> led_elsewhere_;  ///< told to the model, and still so
 };
 
 }  // namespace sortie

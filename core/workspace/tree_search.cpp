@@ -33,7 +33,8 @@ struct Entry {
 /// A folder that waits to be listed.
 struct Waiting {
   std::string path;
-  bool in_git;  ///< of git: `.git`, a bare repository, or below one
+  bool in_git;           ///< of git: `.git`, a bare repository, or below one
+  bool guarded = false;  ///< protected, or in node_modules: what is below is not asked about
 };
 
 bool has(const std::vector<Entry>& entries, std::string_view name, unsigned char kind) {
@@ -71,7 +72,8 @@ class TreeWalk {
       folder.in_git = folder.in_git || is_repository(entries);
       for (const Entry& entry : entries) look(folder, entry);
     }
-    for (auto* found : {&finds_.hidden, &finds_.sockets, &finds_.git_files})
+    for (auto* found :
+         {&finds_.hidden, &finds_.guarded, &finds_.links, &finds_.sockets, &finds_.git_files})
       std::sort(found->begin(), found->end());
     return std::move(finds_);
   }
@@ -94,8 +96,14 @@ class TreeWalk {
   }
 
   void look(const Waiting& folder, const Entry& entry) {
-    if (entry.kind == DT_LNK) return;
     std::string path = folder.path + '/' + entry.name;
+    const bool guarded = folder.guarded || entry.name == "node_modules";
+    const bool found = !guarded && !folder.in_git && search_.protects && search_.protects(path);
+    if (found) finds_.guarded.emplace_back(path);
+    if (entry.kind == DT_LNK) {
+      if (!guarded && !folder.in_git) finds_.links.emplace_back(std::move(path));
+      return;
+    }
     if (entry.kind == DT_SOCK) {
       finds_.sockets.emplace_back(std::move(path));
     } else if (folder.in_git) {
@@ -108,7 +116,7 @@ class TreeWalk {
     } else if (search_.hides && search_.hides(path)) {
       finds_.hidden.emplace_back(std::move(path));
     } else if (entry.kind == DT_DIR) {
-      waiting_.push_back({std::move(path), false});
+      waiting_.push_back({std::move(path), false, guarded || found});
     }
   }
 

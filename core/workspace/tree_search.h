@@ -12,12 +12,17 @@ namespace sortie {
 struct TreeSearch {
   /// Whether a path (absolute) is hidden from commands; what is below it is not looked at then.
   std::function<bool(const std::string& path)> hides{};
+  /// Whether a path (absolute) is protected from commands; asked of none below such a path, nor of
+  /// what lies in node_modules.
+  std::function<bool(const std::string& path)> protects{};
   std::size_t entries = 300'000;  ///< of all folders, after which it gives up
 };
 
 /// What it found; paths are absolute, sorted.
 struct TreeFinds {
   std::vector<std::filesystem::path> hidden{};
+  std::vector<std::filesystem::path> guarded{};  ///< what is protected
+  std::vector<std::filesystem::path> links{};    ///< but those in node_modules
   std::vector<std::filesystem::path> sockets{};
   /// Of repositories, bare ones and submodules' too: what may hold credentials. See
   /// git_secrets.h for how they are shown.

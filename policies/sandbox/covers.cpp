@@ -24,6 +24,12 @@ namespace fs = std::filesystem;
 constexpr SearchReach kHideReach = {
     .levels = 4096, .entries = 300'000, .packages = SearchReach::Packages::searched};
 
+/// A link is protected by what it leads to.
+constexpr SearchReach kProtectReach = {.links = SearchReach::Links::found};
+
+/// More would be too many mounts for one command.
+constexpr std::size_t kMostMatches = 1'000;
+
 enum class Found { nothing, folder, file, link };
 
 Found look(const fs::path& path) {
@@ -90,7 +96,7 @@ class Covers {
     }
     paths.insert(names.begin(), names.end());
     for (const auto& path : search_names(root_, names)) paths.insert(path);
-    for (const auto& path : search(globs, "protect", {})) paths.insert(path);
+    for (const auto& path : protected_matches(globs)) paths.insert(path);
     // Sorted: folders before what is in them.
     for (const auto& path : paths) protect_one(path);
   }
@@ -145,6 +151,22 @@ class Covers {
                             ": the tree has too many entries to look for every match of a glob "
                             "before the run; changes are checked after it");
     }
+    return found;
+  }
+
+  /// Those near the root first, where there are more than can be mounted on.
+  std::vector<fs::path> protected_matches(const std::vector<std::string>& globs) {
+    std::vector<fs::path> found = profile_.protected_inside
+                                      ? *profile_.protected_inside
+                                      : search(globs, "protect", kProtectReach);
+    if (found.size() <= kMostMatches) return found;
+    const auto depth = [](const fs::path& path) { return std::distance(path.begin(), path.end()); };
+    std::stable_sort(found.begin(), found.end(), [&](const auto& left, const auto& right) {
+      return depth(left) < depth(right);
+    });
+    found.resize(kMostMatches);
+    view_.notes.push_back("protect: globs match more than " + std::to_string(kMostMatches) +
+                          " paths: changes of those further down are checked after the run");
     return found;
   }
 

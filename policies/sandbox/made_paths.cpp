@@ -23,11 +23,6 @@ constexpr int kDeepestFolder = 200;  ///< each level of a removal holds a descri
 /// What was removed and is there again was made by something that does not give up.
 constexpr int kMostRounds = 3;
 
-/// The globs of an upper folder, which holds what changed alone, are looked for at any depth.
-constexpr SearchReach kUpperReach = {
-    .levels = kDeepestFolder, .entries = 4000, .links = SearchReach::Links::found};
-constexpr SearchReach kTreeReach = {.links = SearchReach::Links::found};
-
 /// How overlayfs marks in an upper folder what was deleted.
 bool is_whiteout(const fs::path& path) {
   struct stat status {};
@@ -88,9 +83,10 @@ MadePaths::MadePaths(Fd view, const SandboxProfile& profile) : view_(std::move(v
   const bool overlay = plan.kind == MountPlan::Kind::overlay;
   if (overlay) start_ = plan.workspace;
   searched_ = overlay ? plan.upper : plan.source.empty() ? plan.workspace : plan.source;
+  std::vector<std::string> globs;
   for (const std::string& entry : profile.protect) {
     if (has_wildcard(entry)) {
-      globs_.push_back(entry);
+      globs.push_back(entry);
     } else if (is_plain_path(entry)) {
       names_.emplace_back(entry);
     } else if (fs::path name = fs::path(entry).lexically_normal();
@@ -98,11 +94,9 @@ MadePaths::MadePaths(Fd view, const SandboxProfile& profile) : view_(std::move(v
       names_.push_back(name.has_filename() ? name : name.parent_path());
     }
   }
+  matching_.emplace(searched_, globs);
   if (overlay) return;
-  bool complete = true;
-  for (auto& path : search_globs(searched_, globs_, &complete, kTreeReach)) at_start_.insert(path);
-  // What a part of the search did not see can't be told from what was made; the diff is checked.
-  if (!complete) globs_.clear();
+  at_start_ = matching_->matches();
   for (auto& path : search_names(searched_, names_)) at_start_.insert(path);
 }
 
@@ -123,13 +117,10 @@ bool MadePaths::was_there(const fs::path& path) const {
   return false;
 }
 
-std::vector<fs::path> MadePaths::find() const {
-  bool complete = true;  // what lies beyond is judged by the check of the diff
-  std::set<fs::path> found;
+std::vector<fs::path> MadePaths::find() {
+  matching_->look();
+  std::set<fs::path> found = matching_->matches();
   for (auto& path : search_names(searched_, names_)) found.insert(path);
-  for (auto& path :
-       search_globs(searched_, globs_, &complete, start_.empty() ? kTreeReach : kUpperReach))
-    found.insert(path);
   std::vector<fs::path> made;
   for (const auto& path : found)
     if (!was_there(path)) made.push_back(path);
@@ -165,6 +156,17 @@ std::vector<std::string> MadePaths::take() {
   const std::lock_guard lock(mutex_);
   const auto taken = std::exchange(undone_, {});
   return {taken.begin(), taken.end()};
+}
+
+std::set<fs::path> MadePaths::links() {
+  const std::lock_guard lock(mutex_);
+  matching_->look();
+  return matching_->links();
+}
+
+TreeNames::Reach MadePaths::reach() {
+  const std::lock_guard lock(mutex_);
+  return matching_->reach();
 }
 
 }  // namespace sortie

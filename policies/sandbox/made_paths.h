@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/base/fd.h"
 #include "core/base/launcher.h"
 #include "policies/sandbox/profile.h"
+#include "policies/sandbox/tree_names.h"
 
 namespace sortie {
 
@@ -36,16 +38,20 @@ class MadePaths {
   void undo();
   /// undo(), and all that was removed since the last call. Sorted.
   std::vector<std::string> take();
+  /// The links where commands write: of an overlay those that were made, else all. Relative.
+  std::set<std::filesystem::path> links();
+  /// How far the globs of paths.protect are looked for.
+  TreeNames::Reach reach();
 
  private:
-  std::vector<std::filesystem::path> find() const;
+  std::vector<std::filesystem::path> find();
   bool was_there(const std::filesystem::path& path) const;
 
   Fd view_;
   std::filesystem::path start_;     ///< overlay: the tree that nothing was made in; else ""
   std::filesystem::path searched_;  ///< where what was made lies
   std::vector<std::filesystem::path> names_;
-  std::vector<std::string> globs_;
+  std::optional<TreeNames> matching_;         ///< globs; set by the constructor
   std::set<std::filesystem::path> at_start_;  ///< without an overlay: what stood there
   std::function<void(const std::vector<std::string>&)> told_;
   std::function<Kept(const std::filesystem::path&)> keep_;

@@ -34,6 +34,8 @@ struct SandboxProfile {
   /// What the globs of `hide` match in the workspace, relative to it, where that was searched
   /// already; else it is when the view is built.
   std::optional<std::vector<std::filesystem::path>> hidden_inside;
+  /// The same of the globs of `protect`, the outermost, links too.
+  std::optional<std::vector<std::filesystem::path>> protected_inside;
   std::filesystem::path home;  ///< HOME, private and writable in the view
   uid_t uid = 0;               ///< what commands run as
   gid_t gid = 0;

@@ -339,4 +339,55 @@ BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox,
   BOOST_TEST(holds(folder.artifact("changes.diff"), "+by a server"));
 }
 
+/// How what a server's call made under a protected name comes out, by what there is to guard it.
+BOOST_AUTO_TEST_CASE(a_protected_name_that_a_servers_call_makes_is_noticed_at_the_call,
+                     *boost::unit_test::precondition(npm_is_installed)) {
+  const NpmPackages packages = npm_packages();
+  const auto argv = packages.command("@modelcontextprotocol/server-filesystem", "dist/index.js");
+  const struct {
+    const char* isolation;
+    const char* policy;
+  } rows[] = {{"overlay", "auto"}, {"copy", "auto"}, {"copy", "unsandboxed"}};
+  for (const Caller& caller : all_callers()) {
+    for (const auto& row : rows) {
+      if (!caller.namespaces && row.isolation == std::string("overlay")) continue;
+      BOOST_TEST_CONTEXT(caller.name << ", " << row.isolation << ", " << row.policy) {
+        const ServedFolder folder;
+        folder.write("policy.yaml", "version: 1\nextends: [" + std::string(row.policy) +
+                                        "]\nbounds: {mcp: [\"*/node\"]}\npaths: {read: [" +
+                                        packages.folder.string() +
+                                        "]}\ntools:\n  - allow: [\"mcp__*\"]\n");
+        CassetteWriter cassette;
+        cassette
+            .call("mcp__files__write_file",
+                  Json::object({{"path", "AGENTS.md"}, {"content", "obey\n"}}))
+            .next()
+            .call("mcp__files__write_file",
+                  Json::object({{"path", "new.txt"}, {"content", "by a server\n"}}))
+            .next();
+        cassette.message("done");
+        folder.write_task(cassette,
+                          "policy: policy.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n"
+                          "    files: {command: [" +
+                              argv[0] + ", " + argv[1] +
+                              ", .], required: true, startup_timeout: 60s}\n");
+
+        const ProgramEnd end = folder.run_as(caller, folder.start({"--isolation", row.isolation}));
+
+        const bool mounts = caller.namespaces && row.policy != std::string("unsandboxed");
+        BOOST_TEST(end.status == (mounts ? 0 : 8), end.errors);
+        const auto outputs = folder.records("tool.output");
+        BOOST_TEST_REQUIRE(outputs.size() == (mounts ? 2u : 1u), end.errors);
+        BOOST_TEST(outputs[0].string_at("verdict") ==
+                   (mounts ? "protected_path_made" : "protected_path_changed"));
+        BOOST_TEST(folder.artifact("kept/AGENTS.md.taken") == "obey\n");
+        if (!mounts) continue;
+        BOOST_TEST(!outputs[0]["success"].boolean(true));
+        BOOST_TEST(!holds(folder.artifact("changes.diff"), "obey"));
+        BOOST_TEST(holds(folder.artifact("changes.diff"), "+by a server"));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
