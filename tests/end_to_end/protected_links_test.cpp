@@ -30,6 +30,15 @@ void prepare(const RunFolder& folder, const std::string& script) {
                 0);
 }
 
+ProgramEnd sandbox(const RunFolder& folder, const Caller& caller, const std::string& script) {
+  ProgramStart start = folder.start();
+  start.argv = {
+      sortie_binary(), "sandbox", "--policy", folder.path("policy.yaml").string(), "--", "sh", "-c",
+      script};
+  start.folder = folder.workspace();
+  return folder.run_as(caller, start);
+}
+
 struct InPlaceRow {
   const char* given;    ///< made in the folder before
   const char* script;   ///< the command
@@ -68,18 +77,7 @@ BOOST_AUTO_TEST_CASE(sandbox_ends_with_8_where_a_protected_name_leads_elsewhere_
       BOOST_TEST_CONTEXT(caller.name << ": " << row.given << ": " << row.script) {
         const RunFolder folder;
         prepare(folder, row.given);
-        ProgramStart start = folder.start();
-        start.argv = {sortie_binary(),
-                      "sandbox",
-                      "--policy",
-                      folder.path("policy.yaml").string(),
-                      "--",
-                      "sh",
-                      "-c",
-                      row.script};
-        start.folder = folder.workspace();
-
-        const ProgramEnd end = folder.run_as(caller, start);
+        const ProgramEnd end = sandbox(folder, caller, row.script);
 
         const bool refused = *row.refused != '\0' && caller.namespaces;
         if (*row.changed == '\0') {
@@ -213,6 +211,30 @@ BOOST_AUTO_TEST_CASE(an_empty_file_moved_under_a_protected_name_is_no_success) {
           BOOST_TEST(end.status == (moved ? 8 : 0), end.errors);
           if (moved) BOOST_TEST(says(end.errors, "pkg/__init__.py"), end.errors);
         }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sandbox_says_aloud_which_hard_links_it_does_not_guard) {
+  for (const Caller& caller : all_callers()) {
+    for (const bool many_links : {true, false}) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << many_links) {
+        const RunFolder folder;
+        prepare(folder, "true");
+        write_file(folder.path("outside.txt"), "as it was\n");
+        for (int i = 0; many_links && i < 257; ++i)
+          fs::create_hard_link(folder.path("outside.txt"),
+                               folder.path("work/linked" + std::to_string(i)));
+        for (int i = 0; !many_links && i < 20'001; ++i)
+          fs::create_symlink("x", folder.path("work/" + std::to_string(i)));
+
+        const ProgramEnd end = sandbox(folder, caller, "true");
+
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(says(end.errors, many_links ? "WARNING: 257 files have another name outside"
+                                               : "WARNING: the folder has more than 20,000"),
+                   end.errors);
       }
     }
   }
