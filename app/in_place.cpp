@@ -50,6 +50,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
   keep_made();
   tell_reach();
   leads_at_start_ = leads_of_links();
+  if (!leads_at_start_.beyond.empty()) notes_.push_back("WARNING: " + beyond_text(leads_at_start_));
 }
 
 InPlace::~InPlace() {

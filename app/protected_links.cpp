@@ -1,7 +1,5 @@
 #include "app/protected_links.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/file_name.h"
 #include "core/base/hash.h"
 #include "core/base/pattern.h"
 #include "core/workspace/tree.h"
@@ -22,6 +21,69 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;  ///< as path_resolution(7)
 constexpr int kMostHashed = 20'000;
 constexpr int kMostBehindLinks = 20'000;  ///< entries, for globs
+
+/// Globs read folder by folder, to see where below a link one could match. What `**` at a glob's
+/// beginning reaches by itself is left out: such a match lies at its own place too.
+class GlobSteps {
+ public:
+  /// Of each glob, how many of its parts a path has gone through so far.
+  using Places = std::set<std::pair<std::size_t, std::size_t>>;
+
+  explicit GlobSteps(const std::vector<std::string>& globs) {
+    for (const std::string& glob : globs) {
+      std::vector<Part> parts;
+      for (const auto& part : fs::path(glob))
+        if (!part.empty() && part != ".")
+          parts.push_back({part == "**", Pattern::word_glob(part.native(), LetterCase::ignored)});
+      globs_.push_back(std::move(parts));
+    }
+  }
+
+  /// @param link  relative
+  Places at_link(const fs::path& link) const {
+    Places places;
+    for (std::size_t i = 0; i < globs_.size(); ++i) add(i, 0, places);
+    for (const auto& part : link.parent_path()) places = below(places, part.string());
+    std::erase_if(places, [&](const auto& at) { return is_anywhere(at.first, at.second); });
+    return below(places, link.filename().string());
+  }
+
+  Places below(const Places& places, const std::string& name) const {
+    Places next;
+    for (const auto& [glob, at] : places) {
+      const auto& parts = globs_[glob];
+      if (at == parts.size()) continue;
+      if (parts[at].any_folders)
+        add(glob, at, next);
+      else if (parts[at].name.matches(name))
+        add(glob, at + 1, next);
+    }
+    return next;
+  }
+
+ private:
+  struct Part {
+    bool any_folders;  ///< "**"
+    Pattern name;
+  };
+
+  bool is_anywhere(std::size_t glob, std::size_t at) const {
+    return at == 0 && !globs_[glob].empty() && globs_[glob][0].any_folders;
+  }
+  void add(std::size_t glob, std::size_t at, Places& places) const {
+    places.insert({glob, at});
+    // It may stand for no folder at all.
+    if (at < globs_[glob].size() && globs_[glob][at].any_folders) add(glob, at + 1, places);
+  }
+
+  std::vector<std::vector<Part>> globs_;
+};
+
+/// What is looked for behind links.
+struct Wanted {
+  const Pattern& globs;
+  const GlobSteps& steps;
+};
 
 /// Everything that a name leads to in one tree.
 class Leads {
@@ -37,11 +99,12 @@ class Leads {
   }
 
   /// The names that match, behind a link to a folder and the link itself.
-  void match(const fs::path& link, const Pattern& globs, std::set<std::string>& names) {
+  void match(const fs::path& link, const Wanted& wanted, std::set<std::string>& names) {
     std::vector<std::string> above;
-    match_behind(link, globs, names, above);
+    match_behind(link, wanted.steps.at_link(link), wanted, names, above);
   }
-  bool complete() const { return behind_ <= kMostBehindLinks; }
+  /// Where match() gave up; "" where it has seen all.
+  const std::string& beyond() const { return beyond_; }
 
  private:
   using Way = std::deque<fs::path>;
@@ -62,8 +125,9 @@ class Leads {
       if (at.empty()) return leave(trail);
       return follow(fs::path(at).parent_path().string(), rest, trail, links);
     }
-    for (const FolderEntry& entry : entries(at)) {
-      if (::strcasecmp(entry.name.c_str(), part.c_str()) != 0) continue;
+    const Listing& folder = listing(at);
+    for (auto [it, end] = folder.by_name.equal_range(lower(part)); it != end; ++it) {
+      const FolderEntry& entry = folder.entries[it->second];
       const std::string path = joined(at, entry.name);
       if (entry.kind == FileStatus::Kind::symlink)
         follow_link(at, path, rest, trail, links + 1);
@@ -107,17 +171,34 @@ class Leads {
     }
   }
 
-  const std::vector<FolderEntry>& entries(const std::string& at) {
-    const auto known = entries_.find(at);
-    if (known != entries_.end()) return known->second;
-    std::vector<FolderEntry> list;
-    try {
-      list = files_.list(at.empty() ? "." : at);
-    } catch (const ToolError&) {
-      // What can't be listed leads nowhere for a run either.
-    }
-    return entries_[at] = std::move(list);
+  /// A folder's entries, and their places by name, whatever its letter case.
+  struct Listing {
+    std::vector<FolderEntry> entries{};
+    std::multimap<std::string, std::size_t> by_name{};
+  };
+
+  static std::string lower(std::string name) {
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return name;
   }
+
+  /// What can't be listed leads nowhere for a run either.
+  const Listing& listing(const std::string& at) {
+    const auto [known, is_new] = listings_.try_emplace(at);
+    Listing& folder = known->second;
+    if (!is_new) return folder;
+    try {
+      folder.entries = files_.list(at.empty() ? "." : at);
+    } catch (const ToolError&) {
+      return folder;
+    }
+    for (std::size_t i = 0; i < folder.entries.size(); ++i)
+      folder.by_name.emplace(lower(folder.entries[i].name), i);
+    return folder;
+  }
+
+  const std::vector<FolderEntry>& entries(const std::string& at) { return listing(at).entries; }
 
   std::string content(const std::string& path, int depth) {
     try {
@@ -138,31 +219,37 @@ class Leads {
   }
 
   /// @param above  the folders, without links, that the way went through: none is entered again
-  void match_behind(const fs::path& link, const Pattern& globs, std::set<std::string>& names,
-                    std::vector<std::string>& above) {
-    if (globs.matches(link.native())) {
+  void match_behind(const fs::path& link, const GlobSteps::Places& places, const Wanted& wanted,
+                    std::set<std::string>& names, std::vector<std::string>& above) {
+    if (wanted.globs.matches(link.native())) {
       names.insert(link.string());
       return;
     }
-    if (above.size() > kMostLinks) return;
+    if (places.empty() || above.size() > kMostLinks) return;
     of_folders(link);
     for (const std::string& end : std::exchange(ends_, {}))
-      match_in(end, link, globs, names, above);
+      match_in(end, link, places, wanted, names, above);
   }
 
-  void match_in(const std::string& folder, const fs::path& shown, const Pattern& globs,
-                std::set<std::string>& names, std::vector<std::string>& above) {
+  void match_in(const std::string& folder, const fs::path& shown, const GlobSteps::Places& places,
+                const Wanted& wanted, std::set<std::string>& names,
+                std::vector<std::string>& above) {
     if (std::find(above.begin(), above.end(), folder) != above.end()) return;
     above.push_back(folder);
     for (const FolderEntry& entry : entries(folder)) {
-      if (++behind_ > kMostBehindLinks) break;
       const fs::path name = shown / entry.name;
+      if (++behind_ > kMostBehindLinks) {
+        if (beyond_.empty()) beyond_ = name.string();
+        break;
+      }
+      const auto below = wanted.steps.below(places, entry.name);
       if (entry.kind == FileStatus::Kind::symlink)
-        match_behind(name, globs, names, above);
-      else if (globs.matches(name.native()))
+        match_behind(name, below, wanted, names, above);
+      else if (wanted.globs.matches(name.native()))
         names.insert(name.string());
-      else if (entry.kind == FileStatus::Kind::folder && !is_passed_over(entry.name))
-        match_in(joined(folder, entry.name), name, globs, names, above);
+      else if (entry.kind == FileStatus::Kind::folder && !below.empty() &&
+               !is_passed_over(entry.name))
+        match_in(joined(folder, entry.name), name, below, wanted, names, above);
     }
     above.pop_back();
   }
@@ -189,12 +276,13 @@ class Leads {
 
   const Files& files_;
   const std::vector<fs::path>& places_;
-  std::map<std::string, std::vector<FolderEntry>> entries_;
+  std::map<std::string, Listing> listings_;
   std::set<std::string> found_;
   std::set<std::string> ends_;  ///< where the ways of of() end
   bool hashes_ = true;          ///< else of() finds ends alone
   int hashed_ = 0;
   int behind_ = 0;
+  std::string beyond_;
 };
 
 }  // namespace
@@ -216,20 +304,26 @@ LinkLeads ProtectedLinks::look(const Files& tree, const std::set<fs::path>& link
   std::set<std::string> matches;
   if (!globs_.empty()) {
     const Pattern globs = Pattern::path_globs(globs_, LetterCase::ignored);
-    for (const fs::path& link : links) leads.match(link, globs, matches);
+    const GlobSteps steps(globs_);
+    for (const fs::path& link : links) leads.match(link, {globs, steps}, matches);
   }
-  LinkLeads found{.ways = {}, .complete = leads.complete()};
+  LinkLeads found{.ways = {}, .beyond = leads.beyond()};
   for (const fs::path& name : names_) found.ways[name.string()] = leads.of(name);
   for (const std::string& name : matches)
     if (auto ways = leads.of(name); !ways.empty()) found.ways[name] = std::move(ways);
   return found;
 }
 
+std::string beyond_text(const LinkLeads& leads) {
+  return "what globs of paths.protect match behind links is looked at up to " +
+         path_text(leads.beyond) + " alone: more than 20,000 entries lie there";
+}
+
 std::vector<std::string> names_led_elsewhere(const LinkLeads& start, const LinkLeads& now) {
   std::set<std::string> names;
   for (const LinkLeads* leads : {&start, &now})
     for (const auto& [name, ways] : leads->ways) names.insert(name);
-  const bool complete = start.complete && now.complete;
+  const bool complete = start.beyond.empty() && now.beyond.empty();
   std::vector<std::string> changed;
   for (const std::string& name : names) {
     const auto before = start.ways.find(name);
@@ -238,6 +332,8 @@ std::vector<std::string> names_led_elsewhere(const LinkLeads& start, const LinkL
     // What one of two searches has missed was not made.
     if (both ? before->second != after->second : complete) changed.push_back(name);
   }
+  // What is more than can be looked at since the start is not known to be as it was.
+  if (start.beyond.empty() && !now.beyond.empty()) changed.push_back(now.beyond);
   return changed;
 }
 

@@ -17,7 +17,9 @@ struct LinkLeads {
   /// By name, each way that holds a link: its links' texts and the content at its end. All plain
   /// names are there; of what globs match, what has a way.
   std::map<std::string, std::set<std::string>> ways;
-  bool complete = true;  ///< false: more lies behind links than is looked at; matches are missing
+  /// Where the search behind links has seen 20,000 entries and given up: matches are missing; ""
+  /// where it has seen all.
+  std::string beyond{};
 };
 
 /// What protected names to look at: those of a policy's paths.protect.
@@ -38,6 +40,9 @@ class ProtectedLinks {
   std::vector<std::filesystem::path> names_;
   std::vector<std::string> globs_;
 };
+
+/// What is not looked at, for people. @param leads  with `beyond`
+std::string beyond_text(const LinkLeads& leads);
 
 /// The names that do not lead to the same content by the same links, sorted. One that links lead to
 /// nothing is as one that is not there.

