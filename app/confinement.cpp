@@ -160,24 +160,37 @@ void hide_roots_files(SandboxProfile& profile) {
 
 /// Services of the machine that listen in a folder which commands are shown: a read-only mount
 /// keeps nobody from connecting. Found among the first entries only, so that no tree holds up the
-/// start.
-void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders) {
-  constexpr int kMostLooked = 4096;
+/// start; that there are more is told.
+void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders,
+                  std::vector<std::string>& warnings) {
+  constexpr int kMostLooked = 20'000;
   int looked = 0;
   for (const fs::path& folder : folders) {
     std::error_code error;
     const auto options = fs::directory_options::skip_permission_denied;
     for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
          it.increment(error)) {
-      if (++looked > kMostLooked) return;
+      if (++looked > kMostLooked) {
+        warnings.push_back(
+            "sandbox: " + folder.string() +
+            " has more files and folders than are looked through for sockets (20,000): commands "
+            "can connect to services that listen beyond them; name smaller folders in paths.read");
+        return;
+      }
       std::error_code unknown;
-      if (it->symlink_status(unknown).type() == fs::file_type::socket)
+      if (!it->is_symlink(unknown) && it->is_socket(unknown))
         profile.hide.push_back(quoted_glob(it->path()));
     }
+    if (error && error != std::errc::no_such_file_or_directory &&
+        error != std::errc::not_a_directory)
+      warnings.push_back("sandbox: " + folder.string() +
+                         " could not be looked through for sockets (" + error.message() +
+                         "): commands can connect to services that listen there");
   }
 }
 
-SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own) {
+SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own,
+                            std::vector<std::string>& warnings) {
   const Policy& policy = inputs.policy;
   SandboxProfile profile;
   profile.mode = policy.sandbox;
@@ -202,8 +215,8 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   }
   if (profile.uid == 0) hide_roots_files(profile);
   if (profile.use_namespaces) {
-    hide_sockets(profile, profile.readable);
-    hide_sockets(profile, {"/opt"});
+    hide_sockets(profile, profile.readable, warnings);
+    hide_sockets(profile, {"/opt"}, warnings);
   }
   profile.limits = policy.limits;
   profile.memory_bytes = memory_limit(policy.limits);
@@ -244,7 +257,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   const GitPlace git = find_git_place(inputs.workspace);
   for (const fs::path& folder : {git.git_dir, git.common_dir})
     if (!folder.empty()) inputs.protected_files.push_back(folder);
-  profile_ = make_profile(inputs, own);
+  profile_ = make_profile(inputs, own, warnings_);
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);
   const fs::path& seen = workspace();
@@ -270,7 +283,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   for (const auto& folder : folders)
     if (!is_below(folder, seen)) profile_.readable.push_back(folder);
   for (const auto& folder : path.installations) profile_.readable.push_back(folder);
-  if (profile_.use_namespaces) hide_sockets(profile_, path.installations);
+  if (profile_.use_namespaces) hide_sockets(profile_, path.installations, warnings_);
   keeper_ = std::make_unique<Keeper>(profile_);
   launcher_ = std::make_unique<ReadOnlyLauncher>(watch_made_paths());
   require_way_out(profile_, keeper_->layers());

@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/json.h"
-
 namespace sortie {
 namespace {
 
@@ -13,12 +11,6 @@ constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr const char* kLower = "0123456789abcdef";
 constexpr const char* kUpper = "0123456789ABCDEF";
-
-bool is_alphanumeric(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool is_in(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
 /// The base64 characters (RFC 4648 §4) that depend on nothing but the value when `shift` other
 /// bytes stand before it in its group of three.
@@ -55,78 +47,6 @@ std::string hex(std::string_view value, const char* digits) {
   return text;
 }
 
-/// Percent-coded (RFC 3986 §2): all but the unreserved characters, and those in `also`.
-std::string url_coded(std::string_view value, const char* digits, std::string_view also) {
-  std::string text;
-  for (const char c : value) {
-    if (is_alphanumeric(c) || is_in("-._~", c) || is_in(also, c))
-      text += c;
-    else
-      text += "%" + hex(std::string_view(&c, 1), digits);
-  }
-  return text;
-}
-
-std::string json_escaped(std::string_view value) {
-  std::string text;
-  write_json_string(value, text);
-  return text.substr(1, text.size() - 2);
-}
-
-/// As json_escaped, and the characters of `also` as \u00XX, as encoders do that fear HTML.
-std::string json_escaped(std::string_view value, std::string_view also, const char* digits) {
-  std::string text;
-  for (const char c : json_escaped(value))
-    text += is_in(also, c) ? "\\u00" + hex(std::string_view(&c, 1), digits) : std::string(1, c);
-  return text;
-}
-
-/// Each character that is in `special` replaced by `before` + it + `after`.
-std::string quoted(std::string_view value, std::string_view special, std::string_view before,
-                   std::string_view after = {}) {
-  std::string text;
-  for (const char c : value) {
-    if (!is_in(special, c)) {
-      text += c;
-      continue;
-    }
-    text.append(before);
-    text += c;
-    text.append(after);
-  }
-  return text;
-}
-
-/// As printf %q writes a word.
-std::string shell_escaped(std::string_view value) {
-  std::string text;
-  for (const char c : value) {
-    const bool plain = is_alphanumeric(c) || is_in("%+-./:=@_", c) || (c & 0x80) != 0;
-    if (!plain) text += '\\';
-    text += c;
-  }
-  return text;
-}
-
-std::string html_escaped(std::string_view value, std::string_view apostrophe) {
-  std::string text;
-  for (const char c : value) {
-    if (c == '&')
-      text += "&amp;";
-    else if (c == '<')
-      text += "&lt;";
-    else if (c == '>')
-      text += "&gt;";
-    else if (c == '"')
-      text += "&quot;";
-    else if (c == '\'')
-      text += apostrophe;
-    else
-      text += c;
-  }
-  return text;
-}
-
 enum class ByteOrder { little, big };
 
 /// As UTF-16, of a value that is plain ASCII; else "".
@@ -141,67 +61,29 @@ std::string utf16(std::string_view value, ByteOrder order) {
   return text;
 }
 
-void add_escapes(std::string_view value, std::vector<std::string>& texts) {
-  const std::string escaped = json_escaped(value);
-  texts.push_back(escaped);
-  texts.push_back(json_escaped(escaped));
-  texts.push_back(quoted(escaped, "/", "\\"));
-  for (const char* digits : {kLower, kUpper})
-    for (const auto also : {"<>&", "<>&'", "<>&'+", "<>&'+`", "<>&=", "<>&'="})
-      texts.push_back(json_escaped(value, also, digits));
-  for (const auto apostrophe : {"'", "&#39;", "&#x27;", "&apos;"})
-    texts.push_back(html_escaped(value, apostrophe));
-  texts.push_back(quoted(value, "'", "'\\", "'"));
-  texts.push_back(quoted(value, "'", "'\"", "\"'"));
-  texts.push_back(quoted(value, "\\'", "\\"));
-  texts.push_back(quoted(value, "\\", "\\"));
-  texts.push_back(quoted(value, "\\\"$`", "\\"));
-  texts.push_back(shell_escaped(value));
-}
-
-void add_url_forms(std::string_view value, std::vector<std::string>& texts) {
-  // What encodeURIComponent(), encodeURI() and form encoding leave as it is.
-  constexpr std::string_view kComponent = "!'()*";
-  constexpr std::string_view kUri = "!'()*;/?:@&=+$,#";
-  for (const char* digits : {kLower, kUpper}) {
-    for (const auto also : {std::string_view(), std::string_view("/"), kComponent, kUri})
-      texts.push_back(url_coded(value, digits, also));
-    std::string form = url_coded(value, digits, " ");
-    std::replace(form.begin(), form.end(), ' ', '+');
-    texts.push_back(std::move(form));
+/// The characters of a value in UTF-8 as escapes of bytes say those up to U+00FF (\xE4), the others
+/// as they are; "" where that is the value itself.
+std::string latin1(std::string_view value) {
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(value[i]);
+    const bool two = (lead == 0xC2 || lead == 0xC3) && i + 1 < value.size() &&
+                     (static_cast<unsigned char>(value[i + 1]) & 0xC0) == 0x80;
+    if (two) ++i;
+    const unsigned tail = static_cast<unsigned char>(value[i]);
+    text += two ? static_cast<char>(lead == 0xC2 ? tail : tail + 0x40) : value[i];
   }
+  return text == value ? std::string() : text;
 }
 
-/// Each byte as its number between `before` and `after`.
-std::string numbered(std::string_view value, std::string_view before, const char* digits,
-                     std::string_view after = {}) {
+/// A blank between all characters, as letterspaced text and od -c have it.
+std::string spaced(std::string_view value) {
   std::string text;
   for (const char c : value) {
-    text.append(before);
-    const auto byte = static_cast<unsigned char>(c);
-    text += digits == nullptr ? std::to_string(byte) : hex(std::string_view(&c, 1), digits);
-    text.append(after);
+    if (!text.empty()) text += ' ';
+    text += c;
   }
   return text;
-}
-
-/// Every character coded, also those that need it not: %41, \x41, \u0041, &#65;. The numbers of
-/// characters are looked for of values in plain ASCII.
-void add_numbers(std::string_view value, std::vector<std::string>& texts) {
-  const bool ascii =
-      std::none_of(value.begin(), value.end(), [](char c) { return (c & 0x80) != 0; });
-  for (const char* digits : {kLower, kUpper}) {
-    texts.push_back(numbered(value, "%", digits));
-    for (const auto before : {"\\x", "\\\\x"}) texts.push_back(numbered(value, before, digits));
-    if (!ascii) continue;
-    for (const auto before : {"\\u00", "\\\\u00", "\\U000000"})
-      texts.push_back(numbered(value, before, digits));
-    texts.push_back(numbered(value, "\\u{", digits, "}"));
-    for (const auto before : {"&#x", "&#X", "&#x00"})
-      texts.push_back(numbered(value, before, digits, ";"));
-  }
-  if (!ascii) return;
-  texts.push_back(numbered(value, "&#", nullptr, ";"));
 }
 
 void add_base64(std::string_view value, std::vector<std::string>& texts) {
@@ -222,24 +104,20 @@ void keep_each_once(std::vector<std::string>& texts) {
 
 Codings codings_of(std::string_view value) {
   Codings codings;
-  codings.whole.emplace_back(value);
-  add_escapes(value, codings.whole);
-  add_url_forms(value, codings.whole);
-  add_numbers(value, codings.whole);
+  codings.characters.push_back(latin1(value));
   for (const auto order : {ByteOrder::little, ByteOrder::big}) {
     const std::string wide = utf16(value, order);
     // Without the zero at its border: the neighbour's may be another one.
     if (wide.size() > 1)
-      codings.whole.push_back(order == ByteOrder::little ? wide.substr(0, wide.size() - 1)
-                                                         : wide.substr(1));
+      codings.characters.push_back(order == ByteOrder::little ? wide.substr(0, wide.size() - 1)
+                                                              : wide.substr(1));
     if (order == ByteOrder::little && !wide.empty())
-      for (const std::string& core : base64_cores(wide)) codings.wrapped.push_back(core);
+      for (const std::string& core : base64_cores(wide)) codings.base64.push_back(core);
   }
-  add_base64(value, codings.wrapped);
-  codings.wrapped.push_back(hex(value, kLower));
-  codings.wrapped.push_back(hex(value, kUpper));
-  keep_each_once(codings.whole);
-  keep_each_once(codings.wrapped);
+  add_base64(value, codings.base64);
+  codings.hex = {hex(value, kLower), hex(value, kUpper)};
+  codings.spaced = spaced(value);
+  for (auto* list : {&codings.characters, &codings.base64, &codings.hex}) keep_each_once(*list);
   return codings;
 }
 

@@ -6,14 +6,14 @@
 
 namespace sortie {
 
-/// The texts that say the same as a value, in the codings that tools print.
+/// The texts that say the same as a value where its characters can't be read one by one
+/// (readings.h).
 struct Codings {
-  /// As it stands, escaped for JSON (also twice, and as HTML-safe encoders do), URL, form, HTML and
-  /// shell words, and as UTF-16.
-  std::vector<std::string> whole;
-  /// Base64 (any alignment, both alphabets; also twice, and of UTF-16) and hex: what tools wrap, so
-  /// that line breaks may stand inside.
-  std::vector<std::string> wrapped;
+  std::vector<std::string> characters;  ///< in Latin-1 and UTF-16, where they are others then
+  /// Any alignment, both alphabets; also twice, and of UTF-16.
+  std::vector<std::string> base64;
+  std::vector<std::string> hex;
+  std::string spaced;  ///< a blank between all bytes
 };
 
 /// @param value  not empty

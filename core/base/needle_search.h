@@ -14,14 +14,9 @@ namespace sortie {
 /// CACM 18(6), 1975): linear in the stream's length, whatever the strings and the text are.
 class NeedleSearch {
  public:
-  /// Whether a line break inside an occurrence is passed over, as base64(1) makes them, with the
-  /// indent of up to 64 blanks behind it.
-  enum class LineBreaks { count, pass_over };
-
   /// Where a search stands in its stream; a new stream begins with a new one.
   struct Position {
     std::uint32_t state = 0;
-    unsigned breaks = 0;  ///< bytes of a line break and its indent just before
   };
 
   struct Hit {
@@ -29,9 +24,9 @@ class NeedleSearch {
     std::uint32_t needle = 0;  ///< index; the longest of those that end here
   };
 
-  explicit NeedleSearch(LineBreaks breaks = LineBreaks::count) : breaks_(breaks) { clear(); }
+  NeedleSearch() { clear(); }
   void clear();
-  /// @param needle  not empty; with LineBreaks::pass_over without line breaks and blanks
+  /// @param needle  not empty
   /// @return its index; the same for the same needle
   std::uint32_t add(std::string_view needle);
   /// Has to be called after the last add() and before scan().
@@ -39,14 +34,29 @@ class NeedleSearch {
 
   /// Appends the hits of the chunk that follows `position`.
   void scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const;
-  /// How many of the last bytes (line breaks and indents not counted, where they are passed over)
-  /// may begin a needle.
+  /// How many of the last bytes may begin a needle.
   std::size_t open_bytes(const Position& position) const { return states_[position.state].depth; }
   std::size_t length(std::uint32_t needle) const { return lengths_[needle]; }
   bool empty() const noexcept { return lengths_.empty(); }
 
- private:
+  // For searches that read a text in more than one way: the automaton itself, from state 0 on.
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  /// The state behind the byte; also in the shorter needles that end in what was read.
+  std::uint32_t next(std::uint32_t state, char c) const {
+    return step(state, static_cast<unsigned char>(c));
+  }
+  std::uint32_t first(char c) const { return root_[static_cast<unsigned char>(c)]; }
+  /// Of needles that were added; kNone where none goes on so.
+  std::uint32_t child_of(std::uint32_t state, char c) const {
+    return child(state, static_cast<unsigned char>(c));
+  }
+  std::uint32_t fallback(std::uint32_t state) const { return states_[state].fallback; }
+  std::size_t depth(std::uint32_t state) const { return states_[state].depth; }
+  /// The longest that ends there, or kNone.
+  std::uint32_t needle_at(std::uint32_t state) const { return states_[state].needle; }
+  std::size_t states() const noexcept { return states_.size(); }
+
+ private:
   static constexpr std::size_t kLongestStride = 4;
   /// A node of the tree of needles. Its children are a list, mostly of one: needles share little
   /// but their beginning.
@@ -68,7 +78,6 @@ class NeedleSearch {
   std::uint32_t child(std::uint32_t state, unsigned char byte) const;
   std::uint32_t step(std::uint32_t state, unsigned char byte) const;
 
-  LineBreaks breaks_;
   std::vector<State> states_;
   std::array<std::uint32_t, 256> root_{};  ///< state 0's edges, to itself where there is none
   /// The pairs of bytes that the first `stride_` + 1 of a needle hold: where none is seen at every

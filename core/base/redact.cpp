@@ -74,13 +74,7 @@ std::string Redactor::text(std::string text, Audience audience) const {
 /// not asked: where there are some, no text is known to be clean.
 bool Redactor::is_clean_text(std::string_view text, const SecretNeedles& needles) {
   if (!needles.patterns.empty()) return false;
-  std::vector<NeedleSearch::Hit> hits;
-  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded}) {
-    NeedleSearch::Position position;
-    if (!needles.searches[kind].empty()) needles.searches[kind].scan(text, position, hits);
-    if (!hits.empty()) return false;
-  }
-  return true;
+  return needles.search.empty() || !needles.search.finds_any(text);
 }
 
 bool Redactor::is_clean(const Json& value, const SecretNeedles& needles) {
@@ -99,8 +93,8 @@ std::string Redactor::find(std::string_view text, Audience audience) const {
 
 bool Redactor::has_name(std::string_view name) const {
   const Needles needles = this->needles();
-  for (const auto& names : needles->names)
-    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  const auto& names = needles->names;
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
   const auto is_named = [&](const auto& shape) { return shape.name == name; };
   const auto is_pattern = [&](const auto& pattern) { return pattern->name == name; };
   return std::any_of(needles->patterns.begin(), needles->patterns.end(), is_pattern) ||
@@ -183,8 +177,8 @@ void StreamRedactor::renew() {
   if (parts_.empty()) earlier_.clear();
   earlier_.push_back(std::move(needles_));
   needles_ = redactor_.needles();
-  for (auto& position : positions_) position = {};
-  search_needles(held_, 0);
+  restart();
+  search_needles(false);
 }
 
 std::string StreamRedactor::feed(std::string_view chunk) {
@@ -219,7 +213,7 @@ std::string StreamRedactor::finish() {
   find_rest();
   std::string rest = release(held_.size());
   shown_ = 0;
-  for (auto& position : positions_) position = {};
+  restart();
   prefix_position_ = {};
   gone_.clear();
   return rest;
@@ -232,7 +226,7 @@ void StreamRedactor::find(std::string_view chunk) {
 }
 
 void StreamRedactor::find_in(std::string_view chunk, std::size_t offset) {
-  search_needles(chunk, offset);
+  search_needles(false);
   if (audience_ != Audience::record) {
     search_prefixes(chunk, offset);
     judge_candidates(false);
@@ -242,26 +236,26 @@ void StreamRedactor::find_in(std::string_view chunk, std::size_t offset) {
 
 /// What was left open because more could come.
 void StreamRedactor::find_rest() {
+  search_needles(true);
   judge_candidates(true);
   if (looks_at_lines()) search_last_line();
   join_parts();
 }
 
-void StreamRedactor::search_needles(std::string_view chunk, std::size_t offset) {
-  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded})
-    if (!needles_->searches[kind].empty()) search(kind, chunk, offset);
+void StreamRedactor::restart() {
+  position_ = {};
+  position_.walks.front().at = base_;
 }
 
-void StreamRedactor::search(Kind kind, std::string_view chunk, std::size_t offset) {
-  const NeedleSearch& needles = needles_->searches[kind];
-  std::vector<NeedleSearch::Hit> hits;
-  needles.scan(chunk, positions_[kind], hits);
-  for (const auto& hit : hits) {
-    const std::size_t length = needles.length(hit.needle);
-    const std::size_t end = offset + hit.end;
-    add_part({before(end, length, kind), end, kPatternWeight + length,
-              needles_->names[kind][hit.needle].c_str()});
-  }
+/// Goes on in held_ where the search stands.
+void StreamRedactor::search_needles(bool ended) {
+  const CodedSearch& search = needles_->search;
+  if (search.empty()) return;
+  std::vector<CodedSearch::Hit> hits;
+  search.scan(held_, base_, ended, position_, hits);
+  for (const auto& hit : hits)
+    add_part({hit.begin - base_, hit.end - base_, kPatternWeight + search.length(hit.needle),
+              needles_->names[hit.needle].c_str()});
 }
 
 void StreamRedactor::search_prefixes(std::string_view chunk, std::size_t offset) {
@@ -379,25 +373,10 @@ void StreamRedactor::join_parts() {
   parts_.resize(kept);
 }
 
-/// The offset in held_ that is `bytes` before `end`, where line breaks and indents that the search
-/// passed over don't count.
-std::size_t StreamRedactor::before(std::size_t end, std::size_t bytes, Kind kind) const {
-  if (kind == SecretNeedles::plain) return end - std::min(end, bytes);
-  while (end > 0 && bytes > 0) {
-    --end;
-    if (std::string_view("\n\r \t").find(held_[end]) == std::string_view::npos) --bytes;
-  }
-  return end;
-}
-
 /// Where the last bytes begin that may begin a known value and are more than allowed.
 std::size_t StreamRedactor::begin_of_open(std::size_t allowed) const {
-  std::size_t end = held_.size();
-  for (const auto kind : {SecretNeedles::plain, SecretNeedles::coded}) {
-    const std::size_t open = needles_->searches[kind].open_bytes(positions_[kind]);
-    if (open > allowed) end = std::min(end, before(held_.size(), open, kind));
-  }
-  return end;
+  if (needles_->search.empty()) return held_.size();
+  return needles_->search.begin_of_open(position_, allowed, base_ + held_.size()) - base_;
 }
 
 /// Up to where nothing that is still to come can change what is to be shown.
@@ -447,6 +426,7 @@ std::string StreamRedactor::release(std::size_t end) {
     gone_.erase(0, gone_.size() - std::min(gone_.size(), kBorderContext));
   }
   held_.erase(0, end);
+  base_ += end;
   parts_ = std::move(open);
   for (Candidate& candidate : candidates_) candidate.begin -= end;
   for (std::size_t& judged : judged_) judged -= std::min(judged, end);

@@ -35,8 +35,8 @@ struct SecretPart {
 };
 
 /// Replaces secrets by "[REDACTED:name]": known values as they stand and in the codings of
-/// codings.h, what the policy's patterns match, and shapes, as far as the audience asks for them.
-/// One pass a search, linear in the text. docs/secrets.md says what is not found.
+/// codings.h and readings.h, what the policy's patterns match, and shapes, as far as the audience
+/// asks for them. One pass a search, linear in the text. docs/secrets.md says what is not found.
 ///
 /// Threads may add and redact at the same time: what was added before a call begins is found by it,
 /// and by a stream from its next chunk on.
@@ -69,9 +69,6 @@ class Redactor {
                                    Audience audience = Audience::record) const;
   /// Whether "[REDACTED:name]" can be a mark of this one's: of a known value, a pattern or a shape.
   bool has_name(std::string_view name) const;
-  /// Bytes of the longest known value in its longest coding: at most this much of a stream, line
-  /// breaks not counted, is held back for known values.
-  std::size_t longest() const { return needles()->longest; }
 
  private:
   friend class StreamRedactor;
@@ -93,8 +90,8 @@ class Redactor {
 };
 
 /// Redacts a stream that comes in chunks: holds back the tail that may begin a secret; chunk
-/// borders make no difference. Held back are at most the longest needle, kOpen bytes behind a
-/// token's prefix, kLongestKeyBlock behind the first line of a private key, and where there are
+/// borders make no difference. Held back are what may be a known value, a token's prefix and kOpen
+/// bytes behind it, kLongestKeyBlock behind the first line of a private key, and where there are
 /// patterns a line of kLongestLine. A value that is added while it is under way is found as far as
 /// it had not begun to be shown.
 class StreamRedactor {
@@ -116,7 +113,6 @@ class StreamRedactor {
 
  private:
   friend class Redactor;
-  using Kind = SecretNeedles::Kind;
   /// With needles that were taken out already.
   StreamRedactor(const Redactor& redactor, Redactor::Needles needles, Audience audience)
       : redactor_(redactor), audience_(audience), needles_(std::move(needles)) {}
@@ -138,9 +134,9 @@ class StreamRedactor {
   void find_in(std::string_view chunk, std::size_t offset);
   std::string whole(std::string text);
   void renew();
-  void search_needles(std::string_view chunk, std::size_t offset);
+  void restart();
+  void search_needles(bool ended);
   bool looks_for_nothing() const { return audience_ == Audience::record && needles_->empty(); }
-  void search(Kind kind, std::string_view chunk, std::size_t offset);
   void search_prefixes(std::string_view chunk, std::size_t offset);
   void judge_candidates(bool ended);
   void search_lines(std::size_t offset);
@@ -150,7 +146,6 @@ class StreamRedactor {
   bool at_border(std::size_t begin) const;
   void add_part(Part part) { parts_.push_back(part); }
   void join_parts();
-  std::size_t before(std::size_t end, std::size_t bytes, Kind kind) const;
   std::size_t begin_of_open(std::size_t allowed) const;
   std::size_t settled() const;
   std::string redacted(std::size_t at, std::size_t end) const;
@@ -166,7 +161,8 @@ class StreamRedactor {
   bool paused_ = false;      ///< nothing has come since the last pause
   std::string gone_;         ///< the last bytes that stood before held_
   std::vector<Part> parts_;  ///< in held_; after join_parts() in order, not overlapping
-  NeedleSearch::Position positions_[SecretNeedles::kinds];
+  std::size_t base_ = 0;     ///< of held_, in the stream
+  CodedSearch::Position position_;
   NeedleSearch::Position prefix_position_;
   std::vector<Candidate> candidates_;  ///< in order of their beginnings
   std::vector<std::size_t> judged_;    ///< by row: no candidate before this is looked at

@@ -32,8 +32,13 @@ std::string all_written(const RunFolder& folder, const ProgramEnd& end) {
 }
 
 void check_no_coding_of(const std::string& value, const std::string& text) {
+  BOOST_TEST(!holds(text, value));
+  // What no escape changes of it.
+  BOOST_TEST(!holds(
+      text, value.substr(0, value.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789"))));
   const Codings codings = codings_of(value);
-  for (const auto* list : {&codings.whole, &codings.wrapped})
+  BOOST_TEST(!holds(text, codings.spaced));
+  for (const auto* list : {&codings.characters, &codings.base64, &codings.hex})
     for (const std::string& coded : *list)
       BOOST_TEST(!holds(text, coded), "a coding of a secret was written: " << coded);
 }
@@ -44,12 +49,16 @@ std::string add_file(const std::string& name, const std::string& line) {
 
 CassetteWriter printing_all_codings() {
   const std::string python = R"(
-import base64, json, os, sys, time, urllib.parse, html, shlex
+import base64, json, os, quopri, sys, time, urllib.parse, html, shlex
 s = open("secret.txt").read().rstrip("\n")
 b = s.encode()
 for text in [s, s + s, b.hex(), b.hex().upper(), json.dumps(s), json.dumps(json.dumps(s)),
              urllib.parse.quote(s), urllib.parse.quote(s, safe=""), urllib.parse.quote_plus(s),
-             html.escape(s), shlex.quote(s), repr(s),
+             html.escape(s), shlex.quote(s), repr(s), ascii(s), repr(b), s.replace('"', '""'),
+             urllib.parse.quote(urllib.parse.quote(s)), quopri.encodestring(b, True).decode(),
+             json.dumps(base64.encodebytes(b * 3).decode()), b.hex(":"), b.hex(" "),
+             "".join("&#%05d;" % c for c in b), "".join("\\%03o" % c for c in b),
+             "".join("\\u%04X" % c for c in b), s[:9] + "\n" + s[9:],
              base64.b64encode(base64.b64encode(b)).decode(),
              base64.b64encode(s.encode("utf-16-le")).decode(),
              base64.encodebytes(b * 5).decode(), base64.urlsafe_b64encode(b"xy" + b).decode()]:
