@@ -242,7 +242,8 @@ void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers)
 }  // namespace
 
 CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own) {
-  SandboxProfile profile = make_profile(inputs, own);
+  std::vector<std::string> told_by_the_run;
+  SandboxProfile profile = make_profile(inputs, own, told_by_the_run);
   show_toolchains(inputs, own, profile);
   return tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)},
                    own, profile);

@@ -133,15 +133,43 @@ struct Policy {
   /// Known tool folders under HOME are readable, with their variables; writes are thrown away.
   bool toolchains = true;
   /// Not readable. A file's list is added to this one, under every policy. Inside the workspace
-  /// globs leave out what git tracks. `master.key` is one of `*.key`.
-  std::vector<std::string> hide = {
-      "**/.env",       "**/.env.*",          "**/.envrc",        "**/*.pem",        "**/*.key",
-      "**/*.p12",      "**/*.pfx",           "**/id_rsa",        "**/id_dsa",       "**/id_ecdsa",
-      "**/id_ed25519", "**/id_ecdsa_sk",     "**/id_ed25519_sk", "**/.npmrc",       "**/.pypirc",
-      "**/.netrc",     "**/.htpasswd",       "**/*.tfstate",     "**/*.tfstate.*",  "~/.ssh",
-      "~/.netrc",      "~/.npmrc",           "~/.pypirc",        "~/.pgpass",       "~/.aws",
-      "~/.azure",      "~/.config/gcloud",   "~/.config/gh",     "~/.docker",       "~/.kube",
-      "~/.gnupg",      "~/.git-credentials", "/etc/shadow",      "/etc/ssl/private"};
+  /// globs leave out what git tracks. `master.key` is one of `*.key`. Examples of `.env` hold no
+  /// secrets; of a folder of such a name the content is hidden.
+  std::vector<std::string> hide = {"**/.env",
+                                   "**/.env.!(example|sample|template|dist|defaults)",
+                                   "**/.env.*/**",
+                                   "**/.envrc",
+                                   "**/*.pem",
+                                   "**/*.key",
+                                   "**/*.p12",
+                                   "**/*.pfx",
+                                   "**/id_rsa",
+                                   "**/id_dsa",
+                                   "**/id_ecdsa",
+                                   "**/id_ed25519",
+                                   "**/id_ecdsa_sk",
+                                   "**/id_ed25519_sk",
+                                   "**/.npmrc",
+                                   "**/.pypirc",
+                                   "**/.netrc",
+                                   "**/.htpasswd",
+                                   "**/*.tfstate",
+                                   "**/*.tfstate.*",
+                                   "~/.ssh",
+                                   "~/.netrc",
+                                   "~/.npmrc",
+                                   "~/.pypirc",
+                                   "~/.pgpass",
+                                   "~/.aws",
+                                   "~/.azure",
+                                   "~/.config/gcloud",
+                                   "~/.config/gh",
+                                   "~/.docker",
+                                   "~/.kube",
+                                   "~/.gnupg",
+                                   "~/.git-credentials",
+                                   "/etc/shadow",
+                                   "/etc/ssl/private"};
   /// Readable, not writable. A file's list is added; `protect: []` leaves none but those that the
   /// run protects always (task and policy files, --out, .git).
   std::vector<std::string> protect = {".git",        ".github",     ".gitlab-ci.yml",

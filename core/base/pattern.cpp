@@ -46,9 +46,51 @@ constexpr int kLargestProgram = 10'000;
 
 enum class Span { word, folder };
 
+/// What a name may go on with so that it is none of the words: RE2 has no such operator, but of
+/// finitely many words the others are a regular language.
+std::string other_than(const std::vector<std::string_view>& words) {
+  if (words.empty()) return "[^/]*";
+  std::string firsts;
+  std::string expression;
+  bool ends = false;
+  for (const std::string_view word : words) {
+    if (word.empty()) ends = true;
+    if (word.empty() || firsts.find(word.front()) != std::string::npos) continue;
+    firsts += word.front();
+    std::vector<std::string_view> rest;
+    for (const std::string_view other : words)
+      if (other.substr(0, 1) == word.substr(0, 1)) rest.push_back(other.substr(1));
+    expression += "|" + re2::RE2::QuoteMeta(piece(word.substr(0, 1))) + other_than(rest);
+  }
+  const std::string others =
+      firsts.empty() ? "[^/]" : "[^/" + re2::RE2::QuoteMeta(piece(firsts)) + "]";
+  return "(?:" + others + "[^/]*" + expression + (ends ? ")" : ")?");
+}
+
+/// Reads the words of "!(a|b)" that starts at `at`; on success moves `at` behind it.
+std::optional<std::string> other_expression(std::string_view glob, std::size_t& at) {
+  const std::size_t end = glob.find(')', at);
+  if (glob.substr(at, 2) != "!(" || end == std::string_view::npos) return std::nullopt;
+  std::vector<std::string_view> words;
+  for (std::size_t begin = at + 2; begin <= end;) {
+    const std::size_t bar = std::min(glob.find('|', begin), end);
+    words.push_back(glob.substr(begin, bar - begin));
+    const bool is_word = std::all_of(words.back().begin(), words.back().end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '.' || c == '_' || c == '-';
+    });
+    if (words.back().empty() || !is_word) return std::nullopt;
+    begin = bar + 1;
+  }
+  at = end + 1;
+  return other_than(words);
+}
+
 /// A glob as an RE2 expression; in a path (Span::folder) `**` crosses folders.
 std::string glob_expression(std::string_view glob, Span span) {
   const bool in_folder = span == Span::folder;
+  // An absolute one may be the path of a file, whose name is its own business.
+  const bool relative = in_folder && !glob.starts_with('/');
   std::string expression;
   for (std::size_t i = 0; i < glob.size();) {
     const bool at_name = i == 0 || glob[i - 1] == '/';
@@ -71,6 +113,8 @@ std::string glob_expression(std::string_view glob, Span span) {
         expression += "\\[";
         ++i;
       }
+    } else if (const auto others = relative ? other_expression(glob, i) : std::nullopt) {
+      expression += *others;
     } else {
       if (glob[i] == '\\' && i + 1 < glob.size()) ++i;
       expression += re2::RE2::QuoteMeta(re2::StringPiece(&glob[i], 1));

@@ -48,9 +48,10 @@ class Pattern {
   static Pattern word_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
 
   /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` stands
-  /// for any number of folders. Matches the path itself and all that is below it: `.github`
-  /// matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading "./" and
-  /// a trailing "/" mean nothing.
+  /// for any number of folders, in a relative one `!(a|b)` for any rest of a name but those
+  /// words (letters, digits, `.`, `_`, `-`). Matches the path itself and all that is below it:
+  /// `.github` matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading
+  /// "./" and a trailing "/" mean nothing.
   static Pattern path_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
   /// One that matches what any of the globs does: many names cost as much as for a single glob. No
   /// glob matches nothing.

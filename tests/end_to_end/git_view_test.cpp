@@ -287,6 +287,24 @@ BOOST_AUTO_TEST_CASE(no_service_of_the_machine_is_reached_by_a_socket_in_the_rep
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_that_is_too_large_to_look_through_for_sockets_is_warned_of) {
+  for (const Caller& caller : callers_with_namespaces()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      make_monorepo(folder);
+      fs::create_directories(folder.path("large"));
+      for (int i = 0; i <= 20'000; ++i)
+        fs::create_directory(folder.path("large") / std::to_string(i));
+      folder.write("policy.yaml", "version: 1\nextends: [auto]\npaths: {read: ['" +
+                                      folder.path("large").string() + "']}\n");
+      run_in(folder, "work", {"true"}, caller, "policy.yaml");
+      const auto warnings = write_json(folder.result()["warnings"]);
+      BOOST_TEST(holds(warnings, "large has more files and folders than are looked through"),
+                 warnings);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sandbox_in_place_shows_no_sockets_of_the_folder_and_of_its_repository) {
   const RunFolder folder;
   make_monorepo(folder);

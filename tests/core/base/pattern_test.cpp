@@ -70,6 +70,20 @@ BOOST_AUTO_TEST_CASE(a_path_glob_matches_the_path_and_what_is_below) {
       {"/etc/shadow", "/etc/shadow", true},
       {"/etc/shadow", "/etc/shadow-", false},
       {"**", "anything/at/all", true},
+      {".env.!(example|dist)", ".env.local", true},
+      {".env.!(example|dist)", ".env.example", false},
+      {".env.!(example|dist)", ".env.example/x", false},
+      {".env.!(example|dist)", ".env.examples", true},
+      {".env.!(example|dist)", ".env.example.local", true},
+      {".env.!(example|dist)", ".env.exampl", true},
+      {".env.!(example|dist)", ".env.", true},
+      {".env.!(example|dist)", ".env.d/x", true},
+      {".env.!(a|ab|b)", ".env.ab", false},
+      {".env.!(a|ab|b)", ".env.a", false},
+      {".env.!(a|ab|b)", ".env.abc", true},
+      {"a!(b", "a!(b", true},
+      {"a!(b c)", "a!(b c)", true},
+      {"/x/a!(b)", "/x/a!(b)", true},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.glob << " on " << row.path) {
@@ -77,6 +91,9 @@ BOOST_AUTO_TEST_CASE(a_path_glob_matches_the_path_and_what_is_below) {
     }
   }
   BOOST_TEST(Pattern::path_glob(".git", LetterCase::ignored).matches(".GiT/hooks"));
+  const auto others = Pattern::path_glob(".env.!(dist)", LetterCase::ignored);
+  BOOST_TEST(!others.matches(".ENV.Dist"));
+  BOOST_TEST(others.matches(".ENV.Local"));
 }
 
 BOOST_AUTO_TEST_CASE(an_expression_is_found_or_refused) {

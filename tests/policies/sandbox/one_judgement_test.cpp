@@ -44,7 +44,12 @@ constexpr Row kRows[] = {
     {".env", false, false},
     {"src/.env", false, false},
     {"a/b/.env", false, false},
-    {".env.example", false, false},
+    {".env.example", true, true},
+    {"src/.env.dist", false, true},
+    {".env.local", false, false},
+    {".env.example.local", false, false},
+    {".env.sample", false, false},
+    {".env.template/secret", false, false},
     {"env", false, true},
     {"keys/id", false, false},
     {"keys/new", false, false},
@@ -67,7 +72,7 @@ constexpr Row kRows[] = {
 void make_tree(const Sandboxed& here) {
   const fs::path work = here.base / "ws";
   for (const char* folder : {"nested/.git", "tracked", ".github/workflows", "docs", "a/b", "keys",
-                             "with space", "ä", "generated"})
+                             "with space", "ä", "generated", ".env.template"})
     fs::create_directories(work / folder);
   for (const char* file : {"src/main.c",
                            "nested/.git/config",
@@ -81,6 +86,9 @@ void make_tree(const Sandboxed& here) {
                            "src/.env",
                            "a/b/.env",
                            ".env.example",
+                           ".env.local",
+                           ".env.example.local",
+                           ".env.template/secret",
                            "keys/id",
                            "with space/a b",
                            "-dash",
@@ -91,10 +99,9 @@ void make_tree(const Sandboxed& here) {
                            "tracked/.env"})
     here.write(fs::path("ws") / file, "content\n");
   const std::pair<const char*, const char*> links[] = {
-      {"file.txt", "link-to-file"},  {"tracked/.env", "link-to-tracked"},
-      {".env", "link-to-env"},       {".git/config", "link-to-config"},
-      {"keys", "link-to-keys"},      {".git", "link-to-git"},
-      {"/etc/hostname", "link-out"}, {"..", "link-up"}};
+      {"file.txt", "link-to-file"}, {"tracked/.env", "link-to-tracked"}, {".env", "link-to-env"},
+      {".env", ".env.sample"},      {".git/config", "link-to-config"},   {"keys", "link-to-keys"},
+      {".git", "link-to-git"},      {"/etc/hostname", "link-out"},       {"..", "link-up"}};
   for (const auto& [target, link] : links) fs::create_symlink(target, work / link);
 }
 
