@@ -1,4 +1,5 @@
 #include "app/compose.h"
+#include "app/task_images.h"
 
 #include <fcntl.h>
 
@@ -17,7 +18,6 @@
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
-#include "core/base/image_file.h"
 #include "core/base/path_below.h"
 #include "core/base/text.h"
 #include "core/task/tool_names.h"
@@ -429,13 +429,8 @@ const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 std::vector<Item> Agent::message(const std::string& text) {
   const bool first = state_->loop->history().items().empty();
   if (!first) return {Item{Message{Message::Role::user, state_->parts.redactor.text(text)}}};
-  std::vector<Image> images;
-  for (const TaskImage& image : state_->parts.inputs.task.images)
-    images.push_back({.media_type = image.header.media_type,
-                      .base64 = base64_encoded(image.content),
-                      .width = image.header.width,
-                      .height = image.header.height});
-  return state_->opening(text, std::move(images));
+  return state_->opening(text,
+                         task_images(state_->parts.inputs.task.images, state_->parts.redactor));
 }
 
 int Agent::end_background() {

@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "policies/explain.h"
 #include "tools/arguments.h"
+#include "tools/secret_images.h"
 #include "tools/whole_outputs.h"
 
 namespace sortie {
@@ -395,8 +396,10 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
   const bool wrote = worked || !result.changed_files.empty();
   const std::string led = wrote ? note_on_led_elsewhere() : "";
   if ((made && worked) || !led.empty()) result.success = false;
+  const std::string on_images = take_out_secret_images(result.images, redactor_);
   std::string tail;
-  for (const std::string& remark : {result.note, pending.note, note_on_made_paths(), led})
+  for (const std::string& remark :
+       {result.note, on_images, pending.note, note_on_made_paths(), led})
     if (!remark.empty()) tail += "\nNote: " + remark;
   const std::string head = redactor_.text(result.head, Audience::tools);
   std::string shown = head + redactor_.text(result.collected->shown, Audience::tools) +

@@ -22,7 +22,7 @@ struct ToolResult {
   /// Output that the tool has redacted and cut itself, in place of `text`: a command's may be too
   /// long to be held in memory.
   std::optional<CollectedOutput> collected{};
-  std::vector<Image> images{};  ///< for the model, after the text; never redacted
+  std::vector<Image> images{};  ///< for the model, after the text
   bool success = true;
   std::optional<ExitStatus> exit{};          ///< of a command
   bool worked_on_files = false;              ///< a program of the run's had its hands on the tree

@@ -427,6 +427,38 @@ BOOST_FIXTURE_TEST_CASE(images_go_with_the_output_as_far_as_there_is_room, Fixtu
   BOOST_TEST(events.data_of("tool.output").at(1).string_at("shown").ends_with("; no room"));
 }
 
+BOOST_FIXTURE_TEST_CASE(an_image_whose_file_holds_a_secret_is_not_shown, Fixture) {
+  const struct {
+    const char* name;
+    std::string behind_the_end;
+    std::string note;  ///< "" where it is shown
+  } rows[] = {
+      {"nothing", "", ""},
+      {"something else", "s3cr3t", ""},
+      {"a known value", "s3cr3t-value", "[REDACTED:KEY]"},
+      {"the same, shifted by one", ".s3cr3t-value", "[REDACTED:KEY]"},
+      {"the same, shifted by two", "..s3cr3t-value", "[REDACTED:KEY]"},
+      {"the same in hex", "7333637233742d76616c7565", "[REDACTED:KEY]"},
+      {"a token of a known shape", "\nghp_abcdefghijklmnopqrstuvwxyz0123456789\n",
+       "[REDACTED:github-token]"},
+  };
+  std::vector<std::unique_ptr<Tool>> made;
+  made.push_back(std::make_unique<ViewImage>(files, "/w"));
+  ToolRegistry registry(std::move(made), engine, events, redactor, clock);
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      files.content["shot"] = {test::images::kPng + row.behind_the_end};
+
+      const auto result = registry.dispatch({"id", "view_image", R"({"path":"shot"})"}, 1, fit, {});
+
+      BOOST_TEST(result.output.images.size() == (row.note.empty() ? 1u : 0u));
+      BOOST_TEST((result.output.text.find("Note: the image is not shown") != std::string::npos) ==
+                 !row.note.empty());
+      BOOST_TEST(result.output.text.find(row.note) != std::string::npos, result.output.text);
+    }
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(calls_that_only_read_run_at_the_same_time, Fixture) {
   std::vector<std::unique_ptr<Tool>> made;
   made.push_back(std::make_unique<Meeting>(3));
