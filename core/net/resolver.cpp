@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/net/url.h"
 
 namespace sortie {
 
@@ -44,6 +45,17 @@ Answer look_up(const std::string& host, std::uint16_t port, int flags) {
   return answer;
 }
 
+/// RFC 6761 §6.3: names below localhost are loopback's. A name server, or a search list that the
+/// machine puts behind the name, could say otherwise, and what url.h takes for loopback by its
+/// spelling may be asked in plain text and without a key.
+std::vector<NetAddress> loopback(std::uint16_t port) {
+  std::vector<NetAddress> addresses;
+  for (const char* address : {"::1", "127.0.0.1"})
+    for (const NetAddress& one : look_up(address, port, AI_NUMERICHOST).addresses)
+      addresses.push_back(one);
+  return addresses;
+}
+
 /// Shared by the caller and the thread: either may be the last to need it.
 struct Lookup {
   Answer answer;
@@ -57,6 +69,7 @@ std::vector<NetAddress> resolve(const std::string& host, std::uint16_t port, int
   problem.clear();
   if (auto numeric = look_up(host, port, AI_NUMERICHOST); !numeric.addresses.empty())
     return std::move(numeric.addresses);
+  if (is_loopback_host(host)) return loopback(port);
 
   const auto lookup = std::make_shared<Lookup>();
   if (!lookup->done) throw system_error("eventfd");

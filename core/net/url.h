@@ -25,7 +25,8 @@ struct Url {
 /// @throws InputError  naming what is wrong: another scheme, no host, a user, a query, white space
 Url parse_url(std::string_view text);
 
-/// localhost, *.localhost, 127.0.0.0/8 and ::1, by their spelling: no name is looked up.
+/// localhost, *.localhost, 127.0.0.0/8 and ::1, by their spelling: no name is looked up,
+/// here and by resolve().
 bool is_loopback_host(std::string_view host);
 
 }  // namespace sortie

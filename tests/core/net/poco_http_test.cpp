@@ -88,6 +88,23 @@ int closed_port() {
 
 BOOST_AUTO_TEST_SUITE(poco_http)
 
+BOOST_AUTO_TEST_CASE(names_below_localhost_are_loopbacks_and_looked_up_nowhere) {
+  for (const char* host : {"localhost", "never-in-any-dns.localhost", "a.b.localhost"}) {
+    BOOST_TEST_CONTEXT(host) {
+      ModelServer server({served_stream("data: 1\n\n")});
+      server.take_any_request();
+      PocoHttp http;
+      Collected sink;
+      const std::string port = server.url().substr(server.url().rfind(':'));
+
+      const HttpResult result = send(http, std::string("http://") + host + port + "/v1", sink);
+
+      BOOST_TEST((result.ending == Ending::complete), result.detail);
+      BOOST_TEST(sink.body == "data: 1\n\n");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_request_goes_out_whole_and_its_response_comes_back) {
   ModelServer server({served_stream("data: 1\n\n")});
   server.take_any_request();
