@@ -169,6 +169,9 @@ void refuse_neighbours(Rules& rules) {
   rules.refuse(EPERM, SCMP_SYS(setpriority), other(1));
   rules.refuse(EPERM, SCMP_SYS(ioprio_set), SCMP_CMP(0, SCMP_CMP_NE, kIoprioWhoProcess));
   rules.refuse(EPERM, SCMP_SYS(ioprio_set), other(1));
+  // -1 is each process of the user's, as root's command each of the machine's. From Landlock's ABI
+  // 6 on it would be the command's own alone.
+  rules.refuse(EPERM, SCMP_SYS(kill), low_equals(0, kLow));
   for (const int call :
        {SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(shmget), SCMP_SYS(shmat),
         SCMP_SYS(shmctl), SCMP_SYS(msgget), SCMP_SYS(msgsnd), SCMP_SYS(msgrcv), SCMP_SYS(msgctl),

@@ -130,6 +130,18 @@ BOOST_AUTO_TEST_CASE(every_call_of_the_list_is_refused_in_every_mode) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(without_namespaces_nobody_signals_all_of_the_users_processes) {
+  const SeccompFilter filter(profile_of(false));
+
+  BOOST_TEST(answer(filter, [] { return ::syscall(SYS_kill, -1, 0); }) == EPERM);
+  BOOST_TEST(answer(filter, [] { return ::syscall(SYS_kill, 0xffffffffL, 0); }) == EPERM);
+  // Itself, and its group, which a shell ends so.
+  BOOST_TEST(answer(filter, [] { return ::syscall(SYS_kill, ::getpid(), 0); }) == kWorked);
+  BOOST_TEST(answer(filter, [] { return ::syscall(SYS_kill, 0, 0); }) == kWorked);
+  BOOST_TEST(answer(SeccompFilter(profile_of(true)), [] { return ::syscall(SYS_kill, -1, 0); }) ==
+             kWorked);
+}
+
 BOOST_AUTO_TEST_CASE(clone3_is_not_there_so_that_programs_take_clone) {
   const SeccompFilter filter(profile_of(true));
 
