@@ -243,6 +243,7 @@ ToolSource* Agent::State::start_servers() {
 /// What the model has set going, and the servers, that a command would run beside.
 RunningBeside Agent::State::running_beside() const {
   RunningBeside beside;
+  beside.unguarded = parts.protected_paths != nullptr;
   // What may not be written is as it was; a rule may let a command write all the same.
   const bool may_write = sandbox() != SandboxMode::read_only;
   if (may_write || parts.inputs.policy.escalation)

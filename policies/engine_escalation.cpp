@@ -21,7 +21,9 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
                            .folders = folders_,
                            .scripts = &scripts_};
   // What runs beside a program of the workspace could change it.
-  const bool may_be_changed = !running_beside().writer().empty();
+  const RunningBeside beside = running_beside();
+  const bool may_be_changed = !beside.writer().empty();
+  if (may_be_changed && beside.unguarded) return std::nullopt;
   if (commands_.find_deny(command.argv, place).rule != nullptr) return std::nullopt;
   const auto reading = read(command);
   if (!reading) {

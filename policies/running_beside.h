@@ -19,6 +19,10 @@ struct RunningBeside {
   /// Other programs that may write to the workspace: "the MCP server docs".
   std::vector<std::string> writers{};
 
+  /// No mount keeps what may write from protected paths, as without namespaces: `.git/config` is
+  /// put back after each command, and what has wider rights could obey it before.
+  bool unguarded = false;
+
   /// The first that may write to the workspace, or "".
   std::string writer() const;
 };

@@ -74,6 +74,12 @@ void fit_to(ToolOutput& output, ToolOutputRecord& record, const FitOutput& fit) 
   if (output.text != record.output) record.shown = output.text;
 }
 
+std::string words_on_changes(const std::vector<std::string>& changed) {
+  std::string words = "a command changed protected paths:";
+  for (const auto& path : changed) words += " " + one_line(path);
+  return words;
+}
+
 /// Whole: what stands above a command's output is on record as its exit and duration.
 std::string recorded_output(ToolResult& result, const std::string& head) {
   const bool is_command = result.exit || result.details.find("session_id") != nullptr;
@@ -258,6 +264,9 @@ ToolRegistry::Pending ToolRegistry::prepare(const ToolCall& call, int turn, std:
   if (judgement->decision.effect != Effect::allow) return refuse(call, turn, judgement->decision);
   denials_ = 0;
   tell_call(call, turn);
+  // A session may have changed what those obey, and the last look at it is some time ago.
+  if (judgement->decision.escalation || entry->foreign)
+    if (auto ended = ended_by_change(call, turn)) return std::move(*ended);
   return {.call = &call,
           .turn = turn,
           .entry = entry,
@@ -270,6 +279,24 @@ ToolRegistry::Pending ToolRegistry::unusable(const ToolCall& call, int turn,
   events_.on(check_hit_event(turn, check, one_line(call.name, 80) + " (" + call.call_id + ")",
                              redactor_.text(text, Audience::tools)));
   return misfit(call, turn, text);
+}
+
+std::optional<ToolRegistry::Pending> ToolRegistry::ended_by_change(const ToolCall& call, int turn) {
+  const auto changed =
+      options_.protected_changes ? options_.protected_changes() : std::vector<std::string>();
+  if (changed.empty()) return std::nullopt;
+  const std::string reason = words_on_changes(changed);
+  const std::string text = redactor_.text("Not run: " + reason, Audience::tools);
+  Pending pending{.call = &call, .turn = turn};
+  pending.record = {.call_id = call.call_id,
+                    .tool = call.name,
+                    .success = false,
+                    .output = text,
+                    .verdict = "protected_path_changed"};
+  pending.answer.output = {call.call_id, text, false, call.form};
+  pending.answer.verdict = CallVerdict::protected_path_changed;
+  pending.answer.reason = reason;
+  return pending;
 }
 
 ToolRegistry::Pending ToolRegistry::misfit(const ToolCall& call, int turn,
@@ -424,8 +451,7 @@ CallResult ToolRegistry::settle_run(Pending& pending, const FitOutput& fit) {
     const auto changed = options_.protected_changes();
     if (!changed.empty()) {
       answer.verdict = CallVerdict::protected_path_changed;
-      answer.reason = "a command changed protected paths:";
-      for (const auto& path : changed) answer.reason += " " + one_line(path);
+      answer.reason = words_on_changes(changed);
       record.verdict = "protected_path_changed";
     }
   }

@@ -27,7 +27,8 @@ struct RegistryOptions {
   std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
   int max_denials = 20;                  ///< in a row; then the run ends
   bool abort_on_denied = false;          ///< the first denial ends the run
-  /// Asked after each command where it is set: protected paths that have changed. Any ends the run.
+  /// Asked after each command where it is set, and before what has wider rights or is another
+  /// program's: protected paths that have changed. Any ends the run.
   std::function<std::vector<std::string>()> protected_changes{};
   /// "A path", "M path", "D path" of what was touched since it was asked last, for the record of a
   /// call that could write.
@@ -85,6 +86,8 @@ class ToolRegistry : public ToolHost {
   /// Of a call that can't be told apart: that it came is on record, as all that can't be used.
   Pending unusable(const ToolCall& call, int turn, const std::string& check,
                    const std::string& text);
+  /// The end of the run, where a protected path has changed since the last command.
+  std::optional<Pending> ended_by_change(const ToolCall& call, int turn);
   Pending misfit(const ToolCall& call, int turn, const std::string& text);
   /// Runs the tool, where the call may run. On any thread.
   void perform(Pending& pending, std::stop_token stop) const;

@@ -189,12 +189,21 @@ std::vector<Action> Shell::actions(const Json& arguments) const {
                      .escalated = arguments["with_escalated_permissions"].boolean()}};
 }
 
+std::string Shell::why_not_escalated() const {
+  const RunningBeside beside =
+      parts_.engine != nullptr ? parts_.engine->running_beside() : RunningBeside();
+  const std::string writer = beside.unguarded ? beside.writer() : "";
+  if (writer.empty()) return "no rule of the policy escalates this command";
+  return "while " + writer +
+         " is running, which may write to the workspace, no command gets more: without namespaces "
+         "it could change what that command obeys (.git/config)";
+}
+
 std::string Shell::escalate(Command& command) const {
   std::optional<Escalation> granted;
   if (parts_.engine != nullptr)
     granted = parts_.engine->find_escalation({.argv = command.argv, .workdir = command.workdir});
-  if (!granted)
-    return "with_escalated_permissions had no effect: no rule of the policy escalates this command";
+  if (!granted) return "with_escalated_permissions had no effect: " + why_not_escalated();
   command.writes = granted->writes;
   command.read_only = granted->read_only;
   command.open_network = granted->network;

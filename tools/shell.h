@@ -59,6 +59,7 @@ class Shell : public Tool {
   Command command_of(const Json& arguments) const;
   /// Gives the command what the policy's rules grant it; what to tell the model.
   std::string escalate(Command& command) const;
+  std::string why_not_escalated() const;
   /// The patch that the call is, as arguments of apply_patch; null where it is none.
   Json patch_of(const Json& arguments) const;
 

@@ -98,6 +98,39 @@ BOOST_AUTO_TEST_CASE(a_program_of_the_workspace_does_not_run_beside_a_session_th
   }
 }
 
+BOOST_AUTO_TEST_CASE(nothing_gets_wider_rights_beside_a_session_that_could_change_what_it_obeys) {
+  for (const Caller& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const Scene scene(
+          "version: 1\nextends: auto\nescalation: rules\ncommands:\n"
+          "  - {allow: [git, version], escalate: true, sandbox: {network: full}}\n");
+      const Json escalated = Json::object(
+          {{"command", Json::array({"git", "version"})}, {"with_escalated_permissions", true}});
+      scene.write_task(CassetteWriter()
+                           .call("exec_command", exec("sleep 600"))
+                           .next()
+                           .call("shell", escalated)
+                           .call("write_stdin", type("\x03"))
+                           .next()
+                           .call("shell", escalated)
+                           .next()
+                           .message("done"),
+                       "  enable: [shell, exec_command, write_stdin]\n");
+
+      const ProgramEnd end = scene.run_as(caller);
+
+      BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+      const auto outputs = scene.records("tool.output");
+      BOOST_REQUIRE(outputs.size() == 4u);
+      const std::string beside = outputs[1].string_at("shown");
+      const std::string alone = outputs[3].string_at("shown");
+      BOOST_TEST(holds(beside, "reaches the network") == caller.namespaces, beside);
+      BOOST_TEST(holds(beside, "while session 1 is running") == !caller.namespaces, beside);
+      BOOST_TEST(holds(alone, "reaches the network"), alone);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_program_of_the_workspace_does_not_run_beside_a_server_that_may_write) {
   const struct {
     const char* sandbox;

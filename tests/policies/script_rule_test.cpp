@@ -207,4 +207,35 @@ BOOST_AUTO_TEST_CASE(a_script_gets_no_wider_rights_beside_what_may_write) {
   BOOST_TEST(!engine.find_escalation(command).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(where_no_mount_guards_protected_paths_nothing_is_escalated_beside_a_writer) {
+  const struct {
+    const char* name;
+    bool unguarded;
+    std::vector<RunningBeside::Session> sessions;
+    std::vector<std::string> writers;
+    bool granted;
+  } rows[] = {
+      {"nothing runs", true, {}, {}, true},
+      {"mounts guard them", false, {session({"make"})}, {}, true},
+      {"a session", true, {session({"make"})}, {}, false},
+      {"a session that only reads", true, {session({"make"}, false)}, {}, true},
+      {"a server", true, {}, {"the MCP server docs"}, false},
+  };
+  Policy policy;
+  policy.escalation = true;
+  CommandRule rule = tests::command_rule(Effect::allow, {{"git"}, {"ls-remote"}});
+  rule.escalate = true;
+  rule.sandbox.network = NetworkMode::full;
+  policy.commands = {rule};
+  for (const auto& row : rows) {
+    Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
+    engine.look_beside_by([&row] {
+      return RunningBeside{
+          .sessions = row.sessions, .writers = row.writers, .unguarded = row.unguarded};
+    });
+    const RunCommand command{.argv = {"git", "ls-remote"}, .workdir = "/w", .escalated = true};
+    BOOST_TEST(engine.find_escalation(command).has_value() == row.granted, row.name);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
