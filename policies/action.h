@@ -32,6 +32,8 @@ struct CallTool {
   std::vector<std::string> other_names{};
   /// What runs it may write to the workspace all the time, whatever a stage says of commands.
   bool may_write = false;
+  /// A rule gives what runs it a sandbox of its own, which ordinary commands have not.
+  bool escalated = false;
 };
 
 /// What a tool call wants to do; a call is allowed when each of its actions is.

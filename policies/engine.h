@@ -62,11 +62,14 @@ class Engine {
   std::optional<Escalation> find_escalation(const RunCommand& command) const;
   /// What runs now.
   RunningBeside running_beside() const { return look_beside_ ? look_beside_() : RunningBeside(); }
+  /// Why a tool that is allowed is not called now: its server has a sandbox of its own, and obeys
+  /// what a session could change. Nothing where it may be.
+  std::optional<Decision> refused_beside(const CallTool& tool) const;
   /// Whether some command of it is one that a script rule is about, by its words.
   bool runs_script(const RunCommand& command) const;
-  /// Whether some git command of it is allowed by the class read-only, or by no rule: it then runs in
-  /// the environment that holds git to the one repository (environment.h), by which the class was
-  /// judged. What another rule allows is the operator's own, and works as it does elsewhere.
+  /// Whether some git command of it is allowed by the class read-only, or by no rule: it then runs
+  /// in the environment that holds git to the one repository (environment.h), by which the class
+  /// was judged. What another rule allows is the operator's own, and works as it does elsewhere.
   bool holds_git(const RunCommand& command) const;
   /// Whether the model is to be shown the tool at all.
   bool shows_tool(const CallTool& tool) const;

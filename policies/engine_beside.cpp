@@ -59,4 +59,20 @@ std::optional<Decision> Engine::refused_beside(const Simple& simple,
   return std::nullopt;
 }
 
+std::optional<Decision> Engine::refused_beside(const CallTool& tool) const {
+  if (!tool.escalated) return std::nullopt;
+  const RunningBeside beside = running_beside();
+  if (!beside.unguarded) return std::nullopt;
+  for (const RunningBeside::Session& session : beside.sessions) {
+    if (!session.may_write) continue;
+    return Decision{.effect = Effect::deny,
+                    .part = one_line(tool.name),
+                    .reason = session.name +
+                              " is running, which may write to the workspace: without namespaces "
+                              "it could change what this tool's server obeys (.git/config)",
+                    .instead = "the same call once it has ended"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace sortie

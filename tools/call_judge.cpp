@@ -114,8 +114,12 @@ Json to_json(const Action& action, const Engine& engine) {
 CallJudge::Verdicts CallJudge::decide(const Tool& tool, const ToolCall& call,
                                       const Json& arguments) const {
   Verdicts verdicts;
-  verdicts.actions = {tool.identity()};
-  verdicts.decisions = {engine_.decide(verdicts.actions.front())};
+  const CallTool identity = tool.identity();
+  verdicts.actions = {identity};
+  verdicts.decisions = {engine_.decide(identity)};
+  if (verdicts.decisions.front().effect == Effect::allow)
+    if (auto refused = engine_.refused_beside(identity))
+      verdicts.decisions.front() = std::move(*refused);
   const bool tool_allowed = verdicts.decisions.front().effect == Effect::allow;
   try {
     for (auto& action : tool.actions(arguments)) {

@@ -235,6 +235,12 @@ BOOST_AUTO_TEST_CASE(where_no_mount_guards_protected_paths_nothing_is_escalated_
     });
     const RunCommand command{.argv = {"git", "ls-remote"}, .workdir = "/w", .escalated = true};
     BOOST_TEST(engine.find_escalation(command).has_value() == row.granted, row.name);
+    // A server with a sandbox of its own that runs already: another server does not run at a call.
+    const bool beside_session = !row.granted && !row.sessions.empty();
+    BOOST_TEST(engine.refused_beside(CallTool{.name = "t", .escalated = true}).has_value() ==
+                   beside_session,
+               row.name);
+    BOOST_TEST(!engine.refused_beside(CallTool{.name = "t"}).has_value(), row.name);
   }
 }
 

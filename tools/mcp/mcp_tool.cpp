@@ -20,7 +20,8 @@ CallTool McpTool::identity() const {
   const ToolIdentity identity{server_.settings().name, tool_.name};
   return {.name = spec_.name,
           .other_names = {full_name(identity), "mcp:" + identity.server + "/" + identity.tool},
-          .may_write = server_.settings().may_write};
+          .may_write = server_.settings().may_write,
+          .escalated = server_.settings().ahead};
 }
 
 std::vector<Action> McpTool::actions(const Json& /*arguments*/) const { return {}; }

@@ -35,7 +35,9 @@ struct ServerSettings {
   std::string pin{};                 ///< "sha256:…"; "" for none
   bool required = false;
   bool may_write = false;  ///< what it does may change the workspace
-  bool ahead = false;      ///< is there before those start that are not: they could change it
+  /// A rule gives it a sandbox of its own. Is there before those start that are not: they could
+  /// change it.
+  bool ahead = false;
   ClientOptions client{};
   const Redactor* secrets = nullptr;  ///< what its list of tools may not show; outlives it
 };
