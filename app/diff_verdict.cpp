@@ -48,6 +48,11 @@ std::vector<std::string> diff_warnings(const Diff& diff,
   if (!diff.outward_links.empty())
     warnings.push_back("the diff adds links that lead out of the tree: " +
                        some_of(diff.outward_links));
+  if (!diff.already.empty())
+    warnings.push_back(
+        "the workspace has these changes already, made by somebody else since the "
+        "start: " +
+        some_of(diff.already));
   std::vector<std::string> made;
   for (const std::string& path : added_files(diff)) {
     if (by_verification.contains(path) && ignore_line_for(path).empty()) made.push_back(path);

@@ -16,7 +16,7 @@ bool is_loss(const LeftOut& one);
 std::string undiffable_changes(const Diff& diff);
 
 /// What is said of a diff at the end, beside its text: links that leave the tree, `.git` folders
-/// that are not in it, an index that could not be read, build products.
+/// that are not in it, changes that the workspace has already, an index that could not be read, build products.
 /// @param by_verification  paths that a verification made, none of the agent's calls
 std::vector<std::string> diff_warnings(const Diff& diff,
                                        const std::set<std::string>& by_verification);

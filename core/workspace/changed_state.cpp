@@ -34,7 +34,7 @@ ChangedState changed_state(const Workspace& workspace, const Files& view,
   const auto changes = workspace.changed_paths(view, pace);
   ChangedState state;
   if (changes.empty()) return state;
-  const StartState start(root);
+  const StartState start(workspace.record(), root);
   const PathPatterns included(include, "output.diff.include");
   const PathPatterns free(may_change, "verify.may_change");
   for (const ChangedPath& changed : changes) {

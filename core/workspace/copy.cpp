@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_name.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
 
@@ -69,6 +70,7 @@ class CopyWalk {
         manifest_(manifest),
         start_(start),
         copy_(copy),
+        reader_(status_of_tree(plan.source)),
         pace_(pace) {}
 
   std::vector<ChangedPath> run() {
@@ -96,7 +98,7 @@ class CopyWalk {
       const std::string name = joined(path, entry.name);
       if (is_within(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
-        if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500) {
+        if (!reader_.can_read(entry.status)) {
           changes_.push_back({name, ChangedPath::Kind::unreadable});
           unreadable_.push_back(name);
           continue;
@@ -110,14 +112,24 @@ class CopyWalk {
   }
 
   void file(const std::string& path, const struct stat& status) {
+    using Change = ChangedPath::Kind;
     const auto found = manifest_.files.find(path);
-    if (found == manifest_.files.end()) {
-      changes_.push_back({path, ChangedPath::Kind::added});
-      return;
-    }
-    seen_.push_back(path);
-    const bool untouched = stamp_of(status) == found->second.copy;
-    if (!untouched && !same(path)) changes_.push_back({path, ChangedPath::Kind::modified});
+    const bool was = found != manifest_.files.end();
+    if (was) seen_.push_back(path);
+    if (was && stamp_of(status) == found->second.copy) return;
+    if (!reader_.can_read(status))
+      changes_.push_back({path, Change::unreadable_file});
+    else if (!was)
+      changes_.push_back({path, Change::added});
+    else if (!same(path) || !is_as_copied(path))  // what the user made alike is judged later
+      changes_.push_back({path, Change::modified});
+  }
+
+  /// Whether the user's own file was not written to since the start.
+  bool is_as_copied(const std::string& path) const {
+    struct stat status {};
+    return ::lstat((plan_.workspace / path).c_str(), &status) == 0 &&
+           stamp_of(status) == manifest_.files.at(path).source;
   }
 
   bool same(const std::string& path) const {
@@ -138,14 +150,13 @@ class CopyWalk {
   void check_sources() {
     for (ChangedPath& change : changes_) {
       if (change.kind == ChangedPath::Kind::unreadable) continue;
-      struct stat status {};
-      const fs::path source = plan_.workspace / change.path;
-      const bool there = ::lstat(source.c_str(), &status) == 0;
-      if (change.kind == ChangedPath::Kind::added) {
+      if (manifest_.files.contains(change.path)) {
+        if (is_as_copied(change.path)) continue;
+      } else {
+        struct stat status {};
+        const bool there = ::lstat((plan_.workspace / change.path).c_str(), &status) == 0;
         const bool is_kept = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
         if (!there || !is_kept) continue;
-      } else if (there && stamp_of(status) == manifest_.files.at(change.path).source) {
-        continue;
       }
       change.own = ChangedPath::Own::changed;
     }
@@ -156,6 +167,7 @@ class CopyWalk {
   const Manifest& manifest_;
   const Files& start_;
   const Files& copy_;
+  const TreeReader reader_;
   const Pace& pace_;
   std::vector<std::string> seen_;
   std::vector<fs::path> unreadable_;
@@ -168,6 +180,7 @@ CopyWorkspace::CopyWorkspace(const WorkspaceOptions& options, std::string reason
     : plan_(make_plan(options)),
       hidden_(options.namespaces ? Hidden() : options.hidden),
       reason_(std::move(reason)),
+      record_(keep_start(options)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
       manifest_(copy_or_take(options, plan_)) {}
 

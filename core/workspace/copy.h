@@ -24,6 +24,7 @@ class CopyWorkspace : public Workspace {
   const std::string& reason() const override { return reason_; }
   MountPlan mount_plan() const override { return plan_; }
   const Files& start() const override { return start_; }
+  const StartRecord& record() const override { return record_; }
 
  private:
   std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override;
@@ -31,6 +32,7 @@ class CopyWorkspace : public Workspace {
   MountPlan plan_;
   std::function<bool(const std::string& path)> hidden_;  ///< of the plan where nothing is mounted
   std::string reason_;
+  StartRecord record_;
   DiskFiles start_;
   Manifest manifest_;
 };

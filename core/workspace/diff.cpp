@@ -14,7 +14,7 @@ namespace {
 
 bool clean(const std::vector<Change>& changes, const StartState& start) {
   return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
-    return change.conflict || start.head_has(change.path, change.before);
+    return change.no_start || start.head_has(change.path, change.before);
   });
 }
 
@@ -37,7 +37,7 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
     return std::all_of(changes.begin(), changes.end(), holds);
   };
   std::vector<std::string> names;
-  if (all([&](const Change& c) { return !c.conflict && c.before == side(c.path); }))
+  if (all([&](const Change& c) { return !c.no_start && c.before == side(c.path); }))
     names.push_back("start");
   if (!start.head_commit().empty() &&
       all([&](const Change& c) { return start.head_has(c.path, side(c.path)); })) {
@@ -81,11 +81,14 @@ std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::str
 
 }  // namespace
 
-void check_start(const fs::path& root) { const StartState start(root); }
+void check_start(const fs::path& root) {
+  if (const FoundRepository found = find_repository(root); found.handle)
+    (void)head_tree(*found.handle);
+}
 
 Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
                const DiffOptions& options) {
-  const StartState start(root);
+  const StartState start(workspace.record(), root);
   Diff diff;
   diff.head_commit = start.head_commit();
   diff.index_problem = start.index_problem();
@@ -105,7 +108,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
       if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
     };
     // Where the start is as HEAD, its bytes are those: HEAD's need not be there to be read.
-    const bool from_head = (base == DiffBase::head || change.conflict) &&
+    const bool from_head = (base == DiffBase::head || change.no_start) &&
                            start.head_has_file(change.path) &&
                            !start.head_has(change.path, change.before);
     const bool none = base == DiffBase::head && !start.head_has_file(change.path);

@@ -71,11 +71,14 @@ struct Diff {
   /// Changed by the user as well since the start, sorted: what the run began with is not known any
   /// more. The diff holds them against HEAD's file, or the user's where there is none.
   std::vector<std::string> conflicts;
+  /// The user made the same of them meanwhile, sorted: no conflict, and in the diff as far as HEAD
+  /// tells what they were.
+  std::vector<std::string> already;
   std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of links made that leave the tree
   std::vector<std::string> applies_to;     ///< of "start", "head", "index": those it applies to; a
                                            ///< draft's is not asked
   std::string base;                        ///< "start" or "head": what was diffed against
-  std::string head_commit;                 ///< "" where there is no repository or no commit
+  std::string head_commit;    ///< at the start; "" where there is no repository or no commit
   std::string index_problem;  ///< why the index can't be read, or "": HEAD stood in for it
 };
 
@@ -85,8 +88,8 @@ void check_start(const std::filesystem::path& root);
 
 /// Makes the diff of a workspace and applies it to a scratch copy of the touched files to prove it.
 ///
-/// The user's git, its config, hooks, filters and attributes are never run; ignore rules and the
-/// list of tracked files are those of the start state.
+/// The user's git, its config, hooks, filters and attributes are never run; HEAD, the list of
+/// tracked files, ignore rules and attributes are those of the start (StartRecord).
 /// What `options.pace` throws goes through.
 /// @throws Error  ExitCode::internal when the diff does not apply or gives other bytes;
 ///                ExitCode::task_failed for a draft of changes that are too large together

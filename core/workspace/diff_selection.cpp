@@ -112,10 +112,15 @@ class Selector {
       diff_.ignored_changes.push_back(changed.path);
       return;
     }
-    if (is_conflict(changed)) diff_.conflicts.push_back(changed.path);
-    if (changed.kind == PathKind::removed_folder) return;
+    const Meanwhile meanwhile = judge(changed);
+    if (meanwhile == Meanwhile::conflict) diff_.conflicts.push_back(changed.path);
+    if (meanwhile == Meanwhile::alike) diff_.already.push_back(changed.path);
+    if (changed.kind == PathKind::removed_folder || meanwhile == Meanwhile::unchanged) return;
     if (changed.kind == PathKind::unreadable)
       return leave_out(changed.path, LeftOut::Why::unreadable, "a folder that can't be listed");
+    if (changed.kind == PathKind::unreadable_file)
+      return leave_out(changed.path, LeftOut::Why::unreadable,
+                       "a file without the permission to read it");
     if (const auto module = start_.submodule(changed.path); !module.empty())
       return leave_out(changed.path, LeftOut::Why::submodule, "in the submodule " + module);
     if (start_.lfs(changed.path))
@@ -128,13 +133,20 @@ class Selector {
       return;
     }
     try {
-      take(read_change(changed, workspace_.start(), view_), is_conflict(changed));
+      Change change = read_change(changed, workspace_.start(), view_);
+      change.no_start = meanwhile == Meanwhile::conflict || meanwhile == Meanwhile::alike;
+      if (meanwhile == Meanwhile::alike) {
+        // Of what git does not have, nobody knows what it was: but it came up since.
+        if (changed.kind == PathKind::modified && !start_.head_has_file(changed.path)) return;
+        change.before.reset();
+      }
+      take(std::move(change));
     } catch (const ToolError& error) {
       leave_out(changed.path, LeftOut::Why::unreadable, error.what());
     }
   }
 
-  void take(Change change, bool conflict) {
+  void take(Change change) {
     if (std::string line = too_large(change, options_.max_file_size); !line.empty()) {
       diff_.too_large.push_back(std::move(line));
       return;
@@ -148,7 +160,6 @@ class Selector {
     if (made && made->mode == 0120000 && change.before != made &&
         leaves_tree(change.path, made->content, start_.prefix()))
       diff_.outward_links.push_back(path_text(change.path) + " -> " + path_text(made->content));
-    change.conflict = conflict;
     changes_.push_back(std::move(change));
   }
 
@@ -161,9 +172,36 @@ class Selector {
     leave_out(path, LeftOut::Why::too_much, "with it, all changes are more than " + limit);
   }
 
-  bool is_conflict(const ChangedPath& changed) const {
-    return changed.own == Own::changed ||
-           (changed.own == Own::perhaps_gone && start_.tracked(changed.path));
+  /// What the user did to a path that the run changed.
+  enum class Meanwhile {
+    as_it_was,  ///< nothing, or what left it as it was
+    conflict,
+    alike,      ///< the same as the run
+    unchanged,  ///< nothing, and the run left it as it was too
+  };
+
+  Meanwhile judge(const ChangedPath& changed) const {
+    const bool perhaps = changed.own == Own::changed ||
+                         (changed.own == Own::perhaps_gone && start_.tracked(changed.path));
+    if (!perhaps) return Meanwhile::as_it_was;
+    const bool is_file = changed.kind == PathKind::added || changed.kind == PathKind::modified ||
+                         changed.kind == PathKind::deleted;
+    if (!is_file) return Meanwhile::conflict;
+    try {
+      const auto now = read_entry(workspace_.start(), changed.path);
+      const auto made =
+          changed.kind == PathKind::deleted ? std::nullopt : read_entry(view_, changed.path);
+      const bool untouched = now && start_.is_as_indexed(changed.path, *now);
+      if (now == made) {
+        if (untouched) return Meanwhile::unchanged;
+        // Of a folder that both removed, the files would have to be told.
+        return !now && start_.head_has_folder(changed.path) ? Meanwhile::conflict
+                                                            : Meanwhile::alike;
+      }
+      return untouched ? Meanwhile::as_it_was : Meanwhile::conflict;
+    } catch (const ToolError&) {
+      return Meanwhile::conflict;
+    }
   }
 
   /// Once for all that lies in it. One that was there at the start is the repository's own, or a

@@ -14,7 +14,7 @@ struct Change {
   std::string path;
   std::optional<TreeEntry> before;
   std::optional<TreeEntry> after;
-  bool conflict = false;  ///< the user changed it too: `before` is not what the run began with
+  bool no_start = false;  ///< the user changed it too: `before` is not what the run began with
 };
 
 /// Paths by git's own patterns ("dist", "*.log"), as they stand in a task.

@@ -36,6 +36,13 @@ fs::path excludes_file(git_repository& repository, const fs::path& toplevel) {
 
 }  // namespace
 
+std::string exclude_rules(const FoundRepository& found) {
+  std::string rules;
+  if (const fs::path file = excludes_file(*found.handle, found.toplevel); !file.empty())
+    rules += read_rules(file) + '\n';
+  return rules + read_rules(found.place.common_dir / "info/exclude");
+}
+
 std::vector<OuterIgnoreFile> outer_ignore_files(const fs::path& workspace) {
   using Kind = OuterIgnoreFile::Kind;
   std::vector<OuterIgnoreFile> files;
@@ -50,10 +57,7 @@ std::vector<OuterIgnoreFile> outer_ignore_files(const fs::path& workspace) {
   const auto add = [&files](Kind kind, const fs::path& prefix, std::string text) {
     if (!text.empty()) files.push_back({kind, prefix.string(), std::move(text)});
   };
-  if (const fs::path file = excludes_file(*found.handle, found.toplevel); !file.empty())
-    add(Kind::exclude, below, read_rules(file));
-  if (const char* const common = git_repository_commondir(found.handle.get()))
-    add(Kind::exclude, below, read_rules(fs::path(common) / "info/exclude"));
+  add(Kind::exclude, below, exclude_rules(found));
   fs::path above = found.toplevel;
   for (const auto& part : below) {
     add(Kind::gitignore, workspace.lexically_relative(above), read_rules(above / ".gitignore"));

@@ -87,6 +87,23 @@ std::string head_commit(git_repository& repository) {
   return id_text(id);
 }
 
+GitTree head_tree(git_repository& repository) {
+  GitTree tree;
+  const std::string commit = head_commit(repository);
+  if (commit.empty()) return tree;
+  GitObject object;
+  const int result = git_revparse_single(GitOut(object), &repository, "HEAD^{tree}");
+  if (result == GIT_ENOTFOUND || result == GIT_EINVALIDSPEC)
+    throw Error("HEAD's commit " + commit + " or its tree is missing in the repository " +
+                    path_text(git_repository_path(&repository)) +
+                    ": `git fsck` says what is lost, and `git fetch` from a whole clone, or a "
+                    "clone made anew, brings it back",
+                ExitCode::environment);
+  check_git(result, "HEAD's tree (`git fsck` says what is wrong)", ExitCode::environment);
+  tree.reset(reinterpret_cast<git_tree*>(object.release()));
+  return tree;
+}
+
 std::optional<GitInfo> read_git_info(const fs::path& folder) {
   const FoundRepository found = find_repository(folder);
   if (!found.handle) return std::nullopt;

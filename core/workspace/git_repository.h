@@ -24,4 +24,12 @@ FoundRepository find_repository(const std::filesystem::path& folder);
 /// HEAD's commit id; "" before the first commit.
 std::string head_commit(git_repository& repository);
 
+/// HEAD's tree; none before the first commit.
+/// @throws Error  ExitCode::environment where an object is missing, with what brings it back
+GitTree head_tree(git_repository& repository);
+
+/// The repository's own ignore rules beside .gitignore: of the file that `core.excludesFile` names
+/// and of `info/exclude`, later ones win.
+std::string exclude_rules(const FoundRepository& found);
+
 }  // namespace sortie

@@ -219,13 +219,7 @@ void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeS
 
 void read_staged(git_repository& repository, git_index& index, const std::string& prefix,
                  GitPace& pace, GitTreeState& state) {
-  GitTree tree;
-  if (!state.head.empty()) {
-    GitObject object;
-    check_git(git_revparse_single(GitOut(object), &repository, "HEAD^{tree}"), "HEAD's tree",
-              kUnreadable);
-    tree.reset(reinterpret_cast<git_tree*>(object.release()));
-  }
+  const GitTree tree = head_tree(repository);
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags =
       GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;

@@ -1,5 +1,7 @@
 #include "core/workspace/manifest.h"
 
+#include <fcntl.h>
+
 #include <sstream>
 
 namespace sortie {
@@ -28,6 +30,14 @@ FileStamp stamp_of(const struct stat& status) {
           .inode = static_cast<std::uint64_t>(status.st_ino),
           .mtime = nanoseconds(status.st_mtim),
           .ctime = nanoseconds(status.st_ctim)};
+}
+
+std::optional<std::int64_t> birth_of(int folder, const std::string& path) {
+  struct statx status {};
+  if (::statx(folder, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return std::nullopt;
+  return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
 std::string manifest_text(const Manifest& manifest) {

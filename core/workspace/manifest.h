@@ -23,6 +23,11 @@ struct FileStamp {
 
 FileStamp stamp_of(const struct stat& status);
 
+/// When the file itself came into being, its last link not followed; nanoseconds. Nobody can set
+/// it, and to write a file anew in the old one's place, which may get the old inode's number,
+/// changes it. Nothing where there is no file, or the file system does not keep it.
+std::optional<std::int64_t> birth_of(int folder, const std::string& path);
+
 /// Both sides of a copied file or link as they were when the copy was made.
 struct CopiedFile {
   FileStamp source;

@@ -16,6 +16,7 @@
 #include "core/base/file_name.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/overlay_origin.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -41,7 +42,12 @@ class UpperWalk {
  public:
   UpperWalk(const DiskFiles& start, std::int64_t began, const Files& view, const MountPlan& plan,
             const Pace& pace)
-      : start_(start), began_(began), view_(view), plan_(plan), pace_(pace) {}
+      : start_(start),
+        began_(began),
+        view_(view),
+        plan_(plan),
+        reader_(status_of_tree(plan.upper)),
+        pace_(pace) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "",
@@ -84,7 +90,7 @@ class UpperWalk {
     const bool lower_folder = lower && lower->kind == Kind::folder;
     if (S_ISDIR(entry.status.st_mode)) {
       if (lower && !lower_folder) gone(path, lower->kind);
-      if (::geteuid() != 0 && (entry.status.st_mode & 0500) != 0500) {
+      if (!reader_.can_read(entry.status)) {
         changes_.push_back({path, ChangedPath::Kind::unreadable});
         return;
       }
@@ -93,7 +99,11 @@ class UpperWalk {
              depth + 1);
     } else if (S_ISREG(entry.status.st_mode) || S_ISLNK(entry.status.st_mode)) {
       if (lower_folder) gone(path, Kind::folder);
-      file(path, lower, above);
+      if (!reader_.can_read(entry.status))
+        changes_.push_back(
+            {path, ChangedPath::Kind::unreadable_file, lower ? own(path) : Own::as_it_was});
+      else
+        file(path, lower, above);
     } else if (lower) {
       gone(path, lower->kind);  // a whiteout; or a pipe or socket, which are no part of a tree
     } else if (S_ISCHR(entry.status.st_mode) && entry.status.st_rdev == 0) {
@@ -105,7 +115,13 @@ class UpperWalk {
   void file(const std::string& path, const std::optional<FileStatus>& lower, const Under& above) {
     const bool was = lower && (lower->kind == Kind::file || lower->kind == Kind::symlink);
     if (was) {
-      if (!same(path, *lower)) changes_.push_back({path, ChangedPath::Kind::modified, own(path)});
+      const Own meanwhile = own(path);
+      if (!same(path, *lower))
+        changes_.push_back({path, ChangedPath::Kind::modified, meanwhile});
+      else if (meanwhile == Own::changed)  // by the user alike, or merely touched
+        changes_.push_back(
+            {path, made_since(path) ? ChangedPath::Kind::added : ChangedPath::Kind::modified,
+             meanwhile});
       return;
     }
     const bool perhaps = !lower && above.written;
@@ -138,6 +154,12 @@ class UpperWalk {
     const std::string name = path.empty() ? "." : path;
     return ::fstatat(start_.root(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            stamp_of(status).ctime > began_;
+  }
+  /// Whether the user's own file came into being since the start. An editor that puts a new one in
+  /// the old one's place makes one, too.
+  bool made_since(const std::string& path) const {
+    const auto birth = birth_of(start_.root(), path);
+    return birth && *birth > began_;
   }
   /// Whether another folder may have been put in the place of the user's own: that writes to it
   /// (rename(2) moves its ctime on) and to the one above, as does work in both. Where the run wrote
@@ -206,20 +228,12 @@ class UpperWalk {
   const std::int64_t began_;
   const Files& view_;
   const MountPlan& plan_;
+  const TreeReader reader_;
   const Pace& pace_;
   std::vector<ChangedPath> changes_;
   std::map<std::string, std::string> copied_;  ///< path without an own file → handle of its origin
   std::map<std::string, bool> moved_;          ///< folder → moved_above, itself included
 };
-
-/// The time of the start, by the clock that stamps files, kept for a run that goes on.
-std::int64_t stamp_start(const fs::path& file) {
-  const Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  struct stat status {};
-  if (!open || ::fstat(open.get(), &status) != 0)
-    throw system_error(path_text(file), ExitCode::environment);
-  return stamp_of(status).ctime;
-}
 
 void make_like(const fs::path& folder, const struct stat& model) {
   const bool made = ::mkdir(folder.c_str(), 0700) == 0;
@@ -310,12 +324,12 @@ std::string overlay_obstacle(const WorkspaceOptions& options) {
 OverlayWorkspace::OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
     : plan_(make_overlay_plan(options, options.state)),
       reason_(std::move(reason)),
-      start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
-      began_(stamp_start(options.state / "began")) {}
+      record_(keep_start(options)),
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
 std::vector<ChangedPath> OverlayWorkspace::find_changes(const Files& view, const Pace& pace) const {
   try {
-    return UpperWalk(start_, began_, view, plan_, pace).run();
+    return UpperWalk(start_, record_.began, view, plan_, pace).run();
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,14 +26,15 @@ class OverlayWorkspace : public Workspace {
   const std::string& reason() const override { return reason_; }
   MountPlan mount_plan() const override { return plan_; }
   const Files& start() const override { return start_; }
+  const StartRecord& record() const override { return record_; }
 
  private:
   std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override;
 
   MountPlan plan_;
   std::string reason_;
+  StartRecord record_;
   DiskFiles start_;
-  std::int64_t began_;  ///< ctime of a file made at the start, nanoseconds
 };
 
 /// The plan of an overlay with its folders in `state`, which are made.

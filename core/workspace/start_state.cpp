@@ -1,31 +1,24 @@
 #include "core/workspace/start_state.h"
 
+#include <fcntl.h>
 #include <git2/sys/repository.h>
+#include <sys/stat.h>
 
 #include <utility>
 
 #include "core/base/file_name.h"
+#include "core/base/files.h"
+#include "core/workspace/git_index.h"
+#include "core/workspace/manifest.h"
 #include "core/workspace/rule_files.h"
+#include "core/workspace/start_record.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
 
-/// A repository in memory whose working tree is the folder: libgit2's ignore rules need one.
-GitRepository repository_for_rules(const fs::path& root) {
-  GitRepository repository;
-  check_git(git_repository_new(GitOut(repository)), "ignore rules");
-  GitConfig config;
-  check_git(git_config_new(GitOut(config)), "ignore rules");
-  check_git(git_repository_set_config(repository.get(), config.get()), "ignore rules");
-  check_git(git_repository_set_workdir(repository.get(), root.c_str(), 0), "ignore rules");
-  return repository;
-}
-
-void refuse_blocking(git_repository* repository, const std::string& path, const char* name) {
-  const char* const toplevel = git_repository_workdir(repository);
-  if (toplevel == nullptr) return;
+void refuse_blocking(const fs::path& toplevel, const std::string& path, const char* name) {
   if (const auto file = blocking_rule_file(toplevel, path, name); !file.empty())
     throw Error(path_text(file) + ": is no regular file, and git would wait for it",
                 ExitCode::environment);
@@ -38,38 +31,44 @@ unsigned canonical_mode(unsigned mode) {
 
 }  // namespace
 
-StartState::StartState(const fs::path& root) {
-  FoundRepository found = find_repository(root);
-  has_repository_ = found.handle != nullptr;
-  if (!has_repository_) {
-    repository_ = repository_for_rules(root);
-    return;
-  }
-  repository_ = std::move(found.handle);
-  if (root != found.toplevel) prefix_ = root.lexically_relative(found.toplevel).native() + "/";
-  head_commit_ = sortie::head_commit(*repository_);
-  if (!head_commit_.empty()) {
-    GitObject tree;
-    check_git(git_revparse_single(GitOut(tree), repository_.get(), "HEAD^{tree}"), "HEAD's tree",
+StartState::StartState(const StartRecord& record, const fs::path& root)
+    : record_(record), root_(root), has_repository_(record.has_repository) {
+  start_libgit2();
+  const std::string step = "the record of the start in " + path_text(record.folder);
+  check_git(git_repository_open_ext(GitOut(repository_), record.folder.c_str(),
+                                    GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr),
+            step, ExitCode::environment);
+  give_readable_index(*repository_, record.folder / ".git/index");
+  if (root != record.toplevel) prefix_ = root.lexically_relative(record.toplevel).native() + "/";
+  if (!has_repository_) return;
+  GitOdb objects;
+  check_git(git_repository_odb(GitOut(objects), repository_.get()), step, ExitCode::environment);
+  for (const fs::path& folder : record.objects)
+    check_git(git_odb_add_disk_alternate(objects.get(), folder.c_str()), step,
               ExitCode::environment);
-    head_.reset(reinterpret_cast<git_tree*>(tree.release()));
-  }
+  head_commit_ = sortie::head_commit(*repository_);
+  head_ = head_tree(*repository_);
 }
 
 /// The repository's index, or nothing.
 git_index* StartState::index() const {
-  if (has_repository_ && !std::exchange(index_read_, true) &&
-      git_repository_index(GitOut(index_), repository_.get()) < 0)
-    do_without_index();
+  if (!has_repository_ || std::exchange(index_read_, true)) return index_.get();
+  std::error_code error;
+  if (head_ && !fs::exists(record_.folder / ".git/index", error)) {
+    do_without_index("there is none");
+  } else if (git_repository_index(GitOut(index_), repository_.get()) < 0) {
+    const git_error* failure = git_error_last();
+    do_without_index(failure != nullptr && failure->message != nullptr ? failure->message
+                                                                       : "unknown cause");
+  }
   return index_.get();
 }
 
-/// A split or sparse index is of a kind that libgit2 does not know, and one can be damaged: HEAD
-/// stands in for it. An empty one takes its place where rules and attributes are looked up, which
-/// would fail at each path.
-void StartState::do_without_index() const {
-  const git_error* error = git_error_last();
-  index_problem_ = error != nullptr && error->message != nullptr ? error->message : "unknown cause";
+/// A split or sparse index is of a kind that libgit2 does not know, one can be damaged, and a clone
+/// without a checkout has none: HEAD stands in for it. An empty one takes its place where rules and
+/// attributes are looked up, which would fail at each path.
+void StartState::do_without_index(const std::string& problem) const {
+  index_problem_ = problem;
   index_.reset();
   GitIndex empty;
   check_git(git_index_new(GitOut(empty)), "index");
@@ -100,8 +99,54 @@ bool StartState::tracked(const std::string& path) const {
   return (has_index() ? in_index(name) : in_head(name)).has_value();
 }
 
+/// The content that the start's index, or HEAD, has of a regular file; "" for none.
+std::string StartState::listed_text(const std::string& repository_path) const {
+  const auto listed = has_index() ? in_index(repository_path) : in_head(repository_path);
+  GitBlob blob;
+  if (!listed || (listed->mode & 0170000) != 0100000 ||
+      git_blob_lookup(GitOut(blob), repository_.get(), &listed->id) < 0)
+    return "";
+  return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
+          static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+}
+
+/// Nothing where the user's tree had no such file at the start.
+std::optional<std::string> StartState::rules_at_start(const fs::path& folder,
+                                                      const char* name) const {
+  struct stat status {};
+  const fs::path file = record_.toplevel / folder / name;
+  if (::stat(file.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    if (stamp_of(status).ctime <= record_.began) return read_file(file);
+    return listed_text((folder / name).native());
+  }
+  // Gone since, or never there: the folder that it would be in tells, or what is left above it.
+  for (fs::path at = file.parent_path();; at = at.parent_path()) {
+    if (::lstat(at.c_str(), &status) != 0 && at != at.parent_path()) continue;
+    if (stamp_of(status).ctime <= record_.began) return std::nullopt;
+    return listed_text((folder / name).native());
+  }
+}
+
+/// Puts the rule files on the way to a path into the record, each once in a run.
+void StartState::bring_rules(const std::string& path, const char* name) const {
+  fs::path folder;
+  for (const fs::path& part : fs::path(in_repository(path))) {
+    const fs::path file = folder / name;
+    std::error_code error;
+    if (brought_.insert(file).second && !fs::exists(record_.folder / file, error)) {
+      if (const auto rules = rules_at_start(folder, name); rules && !rules->empty()) {
+        fs::create_directories(record_.folder / folder, error);
+        write_record(record_.folder / file, *rules);
+      }
+    }
+    folder /= part;
+  }
+}
+
 bool StartState::ignored(const std::string& path) const {
-  refuse_blocking(repository_.get(), in_repository(path), ".gitignore");
+  refuse_blocking(record_.toplevel, in_repository(path), ".gitignore");
+  bring_rules(path, ".gitignore");
   index();  // the rules are looked up in it as well
   int ignored = 0;
   const int result =
@@ -112,7 +157,8 @@ bool StartState::ignored(const std::string& path) const {
 
 bool StartState::lfs(const std::string& path) const {
   if (!has_repository_) return false;
-  refuse_blocking(repository_.get(), in_repository(path), ".gitattributes");
+  refuse_blocking(record_.toplevel, in_repository(path), ".gitattributes");
+  bring_rules(path, ".gitattributes");
   index();
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
@@ -125,8 +171,8 @@ std::string StartState::submodule(const std::string& path) const {
   if (!has_repository_) return "";
   for (auto end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    const auto listed = has_index() ? in_index(in_repository(part)) : in_head(in_repository(part));
-    if (listed && (listed->mode & 0170000) == 0160000) return part;
+    for (const auto& listed : {in_index(in_repository(part)), in_head(in_repository(part))})
+      if (listed && (listed->mode & 0170000) == 0160000) return part;
     if (end == std::string::npos) return "";
   }
 }
@@ -148,6 +194,23 @@ bool StartState::same(const std::optional<Listed>& listed, const std::optional<T
   check_git(git_odb_hash(&id, entry->content.data(), entry->content.size(), GIT_OBJECT_BLOB),
             "hash");
   return listed->mode == entry->mode && git_oid_equal(&id, &listed->id) != 0;
+}
+
+bool StartState::head_has_folder(const std::string& path) const {
+  if (!head_) return false;
+  GitTreeEntry entry;
+  const int found = git_tree_entry_bypath(GitOut(entry), head_.get(), in_repository(path).c_str());
+  return found == 0 && git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE;
+}
+
+bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) const {
+  if (!has_index() || !index_has(path, now)) return false;
+  const git_index_entry* entry = git_index_get_bypath(index(), in_repository(path).c_str(), 0);
+  struct stat status {};
+  const auto birth = birth_of(AT_FDCWD, root_ / path);
+  return birth && *birth <= record_.began && entry->ino != 0 &&
+         ::lstat((root_ / path).c_str(), &status) == 0 &&
+         entry->ino == static_cast<std::uint32_t>(status.st_ino);
 }
 
 bool StartState::head_has(const std::string& path, const std::optional<TreeEntry>& entry) const {

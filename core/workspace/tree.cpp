@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -83,6 +84,31 @@ bool in_git_folder(const std::string& path) {
   const fs::path parts = path;
   return std::any_of(parts.begin(), parts.end(),
                      [](const fs::path& part) { return ::strcasecmp(part.c_str(), ".git") == 0; });
+}
+
+TreeReader::TreeReader(const struct stat& tree)
+    : is_root_(::geteuid() == 0),
+      user_(is_root_ ? tree.st_uid : ::geteuid()),
+      group_(is_root_ ? tree.st_gid : ::getegid()) {}
+
+bool TreeReader::can_read(const struct stat& entry) const {
+  if (S_ISLNK(entry.st_mode)) return true;
+  const bool is_owner = entry.st_uid == user_;
+  if (!is_root_ && !is_owner) return true;
+  const unsigned wanted = S_ISDIR(entry.st_mode) ? 05 : 04;
+  const int shift = is_owner ? 6 : entry.st_gid == group_ ? 3 : 0;
+  return (entry.st_mode >> shift & wanted) == wanted;
+}
+
+struct stat status_of_tree(const fs::path& root) {
+  struct stat status {};
+  if (::stat(root.c_str(), &status) != 0) throw walk_error(root);
+  if (!TreeReader(status).can_read(status))
+    throw Error(
+        "the workspace's own folder can't be listed any more: a command took away its "
+        "permissions",
+        ExitCode::task_failed);
+  return status;
 }
 
 void remove_tree(const fs::path& folder) noexcept {

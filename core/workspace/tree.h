@@ -35,6 +35,27 @@ bool is_within(const std::string& path, const std::vector<std::filesystem::path>
 /// (git: verify_path).
 bool in_git_folder(const std::string& path);
 
+/// Whom the permissions in a tree are judged for: the user that commands run as, which is the
+/// workspace's owner where sortie runs as root. That root itself could read all says nothing of
+/// what they see, a verification's among them.
+class TreeReader {
+ public:
+  /// @param tree  of the workspace's root
+  explicit TreeReader(const struct stat& tree);
+  /// Whether it can read a file, or list a folder and reach what is in it. Links have no
+  /// permissions; as a user, what is another's is left to the kernel.
+  bool can_read(const struct stat& entry) const;
+
+ private:
+  bool is_root_;
+  uid_t user_;
+  gid_t group_;
+};
+
+/// What stands at a tree's root. @throws Error  ExitCode::task_failed where commands took away the
+/// permissions to list it: then nothing is known of the tree
+struct stat status_of_tree(const std::filesystem::path& root);
+
 /// Removes a state folder, the folder without any permission that an overlay leaves in `work` too;
 /// what can't be removed is left.
 void remove_tree(const std::filesystem::path& folder) noexcept;

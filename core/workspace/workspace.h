@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -24,13 +25,14 @@ struct ChangedPath {
     added,
     deleted,
     modified,
-    unreadable,      ///< a folder that can't be listed: nothing is known of what is below it
+    unreadable,      ///< a folder that commands can't list: they see nothing of what is below it
+    unreadable_file,  ///< one that commands can't read
     removed_folder,  ///< a folder that the run removed, and in which the user changed something
   };
   /// What became meanwhile of the user's own file at this path.
   enum class Own {
     as_it_was,
-    changed,       ///< written to, made or removed: there is no start to compare with
+    changed,       ///< written to, made or removed: what it was at the start is not known
     perhaps_gone,  ///< none is there, and its folder was written to: either it never was, or it
                    ///< went
   };
@@ -45,6 +47,16 @@ struct TreeEntry {
   unsigned mode = 0100644;  ///< 0100644, 0100755 or 0120000 (symlink)
   std::string content;      ///< bytes, or the link's target
   bool operator==(const TreeEntry&) const = default;
+};
+
+/// What git had of a workspace at the start of its run, kept in the state folder as a small
+/// repository of its own: what the user does to theirs meanwhile does not show in it.
+struct StartRecord {
+  std::filesystem::path folder;        ///< its working tree: ignore and attribute files
+  std::filesystem::path toplevel;      ///< of the user's repository; the workspace where it has none
+  bool has_repository = false;
+  std::vector<std::filesystem::path> objects;  ///< folders of the user's objects
+  std::int64_t began = 0;              ///< by the clock that stamps files (ctime), nanoseconds
 };
 
 /// The tree a run works on, kept apart from the user's own.
@@ -63,6 +75,7 @@ class Workspace {
   }
   /// The tree as it was at the start; the user's own, in overlay mode.
   virtual const Files& start() const = 0;
+  virtual const StartRecord& record() const = 0;
 
  private:
   virtual std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const = 0;

@@ -17,26 +17,15 @@
 using namespace sortie;
 using test::Bench;
 using test::in_view;
+using test::isolations;
+using test::next_tick;
+using test::overlay_works;
 using test::Tree;
 namespace fs = std::filesystem;
 
 namespace {
 
 using Kind = ChangedPath::Kind;
-
-bool overlay_works() {
-  static const std::string refused = [] {
-    Bench bench;
-    return overlay_obstacle(bench.options);
-  }();
-  if (!refused.empty()) BOOST_TEST_MESSAGE("skipped: " << refused);
-  return refused.empty();
-}
-
-std::vector<Isolation> isolations() {
-  if (overlay_works()) return {Isolation::overlay, Isolation::copy};
-  return {Isolation::copy};
-}
 
 std::vector<ChangedPath> expected_changes(const Tree& before, const Tree& after) {
   std::vector<ChangedPath> changes;
@@ -344,20 +333,6 @@ BOOST_AUTO_TEST_CASE(a_tree_over_the_copy_limit_is_refused) {
   bench.options.probe_overlay = [](const MountPlan&) { return "refused by the test"; };
   BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,
                         fails(ExitCode::environment, "--isolation"));
-}
-
-/// Waits until the clock that stamps files has moved on: what is written from then on has a later
-/// time than what was written before.
-void next_tick(const fs::path& folder) {
-  const auto stamp = [&] {
-    test::put_file(folder / "tick", "x");
-    struct stat status {};
-    ::stat((folder / "tick").c_str(), &status);
-    return std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
-  };
-  const auto first = stamp();
-  while (stamp() == first) {
-  }
 }
 
 // What the user writes to a file that the run does not touch is the user's own business.

@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <exception>
 
 #include "core/base/error.h"
+#include "core/workspace/overlay.h"
 #include "tests/core/workspace/trees.h"
 
 namespace fs = std::filesystem;
@@ -103,6 +106,36 @@ Bench::Bench() {
   options.out = folder / "out";
   options.state = folder / "out/state";
   options.probe_overlay = probe_overlay;
+}
+
+bool overlay_works() {
+  static const std::string refused = [] {
+    Bench bench;
+    return overlay_obstacle(bench.options);
+  }();
+  if (!refused.empty()) BOOST_TEST_MESSAGE("skipped: " << refused);
+  return refused.empty();
+}
+
+std::vector<Isolation> isolations() {
+  if (overlay_works()) return {Isolation::overlay, Isolation::copy};
+  return {Isolation::copy};
+}
+
+const char* name_of_isolation(Isolation isolation) {
+  return isolation == Isolation::overlay ? "overlay" : "copy";
+}
+
+void next_tick(const fs::path& folder) {
+  const auto stamp = [&] {
+    test::put_file(folder / "tick", "x");
+    struct stat status {};
+    ::stat((folder / "tick").c_str(), &status);
+    return std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  };
+  const auto first = stamp();
+  while (stamp() == first) {
+  }
 }
 
 std::string in_view(const Workspace& workspace, const std::function<void(const fs::path&)>& work,

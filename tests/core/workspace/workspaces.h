@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/files.h"
@@ -45,6 +46,17 @@ struct Bench {
   WorkspaceOptions options;
   Bench();
 };
+
+/// Whether overlays can be mounted here; else a message says why not.
+bool overlay_works();
+
+/// Those that work here, the overlay first.
+std::vector<Isolation> isolations();
+const char* name_of_isolation(Isolation isolation);
+
+/// Waits until the clock that stamps files has moved on: what is written from then on has a later
+/// time than what was written before.
+void next_tick(const std::filesystem::path& folder);
 
 /// Runs `work` in the workspace's view (given its root) and then `judge` with the view.
 /// @return  why it could not be done, or ""

@@ -1,0 +1,177 @@
+#include "core/workspace/start_record.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/file_name.h"
+#include "core/workspace/git_repository.h"
+#include "core/workspace/manifest.h"
+#include "core/workspace/rule_files.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+Error record_error(const fs::path& file) {
+  return system_error(path_text(file), ExitCode::environment);
+}
+
+/// The time of the start, by the clock that stamps files, kept for a run that goes on.
+std::int64_t stamp_start(const fs::path& file) {
+  const Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat status {};
+  if (!open || ::fstat(open.get(), &status) != 0) throw record_error(file);
+  return stamp_of(status).ctime;
+}
+
+void make_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(path_text(folder) + ": " + error.message(), ExitCode::environment);
+}
+
+/// git replaces its index by another file, so what was opened stays as it is.
+void copy_index(const fs::path& from, const fs::path& to) {
+  const Fd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const Fd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!copy) throw record_error(to);
+  if (::ioctl(copy.get(), FICLONE, source.get()) == 0) return;
+  for (off_t left = status.st_size; left > 0;) {
+    const ssize_t count = ::sendfile(copy.get(), source.get(), nullptr, static_cast<size_t>(left));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw record_error(to);
+    if (count == 0) return;
+    left -= count;
+  }
+}
+
+/// As a value of git's configuration.
+std::string quoted(const std::string& text) {
+  std::string value = "\"";
+  for (const char c : text) {
+    if (c == '\\' || c == '"') value += '\\';
+    value += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return value + '"';
+}
+
+std::string setting(git_repository& repository, const char* name) {
+  GitConfig config;
+  const char* value = nullptr;
+  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return "";
+  return git_config_get_string(&value, config.get(), name) < 0 ? "" : value;
+}
+
+/// What decides how rules are read, and nothing else of the repository's configuration.
+std::string settings_of(const FoundRepository& found) {
+  std::string text = "[core]\n\trepositoryformatversion = 0\n";
+  if (!found.handle) return text;
+  GitConfig config;
+  int ignore_case = 0;
+  const int read = git_repository_config_snapshot(GitOut(config), found.handle.get());
+  if (read == 0 && git_config_get_bool(&ignore_case, config.get(), "core.ignorecase") == 0 &&
+      ignore_case != 0)
+    text += "\tignorecase = true\n";
+  if (const std::string file = setting(*found.handle, "core.attributesfile");
+      !file.empty() && file.front() != '~')
+    text += "\tattributesfile = " + quoted((found.toplevel / file).string()) + '\n';
+  return text;
+}
+
+/// Of a rule file that is a regular one.
+void keep_rules(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (fs::is_regular_file(from, error) && !may_be_waited_for(from))
+    write_record(to, read_file(from, kMostFileBytes));
+}
+
+std::string lines_of(const std::vector<fs::path>& paths) {
+  std::string text;
+  for (const fs::path& path : paths) text += path.native() + '\0';
+  return text;
+}
+
+/// What is not to be found in the small repository: the user's toplevel and its object folders.
+constexpr const char* kPlaces = "places";
+
+void take_places(const fs::path& file, StartRecord& record) {
+  const std::string text = read_file(file, 1 << 20);
+  std::vector<fs::path> paths;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\0', at);
+    paths.push_back(text.substr(at, end - at));
+    at = std::min(end, text.size()) + 1;
+  }
+  if (paths.empty()) return;
+  record.toplevel = paths.front();
+  record.has_repository = paths.size() > 1;
+  record.objects.assign(paths.begin() + 1, paths.end());
+}
+
+void make_record(const WorkspaceOptions& options, const StartRecord& record) {
+  const FoundRepository found = find_repository(options.root);
+  const fs::path git = record.folder / ".git";
+  for (const char* name : {"objects", "refs", "info"}) make_folders(git / name);
+  const std::string head = found.handle ? head_commit(*found.handle) : "";
+  write_record(git / "HEAD", (head.empty() ? "ref: refs/heads/main" : head) + "\n");
+  write_record(git / "config", settings_of(found));
+  std::vector<fs::path> places = {found.handle ? found.toplevel : options.root};
+  if (found.handle) {
+    (void)head_tree(*found.handle);
+    copy_index(found.place.git_dir / "index", git / "index");
+    write_record(git / "info/exclude", exclude_rules(found));
+    keep_rules(found.place.common_dir / "info/attributes", git / "info/attributes");
+    places.push_back(found.place.common_dir / "objects");
+    places.insert(places.end(), found.place.alternates.begin(), found.place.alternates.end());
+  }
+  // Those that hold for all of the workspace; others are taken when a path asks for them.
+  fs::path below;
+  const fs::path way = options.root.lexically_relative(places.front());
+  for (auto part = way.begin();; ++part) {
+    if (part != way.end() && *part == ".") continue;
+    for (const char* name : {".gitignore", ".gitattributes"})
+      keep_rules(places.front() / below / name, record.folder / below / name);
+    if (part == way.end()) break;
+    below /= *part;
+    make_folders(record.folder / below);
+  }
+  write_record(git / kPlaces, lines_of(places));
+}
+
+}  // namespace
+
+void write_record(const fs::path& file, std::string_view content) {
+  const fs::path draft = file.native() + ".new";
+  {
+    const Fd open(
+        ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!open || !write_all(open.get(), content)) throw record_error(file);
+  }
+  if (::rename(draft.c_str(), file.c_str()) != 0) throw record_error(file);
+}
+
+StartRecord keep_start(const WorkspaceOptions& options) {
+  make_folders(options.state);
+  StartRecord record;
+  record.folder = options.state / "start";
+  record.toplevel = options.root;
+  record.began = stamp_start(options.state / "began");
+  const fs::path places = record.folder / ".git" / kPlaces;
+  std::error_code error;
+  if (!fs::exists(places, error)) make_record(options, record);
+  take_places(places, record);
+  return record;
+}
+
+}  // namespace sortie
