@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/path_below.h"
 #include "core/base/pattern.h"
+#include "core/workspace/git_hooks.h"
 #include "core/workspace/git_info.h"
 #include "core/workspace/git_place.h"
 #include "core/workspace/git_programs.h"
@@ -258,6 +259,10 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   const GitPlace git = find_git_place(inputs.workspace);
   for (const fs::path& folder : {git.git_dir, git.common_dir})
     if (!folder.empty()) inputs.protected_files.push_back(folder);
+  // Elsewhere the diff shows what became of them, before the user's own git runs it.
+  if (inputs.mount.in_place)
+    for (const fs::path& hooks : hooks_elsewhere(inputs.workspace))
+      if (hooks != inputs.workspace) inputs.protected_files.push_back(hooks);
   profile_ = make_profile(inputs, own, warnings_);
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);

@@ -26,6 +26,7 @@ constexpr std::size_t kMostLinked = 256;
 InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
     : workspace_(workspace), aside_(workspace) {
   let_git_read(folders_to_read(policy, workspace, own));
+  const GitPlacesOnce once;
   const bool namespaces =
       policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
   if (!namespaces) {

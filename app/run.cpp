@@ -212,6 +212,7 @@ void Run::start_record() {
   for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);
   if (inputs_.task.workspace.isolation == "auto" && workspace_->isolation() == Isolation::copy)
     progress_->say("isolation: copy (" + workspace_->reason() + ")");
+  git_places_.reset();
 }
 
 void Run::open_egress() {
@@ -482,11 +483,13 @@ ExitCode Run::execute() {
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   RunOptions settled = options;
   settle_stdout(settled);
+  std::optional<GitPlacesOnce> start(std::in_place);
   RunInputs inputs = load_inputs(settled);
   check_machine();
   check_diff_base(inputs);
   check_flag_outputs(settled, inputs);
   Run run(std::move(inputs), settled, style);
+  start.reset();  // the run has its own, which ends with its start
   return run.execute();
 }
 

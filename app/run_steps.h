@@ -36,6 +36,7 @@
 #include "core/workspace/changed_state.h"
 #include "core/workspace/diff.h"
 #include "core/workspace/git_info.h"
+#include "core/workspace/git_place.h"
 #include "core/workspace/workspace.h"
 #include "policies/environment.h"
 
@@ -57,6 +58,7 @@ class Run {
         options_(options),
         style_(style),
         environment_(own_environment()),
+        git_places_(std::in_place),
         git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
         budget_(inputs_.task.budget, clock_, inputs_.terms),
         out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished) {}
@@ -133,6 +135,7 @@ class Run {
   const RunOptions& options_;
   OutputStyle style_;
   Environment environment_;
+  std::optional<GitPlacesOnce> git_places_;  ///< until the work begins
   GitInfo git_;
   SystemClock clock_;
   Budget budget_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,6 +37,17 @@ std::vector<fs::path>& folders_let() {
 std::vector<fs::path>& lenders_let() {
   static std::vector<fs::path> folders;
   return folders;
+}
+
+/// What GitPlacesOnce keeps.
+struct KnownPlaces {
+  int holders = 0;
+  std::map<fs::path, GitPlace> by_folder{};
+};
+
+KnownPlaces& known_places() {
+  static KnownPlaces places;
+  return places;
 }
 
 /// Why a repository is not used; never leaves this file.
@@ -310,9 +322,7 @@ bool may_be_repository(const fs::path& dot_git) {
   return !fs::is_directory(dot_git, error) || fs::exists(fs::symlink_status(dot_git / "HEAD"));
 }
 
-}  // namespace
-
-GitPlace find_git_place(const fs::path& folder) {
+GitPlace look_for_place(const fs::path& folder) {
   GitPlace place;
   for (fs::path at = folder;; at = at.parent_path()) {
     if (may_be_repository(at / ".git")) {
@@ -338,9 +348,26 @@ GitPlace find_git_place(const fs::path& folder) {
   return place;
 }
 
+}  // namespace
+
+GitPlacesOnce::GitPlacesOnce() { ++known_places().holders; }
+
+GitPlacesOnce::~GitPlacesOnce() {
+  if (--known_places().holders == 0) known_places().by_folder.clear();
+}
+
+GitPlace find_git_place(const fs::path& folder) {
+  KnownPlaces& known = known_places();
+  if (known.holders == 0) return look_for_place(folder);
+  const auto found = known.by_folder.find(folder);
+  if (found != known.by_folder.end()) return found->second;
+  return known.by_folder[folder] = look_for_place(folder);
+}
+
 void let_git_read(std::vector<fs::path> folders, std::vector<fs::path> lenders) {
   folders_let() = std::move(folders);
   lenders_let() = std::move(lenders);
+  known_places().by_folder.clear();
 }
 
 }  // namespace sortie

@@ -26,6 +26,16 @@ struct GitPlace {
 /// @param folder  absolute, links resolved
 GitPlace find_git_place(const std::filesystem::path& folder);
 
+/// As long as one lives, find_git_place() looks at each folder once: for the start of a run, while
+/// nothing of the run writes and one thread asks. Several count as one, until the last has gone.
+class GitPlacesOnce {
+ public:
+  GitPlacesOnce();
+  GitPlacesOnce(const GitPlacesOnce&) = delete;
+  GitPlacesOnce& operator=(const GitPlacesOnce&) = delete;
+  ~GitPlacesOnce();
+};
+
 /// Folders beyond the repository that its alternates and links may lead to: the policy's
 /// `paths.read`. As libgit2's own options they hold for the process: call it before any repository
 /// is looked for, and before there are threads.

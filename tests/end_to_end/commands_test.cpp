@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/json_schema.h"
+#include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -108,6 +109,41 @@ BOOST_AUTO_TEST_CASE(sandbox_works_in_place_and_guards_what_is_protected) {
       BOOST_TEST(made.status == 8, made.errors);
       BOOST_TEST(holds(made.errors, "AGENTS.md"), made.errors);
       BOOST_TEST(!std::filesystem::exists(folder.path("work/AGENTS.md")));
+    }
+  }
+}
+
+// What the user's next commit would run, outside of any sandbox.
+BOOST_AUTO_TEST_CASE(sandbox_guards_hooks_wherever_they_lie) {
+  const struct {
+    const char* name;
+    const char* set_up;
+    const char* hook;
+  } rows[] = {
+      {"a linked folder", "rm -rf .git/hooks; ln -s ../tools/hooks .git/hooks",
+       "tools/hooks/pre-commit"},
+      {"a linked hook", "ln -s ../../tools/check .git/hooks/pre-commit", "tools/check"},
+      {"core.hooksPath", "git config core.hooksPath tools/hooks", "tools/hooks/pre-commit"},
+  };
+  for (const auto& caller : all_callers()) {
+    for (const auto& row : rows) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << row.name) {
+        const RunFolder folder;
+        folder.write("work/tools/hooks/pre-commit", "#!/bin/sh\n");
+        folder.write("work/tools/check", "#!/bin/sh\n");
+        folder.write("work/tools/other", "x\n");
+        folder.commit_workspace();
+        fs::create_directories(folder.path("work/.git/hooks"));
+        const auto said = run_program({"sh", "-c", row.set_up}, folder.workspace());
+        BOOST_REQUIRE_MESSAGE(said.status == 0, said.output);
+
+        const ProgramEnd end =
+            sandbox(folder, caller, std::string("echo y > tools/other; echo evil >> ") + row.hook);
+
+        BOOST_TEST(end.status != 0);
+        BOOST_TEST(read_file(folder.path("work") / row.hook) == "#!/bin/sh\n");
+        BOOST_TEST(read_file(folder.path("work/tools/other")) == "y\n");
+      }
     }
   }
 }

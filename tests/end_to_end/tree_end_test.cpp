@@ -81,6 +81,32 @@ BOOST_AUTO_TEST_CASE(an_edit_of_the_users_meanwhile_is_a_conflict_and_the_work_i
   }
 }
 
+// Together with rules that would take the work out of the diff, and a commit.
+BOOST_AUTO_TEST_CASE(the_same_edit_by_the_user_is_told_and_no_conflict) {
+  const RunFolder folder;
+  const std::string digits = "31557600.9" + std::to_string(::getpid());
+  folder.write("work/a.txt", "first\n");
+  folder.commit_workspace();
+  folder.write_task(one_script("echo alike > a.txt; echo more > c.txt; sleep " + digits + "; true"),
+                    "policy: auto\n");
+  Program program(folder.start());
+  const std::string sleep = "sleep" + std::string(1, '\0') + digits;
+  BOOST_REQUIRE(wait_until([&] { return !processes_with(sleep).empty(); }));
+
+  write_file(folder.workspace() / "a.txt", "alike\n");
+  write_file(folder.workspace() / ".gitignore", "*\n");
+  folder.commit_workspace();
+  for (const pid_t pid : processes_with(sleep)) ::kill(pid, SIGTERM);
+  const ProgramEnd end = program.finish();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(has_warning(folder, "the workspace has these changes already"));
+  BOOST_TEST((texts(folder.result()["applies_to"]) == std::vector<std::string>{"head", "index"}));
+  const std::string diff = folder.artifact("changes.diff");
+  BOOST_TEST(diff.find("-first\n+alike\n") != std::string::npos, diff);
+  BOOST_TEST(diff.find("+more") != std::string::npos, diff);
+}
+
 BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_is_none) {
   const struct {
     const char* name;

@@ -392,4 +392,27 @@ BOOST_AUTO_TEST_CASE(an_index_without_its_checksum_is_read) {
   BOOST_TEST(lists_same_entries(file, n.root / "whole"));
 }
 
+// For a start, in which many ask; afterwards the user may have made another one of it.
+BOOST_AUTO_TEST_CASE(a_place_is_looked_for_once_as_long_as_it_is_kept) {
+  const test::TemporaryFolder folder;
+  const auto make = [&] { fs::create_directories(folder / "tree/.git/hooks"); };
+  make();
+  const fs::path tree = fs::canonical(folder / "tree");
+  const auto is_found = [&] { return find_git_place(tree).toplevel == tree; };
+  {
+    const GitPlacesOnce once;
+    BOOST_TEST(!is_found());
+    test::make_repository(tree);
+    {
+      const GitPlacesOnce other;
+      BOOST_TEST(!is_found());
+    }
+    BOOST_TEST(!is_found());
+    let_git_read({});
+    BOOST_TEST(is_found());
+  }
+  fs::remove_all(tree / ".git");
+  BOOST_TEST(!is_found());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
