@@ -5,6 +5,8 @@
 
 #include <system_error>
 
+#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/path_below.h"
 
 namespace sortie {
@@ -21,6 +23,16 @@ fs::path blocking_rule_file(const fs::path& toplevel, const std::string& path, c
     folder /= part;
   }
   return {};
+}
+
+std::optional<std::string> read_rule_file(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || may_be_waited_for(path)) return std::nullopt;
+  try {
+    return read_file(path);
+  } catch (const Error&) {  // no permission: git has no rules of it either
+    return std::nullopt;
+  }
 }
 
 bool may_be_waited_for(const fs::path& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace sortie {
@@ -13,6 +14,9 @@ namespace sortie {
 /// @return          the first of them that is neither a regular file nor a folder; "" for none
 std::filesystem::path blocking_rule_file(const std::filesystem::path& toplevel,
                                          const std::string& path, const char* name);
+
+/// The text of an ignore or attribute file; nothing where none can be read without waiting.
+std::optional<std::string> read_rule_file(const std::filesystem::path& path);
 
 /// Whether to read it could wait without end: a pipe, a device other than /dev/null, a file of the
 /// kernel's own (/proc, /sys). Links are followed; what is not there is no such file.

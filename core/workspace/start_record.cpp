@@ -89,11 +89,8 @@ std::string settings_of(const FoundRepository& found) {
   return text;
 }
 
-/// Of a rule file that is a regular one.
 void keep_rules(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  if (fs::is_regular_file(from, error) && !may_be_waited_for(from))
-    write_record(to, read_file(from, kMostFileBytes));
+  if (const auto rules = read_rule_file(from)) write_record(to, *rules);
 }
 
 std::string lines_of(const std::vector<fs::path>& paths) {

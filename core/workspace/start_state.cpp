@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/file_name.h"
-#include "core/base/files.h"
 #include "core/workspace/git_index.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/rule_files.h"
@@ -116,8 +115,7 @@ std::optional<std::string> StartState::rules_at_start(const fs::path& folder,
   struct stat status {};
   const fs::path file = record_.toplevel / folder / name;
   if (::stat(file.c_str(), &status) == 0) {
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
-    if (stamp_of(status).ctime <= record_.began) return read_file(file);
+    if (stamp_of(status).ctime <= record_.began) return read_rule_file(file);
     return listed_text((folder / name).native());
   }
   // Gone since, or never there: the folder that it would be in tells, or what is left above it.

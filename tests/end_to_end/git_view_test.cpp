@@ -158,6 +158,22 @@ BOOST_AUTO_TEST_CASE(git_finds_its_repository_wherever_the_workspace_lies_in_it)
   }
 }
 
+BOOST_AUTO_TEST_CASE(of_a_submodule_the_repository_above_is_not_shown) {
+  const Place& submodule = kPlaces[4];
+  const RunFolder folder;
+  make_monorepo(folder);
+  submodule.make(folder);
+
+  const auto shown =
+      run_in(folder, submodule.workspace,
+             {"git rev-parse --show-superproject-working-tree", "git -C .. status", "ls -a .."});
+
+  BOOST_TEST(shown[0].success, shown[0].text);
+  BOOST_TEST(!holds(shown[0].text, "super"), shown[0].text);
+  BOOST_TEST(!shown[1].success, shown[1].text);
+  BOOST_TEST(!holds(shown[2].text, ".gitmodules"), shown[2].text);
+}
+
 BOOST_AUTO_TEST_CASE(the_read_only_class_has_git_wherever_the_workspace_lies_in_it) {
   for (const Place& place : kPlaces) {
     if (place.policy != std::string("auto")) continue;
