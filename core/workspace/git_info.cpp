@@ -94,7 +94,7 @@ GitTree head_tree(git_repository& repository) {
   GitObject object;
   const int result = git_revparse_single(GitOut(object), &repository, "HEAD^{tree}");
   if (result == GIT_ENOTFOUND || result == GIT_EINVALIDSPEC)
-    throw Error("HEAD's commit " + commit + " or its tree is missing in the repository " +
+    throw Error("HEAD's tree, or its commit " + commit + ", is missing in the repository " +
                     path_text(git_repository_path(&repository)) +
                     ": `git fsck` says what is lost, and `git fetch` from a whole clone, or a "
                     "clone made anew, brings it back",
