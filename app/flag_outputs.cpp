@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/run_files.h"
+#include "core/base/ci_commands.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/file_name.h"
@@ -229,8 +230,14 @@ void remove_stale(const RunOptions& options) {
 
 void write_flag_files(const RunOptions& options, std::string_view diff, std::string_view message,
                       const std::stop_token& stop) {
-  for (const Output& output : late_outputs(options))
-    write_output(output, output.flag == "--diff" ? diff : message, stop);
+  for (const Output& output : late_outputs(options)) {
+    const bool is_diff = output.flag == "--diff";
+    // On stderr people are told, and a CI system that reads it obeys what it reads.
+    if (!is_diff && named_descriptor(output.path) == STDERR_FILENO)
+      write_output(output, without_ci_commands(std::string(message), ci_systems()), stop);
+    else
+      write_output(output, is_diff ? diff : message, stop);
+  }
 }
 
 }  // namespace sortie

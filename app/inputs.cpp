@@ -338,6 +338,14 @@ std::string today() {
   return text;
 }
 
+/// @param without  why a repository has none of it
+GitValue value_of_git(const fs::path& workspace, std::string GitInfo::*part, const char* without) {
+  const auto git = read_git_info(workspace);
+  if (git) return {.value = *git.*part, .problem = without};
+  const std::string refused = why_git_is_refused(workspace);
+  return {.value = {}, .problem = refused.empty() ? "the workspace is no git tree" : refused};
+}
+
 /// Notes in `inputs.variables` what each source has brought in, for the run key.
 VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskGate& gate) {
   inputs.variables = Json::object();
@@ -365,11 +373,14 @@ VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskG
   sources.date = today();
   sources.run_id = inputs.run_id;
   sources.git_branch = [&inputs, noted] {
-    const GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
-    return noted("git.branch", git.branch).value_or("");
+    GitValue found = value_of_git(inputs.workspace, &GitInfo::branch,
+                                  "HEAD is detached, as CI systems leave it: no branch is out");
+    noted("git.branch", found.value);
+    return found;
   };
   sources.git_sha = [&inputs] {
-    return read_git_info(inputs.workspace).value_or(GitInfo{}).head_commit;
+    return value_of_git(inputs.workspace, &GitInfo::head_commit,
+                        "the repository has no commit yet");
   };
   return sources;
 }

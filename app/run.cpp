@@ -69,8 +69,10 @@ void check_diff_base(const RunInputs& inputs) {
   const auto git = read_git_info(inputs.workspace);
   if (git && !git->head_commit.empty()) return;
   const auto place = inputs.task.places.find("output.diff.base");
+  const std::string refused = git ? "" : why_git_is_refused(inputs.workspace);
   throw InputError((place == inputs.task.places.end() ? "" : place->second + ": error: ") +
-                   "output.diff.base: head: the workspace has no commit; use start");
+                   "output.diff.base: head: the workspace has no commit" +
+                   (refused.empty() ? "" : " that can be used: " + refused) + "; use start");
 }
 
 }  // namespace

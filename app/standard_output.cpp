@@ -10,8 +10,16 @@
 
 namespace sortie {
 
-void print_out(std::string_view text, const std::stop_token& stop) {
-  const int number = write_within(STDOUT_FILENO, text, {}, stop);
+void print_out(std::string_view text) {
+  print_bytes(without_ci_commands(std::string(text), ci_systems()));
+}
+
+void print_document(std::string_view text) {
+  print_bytes(CiCommandFilter::json(text, ci_systems()));
+}
+
+void print_bytes(std::string_view bytes, const std::stop_token& stop) {
+  const int number = write_within(STDOUT_FILENO, bytes, {}, stop);
   if (number == 0 || number == EPIPE) return;
   throw Error("stdout: " + write_problem(number), ExitCode::environment);
 }

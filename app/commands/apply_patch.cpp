@@ -19,8 +19,8 @@
 namespace sortie {
 namespace {
 
-/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin, 130 or 143 stopped by a signal
-/// and nothing changed.
+/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin, 7 applied but stdout can't be
+/// written, 130 or 143 stopped by a signal and nothing changed.
 ExitCode apply(const std::optional<std::string>& argument) {
   const std::string text = argument ? *argument : read_standard_input().value_or("");
   if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
@@ -40,14 +40,21 @@ ExitCode apply(const std::optional<std::string>& argument) {
                               .near = [&](const auto& path) { return near_path(files, path, {}); },
                               .digests = false,
                               .stop = signals.token()};
+  std::string applied;
   try {
-    print_out(patch::apply_patch(text, files, place).text);
-    return ExitCode::success;
+    applied = patch::apply_patch(text, files, place).text;
   } catch (const ToolError& error) {
     print_error(std::string(error.what()) + "\n");
     if (!signals.token().stop_requested()) return ExitCode::task_failed;
     return signals.received() == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
   }
+  try {
+    print_out(applied);
+  } catch (const Error& error) {
+    throw Error(std::string("the whole patch is applied, but that can't be said: ") + error.what(),
+                error.code());
+  }
+  return ExitCode::success;
 }
 
 }  // namespace

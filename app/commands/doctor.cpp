@@ -225,16 +225,19 @@ std::string for_people(const Json& report) {
 
 void add_doctor(CommandTable& table) {
   auto question = std::make_shared<Question>();
-  CLI::App& app = add_command(
-      table, table.root, "doctor", "Say what works here: sandbox, isolation, credentials.",
-      "sortie doctor --json", [question] {
-        const Json report = examine(*question);
-        print_out(question->as_json ? write_json_pretty(report) : for_people(report));
-        bool all = report["problem"].is_null();
-        for (const auto& [name, proof] : report["guarantees"].members())
-          all = all && proof["proved"].boolean();
-        return all ? ExitCode::success : ExitCode::environment;
-      });
+  CLI::App& app = add_command(table, table.root, "doctor",
+                              "Say what works here: sandbox, isolation, credentials.",
+                              "sortie doctor --json", [question] {
+                                const Json report = examine(*question);
+                                if (question->as_json)
+                                  print_document(write_json_pretty(report));
+                                else
+                                  print_out(for_people(report));
+                                bool all = report["problem"].is_null();
+                                for (const auto& [name, proof] : report["guarantees"].members())
+                                  all = all && proof["proved"].boolean();
+                                return all ? ExitCode::success : ExitCode::environment;
+                              });
   app.add_flag("--json", question->as_json, "as JSON");
   app.add_option("--policy", question->policy,
                  "whose bounds say where credentials may go, and what commands have on PATH");

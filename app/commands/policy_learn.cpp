@@ -19,7 +19,7 @@ void add_policy_learn(CommandTable& table, CLI::App& policy) {
                   "Print the smallest allow rules that these runs would have needed beyond strict.",
                   "sortie policy learn sortie-out > learned.yaml", [runs] {
                     const std::string text = learned_policy(read_recorded_runs(*runs));
-                    print_out(text);
+                    print_document(text);
                     return ExitCode::success;
                   });
   add_words(app, "RUN", *runs, "output folders of runs, best of the approval mode audit")

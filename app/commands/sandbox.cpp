@@ -2,8 +2,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 
 #include "app/commands/commands.h"
 #include "app/egress.h"
@@ -55,7 +59,8 @@ std::string ending_text(const ExitStatus& status) {
 }
 
 /// What the caller sees of how the command ended: its own status where it has one.
-int shell_status(const ExitStatus& status) {
+/// @param signal  that sortie was stopped by; 0 for none
+int shell_status(const ExitStatus& status, int signal) {
   switch (status.ending) {
     case Ending::exited:
       return status.code;
@@ -66,7 +71,7 @@ int shell_status(const ExitStatus& status) {
     case Ending::not_started:
       return kNotFound;
     case Ending::cancelled:
-      return 130;
+      return signal == SIGINT ? 130 : 143;
     default:
       return 137;  // killed at a limit
   }
@@ -74,6 +79,42 @@ int shell_status(const ExitStatus& status) {
 
 /// A line on stderr; a name in it may be the repository's.
 void tell(const std::string& text) { print_error("sortie: " + text + "\n"); }
+
+/// What the command prints, on stdout. A stdout that takes no more ends the command, and is told of
+/// once the folder is seen to.
+///
+/// It is shown as of a tool call: what commands print to a terminal could fool who reads it, and
+/// what they print to a CI system's log would be obeyed.
+class ShownOutput {
+ public:
+  ShownOutput(const Redactor& redactor, const Signals& signals)
+      : signalled_(signals.token()), redacted_(redactor, Audience::tools) {}
+
+  void take(std::string_view bytes) { print(redacted_.feed(plain_.feed(bytes))); }
+  void finish() { print(redacted_.feed(plain_.finish()) + redacted_.finish()); }
+  std::stop_token stop() const { return stop_.get_token(); }
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  void print(const std::string& text) {
+    if (failure_) return;
+    try {
+      print_bytes(harmless_.feed(text), signalled_);
+    } catch (const Error& error) {
+      failure_ = error;
+      stop_.request_stop();
+    }
+  }
+
+  std::stop_token signalled_;
+  std::stop_source stop_;
+  std::stop_callback<std::function<void()>> on_signal_{signalled_,
+                                                       [this] { stop_.request_stop(); }};
+  TerminalText plain_;
+  StreamRedactor redacted_;
+  CiCommandFilter harmless_{ci_systems()};
+  std::optional<Error> failure_;
+};
 
 ExitCode run_sandboxed(const SandboxOptions& options) {
   check_machine();
@@ -102,9 +143,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
     tell("sandbox: as in a folder without git: " + why);
   for (const auto& note : place.notes()) tell("sandbox: " + note);
   for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
-
-  for (const auto& warning : place.confinement().warnings())
-    write_all(STDERR_FILENO, "sortie: " + warning + "\n");
+  for (const auto& warning : place.confinement().warnings()) tell(warning);
 
   Command command;
   command.argv = options.command;
@@ -112,24 +151,20 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   command.environment = place.confinement().environment();
   command.timeout = policy.limits.command_timeout;
   command.max_output_bytes = policy.limits.output;
-  // As of a tool call: what commands print to a terminal could fool who reads it, and what they
-  // print to a CI system's log would be obeyed.
-  TerminalText plain;
-  CiCommandFilter harmless(ci_systems());
-  StreamRedactor redacted(redactor, Audience::tools);
+  ShownOutput output(redactor, signals);
   const ExitStatus status = run_command(
       place.confinement().launcher(), command,
-      [&](std::string_view bytes) {
-        print_out(harmless.feed(redacted.feed(plain.feed(bytes))), signals.token());
-      },
-      signals.token());
-  print_out(harmless.feed(redacted.feed(plain.finish()) + redacted.finish()));
+      [&output](std::string_view bytes) { output.take(bytes); }, output.stop());
+  output.finish();
   // A program in it may have met a limit although the command itself went on.
-  if (status.ending != Ending::exited || !status.detail.empty())
+  if (!output.failure() && (status.ending != Ending::exited || !status.detail.empty()))
     tell(options.command.front() + ": " + ending_text(status));
-  if (const auto changed = place.settle_changed(); !changed.empty())
+  if (const auto changed = place.settle_changed(); !changed.empty()) {
+    if (output.failure()) tell(output.failure()->what());
     throw Error(changed, ExitCode::integrity);
-  return static_cast<ExitCode>(shell_status(status));
+  }
+  if (output.failure()) throw Error(*output.failure());
+  return static_cast<ExitCode>(shell_status(status, signals.received()));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void add_schema(CommandTable& table) {
   auto name = std::make_shared<std::string>();
   CLI::App& app = add_command(table, table.root, "schema", "Print a JSON Schema (draft 2020-12).",
                               "sortie schema task > task.schema.json", [name] {
-                                print_out(write_json_pretty(schema_of(*name)));
+                                print_document(write_json_pretty(schema_of(*name)));
                                 return ExitCode::success;
                               });
   app.add_option("NAME", *name,

@@ -30,7 +30,7 @@ void add_task(CommandTable& table) {
           effective_task.stages[i].prompt = inputs.prompts.stages[i];
         Json effective = task_json(effective_task);
         effective.set("policy", chosen_policy(options->policy, inputs.task));
-        print_out(write_json_pretty(effective));
+        print_document(write_json_pretty(effective));
         if (const auto note = not_strict_note(inputs.task); !note.empty())
           print_error("sortie: " + note + "\n");
         return ExitCode::success;

@@ -217,9 +217,23 @@ class Loader {
 
   void check_prompt(const std::string& prompt, const TextPlace& place) {
     if (is_blank(prompt)) findings_.error(place, "'prompt' must not be blank");
+    check_parts(prompt, [&](const PromptPart& part) {
+      return place_in_task(findings_.text(source_), place, prompt, part);
+    });
+  }
+
+  /// Finds the placeholders that name nothing, and keeps where the others stand.
+  template <typename PlaceOf>
+  void check_parts(const std::string& prompt, const PlaceOf& place_of) {
     for (auto& problem : check_placeholders(prompt, draft_.task.vars))
-      findings_.error(place_in_task(findings_.text(source_), place, prompt, problem.part),
-                      std::move(problem.message), std::move(problem.nearest));
+      findings_.error(place_of(problem.part), std::move(problem.message),
+                      std::move(problem.nearest));
+    auto& uses = draft_.task.uses;
+    for (const PromptPart& part : split_prompt(prompt)) {
+      if (part.kind != PromptPart::Kind::variable || uses.contains(part.text)) continue;
+      const TextPlace place = place_of(part);
+      uses[part.text] = {findings_.name(place.source), place.line, place.column};
+    }
   }
 
   /// @param named  the file as the task names it
@@ -234,9 +248,9 @@ class Loader {
       return {};
     }
     const std::size_t source = findings_.add_source(named, file.text);
-    for (auto& problem : check_placeholders(file.text, draft_.task.vars))
-      findings_.error(place_at(file.text, source, problem.part.offset, problem.part.length),
-                      std::move(problem.message), std::move(problem.nearest));
+    check_parts(file.text, [&](const PromptPart& part) {
+      return place_at(file.text, source, part.offset, part.length);
+    });
     return std::move(file.text);
   }
 

@@ -124,12 +124,21 @@ struct TaskOutput {
   std::optional<Json> schema;         ///< what it holds
 };
 
+/// Where a prompt's placeholder stands. Lines and columns count from 1.
+struct PlaceholderUse {
+  std::string file;  ///< as the user or the task names it
+  int line = 0;
+  int column = 0;
+};
+
 /// What a task file says, with every default filled in.
 struct Task {
   std::filesystem::path file;  ///< absolute; empty for stdin
   std::string digest;          ///< "sha256:…" of the effective task
   /// Where the file gives a value, by its dotted key: "model.name" → "task.yaml:5:9".
   std::map<std::string, std::string> places;
+  /// Where the prompts use a variable first, by its name.
+  std::map<std::string, PlaceholderUse> uses;
   std::string name;
   std::string prompt;             ///< variables not yet replaced; "" where there are stages
   std::vector<TaskImage> images;  ///< attached to the first message

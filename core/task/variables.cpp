@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/diagnostic.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/untrusted.h"
 #include "core/task/placeholders.h"
@@ -57,7 +58,18 @@ class Expansion {
     std::string advice = "give --var " + name + "=VALUE";
     if (!variable.environment.empty())
       advice += " or set " + variable.environment + " (where the policy's bounds.vars_env lets it)";
-    findings_.error({}, "variable '" + name + "' is required and has no value; " + advice);
+    return missing(name, "variable '" + name + "' is required and has no value; " + advice);
+  }
+
+  /// Notes what has no value, where a prompt uses it first.
+  std::string missing(const std::string& name, std::string problem) {
+    const auto use = task_.uses.find(name);
+    TextPlace place;
+    if (use != task_.uses.end())
+      place = {.source = findings_.add_source(use->second.file, ""),
+               .line = use->second.line,
+               .column = use->second.column};
+    findings_.error(place, std::move(problem));
     return {};
   }
 
@@ -68,18 +80,23 @@ class Expansion {
 
   std::string of_source(const std::string& name, const std::optional<std::string>& value,
                         const std::string& problem) {
-    if (value) return untrusted(name, *value);
-    findings_.error({}, problem);
-    return {};
+    return value ? untrusted(name, *value) : missing(name, problem);
   }
 
-  std::string of_git(const std::string& name, const std::function<std::string()>& source) {
-    const std::string value = source ? source() : "";
-    if (value.empty())
-      findings_.error({}, "{{" + name +
-                              "}} has no value: the workspace is no git tree, or its "
-                              "state has none");
-    return one_line(value, 1024);
+  std::string of_git(const std::string& name, const std::function<GitValue()>& source) {
+    const std::string problem = "{{" + name + "}} has no value: ";
+    try {
+      const GitValue found = source ? source() : GitValue{.value = {}, .problem = "no git is here"};
+      return found.value.empty() ? missing(name, problem + found.problem)
+                                 : one_line(found.value, 1024);
+    } catch (const Error& error) {
+      const auto use = task_.uses.find(name);
+      if (use == task_.uses.end()) throw;
+      const PlaceholderUse& at = use->second;
+      throw Error(at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                      ": error: " + problem + error.what(),
+                  error.code());
+    }
   }
 
   const Task& task_;

@@ -11,6 +11,12 @@
 
 namespace sortie {
 
+/// What the workspace's repository says, or why it says nothing.
+struct GitValue {
+  std::string value;
+  std::string problem{};  ///< for people; where the value is ""
+};
+
 /// Where the values of template variables come from.
 struct VariableSources {
   std::map<std::string, std::string> flags;  ///< --var, --var-file
@@ -22,8 +28,9 @@ struct VariableSources {
   std::function<std::optional<std::string>(const std::string&)> file;  ///< {{file:PATH}}
   std::string date;                                                    ///< {{date}}: 2026-11-21
   std::string run_id;                                                  ///< {{run_id}}
-  std::function<std::string()> git_branch;                             ///< {{git.branch}}
-  std::function<std::string()> git_sha;                                ///< {{git.sha}}
+  /// {{git.branch}} and {{git.sha}}; throw Error where the repository is damaged.
+  std::function<GitValue()> git_branch;
+  std::function<GitValue()> git_sha;
 };
 
 /// The prompts of a task as they are sent.
@@ -36,7 +43,9 @@ struct ExpandedPrompts {
 /// as it is, never expanded again; values from the environment, stdin and files are wrapped in
 /// <untrusted name="…"> with a closing tag that the value can't forge, unless the variable is
 /// trusted. `\{{` and `${{ … }}` are literal.
-/// @throws InputError  unknown or missing variables, all at once, with the nearest name
+/// @throws InputError  unknown or missing variables, all at once, each with the place of its first
+///                     use and the nearest name
+/// @throws Error  a damaged repository that is asked, with that place
 ExpandedPrompts expand_prompts(const Task& task, const VariableSources& sources);
 
 /// Whether any of the prompts uses {{stdin}}.

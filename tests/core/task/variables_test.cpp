@@ -30,8 +30,8 @@ VariableSources sources() {
   };
   sources.date = "2026-11-21";
   sources.run_id = "r-1";
-  sources.git_branch = [] { return std::string("main"); };
-  sources.git_sha = [] { return std::string("abc123"); };
+  sources.git_branch = [] { return GitValue{.value = "main"}; };
+  sources.git_sha = [] { return GitValue{.value = "abc123"}; };
   return sources;
 }
 
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_source_is_read_once_and_only_when_it_is_named) {
 BOOST_AUTO_TEST_CASE(all_that_is_missing_or_unknown_is_said_at_once) {
   VariableSources from = sources();
   from.flags["brnch"] = "x";
-  from.git_sha = nullptr;
+  from.git_sha = [] { return GitValue{.value = {}, .problem = "it is refused"}; };
   const TaskVariable needed{.environment = "UNSET", .required = true};
 
   BOOST_TEST(problem_of(task_with("{{dat}} {{x", {{"branch", {}}}), from) ==
@@ -155,8 +155,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_missing_or_unknown_is_said_at_once) {
   BOOST_TEST(problem_of(task_with("{{git.sha}} {{file:none}}", {{"v", needed}}), from) ==
              "error: variable 'v' is required and has no value; give --var v=VALUE or set UNSET "
              "(where the policy's bounds.vars_env lets it)\n"
-             "error: {{git.sha}} has no value: the workspace is no git tree, or its state has "
-             "none\n"
+             "error: {{git.sha}} has no value: it is refused\n"
              "error: file 'none' can't be read for {{file:none}}");
 }
 
