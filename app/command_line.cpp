@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -143,6 +144,13 @@ void open_standard_descriptors() {
   }
 }
 
+/// A file that its owner can't read, write or enter would stop sortie at its own files. What
+/// everybody could write, somebody else could have written: a result, for one.
+void keep_own_rights() {
+  const mode_t caller = ::umask(S_IRWXO);
+  ::umask((caller & ~static_cast<mode_t>(S_IRWXU)) | S_IWOTH);
+}
+
 }  // namespace
 
 CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
@@ -157,6 +165,11 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 int run_command_line(int argc, char** argv) {
   set_up_signals();
   open_standard_descriptors();
+  keep_own_rights();
+  if (const std::string problem = widen_stack(); !problem.empty()) {
+    print_error("sortie: environment (7): " + problem + "\n");
+    return static_cast<int>(ExitCode::environment);
+  }
   // Large blocks go back to the machine when they are freed. Otherwise the threshold grows with
   // the first of them, and the heap keeps the peak of the largest response or output.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);

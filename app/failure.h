@@ -16,10 +16,15 @@ inline constexpr const char* kHowToReport =
 /// cause; anything else is a bug.
 Error failure_of(const std::exception& error);
 
-/// What a sandbox can't be set up without: /proc, and enough open files, whose limit is raised
-/// where the system lets it.
+/// What a sandbox can't be set up without: /proc, files of a size that it needs, and enough open
+/// files, whose limit is raised where the system lets it.
 /// @throws Error  environment: what is missing, and what to do
 void check_machine();
+
+/// Gives this thread and those to come the stack that a program usually has, where the caller gave
+/// less. To be called first of all: without it sortie would end by SIGSEGV.
+/// @return  what is missing, and what to do; "" where the stack is large enough
+std::string widen_stack();
 
 /// @throws Error  environment: the folder in which the program was started is gone
 void check_current_folder();

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/base/json.h"
+#include "core/base/path_error.h"
 #include "core/base/text_file.h"
 #include "core/record/transcript_reader.h"
 
@@ -194,7 +195,7 @@ FoundOutput look_at_output(const fs::path& folder) {
     const std::string name = entry->path().filename().string();
     if (!known(name)) found.foreign.push_back(name);
   }
-  if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::usage);
+  if (error) throw path_error(folder.string(), error.value());
   if (is_a_runs) {
     // A run never makes a link of these; a state that is one leads to a folder of its own.
     add_foreign_kept(folder / "kept", result, found.foreign);

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/path_error.h"
 #include "core/base/temporary.h"
 #include "core/base/text.h"
 #include "core/workspace/tree.h"
@@ -70,7 +71,7 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   if (fs::is_symlink(named, error))
     throw Error("--out " + path.string() + ": is a link; name the folder itself", ExitCode::usage);
   fs::create_directories(path, error);
-  if (error) throw Error("--out " + path.string() + ": " + error.message(), ExitCode::usage);
+  if (error) throw path_error("--out " + path.string(), error.value());
   path_ = fs::canonical(path, error);
   if (error || !fs::is_directory(path_))
     throw Error("--out " + path.string() + ": is not a folder", ExitCode::usage);
@@ -96,7 +97,7 @@ FoundOutput OutputFolder::look() const {
 void OutputFolder::lock() {
   const fs::path file = path_ / kLock;
   lock_ = Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-  if (!lock_) throw system_error("--out " + file.string(), ExitCode::usage);
+  if (!lock_) throw path_error("--out " + file.string(), errno);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     char text[32] = {};
     const ssize_t length = ::pread(lock_.get(), text, sizeof text - 1, 0);
@@ -105,7 +106,7 @@ void OutputFolder::lock() {
   }
   const std::string pid = std::to_string(::getpid());
   if (::ftruncate(lock_.get(), 0) != 0 || !write_all(lock_.get(), pid))
-    throw system_error("--out " + file.string(), ExitCode::usage);
+    throw path_error("--out " + file.string(), errno);
 }
 
 void OutputFolder::set_aside(FoundRun found) {
@@ -141,8 +142,7 @@ void OutputFolder::set_aside(FoundRun found) {
     if (keep && !is_unfinished_write(name.string())) {
       fs::rename(entry.path(), previous / name, error);
       if (error)
-        throw Error("can't move the finished run to " + previous.string() + ": " + error.message(),
-                    ExitCode::usage);
+        throw path_error("can't move the finished run to " + previous.string(), error.value());
     } else {
       remove_tree(entry.path());
     }
@@ -155,7 +155,7 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
   std::error_code error;
   if (!is_inside(path_, workspace)) {
     fs::create_directories(state, error);
-    if (error) throw Error(state.string() + ": " + error.message(), ExitCode::usage);
+    if (error) throw path_error(state.string(), error.value());
     return state;
   }
   const fs::path folder = make_temporary_folder("sortie-state");
@@ -167,7 +167,7 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
         ExitCode::environment);
   }
   fs::create_directory_symlink(folder, state, error);
-  if (error) throw Error(state.string() + ": " + error.message(), ExitCode::usage);
+  if (error) throw path_error(state.string(), error.value());
   return folder;
 }
 

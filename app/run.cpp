@@ -20,6 +20,7 @@
 #include "core/agent/prompt.h"
 #include "core/base/address_passwords.h"
 #include "core/base/error.h"
+#include "core/base/path_error.h"
 #include "core/base/text.h"
 #include "core/model/credentials.h"
 #include "core/workspace/git_secrets.h"
@@ -144,7 +145,7 @@ std::filesystem::path make_outputs_folder(const std::filesystem::path& state) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::canonical(state, error) / "outputs";
   if (!error) std::filesystem::create_directory(folder, error);
-  if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::usage);
+  if (error) throw path_error(folder.string(), error.value());
   return folder;
 }
 

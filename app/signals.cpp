@@ -132,11 +132,7 @@ Signals::Signals(std::chrono::milliseconds patience) : patience_(patience) {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   const sigset_t stops = stop_signals();
   const timespec at_once{};
-  if (const int held = ::sigtimedwait(&stops, nullptr, &at_once); held > 0) {
-    received_ = held;
-    stop_ends_ = SteadyClock::now() + patience_;
-    stop_.request_stop();
-  }
+  if (const int held = ::sigtimedwait(&stops, nullptr, &at_once); held > 0) ask_to_stop(held);
   waiter_ = std::thread([this] { wait(); });
 }
 
@@ -167,10 +163,21 @@ void Signals::wait() {
       continue;
     }
     if (signal == SIGUSR2) continue;
-    if (received_.exchange(signal) != 0) ::_exit(exit_status(signal));
-    stop_ends_ = SteadyClock::now() + patience_;
-    stop_.request_stop();
+    if (received_.load() == 0)
+      ask_to_stop(signal);
+    else if (SteadyClock::now() >= second_counts_)
+      end_with(signal == SIGINT ? "sortie: interrupted (130): by a second signal, at once\n"
+                                : "sortie: interrupted (143): by a second signal, at once\n",
+               exit_status(signal));
   }
+}
+
+void Signals::ask_to_stop(int signal) {
+  received_ = signal;
+  const auto now = SteadyClock::now();
+  second_counts_ = now + kTogether;
+  stop_ends_ = now + patience_;
+  stop_.request_stop();
 }
 
 }  // namespace sortie

@@ -22,7 +22,9 @@ class HeldSignals {
 };
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a stop request; a second one ends the process at once
-/// (the keeper then ends all commands, since its socket closes).
+/// (the keeper then ends all commands, since its socket closes). One that comes with the first is
+/// no second one: timeout(1) sends its signal to the process and then to its group, a terminal and
+/// a wrapper that hands signals on send one each.
 ///
 /// The signals are blocked in the thread that makes this object and in those it starts later, so
 /// that no system call of theirs is interrupted; a thread of its own waits for them. Make it after
@@ -34,6 +36,8 @@ class HeldSignals {
 class Signals {
  public:
   static constexpr std::chrono::seconds kPatience{30};
+  /// What comes within this time after the first signal came with it.
+  static constexpr std::chrono::milliseconds kTogether{500};
 
   explicit Signals(std::chrono::milliseconds patience = kPatience);
   Signals(const Signals&) = delete;
@@ -50,6 +54,7 @@ class Signals {
 
  private:
   void wait();
+  void ask_to_stop(int signal);
   std::chrono::steady_clock::time_point next_end() const noexcept;
 
   const std::chrono::milliseconds patience_;
@@ -57,6 +62,7 @@ class Signals {
       std::chrono::steady_clock::time_point::max()};
   std::atomic<std::chrono::steady_clock::time_point> ends_{
       std::chrono::steady_clock::time_point::max()};
+  std::chrono::steady_clock::time_point second_counts_{};  ///< from then on
   std::stop_source stop_;
   std::atomic<int> received_{0};
   std::atomic<bool> done_{false};

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/base/files.h"
+#include "core/base/path_error.h"
 #include "core/base/patient_io.h"
 
 namespace fs = std::filesystem;
@@ -14,14 +15,7 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-/// A path that was named wrongly is a usage error; a full or broken disk is the machine's.
-Error file_error(const fs::path& path, int number) {
-  const bool named_wrongly = number == ENOENT || number == ENOTDIR || number == EISDIR ||
-                             number == EACCES || number == EPERM || number == ENAMETOOLONG ||
-                             number == ELOOP;
-  return Error(path_text(path) + ": " + errno_text(number),
-               named_wrongly ? ExitCode::usage : ExitCode::environment);
-}
+Error file_error(const fs::path& path, int number) { return path_error(path_text(path), number); }
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");

@@ -1,6 +1,9 @@
 #include "core/model/cassette.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/file_name.h"
 #include "core/base/files.h"
+#include "core/base/path_error.h"
 #include "core/base/patient_io.h"
 #include "core/base/text.h"
 #include "core/base/text_file.h"
@@ -157,12 +161,27 @@ std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
 Recording::Recording(const std::filesystem::path& file,
                      std::function<std::string(std::string_view)> redact)
     : path_(file), redact_(std::move(redact)) {
-  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file_ = Fd(::open(path_.c_str(), flags, 0644));
   if (!file_ && errno == ENXIO) file_ = open_for_writing(path_);  // a pipe that nobody reads yet
   if (!file_)
     throw Error("cannot write the recording " + path_.string() + ": " + write_problem(errno),
                 ExitCode::usage);
+  empty_file();
+}
+
+/// A file is emptied once it is this run's alone: the responses of two would stand among each
+/// other.
+void Recording::empty_file() const {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  // A file system without locks says so by another errno, and then nobody is known to write there.
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw Error(
+        "--record " + path_.string() + ": another run is writing into it; name another file",
+        ExitCode::busy);
+  if (::ftruncate(file_.get(), 0) != 0)
+    throw path_error("cannot write the recording " + path_.string(), errno);
 }
 
 void Recording::add(const RecordedStream& stream) {

@@ -34,11 +34,13 @@ class Recording {
  public:
   /// Replaces what the file held.
   /// @param redact  applied to the stream and to header values
-  /// @throws Error  when the file can't be written
+  /// @throws Error  when the file can't be written; busy where another run writes into it
   Recording(const std::filesystem::path& file, std::function<std::string(std::string_view)> redact);
   void add(const RecordedStream& stream);
 
  private:
+  void empty_file() const;
+
   std::filesystem::path path_;
   std::function<std::string(std::string_view)> redact_;
   Fd file_;

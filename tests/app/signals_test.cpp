@@ -1,6 +1,7 @@
 #include "app/signals.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,13 @@ class Blocked {
   }
 
   void signal(int number) const { ::kill(pid_, number); }
+
+  /// Sends it again and again until the process has ended.
+  void signal_to_its_end(int number) const {
+    pollfd said{said_.get(), POLLIN, 0};
+    do signal(number);
+    while (::poll(&said, 1, 50) == 0);
+  }
 
   /// Its exit status; it has ended when all that it said is read.
   int finish() {
@@ -99,6 +107,30 @@ BOOST_AUTO_TEST_CASE(a_stop_request_that_nothing_hears_ends_the_process) {
     BOOST_TEST(process.finish() == (number == SIGINT ? 130 : 143));
     BOOST_TEST(process.text().find("it was blocked") != std::string::npos, process.text());
   }
+}
+
+BOOST_AUTO_TEST_CASE(signals_that_come_together_are_one) {
+  Blocked process([](const auto& block) {
+    const HeldSignals held;
+    const Signals signals(100ms);  // shorter than signals are together
+    block();
+  });
+  // As timeout(1) and a terminal do, to the process and to its group; SIGHUP of a closed one.
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGTERM}) process.signal(number);
+  const int status = process.finish();
+  BOOST_TEST((status == 143 || status == 130), status);
+  BOOST_TEST(process.text().find("it was blocked") != std::string::npos, process.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_second_signal_ends_the_process_at_once_and_says_so) {
+  Blocked process([](const auto& block) {
+    const HeldSignals held;
+    const Signals signals;
+    block();
+  });
+  process.signal_to_its_end(SIGTERM);
+  BOOST_TEST(process.finish() == 143);
+  BOOST_TEST(process.text().find("by a second signal") != std::string::npos, process.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_that_was_held_is_a_stop_request_with_its_time) {

@@ -120,14 +120,63 @@ BOOST_AUTO_TEST_CASE(what_the_machine_lacks_is_its_own_affair_and_named) {
       {"cd gone; rmdir ../gone", "the current folder is gone"},
       {"ulimit -n 10", "no more than 10 files may be open"},
       {"ulimit -n 100", "no more than 100 files may be open"},
+      {"ulimit -f 1", "no file may be larger than 1024 bytes"},
+      {"ulimit -s 64", "a stack may have no more than 65536 bytes"},
   };
   for (const auto& row : rows) {
     const ProgramEnd end = run_program(after(row.first, folder.plain_start({"--fresh"})));
     BOOST_TEST(end.status == 7, row.first << ": " << end.errors);
     BOOST_TEST(says(end, row.why), row.first << ": " << end.errors);
   }
-  const ProgramEnd raised = run_program(after("ulimit -S -n 20", folder.plain_start({"--fresh"})));
-  BOOST_TEST(raised.status == 0, raised.errors);
+  for (const char* soft : {"ulimit -S -n 20", "ulimit -S -s 64"}) {
+    const ProgramEnd raised = run_program(after(soft, folder.plain_start({"--fresh"})));
+    BOOST_TEST(raised.status == 0, soft << ": " << raised.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_odd_umask_keeps_sortie_from_nothing_and_lets_nobody_else_write) {
+  for (const Caller& caller : all_callers()) {
+    for (const char* umask : {"umask 0777", "umask 0277", "umask 0177", "umask 0000"}) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << umask) {
+        const RunFolder folder;
+        write_good_task(folder);
+        const ProgramEnd run = folder.run_as(caller, after(umask, folder.plain_start()));
+        BOOST_TEST(run.status == 0, run.errors);
+        BOOST_TEST(folder.artifact("changes.diff").find("+++ b/b\n") != std::string::npos);
+        for (const auto& entry : fs::recursive_directory_iterator(folder.out()))
+          BOOST_TEST(((entry.status().permissions() & fs::perms::others_write) == fs::perms::none),
+                     entry.path());
+        BOOST_TEST(((fs::status(folder.out()).permissions() & fs::perms::others_write) ==
+                    fs::perms::none));
+        ProgramStart start;
+        start.argv = {sortie_binary(), "sandbox", "--policy", "auto", "--", "true"};
+        start.folder = folder.workspace();
+        const ProgramEnd sandbox = folder.run_as(caller, after(umask, start));
+        BOOST_TEST(sandbox.status == 0, sandbox.errors);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_the_machines_affair) {
+  const RunFolder folder;
+  write_good_task(folder);
+  fs::create_directory(folder.path("full"));
+  for (const char* flags : {"--out full/out", "--diff full/diff", "-o full/message"}) {
+    const ProgramEnd end = run_program(
+        {.argv = {"unshare", "-rm", "sh", "-c",
+                  std::string("mount -t tmpfs -o size=4k none full || exit 99; echo x > full/x; "
+                              "exec \"$0\" run task.yaml --fresh ") +
+                      flags,
+                  sortie_binary()},
+         .folder = folder.path("")});
+    if (end.status == 99 || says(end, "unshare:")) {
+      BOOST_TEST_MESSAGE("skipped: no file system can be mounted here: " << end.errors);
+      return;
+    }
+    BOOST_TEST(end.status == 7, flags << ": " << end.errors);
+    BOOST_TEST(says(end, "No space left on device"), end.errors);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(too_few_processes_are_the_machines_affair) {

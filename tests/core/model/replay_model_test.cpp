@@ -337,4 +337,20 @@ BOOST_AUTO_TEST_CASE(a_response_is_replayed_from_its_record_as_it_was) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_recording_that_another_run_writes_is_left_to_it) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "cassette.jsonl";
+  const RecordedStream stream{.wire = "responses", .status = 200, .headers = {}, .sse = "said"};
+  {
+    Recording first(file, {});
+    first.add(stream);
+    const std::string before = read_file(file);
+    BOOST_CHECK_EXCEPTION(Recording(file, {}), Error,
+                          [](const Error& error) { return error.code() == ExitCode::busy; });
+    BOOST_TEST(read_file(file) == before);
+  }
+  Recording next(file, {});  // whose run has ended is replaced
+  BOOST_TEST(read_file(file).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
