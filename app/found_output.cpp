@@ -99,8 +99,9 @@ std::set<std::string> saved_names(const Json& result) {
 
 /// What runs have in their state: the workspace's, outputs, and where nothing can be mounted HOME.
 const std::set<std::string>& state_names() {
-  static const std::set<std::string> kNames = {"upper", "work",    "tree", "manifest", "began",
-                                               "probe", "outputs", "home", "protected"};
+  static const std::set<std::string> kNames = {"upper", "work",     "tree",  "manifest",
+                                               "began", "start",    "probe", "outputs",
+                                               "home",  "protected"};
   return kNames;
 }
 

@@ -1,10 +1,15 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/signals.h"
@@ -19,13 +24,35 @@
 namespace sortie {
 namespace {
 
+constexpr std::chrono::seconds kLockWait{30};
+constexpr std::chrono::milliseconds kLockPause{20};
+
+/// Two patches in one folder wait for each other: each would write a file as it was read before the
+/// other changed it. A file system without locks has none, and that is no obstacle.
+/// @throws Error  busy: the other one took its time
+void lock(const Fd& folder) {
+  const auto latest = std::chrono::steady_clock::now() + kLockWait;
+  while (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return;
+    if (std::chrono::steady_clock::now() >= latest)
+      throw Error(
+          "another process has kept this folder locked for 30 s, as apply-patch does while "
+          "it works; no file was changed",
+          ExitCode::busy);
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
 /// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin, 7 applied but stdout can't be
-/// written, 130 or 143 stopped by a signal and nothing changed.
+/// written, 12 another patch is being applied here, 130 or 143 stopped by a signal and nothing
+/// changed.
 ExitCode apply(const std::optional<std::string>& argument) {
   const std::string text = argument ? *argument : read_standard_input().value_or("");
   if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
   const auto folder = std::filesystem::current_path();
-  DiskFiles files(Fd(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  Fd opened(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  lock(opened);
+  DiskFiles files(std::move(opened));
   // There is no policy here: what every run protects holds, .git.
   Policy none;
   none.protect.clear();

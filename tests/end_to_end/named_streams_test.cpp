@@ -1,5 +1,6 @@
 // What a user names on the command line, to be read or to be written: files, pipes, devices.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -249,6 +250,12 @@ BOOST_AUTO_TEST_CASE(whoever_neither_writes_nor_reads_is_not_waited_for_without_
                                 "model: {provider: replay, cassette: cassette.jsonl}\n");
   ProgramStart check = command({"task", "check", folder.path("long.yaml").string()});
   check.leave_output = true;
+  const RunFolder kept;
+  const Fd lock(::open(kept.workspace().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  BOOST_REQUIRE(::flock(lock.get(), LOCK_EX) == 0);
+  ProgramStart patch =
+      command({"apply-patch", "*** Begin Patch\n*** Add File: b\n+b\n*** End Patch"});
+  patch.folder = kept.workspace();
   const Pipe never = make_pipe();
   ::fcntl(never.read.get(), F_SETFD, 0);
   const struct {
@@ -267,6 +274,7 @@ BOOST_AUTO_TEST_CASE(whoever_neither_writes_nor_reads_is_not_waited_for_without_
       {stalled, 7, "stdout: its reader took nothing for 30 s"},
       {check, 7, "stdout: its reader took nothing for 30 s"},
       {to_pipe.plain_start({"--diff", unread}), 7, "its reader took nothing for 30 s"},
+      {patch, 12, "kept this folder locked for 30 s"},
   };
   std::list<Program> programs;
   for (const auto& row : rows) programs.emplace_back(row.start);
@@ -277,6 +285,7 @@ BOOST_AUTO_TEST_CASE(whoever_neither_writes_nor_reads_is_not_waited_for_without_
     BOOST_TEST(end.status == row.status, row.why << ": " << end.errors);
     BOOST_TEST(says(end, row.why), end.errors);
   }
+  BOOST_TEST(!fs::exists(kept.path("work/b")));
   BOOST_TEST(!fs::exists(large.out() / "changes.diff"));
   BOOST_TEST(fs::exists(large.out() / "partial.diff"));
 }
