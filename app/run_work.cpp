@@ -173,6 +173,9 @@ void Run::fail_stage() {
 std::string Run::judge_verification() {
   if (inputs_.task.verify.commands.empty()) return {};
   const int round = ++result_.verification_rounds;
+  // One that does not come to its end says nothing, and what an earlier one said holds no more.
+  result_.verified.reset();
+  result_.verification.reset();
   result_.verification = verify_whole("after", round);
   result_.verified = result_.verification->passed;
   if (result_.verification->passed) return {};

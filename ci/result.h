@@ -40,7 +40,7 @@ struct RunResult {
   std::string isolation_reason;
 
   std::optional<VerificationResult> verification_before{};
-  std::optional<VerificationResult> verification{};  ///< of the last round; nothing: none ran
+  std::optional<VerificationResult> verification{};  ///< of the last round; nothing: it has no end
   int verification_rounds = 0;
   std::optional<bool> verified{};  ///< nothing: the task has no verification, or it was not reached
 

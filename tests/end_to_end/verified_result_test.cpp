@@ -1,6 +1,8 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <functional>
 #include <string>
 
@@ -157,6 +159,52 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_compared_too) {
 
   BOOST_TEST(verify(folder.out()).errors.find("kept/a.bin is not what was kept") !=
              std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_verification_that_is_cut_off_leaves_nothing_of_the_one_before) {
+  const struct {
+    const char* name;
+    const char* first;  ///< how the first verification ends
+    const char* more;
+  } rows[] = {{"after that of a stage", "true",
+               "stages: [{name: one, prompt: x}, verify, {name: two, prompt: y}]\n"},
+              {"after a round that failed", "false", ""}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      const std::string marker = "31557600." + std::to_string(::getpid()) + "3";
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      CassetteWriter()
+          .shell({"touch", "first"})
+          .next()
+          .message("one")
+          .shell({"touch", "second"})
+          .next()
+          .message("two")
+          .save(folder.path("cassette.jsonl"));
+      const std::string prompt = *row.more == '\0' ? "prompt: x\n" : row.more;
+      folder.write("task.yaml", "version: 1\n" + prompt +
+                                    "policy: auto\nworkspace: {path: work}\n"
+                                    "model: {provider: replay, name: gpt-5-codex, "
+                                    "cassette: cassette.jsonl}\n"
+                                    "verify: ['if test -f second; then sleep " +
+                                    marker + "; else " + row.first + "; fi']\n");
+      Program run(folder.start());
+      const std::string command = "sleep" + std::string(1, '\0') + marker;
+      BOOST_REQUIRE(wait_until([&] { return !processes_with(command).empty(); }));
+      run.signal(SIGTERM);
+      const ProgramEnd end = run.finish();
+
+      BOOST_TEST(end.status == 143, end.errors);
+      const Json result = folder.result();
+      BOOST_TEST(result["verified"].is_null());
+      BOOST_TEST(result["verification"]["after"].is_null());
+      BOOST_TEST(result["verification"].integer_at("rounds") == 2);
+      const ProgramEnd verified = verify(folder.out());
+      BOOST_TEST(verified.status == 0, verified.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
