@@ -196,7 +196,7 @@ struct CodedSearch::Scan {
   /// Whether a fork at an offset of the text may come to what the walk itself doesn't.
   bool goes_on_otherwise(std::size_t i, std::uint32_t state) const {
     const std::uint8_t kind = kind_of(text[i]);
-    if (kind == Kind::coded) return may_be_coded(i);
+    if (kind == Kind::coded) return means_otherwise(i, state);
     const std::uint8_t expected = search.expects_[state];
     if (kind == Kind::line_break && expected != 0) return true;
     if (kind == Kind::blank || kind == Kind::mark) {
@@ -209,11 +209,27 @@ struct CodedSearch::Scan {
       return kind_of(next) != Kind::plain || next == '0' ||
              automaton.depth(automaton.next(state, next)) > 1;
     }
-    // Behind a quote, or a line break and its indent.
-    do
-      if (++i == text.size()) return true;
-    while (kind_of(text[i]) == Kind::blank);
-    return kind_of(text[i]) != Kind::plain || automaton.depth(automaton.next(state, text[i])) > 1;
+    // Behind a quote or a line break, with more of the kind, some byte has to go on with a needle.
+    const std::size_t most = std::min(text.size(), i + 1 + kMostSkipped);
+    for (std::size_t at = i + 1; at < most; ++at) {
+      const std::uint8_t next = kind_of(text[at]);
+      if (next == Kind::coded || automaton.depth(automaton.next(state, text[at])) > 1) return true;
+      if (expected != 0 && (next == Kind::line_break || text[at] == '0')) return true;
+      if (next == Kind::plain) return false;
+    }
+    return most == text.size();
+  }
+
+  /// Whether what is coded at an offset of the text may go on with a needle.
+  bool means_otherwise(std::size_t i, std::uint32_t state) const {
+    if (!may_be_coded(i)) return false;
+    if (i + 1 < text.size() && kind_of(text[i + 1]) == Kind::line_break) return true;
+    const Readings found = readings(text, i, ended);
+    const auto goes_on = [&](const Reading& reading) {
+      return reading.size == 0 || reading.bytes[0] == '\n' || reading.bytes[0] == '\r' ||
+             automaton.next(state, reading.bytes[0]) != 0;
+    };
+    return found.cut || std::any_of(found.list.begin(), found.list.begin() + found.count, goes_on);
   }
 
   /// What the walk has come to by bytes as they stand.
