@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "policies/engine.h"
-#include "policies/policy_loader.h"
+#include "policies/engine/engine.h"
+#include "policies/file/policy_loader.h"
 
 using namespace sortie;
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/files.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

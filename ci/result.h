@@ -10,9 +10,9 @@
 #include "ci/tally.h"
 #include "ci/verification.h"
 #include "core/base/exit_code.h"
-#include "core/base/json.h"
-#include "core/base/redact.h"
-#include "core/workspace/diff.h"
+#include "core/json/json.h"
+#include "core/secrets/redact.h"
+#include "core/workspace/diff/diff.h"
 
 namespace sortie {
 

@@ -4,7 +4,7 @@
 
 #include "core/agent/recorded_usage.h"
 #include "core/agent/server_trouble.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/process.h"
-#include "core/base/terminal_text.h"
+#include "core/process/process.h"
+#include "core/text/terminal_text.h"
 
 namespace sortie {
 namespace {

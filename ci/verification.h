@@ -13,10 +13,10 @@
 
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
-#include "core/base/launcher.h"
-#include "core/base/output_buffer.h"
-#include "core/base/redact.h"
+#include "core/process/launcher.h"
+#include "core/secrets/redact.h"
 #include "core/task/task.h"
+#include "core/text/output_buffer.h"
 
 namespace sortie {
 

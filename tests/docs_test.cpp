@@ -4,13 +4,13 @@
 
 #include "ci/result.h"
 #include "core/base/exit_code.h"
-#include "core/base/files.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
 #include "core/record/schema.h"
-#include "policies/command_check.h"
-#include "policies/policy.h"
-#include "policies/policy_loader.h"
+#include "core/text/text.h"
+#include "policies/engine/command_check.h"
+#include "policies/file/policy_loader.h"
+#include "policies/rules/policy.h"
 
 using namespace sortie;
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/base/json_pointer.h"
-#include "core/base/text.h"
+#include "core/json/json_pointer.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

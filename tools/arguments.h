@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
-#include "core/base/json_schema.h"
+#include "core/json/json.h"
+#include "core/json/json_schema.h"
 
 namespace sortie {
 

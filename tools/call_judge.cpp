@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
-#include "policies/audit_flags.h"
-#include "policies/rule_key.h"
-#include "policies/rule_line.h"
+#include "core/text/text.h"
+#include "policies/review/audit_flags.h"
+#include "policies/review/rule_key.h"
+#include "policies/review/rule_line.h"
 
 namespace sortie {
 namespace {

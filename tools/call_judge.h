@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
-#include "core/model/item.h"
-#include "policies/approver.h"
-#include "policies/engine.h"
+#include "core/catalog/item.h"
+#include "core/json/json.h"
+#include "policies/engine/approver.h"
+#include "policies/engine/engine.h"
 #include "tools/tool.h"
 
 namespace sortie {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace fs = std::filesystem;

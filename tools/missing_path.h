@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 
 namespace sortie {
 

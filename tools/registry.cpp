@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
-#include "policies/explain.h"
+#include "core/text/text.h"
+#include "policies/engine/explain.h"
 #include "tools/arguments.h"
 #include "tools/secret_images.h"
 #include "tools/whole_outputs.h"

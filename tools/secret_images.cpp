@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/base/codings.h"
+#include "core/secrets/codings.h"
 
 namespace sortie {
 

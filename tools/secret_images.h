@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/redact.h"
-#include "core/model/item.h"
+#include "core/catalog/item.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/agent/events.h"
-#include "core/base/json.h"
-#include "core/base/launcher.h"
-#include "core/base/output_buffer.h"
-#include "core/model/item.h"
-#include "policies/action.h"
+#include "core/catalog/item.h"
+#include "core/json/json.h"
+#include "core/process/launcher.h"
+#include "core/text/output_buffer.h"
+#include "policies/rules/action.h"
 
 namespace sortie {
 

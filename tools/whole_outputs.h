@@ -12,8 +12,8 @@
 
 #include "core/agent/whole_output.h"
 #include "core/base/fd.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/files/files.h"
 #include "tools/tool.h"
 
 namespace sortie {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace fs = std::filesystem;

@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "app/commands/commands.h"
-#include "app/signals.h"
-#include "app/standard_input.h"
-#include "app/standard_output.h"
+#include "app/inputs/standard_input.h"
+#include "app/run/signals.h"
+#include "app/show/standard_output.h"
 #include "core/base/error.h"
-#include "core/base/files.h"
-#include "policies/path_rules.h"
+#include "core/files/files.h"
+#include "policies/rules/path_rules.h"
 #include "tools/missing_path.h"
 #include "tools/patch/applier.h"
 

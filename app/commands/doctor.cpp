@@ -7,21 +7,21 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/confinement.h"
-#include "app/credential_report.h"
-#include "app/failure.h"
-#include "app/standard_output.h"
+#include "app/confinement/confinement.h"
+#include "app/show/credential_report.h"
+#include "app/show/failure.h"
+#include "app/show/standard_output.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/temporary.h"
+#include "core/files/temporary.h"
+#include "core/json/json.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
-#include "policies/egress/connect_gate.h"
-#include "policies/policy_loader.h"
+#include "policies/egress/gate/connect_gate.h"
+#include "policies/file/policy_loader.h"
 #include "policies/sandbox/canary.h"
-#include "policies/sandbox/remedies.h"
-#include "policies/sandbox/support.h"
+#include "policies/sandbox/keeper/remedies.h"
+#include "policies/sandbox/keeper/support.h"
 
 namespace sortie {
 namespace {

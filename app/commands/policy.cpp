@@ -6,14 +6,14 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/policy_batch.h"
-#include "app/standard_output.h"
-#include "app/words.h"
+#include "app/show/standard_output.h"
+#include "app/show/words.h"
 #include "core/base/error.h"
-#include "policies/command_check.h"
-#include "policies/explain.h"
-#include "policies/policy.h"
-#include "policies/policy_loader.h"
-#include "policies/rule_examples.h"
+#include "policies/engine/command_check.h"
+#include "policies/engine/explain.h"
+#include "policies/file/policy_loader.h"
+#include "policies/file/rule_examples.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 namespace {

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/recorded_run.h"
-#include "app/standard_output.h"
-#include "app/words.h"
+#include "app/show/recorded_run.h"
+#include "app/show/standard_output.h"
+#include "app/show/words.h"
 #include "core/base/error.h"
-#include "policies/backtest.h"
-#include "policies/policy_loader.h"
+#include "policies/file/policy_loader.h"
+#include "policies/review/backtest.h"
 
 namespace sortie {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/exit_code.h"
-#include "policies/policy.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/recorded_run.h"
-#include "app/standard_output.h"
-#include "app/words.h"
+#include "app/show/recorded_run.h"
+#include "app/show/standard_output.h"
+#include "app/show/words.h"
 #include "core/base/error.h"
-#include "policies/learn.h"
+#include "policies/review/learn.h"
 
 namespace sortie {
 

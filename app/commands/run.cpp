@@ -1,10 +1,10 @@
-#include "app/run.h"
+#include "app/run/run.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/words.h"
+#include "app/show/words.h"
 
 namespace sortie {
 

@@ -4,18 +4,18 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/event_schema.h"
-#include "app/standard_output.h"
+#include "app/show/event_schema.h"
+#include "app/show/standard_output.h"
 #include "ci/result.h"
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "core/json/json.h"
 #include "core/record/schema.h"
 #include "core/task/functions.h"
 #include "core/task/task.h"
-#include "policies/approver.h"
-#include "policies/policy.h"
-#include "policies/policy_loader.h"
+#include "core/text/text.h"
+#include "policies/engine/approver.h"
+#include "policies/file/policy_loader.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 namespace {

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/inputs.h"
-#include "app/standard_output.h"
-#include "app/words.h"
+#include "app/inputs/inputs.h"
+#include "app/show/standard_output.h"
+#include "app/show/words.h"
 #include "core/agent/answer.h"
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

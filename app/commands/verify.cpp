@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "app/artifacts/found_output.h"
+#include "app/artifacts/verified_result.h"
 #include "app/commands/commands.h"
-#include "app/found_output.h"
-#include "app/standard_output.h"
-#include "app/verified_result.h"
-#include "core/base/file_name.h"
+#include "app/show/standard_output.h"
+#include "core/files/file_name.h"
 #include "core/record/transcript_reader.h"
 
 namespace sortie {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.h"
-#include "core/model/strict_schema.h"
+#include "core/json/strict_schema.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

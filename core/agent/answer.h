@@ -8,8 +8,8 @@
 
 #include "core/agent/events.h"
 #include "core/agent/loop.h"
-#include "core/base/json.h"
-#include "core/base/json_schema.h"
+#include "core/json/json.h"
+#include "core/json/json_schema.h"
 #include "core/model/model.h"
 #include "core/task/task.h"
 

@@ -10,10 +10,10 @@
 
 #include "core/agent/model_terms.h"
 #include "core/base/clock.h"
-#include "core/base/json.h"
-#include "core/base/launcher.h"
-#include "core/model/cost.h"
-#include "core/model/item.h"
+#include "core/catalog/cost.h"
+#include "core/catalog/item.h"
+#include "core/json/json.h"
+#include "core/process/launcher.h"
 #include "core/task/task.h"
 
 namespace sortie {

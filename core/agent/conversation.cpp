@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/output_buffer.h"
+#include "core/text/output_buffer.h"
 
 namespace sortie {
 namespace {
 
 constexpr const char* kPin = "pin";
 
-std::size_t bytes_of(const ModelSettings& settings) {
+std::size_t settings_bytes(const ModelSettings& settings) {
   std::size_t bytes = settings.instructions.size();
   for (const ToolSpec& tool : settings.tools)
     bytes += tool.name.size() + tool.description.size() + tool.grammar.size() +
@@ -89,7 +89,7 @@ Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings 
   if (context_.models.empty())
     context_.models = {ModelTerms{.max_output_tokens = settings_.max_output_tokens}};
   set_source(0);
-  fixed_bytes_ = bytes_of(settings_);
+  fixed_bytes_ = settings_bytes(settings_);
 }
 
 void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
@@ -98,14 +98,14 @@ void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
       settings.output_schema.has_value() != settings_.output_schema.has_value())
     history_.begin_epoch(sent_epoch_);
   settings_ = std::move(settings);
-  fixed_bytes_ = bytes_of(settings_);
+  fixed_bytes_ = settings_bytes(settings_);
   stage_turns_ = std::move(turns);
 }
 
 void Conversation::change_tools(ModelSettings settings) {
   history_.begin_epoch(sent_epoch_);
   settings_ = std::move(settings);
-  fixed_bytes_ = bytes_of(settings_);
+  fixed_bytes_ = settings_bytes(settings_);
 }
 
 void Conversation::give_notices() {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/base/exit_code.h"
-#include "core/base/json.h"
-#include "core/base/launcher.h"
-#include "core/base/redact.h"
-#include "core/model/cost.h"
+#include "core/catalog/cost.h"
+#include "core/json/json.h"
 #include "core/model/model.h"
+#include "core/process/launcher.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 
@@ -100,7 +100,7 @@ RunEvent check_hit_event(int turn, const std::string& check, const std::string& 
 
 /// @param actions      array: the call taken apart (argv of each simple command, paths)
 /// @param decision     object {"decision","rule"?,"part"?,"reason"?,"instead"?}
-/// (policies/decision.h),
+/// (policies/rules/decision.h),
 ///                     whose members become members of the record
 /// @param audit_flags  array
 RunEvent approval_event(int turn, const ToolCall& call, Json actions, Json decision,

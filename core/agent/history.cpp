@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/output_buffer.h"
+#include "core/text/output_buffer.h"
 
 namespace sortie {
 namespace {

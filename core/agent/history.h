@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/item.h"
-#include "core/model/known_models.h"
+#include "core/catalog/item.h"
+#include "core/catalog/known_models.h"
 
 namespace sortie {
 

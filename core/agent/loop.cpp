@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/json.h"
 #include "core/base/stop_at.h"
-#include "core/base/words.h"
+#include "core/json/json.h"
 #include "core/model/image_refusal.h"
+#include "core/text/words.h"
 
 namespace sortie {
 namespace {

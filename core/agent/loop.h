@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "core/agent/budget.h"
+#include "core/agent/checks/response_checks.h"
 #include "core/agent/conversation.h"
 #include "core/agent/events.h"
-#include "core/agent/response_checks.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
-#include "core/base/redact.h"
 #include "core/model/model.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/model_family.h"
-#include "core/base/json.h"
 #include "core/base/model_price.h"
-#include "core/model/known_models.h"
+#include "core/catalog/known_models.h"
+#include "core/catalog/model_family.h"
+#include "core/json/json.h"
 #include "core/task/task.h"
 
 namespace sortie {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 
 namespace sortie {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/agent/instructions/instructions.h"
-#include "core/base/untrusted.h"
+#include "core/text/untrusted.h"
 
 namespace sortie {
 namespace {

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/model_family.h"
 #include "core/agent/project_docs.h"
-#include "core/base/redact.h"
-#include "core/model/item.h"
+#include "core/catalog/item.h"
+#include "core/catalog/model_family.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/model/item.h"
+#include "core/catalog/item.h"
 
 namespace sortie {
 

@@ -26,4 +26,8 @@ class SystemClock : public Clock {
 /// UTC with milliseconds: "2026-11-21T03:14:15.926Z" (RFC 3339).
 std::string utc_timestamp(std::chrono::system_clock::time_point time);
 
+inline std::chrono::milliseconds to_ms(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+}
+
 }  // namespace sortie

@@ -1,7 +1,7 @@
 #include "core/model/error_body.h"
 
 #include "core/base/clock.h"
-#include "core/base/words.h"
+#include "core/text/words.h"
 
 namespace sortie {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

@@ -4,10 +4,11 @@
 #include <cctype>
 #include <initializer_list>
 
-#include "core/base/words.h"
+#include "core/base/is_one_of.h"
 #include "core/model/error_body.h"
 #include "core/model/image_refusal.h"
 #include "core/net/retry.h"
+#include "core/text/words.h"
 
 namespace sortie {
 
@@ -26,10 +27,6 @@ ModelFailure transient_failure(std::string kind, ExitCode code = ExitCode::unava
   failure.kind = std::move(kind);
   failure.code = code;
   return failure;
-}
-
-bool is_one_of(std::string_view code, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), code) != names.end();
 }
 
 /// What an error code or type means, wherever it stands; nothing for those that are not known.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/exit_code.h"
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "core/net/http.h"
 
 namespace sortie {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "core/base/pattern.h"
+#include "core/text/pattern.h"
 
 namespace sortie {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/item.h"
+#include "core/catalog/item.h"
 
 namespace sortie {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/model/item.h"
+#include "core/catalog/item.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

@@ -16,10 +16,10 @@
 #include <cerrno>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/net/http_reader.h"
 #include "core/net/resolver.h"
 #include "core/net/tls_state.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/net/url.h"
+#include "core/host/url.h"
 
 namespace sortie {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "core/base/ascii.h"
+#include "core/text/ascii.h"
 
 namespace sortie {
 

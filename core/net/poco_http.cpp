@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/words.h"
 #include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
 #include "core/net/watchdog.h"
+#include "core/text/words.h"
 
 namespace sortie {
 

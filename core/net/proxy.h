@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/net/url.h"
+#include "core/host/url.h"
 
 namespace sortie {
 

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/net/url.h"
+#include "core/host/url.h"
 
 namespace sortie {
 

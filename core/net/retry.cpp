@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string>
 
-#include "core/base/ascii.h"
+#include "core/text/ascii.h"
 
 namespace sortie {
 

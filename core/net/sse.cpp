@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

@@ -8,8 +8,8 @@
 #include <cctype>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/net/tls_state.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

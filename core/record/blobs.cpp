@@ -12,9 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

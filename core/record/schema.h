@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

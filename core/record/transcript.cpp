@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

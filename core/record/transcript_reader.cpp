@@ -13,12 +13,12 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/file_name.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
 #include "core/record/envelope.h"
 #include "core/record/transcript.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

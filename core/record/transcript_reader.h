@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie {
 

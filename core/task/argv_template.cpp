@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/task/placeholders.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

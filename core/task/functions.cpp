@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/fields.h"
-#include "core/base/json_schema.h"
-#include "core/base/json_tree.h"
-#include "core/base/text.h"
-#include "core/base/text_file.h"
+#include "core/config/fields.h"
+#include "core/config/json_tree.h"
+#include "core/files/text_file.h"
+#include "core/json/json_schema.h"
 #include "core/task/argv_template.h"
 #include "core/task/tool_names.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

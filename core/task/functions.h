@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/diagnostic.h"
-#include "core/base/json.h"
+#include "core/config/diagnostic.h"
+#include "core/json/json.h"
 #include "core/task/function.h"
 
 namespace sortie {

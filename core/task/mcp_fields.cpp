@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/base/fields.h"
-#include "core/base/json.h"
+#include "core/config/fields.h"
+#include "core/json/json.h"
 #include "core/task/mcp_server.h"
 
 namespace sortie {

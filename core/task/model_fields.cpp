@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "core/base/own_headers.h"
-#include "core/base/text.h"
+#include "core/task/field_limits.h"
 #include "core/task/path_value.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -12,11 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLongest = 24h;
 constexpr double kHighestPrice = 100'000;
 constexpr std::size_t kMaxFallbacks = 8;
-constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
-                                         .meaning = "the name of an environment variable"};
 
 FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem::path& folder);
 
@@ -30,12 +28,12 @@ FieldValue context_window_value(std::optional<std::int64_t>& target) {
 
 Fields timeout_fields(TaskModel& model) {
   return Fields("timeout")
-      .add("connect", duration_value(model.connect_timeout, 1ms, kLongest),
+      .add("connect", duration_value(model.connect_timeout, 1ms, kLongestTimeout),
            "Until the connection stands.")
-      .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongest),
+      .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongestTimeout),
            "Until the first event of a response.")
-      .add("idle", duration_value(model.idle_timeout, 1ms, kLongest), "Between two events.")
-      .add("total", duration_value(model.total_timeout, 1ms, kLongest), "Of one request.");
+      .add("idle", duration_value(model.idle_timeout, 1ms, kLongestTimeout), "Between two events.")
+      .add("total", duration_value(model.total_timeout, 1ms, kLongestTimeout), "Of one request.");
 }
 
 /// Headers sent with each request; those that sortie itself writes can't be set.
@@ -101,7 +99,7 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
                 .meaning = "an http:// or https:// address without user and query (but "
                            "for azure's api-version)"}),
            "Any compatible server; which hosts get which key is the policy's word.")
-      .add("api_key_env", text_value(model.api_key_env, kEnvironmentName),
+      .add("api_key_env", text_value(model.api_key_env, kVariableName),
            "Environment variable with the key; without it the provider's own.")
       .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
            "Of one response.")

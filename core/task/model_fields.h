@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/base/fields.h"
+#include "core/config/fields.h"
 #include "core/task/task.h"
 
 namespace sortie {

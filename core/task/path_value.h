@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/fields.h"
+#include "core/config/fields.h"
 
 namespace sortie {
 

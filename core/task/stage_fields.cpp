@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/ascii.h"
+#include "core/text/ascii.h"
 
 namespace sortie {
 namespace {

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
 #include "core/base/hash.h"
-#include "core/base/image_check.h"
-#include "core/base/json_schema.h"
-#include "core/base/text.h"
-#include "core/base/text_file.h"
-#include "core/base/yaml.h"
+#include "core/config/yaml.h"
+#include "core/files/file_name.h"
+#include "core/files/text_file.h"
+#include "core/images/image_check.h"
+#include "core/json/json_schema.h"
 #include "core/task/file_judge.h"
 #include "core/task/functions.h"
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
 #include "core/task/task_fields.h"
 #include "core/task/tool_names.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/image_file.h"
-#include "core/base/json.h"
 #include "core/base/model_price.h"
+#include "core/images/image_file.h"
+#include "core/json/json.h"
 #include "core/task/function.h"
 #include "core/task/mcp_server.h"
 

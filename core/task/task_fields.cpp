@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/task/field_limits.h"
 #include "core/task/mcp_fields.h"
 #include "core/task/model_fields.h"
 #include "core/task/path_value.h"
@@ -13,6 +13,7 @@
 #include "core/task/stage_fields.h"
 #include "core/task/tool_names.h"
 #include "core/task/verify_fields.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -20,13 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLongest = 24h;
 constexpr std::uint64_t kAnySize = 1ull << 50;
 
 constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_-]{0,63}",
                                       .meaning = "a name of letters, digits, '_' and '-'"};
-constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
-                                         .meaning = "the name of an environment variable"};
 
 constexpr TextLimits kFileName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
                                   .meaning = "a file name without folders"};
@@ -84,7 +82,7 @@ Fields variable_fields(TaskVariable& variable) {
   };
   return Fields("variable")
       .add("default", std::move(default_value), "Its value where no other source has one.")
-      .add("env", text_value(variable.environment, kEnvironmentName),
+      .add("env", text_value(variable.environment, kVariableName),
            "Environment variable it may come from, as far as the policy's bounds let it.")
       .add("required", boolean_value(variable.required), "Without a value the run does not start.")
       .add("trusted", boolean_value(variable.trusted),

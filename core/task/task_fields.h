@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fields.h"
+#include "core/config/fields.h"
 #include "core/task/task.h"
 
 namespace sortie {

@@ -1,4 +1,4 @@
-#include "core/base/fields.h"
+#include "core/config/fields.h"
 #include "core/task/mcp_fields.h"
 #include "core/task/task.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/base/pattern.h"
+#include "core/text/pattern.h"
 
 namespace sortie {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/diagnostic.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
-#include "core/base/untrusted.h"
+#include "core/config/diagnostic.h"
 #include "core/task/placeholders.h"
+#include "core/text/text.h"
+#include "core/text/untrusted.h"
 
 namespace sortie {
 namespace {

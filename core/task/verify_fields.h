@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/fields.h"
+#include "core/config/fields.h"
 #include "core/task/task.h"
 
 namespace sortie {

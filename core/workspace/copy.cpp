@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
+#include "core/files/file_name.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"

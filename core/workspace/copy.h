@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/workspace.h"
 

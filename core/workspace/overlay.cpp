@@ -13,7 +13,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
+#include "core/files/file_name.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/overlay_origin.h"
 #include "core/workspace/start_record.h"

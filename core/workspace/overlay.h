@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {

@@ -11,10 +11,10 @@
 #include <cerrno>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
-#include "core/workspace/git_repository.h"
+#include "core/files/file_name.h"
+#include "core/git/config/rule_files.h"
+#include "core/git/git_repository.h"
 #include "core/workspace/manifest.h"
-#include "core/workspace/rule_files.h"
 
 namespace fs = std::filesystem;
 

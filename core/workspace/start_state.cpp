@@ -6,10 +6,10 @@
 
 #include <utility>
 
-#include "core/base/file_name.h"
-#include "core/workspace/git_index.h"
+#include "core/files/file_name.h"
+#include "core/git/config/rule_files.h"
+#include "core/git/git_index.h"
 #include "core/workspace/manifest.h"
-#include "core/workspace/rule_files.h"
 #include "core/workspace/start_record.h"
 
 namespace fs = std::filesystem;

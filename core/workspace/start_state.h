@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "core/workspace/git_repository.h"
+#include "core/git/git_repository.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
+#include "core/files/file_name.h"
 
 namespace fs = std::filesystem;
 

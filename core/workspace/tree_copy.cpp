@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
+#include "core/files/file_name.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;

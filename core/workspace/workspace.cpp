@@ -1,7 +1,7 @@
 #include "core/workspace/workspace.h"
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
+#include "core/files/file_name.h"
 #include "core/workspace/copy.h"
 #include "core/workspace/overlay.h"
 

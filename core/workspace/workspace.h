@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/files.h"
 #include "core/base/pace.h"
+#include "core/files/files.h"
 #include "core/workspace/mount_plan.h"
 
 namespace sortie {
@@ -25,9 +25,9 @@ struct ChangedPath {
     added,
     deleted,
     modified,
-    unreadable,      ///< a folder that commands can't list: they see nothing of what is below it
+    unreadable,       ///< a folder that commands can't list: they see nothing of what is below it
     unreadable_file,  ///< one that commands can't read
-    removed_folder,  ///< a folder that the run removed, and in which the user changed something
+    removed_folder,   ///< a folder that the run removed, and in which the user changed something
   };
   /// What became meanwhile of the user's own file at this path.
   enum class Own {
@@ -52,11 +52,11 @@ struct TreeEntry {
 /// What git had of a workspace at the start of its run, kept in the state folder as a small
 /// repository of its own: what the user does to theirs meanwhile does not show in it.
 struct StartRecord {
-  std::filesystem::path folder;        ///< its working tree: ignore and attribute files
-  std::filesystem::path toplevel;      ///< of the user's repository; the workspace where it has none
+  std::filesystem::path folder;    ///< its working tree: ignore and attribute files
+  std::filesystem::path toplevel;  ///< of the user's repository; the workspace where it has none
   bool has_repository = false;
   std::vector<std::filesystem::path> objects;  ///< folders of the user's objects
-  std::int64_t began = 0;              ///< by the clock that stamps files (ctime), nanoseconds
+  std::int64_t began = 0;  ///< by the clock that stamps files (ctime), nanoseconds
 };
 
 /// The tree a run works on, kept apart from the user's own.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "policies/host_pattern.h"
+#include "policies/rules/host_pattern.h"
 
 namespace sortie {
 namespace {

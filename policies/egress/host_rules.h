@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/egress/host.h"
+#include "core/host/host.h"
 
 namespace sortie {
 
@@ -25,8 +25,8 @@ struct HostRuleReading {
   std::string problem;
 };
 
-/// Reads "HOST", "HOST:PORT", "*.HOST", "*.HOST:PORT", "*" or "*:PORT" (policies/host_pattern.h);
-/// without a port it is 443.
+/// Reads "HOST", "HOST:PORT", "*.HOST", "*.HOST:PORT", "*" or "*:PORT"
+/// (policies/rules/host_pattern.h); without a port it is 443.
 HostRuleReading read_host_rule(std::string_view text);
 
 /// What the rules say about a host and port, before any address is known.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "policies/egress/ip_address.h"
+#include "core/host/ip_address.h"
 
 namespace sortie {
 

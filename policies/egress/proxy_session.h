@@ -8,12 +8,12 @@
 
 #include "policies/egress/connector.h"
 #include "policies/egress/host_rules.h"
-#include "policies/egress/message_body.h"
+#include "policies/egress/http/message_body.h"
+#include "policies/egress/http/proxy_request.h"
+#include "policies/egress/http/server_response.h"
 #include "policies/egress/name_lookup.h"
 #include "policies/egress/peer.h"
 #include "policies/egress/proxy.h"
-#include "policies/egress/proxy_request.h"
-#include "policies/egress/server_response.h"
 #include "policies/egress/upstream.h"
 
 namespace sortie {

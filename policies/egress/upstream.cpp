@@ -1,7 +1,7 @@
 #include "policies/egress/upstream.h"
 
 #include "core/base/error.h"
-#include "core/net/url.h"
+#include "core/host/url.h"
 
 namespace sortie {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "core/host/host.h"
 #include "core/net/proxy.h"
-#include "policies/egress/host.h"
-#include "policies/egress/proxy_request.h"
+#include "policies/egress/http/proxy_request.h"
 
 namespace sortie {
 

@@ -16,10 +16,10 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
-#include "core/base/json.h"
-#include "core/base/path_below.h"
-#include "core/base/process.h"
-#include "policies/proxy_address.h"
+#include "core/files/path_below.h"
+#include "core/json/json.h"
+#include "core/process/process.h"
+#include "policies/environment/proxy_address.h"
 #include "policies/sandbox/fingerprint.h"
 
 namespace sortie {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/launcher.h"
-#include "policies/policy.h"
+#include "core/process/launcher.h"
+#include "policies/rules/policy.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {

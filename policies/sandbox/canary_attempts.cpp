@@ -25,8 +25,8 @@
 #include <optional>
 
 #include "core/base/fd.h"
-#include "core/base/json.h"
-#include "policies/proxy_address.h"
+#include "core/json/json.h"
+#include "policies/environment/proxy_address.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/fingerprint.h"
 

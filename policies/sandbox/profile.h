@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/workspace/mount_plan.h"
-#include "policies/policy.h"
+#include "policies/rules/policy.h"
 #include "policies/sandbox/git_view.h"
 
 namespace sortie {
@@ -73,8 +73,8 @@ inline const std::filesystem::path& workspace_root(const SandboxProfile& profile
   return direct ? mount.source : mount.workspace;
 }
 
-/// Whether what a command connects to is answered by sortie (policies/egress/connect_gate.h): mode
-/// `allow-list` where there is no network namespace of the run's own.
+/// Whether what a command connects to is answered by sortie (policies/egress/gate/connect_gate.h):
+/// mode `allow-list` where there is no network namespace of the run's own.
 inline bool has_connect_gate(const SandboxProfile& profile) {
   return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
          !profile.use_namespaces;

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 16> kBeforeCommand = {
     "if",   "then", "else",     "elif",   "while", "until", "do",      "!",
     "time", "{",    "function", "coproc", "exec",  "eval",  "command", "builtin"};
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
+bool is_loose_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; }
 
 bool is_operator(char c) {
   return c == ';' || c == '&' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '`';
@@ -44,7 +44,7 @@ class LooseSplitter {
   void read(char c) {
     if (c == '\\') return read_escape();
     if (c == '\'' || c == '"') return read_quote(c);
-    if (is_blank(c)) {
+    if (is_loose_blank(c)) {
       finish_word();
       continues_ = quote_ != '\0';
       return;
@@ -54,7 +54,7 @@ class LooseSplitter {
     if (c == '$') return read_expansion();
     const bool group =
         c == '{' && word_.text.empty() &&
-        (at_ + 1 == script_.size() || is_blank(script_[at_ + 1]) || script_[at_ + 1] == '\n');
+        (at_ + 1 == script_.size() || is_loose_blank(script_[at_ + 1]) || script_[at_ + 1] == '\n');
     if (group) {
       word_.text = "{";
       return;
@@ -82,7 +82,7 @@ class LooseSplitter {
     if (script_[at_] == '`') return read_operator('(');  // backquotes in backquotes
     begin_word();
     // An escaped blank ends nothing for the shell; splitting here errs towards denying.
-    if (is_blank(script_[at_])) {
+    if (is_loose_blank(script_[at_])) {
       finish_word();
       continues_ = true;
       return;

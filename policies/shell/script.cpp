@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/text/text.h"
 #include "policies/shell/lexer.h"
 
 namespace sortie {

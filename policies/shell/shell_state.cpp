@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/glob_arguments.h"
+#include "policies/shell/glob_arguments.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {

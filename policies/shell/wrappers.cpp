@@ -71,7 +71,7 @@ const WrapperRow* find_row(std::string_view name) {
   return it == std::end(kWrappers) ? nullptr : it;
 }
 
-bool lists(std::string_view names, std::string_view name) {
+bool has_name(std::string_view names, std::string_view name) {
   return names.find(' ' + std::string(name) + ' ') != std::string_view::npos;
 }
 
@@ -89,8 +89,8 @@ OptionKind kind_of_option(const WrapperRow& row, std::string_view word) {
   if (word.substr(0, 2) == "--") {
     const std::string_view name = word.substr(2, word.find('=') - 2);
     if (word.find('=') != std::string_view::npos) return OptionKind::flag;
-    if (lists(row.long_flags, name)) return OptionKind::flag;
-    return lists(row.long_with_value, name) ? OptionKind::with_next : OptionKind::unknown;
+    if (has_name(row.long_flags, name)) return OptionKind::flag;
+    return has_name(row.long_with_value, name) ? OptionKind::with_next : OptionKind::unknown;
   }
   for (std::size_t i = 1; i < word.size(); ++i) {
     if (row.with_value.find(word[i]) != std::string_view::npos) {
@@ -207,7 +207,7 @@ bool takes_script_anywhere(std::string_view name) {
       "xvfb-run ltrace gdb perf valgrind proot setarch linux32 linux64 gosu su-exec runcon "
       "faketime "
       "eatmydata screen tmux at batch fd fdfind hyperfine ";
-  return lists(kNames, name);
+  return has_name(kNames, name);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/files.h"
-#include "core/base/json_schema.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "tests/fakes/scripted_model.h"
 #include "tests/support/temporary_folder.h"
 

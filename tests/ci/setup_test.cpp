@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/end_to_end/provider_run.h"
 
 using namespace sortie;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/fd.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

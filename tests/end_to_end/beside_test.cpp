@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

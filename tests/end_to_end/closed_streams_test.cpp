@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
-#include "core/base/json_schema.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
+#include "core/json/json_schema.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 

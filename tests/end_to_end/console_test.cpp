@@ -2,8 +2,8 @@
 #include <map>
 #include <string>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/files.h"
-#include "core/base/json_schema.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "tests/end_to_end/provider_run.h"
 
 using namespace sortie;

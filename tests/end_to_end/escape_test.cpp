@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/policies/sandbox/scene.h"
 #include "tests/support/run_folder.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 #include "tests/support/temporary_folder.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/images.h"
 #include "tests/support/run_folder.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/loopback_http.h"
 #include "tests/support/run_folder.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "core/base/files.h"
 #include "core/base/patient_io.h"
+#include "core/files/files.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;

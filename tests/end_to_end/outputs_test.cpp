@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
+#include "core/text/text.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;

@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 
 namespace sortie::test {

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "core/base/image_file.h"
+#include "core/images/image_file.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/event_check.h"
 #include "tests/support/images.h"

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;

@@ -2,10 +2,10 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
-#include "core/base/json_schema.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
+#include "core/json/json_schema.h"
+#include "core/text/text.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 

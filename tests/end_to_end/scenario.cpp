@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/base/files.h"
-#include "core/base/yaml.h"
+#include "core/config/yaml.h"
+#include "core/files/files.h"
 #include "tests/support/wire_streams.h"
 
 namespace sortie::test {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/support/model_server.h"
 
 namespace sortie::test {

@@ -1,10 +1,10 @@
 #include <memory>
 
 #include "core/agent/loop.h"
-#include "core/model/fallback_model.h"
-#include "core/model/http_model.h"
-#include "core/model/wires.h"
 #include "core/net/poco_http.h"
+#include "core/provider/fallback_model.h"
+#include "core/provider/http_model.h"
+#include "core/provider/wires.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "tests/end_to_end/scenario.h"

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "core/model/wires.h"
+#include "core/provider/wires.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/end_to_end/scenario.h"
 #include "tests/support/wire_streams.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/codings.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
+#include "core/secrets/codings.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;

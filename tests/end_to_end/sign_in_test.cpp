@@ -5,7 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/immutable_folder.h"
 #include "tests/support/sign_in_file.h"

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "ci/result.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/image_file.h"
-#include "core/base/json_schema.h"
+#include "core/files/files.h"
+#include "core/images/image_file.h"
+#include "core/json/json_schema.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/images.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/base/files.h"
-#include "core/base/json.h"
+#include "core/files/files.h"
+#include "core/json/json.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/run_folder.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/task/tool_names.h"
 #include "tests/end_to_end/provider_run.h"
 

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/task/task.h"
-#include "policies/task_gate.h"
+#include "policies/bounds/task_gate.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -191,8 +191,8 @@ void fill(const RunFolder& folder) {
 BOOST_AUTO_TEST_SUITE(untrusted_task)
 
 BOOST_AUTO_TEST_CASE(every_key_of_the_task_says_what_it_names) {
-  // New keys go into policies/named_keys.cpp; whoever adds one that names something has it pass
-  // policies/task_gate.h, and adds a hostile value above.
+  // New keys go into policies/bounds/named_keys.cpp; whoever adds one that names something has it
+  // pass policies/bounds/task_gate.h, and adds a hostile value above.
   std::map<std::string, Named> named;
   for (const NamedKey& key : named_keys()) {
     BOOST_TEST(named.emplace(std::string(key.key), key.named).second, key.key << " stands twice");

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/run_folder.h"
 
 // `sortie verify` over result.json.

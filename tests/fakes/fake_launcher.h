@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/launcher.h"
+#include "core/process/launcher.h"
 
 namespace sortie {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
 
 namespace sortie {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
-#include "core/model/auth_file.h"
+#include "core/provider/sign_in/auth_file.h"
 
 // What a sign-in file gives goes into headers, and is written back: it has to be one plain word
 // each, and what is written has to be read again.

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/json.h"
-#include "core/model/openai_chat.h"
+#include "core/json/json.h"
+#include "core/model/chat/openai_chat.h"
 
 // A complete response's items go back to the provider: the body has to be one JSON text, whatever a
 // call's arguments are, and a call has to have its id and name. A quick reading of chunks may not

@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/base/text.h"
 #include "core/model/failure.h"
+#include "core/text/text.h"
 
 // The first byte chooses the status, the rest is the body. A failure is one line for people, no
 // longer than a line is, and no wait is negative.

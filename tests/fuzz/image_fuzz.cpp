@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/base/image_file.h"
+#include "core/images/image_file.h"
 
 using namespace sortie;
 

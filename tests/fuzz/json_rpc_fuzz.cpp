@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "tools/mcp/json_rpc.h"
+#include "tools/mcp/transport/json_rpc.h"
 
 // What is read as messages is written as the same messages; all else is refused.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tools/mcp/call_result.h"
 #include "tools/mcp/tool_list.h"
 

@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/json.h"
-#include "core/model/anthropic_messages.h"
-#include "core/model/messages_delta.h"
+#include "core/json/json.h"
+#include "core/model/messages/anthropic_messages.h"
+#include "core/model/messages/messages_delta.h"
 
 namespace {
 

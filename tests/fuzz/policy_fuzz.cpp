@@ -3,10 +3,10 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "policies/command_check.h"
-#include "policies/policy.h"
-#include "policies/policy_loader.h"
-#include "policies/rule_examples.h"
+#include "policies/engine/command_check.h"
+#include "policies/file/policy_loader.h"
+#include "policies/file/rule_examples.h"
+#include "policies/rules/policy.h"
 
 using namespace sortie;
 

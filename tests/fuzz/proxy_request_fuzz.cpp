@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "policies/egress/message_body.h"
-#include "policies/egress/proxy_request.h"
-#include "policies/egress/server_response.h"
+#include "policies/egress/http/message_body.h"
+#include "policies/egress/http/proxy_request.h"
+#include "policies/egress/http/server_response.h"
 
 using namespace sortie;
 

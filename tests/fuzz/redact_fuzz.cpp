@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/redact.h"
+#include "core/secrets/redact.h"
 
 namespace {
 

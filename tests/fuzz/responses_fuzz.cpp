@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/json.h"
-#include "core/model/openai_responses.h"
+#include "core/json/json.h"
+#include "core/model/responses/openai_responses.h"
 
 // A complete response's items go back to the provider: each has to be one JSON text, and a call has
 // to have its id and name. Its arguments may be anything: who runs it looks at them.

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/yaml.h"
+#include "core/config/yaml.h"
 
 using namespace sortie;
 

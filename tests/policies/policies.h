@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/policy.h"
+#include "policies/rules/policy.h"
 
 namespace sortie::tests {
 

@@ -1,6 +1,6 @@
 #include "tests/support/cassette_writer.h"
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 
 namespace sortie::test {
 namespace {

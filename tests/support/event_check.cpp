@@ -4,8 +4,8 @@
 #include <map>
 #include <string_view>
 
-#include "core/base/json_schema.h"
-#include "core/base/text.h"
+#include "core/json/json_schema.h"
+#include "core/text/text.h"
 #include "tests/support/program.h"
 
 namespace sortie::test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie::test {
 

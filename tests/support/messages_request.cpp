@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "core/base/files.h"
-#include "core/base/json_schema.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 
 namespace sortie::test {
 

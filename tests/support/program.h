@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie::test {
 

@@ -5,8 +5,8 @@
 #include <boost/test/unit_test_suite.hpp>
 #include <map>
 
+#include "core/host/url.h"
 #include "core/net/poco_http.h"
-#include "core/net/url.h"
 #include "tests/support/model_server.h"
 
 using namespace sortie;

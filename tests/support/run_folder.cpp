@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "core/base/files.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
+#include "core/text/text.h"
 
 namespace sortie::test {
 

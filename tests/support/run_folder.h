@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/support/cassette_writer.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"

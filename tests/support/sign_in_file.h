@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie::test {
 

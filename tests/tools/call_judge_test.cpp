@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "core/base/error.h"
-#include "core/base/json_schema.h"
-#include "policies/policy_loader.h"
-#include "policies/rule_line.h"
+#include "core/json/json_schema.h"
+#include "policies/file/policy_loader.h"
+#include "policies/review/rule_line.h"
 
 using namespace sortie;
 using Verdict = ApproverAnswer::Verdict;

@@ -5,11 +5,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/files/files.h"
 #include "tests/support/temporary_folder.h"
-#include "tools/command_output.h"
-#include "tools/read_file.h"
+#include "tools/commands/command_output.h"
+#include "tools/files/read_file.h"
 
 using namespace sortie;
 namespace fs = std::filesystem;

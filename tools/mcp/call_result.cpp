@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/codings.h"
 #include "core/base/error.h"
-#include "core/base/image_check.h"
-#include "core/base/image_file.h"
-#include "core/base/json_schema.h"
-#include "core/base/output_buffer.h"
-#include "core/base/text.h"
+#include "core/images/image_check.h"
+#include "core/images/image_file.h"
+#include "core/json/json_schema.h"
+#include "core/secrets/codings.h"
+#include "core/text/output_buffer.h"
+#include "core/text/text.h"
 #include "tools/mcp/plain_text.h"
 
 namespace sortie::mcp {

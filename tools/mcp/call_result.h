@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tools/tool.h"
 
 namespace sortie::mcp {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
-#include "tools/mcp/transport.h"
+#include "core/json/json.h"
+#include "tools/mcp/transport/transport.h"
 
 namespace sortie::mcp {
 

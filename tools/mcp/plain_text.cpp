@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/base/terminal_text.h"
+#include "core/text/terminal_text.h"
 
 namespace sortie::mcp {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie::mcp {
 namespace {

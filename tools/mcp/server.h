@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tools/mcp/client.h"
 #include "tools/mcp/server_log.h"
 #include "tools/mcp/tool_list.h"

@@ -1,6 +1,6 @@
 #include "tools/mcp/server_log.h"
 
-#include "core/base/text.h"
+#include "core/text/text.h"
 
 namespace sortie::mcp {
 namespace {

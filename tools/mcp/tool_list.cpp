@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/hash.h"
-#include "core/base/text.h"
+#include "core/text/text.h"
 #include "tools/mcp/plain_text.h"
 
 namespace sortie::mcp {

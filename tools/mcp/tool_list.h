@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
-#include "core/base/redact.h"
+#include "core/json/json.h"
+#include "core/secrets/redact.h"
 
 namespace sortie::mcp {
 

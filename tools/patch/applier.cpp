@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file_name.h"
 #include "core/base/hash.h"
+#include "core/files/file_name.h"
 #include "tools/patch/changes.h"
 #include "tools/patch/parser.h"
 #include "tools/patch/update.h"

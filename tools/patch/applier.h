@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tools/patch/hunk.h"
 
 namespace sortie::patch {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <optional>
 
-#include "core/base/text.h"
-#include "core/base/words.h"
+#include "core/text/text.h"
+#include "core/text/words.h"
 #include "tools/patch/blanks.h"
 
 namespace sortie::patch {

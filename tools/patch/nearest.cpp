@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/base/text.h"
-#include "core/base/words.h"
+#include "core/text/text.h"
+#include "core/text/words.h"
 
 namespace sortie::patch {
 namespace {

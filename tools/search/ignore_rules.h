@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/workspace/git_ignore.h"
+#include "core/git/git_ignore.h"
 #include "tools/search/name_glob.h"
 
 namespace sortie {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/pattern.h"
+#include "core/text/pattern.h"
 
 namespace sortie {
 

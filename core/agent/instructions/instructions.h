@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/agent/model_family.h"
+#include "core/catalog/model_family.h"
 
 namespace sortie {
 

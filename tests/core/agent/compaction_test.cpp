@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "core/base/output_buffer.h"
+#include "core/text/output_buffer.h"
 #include "tests/fakes/scripted_model.h"
 
 using namespace sortie;

@@ -1,8 +1,8 @@
 #include "tests/core/agent/long_run.h"
 
 #include "core/agent/loop.h"
-#include "core/model/response_stream.h"
-#include "core/model/wires.h"
+#include "core/provider/response_stream.h"
+#include "core/provider/wires.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_tool_host.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "core/model/request_body.h"
 #include "core/model/wire.h"
+#include "core/provider/request_body.h"
 
 namespace sortie::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/openai_schema.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"

@@ -9,8 +9,8 @@
 
 #include "core/agent/instructions/instructions.h"
 #include "core/agent/project_docs.h"
-#include "core/base/files.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/text/text.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/files.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/text/text.h"
 
 namespace sortie::test {
 

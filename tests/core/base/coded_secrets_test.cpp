@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "core/base/redact.h"
+#include "core/secrets/redact.h"
 
 using namespace sortie;
 

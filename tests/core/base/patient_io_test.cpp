@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
-#include "core/base/text_file.h"
+#include "core/files/files.h"
+#include "core/files/text_file.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

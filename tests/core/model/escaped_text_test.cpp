@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 using namespace sortie;
 

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-#include "core/model/wires.h"
+#include "core/provider/wires.h"
 
 using namespace sortie;
 

@@ -3,12 +3,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/agent/budget.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/json_schema.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "core/record/schema.h"
 #include "core/record/transcript.h"
+#include "core/text/text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/scripted_model.h"
 

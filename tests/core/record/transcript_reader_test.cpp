@@ -7,12 +7,12 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/json_schema.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "core/record/schema.h"
 #include "core/record/transcript.h"
+#include "core/text/text.h"
 #include "tests/core/record/sample_run.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/temporary_folder.h"

@@ -7,10 +7,10 @@
 #include <csignal>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/text.h"
+#include "core/files/files.h"
 #include "core/record/transcript_reader.h"
+#include "core/text/text.h"
 #include "tests/core/record/sample_run.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "core/base/json_schema.h"
+#include "core/json/json_schema.h"
 #include "core/task/argv_template.h"
 #include "core/task/task.h"
 #include "tests/support/temporary_folder.h"

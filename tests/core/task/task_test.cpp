@@ -8,9 +8,9 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
-#include "core/base/json_schema.h"
-#include "core/base/yaml.h"
+#include "core/config/yaml.h"
+#include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "core/task/tool_names.h"
 #include "tests/core/task/task_findings.h"
 #include "tests/support/images.h"

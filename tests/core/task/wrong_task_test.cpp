@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/core/task/task_findings.h"
 #include "tests/support/images.h"
 #include "tests/support/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/workspace/diff.h"
+#include "core/workspace/diff/diff.h"
 #include "core/workspace/overlay.h"
 #include "core/workspace/tree.h"
 #include "tests/core/workspace/trees.h"

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-#include "core/workspace/diff.h"
+#include "core/workspace/diff/diff.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"

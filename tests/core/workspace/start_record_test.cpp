@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/workspace/changed_state.h"
-#include "core/workspace/diff.h"
+#include "core/workspace/diff/changed_state.h"
+#include "core/workspace/diff/diff.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

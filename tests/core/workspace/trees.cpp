@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/files/files.h"
 
 namespace fs = std::filesystem;
 

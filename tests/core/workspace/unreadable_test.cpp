@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/workspace/diff.h"
+#include "core/workspace/diff/diff.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"

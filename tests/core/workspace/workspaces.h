@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "core/workspace/workspace.h"
 #include "tests/support/temporary_folder.h"
 

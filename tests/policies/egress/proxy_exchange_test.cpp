@@ -1,7 +1,7 @@
 // Plain HTTP through the proxy: requests and responses.
 #include <boost/test/unit_test.hpp>
 
-#include "policies/egress/http_fields.h"
+#include "policies/egress/http/http_fields.h"
 #include "tests/policies/egress/loopback.h"
 
 using namespace sortie;

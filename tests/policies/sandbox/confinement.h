@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "policies/sandbox/layers.h"
+#include "policies/sandbox/layers/layers.h"
 
 namespace sortie::test {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "policies/environment.h"
+#include "policies/environment/environment.h"
 #include "tests/policies/sandbox/confinement.h"
 #include "tests/policies/sandbox/scene.h"
 #include "tests/policies/sandbox/work.h"

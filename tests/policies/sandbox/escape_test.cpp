@@ -4,10 +4,10 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/process.h"
-#include "policies/environment.h"
+#include "core/process/process.h"
+#include "policies/environment/environment.h"
 #include "policies/sandbox/canary.h"
-#include "policies/sandbox/keeper.h"
+#include "policies/sandbox/keeper/keeper.h"
 #include "tests/policies/sandbox/scene.h"
 #include "tests/policies/sandbox/work.h"
 #include "tests/support/refuse_namespaces.h"

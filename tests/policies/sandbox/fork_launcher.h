@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/base/launcher.h"
+#include "core/process/launcher.h"
 
 namespace sortie::test {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/process.h"
-#include "policies/sandbox/keeper.h"
+#include "core/process/process.h"
+#include "policies/sandbox/keeper/keeper.h"
 
 namespace sortie::test {
 

@@ -3,9 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/files.h"
-#include "policies/path_rules.h"
-#include "policies/sandbox/workspace_search.h"
+#include "core/files/files.h"
+#include "policies/rules/path_rules.h"
+#include "policies/sandbox/view/workspace_search.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {

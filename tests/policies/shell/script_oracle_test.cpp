@@ -20,7 +20,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "policies/engine.h"
+#include "policies/engine/engine.h"
 #include "policies/shell/script.h"
 #include "tests/policies/policies.h"
 #include "tests/policies/shell/script_generator.h"

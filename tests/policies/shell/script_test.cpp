@@ -5,7 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/support/script_text.h"
 
 using namespace sortie;

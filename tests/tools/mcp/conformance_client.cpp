@@ -10,7 +10,7 @@
 
 #include "core/net/poco_http.h"
 #include "tools/mcp/client.h"
-#include "tools/mcp/http_transport.h"
+#include "tools/mcp/transport/http_transport.h"
 
 namespace {
 

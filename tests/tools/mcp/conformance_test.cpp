@@ -2,7 +2,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 #include "tests/support/npm_packages.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include "core/net/poco_http.h"
 #include "tests/support/everything_server.h"
 #include "tools/mcp/client.h"
-#include "tools/mcp/http_transport.h"
+#include "tools/mcp/transport/http_transport.h"
 
 using namespace sortie;
 using namespace sortie::mcp;

@@ -8,7 +8,7 @@
 #include "core/net/poco_http.h"
 #include "tests/support/loopback_http.h"
 #include "tests/tools/mcp/recording_receiver.h"
-#include "tools/mcp/http_transport.h"
+#include "tools/mcp/transport/http_transport.h"
 
 namespace sortie::test {
 

@@ -1,4 +1,4 @@
-#include "tools/mcp/json_rpc.h"
+#include "tools/mcp/transport/json_rpc.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/image_file.h"
+#include "core/images/image_file.h"
 #include "tests/support/images.h"
 #include "tools/mcp/call_result.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/mcp/transport.h"
+#include "tools/mcp/transport/transport.h"
 
 namespace sortie::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/files.h"
+#include "core/files/files.h"
 #include "tests/fakes/memory_files.h"
 #include "tools/patch/applier.h"
 

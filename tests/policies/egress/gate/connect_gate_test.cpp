@@ -1,4 +1,4 @@
-#include "policies/egress/connect_gate.h"
+#include "policies/egress/gate/connect_gate.h"
 
 #include <map>
 #include <sstream>

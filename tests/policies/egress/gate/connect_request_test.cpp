@@ -1,4 +1,4 @@
-#include "policies/egress/connect_request.h"
+#include "policies/egress/gate/connect_request.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

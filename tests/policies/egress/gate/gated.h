@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "policies/egress/connect_gate.h"
-#include "policies/proxy_address.h"
+#include "policies/egress/gate/connect_gate.h"
+#include "policies/environment/proxy_address.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {

@@ -1,6 +1,6 @@
 #include "tests/policies/sandbox/escape/attempts.h"
 
-#include "core/base/json.h"
+#include "core/json/json.h"
 
 namespace sortie::escape {
 

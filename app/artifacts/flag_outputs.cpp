@@ -1,0 +1,243 @@
+#include "app/artifacts/flag_outputs.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "app/inputs/run_files.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/patient_io.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/text/ci_commands.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Output {
+  std::string flag;
+  std::string path;
+};
+
+/// What is written at the end of a run.
+std::vector<Output> late_outputs(const RunOptions& options) {
+  std::vector<Output> outputs;
+  if (!options.diff.empty() && options.diff != "-") outputs.push_back({"--diff", options.diff});
+  if (!options.last_message.empty() && options.last_message != "-")
+    outputs.push_back({"--output-last-message", options.last_message});
+  return outputs;
+}
+
+/// The descriptor that a path names, as shells give it for `>(command)`.
+std::optional<int> named_descriptor(const std::string& path) {
+  const std::string normal = fs::path(path).lexically_normal().string();
+  if (normal == "/dev/stdin") return 0;
+  if (normal == "/dev/stdout") return 1;
+  if (normal == "/dev/stderr") return 2;
+  for (const std::string& folder : {std::string("/dev/fd/"), std::string("/proc/self/fd/"),
+                                    "/proc/" + std::to_string(::getpid()) + "/fd/"}) {
+    if (!normal.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = normal.data() + normal.size();
+    const auto read = std::from_chars(normal.data() + folder.size(), end, number);
+    if (read.ec == std::errc() && read.ptr == end && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+std::string problem_of_descriptor(int number) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return "descriptor " + std::to_string(number) + " is not open";
+  if ((flags & O_ACCMODE) == O_RDONLY)
+    return "descriptor " + std::to_string(number) + " is open for reading alone";
+  return "";
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool may_write(const fs::path& path, int how) {
+  return ::faccessat(AT_FDCWD, path.c_str(), how, AT_EACCESS) == 0;
+}
+
+/// What is at a path: whether it is to be replaced or written into, or why neither can be.
+struct Target {
+  enum class Kind { replaced, written_into } kind = Kind::replaced;
+  std::string problem;
+};
+
+Target target_at(const fs::path& path) {
+  struct stat own {};
+  if (::lstat(path.c_str(), &own) != 0) {
+    if (errno != ENOENT) return {.problem = errno_text(errno)};
+    const fs::path folder = folder_of(path);
+    struct stat parent {};
+    if (!path.has_filename()) return {.problem = "is a folder"};
+    if (::stat(folder.c_str(), &parent) != 0)
+      return {.problem = "its folder " + path_text(folder) + ": " + errno_text(errno)};
+    if (!S_ISDIR(parent.st_mode))
+      return {.problem = "its folder " + path_text(folder) + " is no folder"};
+    if (!may_write(folder, W_OK | X_OK))
+      return {.problem = "its folder " + path_text(folder) + ": " + errno_text(errno)};
+    return {};
+  }
+  struct stat there {};
+  const bool leads_somewhere = ::stat(path.c_str(), &there) == 0;
+  if (S_ISLNK(own.st_mode) && (!leads_somewhere || S_ISREG(there.st_mode)))
+    return {.problem = "is a link; name the file itself"};
+  if (!leads_somewhere) return {.problem = errno_text(errno)};
+  if (S_ISDIR(there.st_mode)) return {.problem = "is a folder"};
+  if (S_ISBLK(there.st_mode)) return {.problem = "is a disk, and would be overwritten"};
+  if (S_ISSOCK(there.st_mode)) return {.problem = "is a socket, and can't be opened"};
+  if (S_ISREG(there.st_mode)) {
+    // A new file takes its place, which is the folder's to allow.
+    if (!may_write(folder_of(path), W_OK | X_OK))
+      return {.problem = "its folder " + path_text(folder_of(path)) + ": " + errno_text(errno)};
+    return {};
+  }
+  if (!may_write(path, W_OK)) return {.problem = errno_text(errno)};
+  return {.kind = Target::Kind::written_into};
+}
+
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  return fs::equivalent(one, other, error) && !error;
+}
+
+fs::path real(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path found = fs::weakly_canonical(absolute, error);
+  return error ? absolute.lexically_normal() : found;
+}
+
+struct Input {
+  std::string what;
+  fs::path path;
+};
+
+/// All files that the run reads.
+std::vector<Input> files_read(const RunOptions& options, const RunInputs& inputs) {
+  std::vector<Input> files;
+  for (const auto& file : inputs.policy.files) files.push_back({"a file of the policy", file});
+  if (!inputs.task.file.empty()) files.push_back({"the task", inputs.task.file});
+  for (const auto& file : files_of_run(inputs.task, inputs.policy))
+    files.push_back({"a file of the task", file});
+  for (const auto& file : inputs.task.prompt_files) files.push_back({"a prompt of the task", file});
+  for (const auto& file : options.variable_files) files.push_back({"the --var-file", file});
+  if (!options.replay.empty()) files.push_back({"the --replay", options.replay});
+  if (!options.api_key_file.empty()) files.push_back({"the --api-key-file", options.api_key_file});
+  if (!options.auth_file.empty()) files.push_back({"the --auth-file", options.auth_file});
+  return files;
+}
+
+std::string problem_of(const Output& output, const RunOptions& options,
+                       const std::vector<Input>& inputs) {
+  if (const auto number = named_descriptor(output.path)) return problem_of_descriptor(*number);
+  const fs::path inside = real(output.path).lexically_relative(real(options.out));
+  if (!inside.empty() && *inside.begin() != "..")
+    return "lies in --out, whose files are the run's own; what it asks for is written there anyway";
+  const Target target = target_at(output.path);
+  if (!target.problem.empty()) return target.problem;
+  if (target.kind == Target::Kind::written_into) return "";
+  for (const Input& input : inputs)
+    if (is_same_file(output.path, input.path)) return "is " + input.what + ", which the run reads";
+  return "";
+}
+
+/// To what is no regular file, or to an open descriptor.
+void write_into(const std::string& path, std::string_view content, const std::stop_token& stop) {
+  const WriteLimits limits;
+  int number = 0;
+  if (const auto descriptor = named_descriptor(path)) {
+    number = write_within(*descriptor, content, limits, stop);
+  } else {
+    const Fd opened = open_for_writing(path, limits, stop);
+    number = opened ? write_within(opened.get(), content, limits, stop) : errno;
+  }
+  if (number != 0)
+    throw Error(path_text(path) + ": " + write_problem(number, limits), ExitCode::environment);
+}
+
+void write_output(const Output& output, std::string_view content, const std::stop_token& stop) {
+  try {
+    const bool open = named_descriptor(output.path).has_value();
+    const Target target =
+        open ? Target{.kind = Target::Kind::written_into} : target_at(output.path);
+    if (!target.problem.empty()) throw Error(path_text(output.path) + ": " + target.problem);
+    if (target.kind == Target::Kind::written_into) return write_into(output.path, content, stop);
+    write_file(output.path, content);
+  } catch (const Error& error) {
+    throw Error(output.flag + " " + error.what(), ExitCode::environment);
+  }
+}
+
+}  // namespace
+
+void settle_stdout(RunOptions& options) {
+  std::string wanted = options.json ? "--json" : "";
+  const auto settle = [&wanted](const char* flag, std::string& path) {
+    if (!path.empty() && path != "-" && named_descriptor(path) == STDOUT_FILENO) path = "-";
+    if (path != "-") return;
+    if (!wanted.empty())
+      throw InputError(wanted + " and " + flag + " - both want stdout: give " + flag + " a file");
+    wanted = std::string(flag) + " -";
+  };
+  settle("--diff", options.diff);
+  settle("--output-last-message", options.last_message);
+}
+
+void check_flag_outputs(const RunOptions& options, const RunInputs& inputs) {
+  std::vector<Output> outputs = late_outputs(options);
+  if (!options.record.empty()) outputs.push_back({"--record", options.record});
+  const std::vector<Input> read = files_read(options, inputs);
+  std::string problems;
+  const auto note = [&problems](const Output& output, const std::string& problem) {
+    problems += (problems.empty() ? "" : "\n") + output.flag + " " + path_text(output.path) + ": " +
+                problem;
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (const std::string problem = problem_of(outputs[i], options, read); !problem.empty())
+      note(outputs[i], problem);
+    for (std::size_t j = 0; j < i; ++j)
+      if (real(outputs[i].path) == real(outputs[j].path) &&
+          target_at(outputs[i].path).kind == Target::Kind::replaced)
+        note(outputs[i], "is what " + outputs[j].flag + " names too");
+  }
+  if (!problems.empty()) throw InputError(problems);
+}
+
+void remove_stale(const RunOptions& options) {
+  for (const Output& output : late_outputs(options)) {
+    if (named_descriptor(output.path)) continue;
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(output.path, error))) continue;
+    fs::remove(output.path, error);
+    if (error)
+      throw Error(output.flag + " " + output.path + ": " + error.message(), ExitCode::usage);
+  }
+}
+
+void write_flag_files(const RunOptions& options, std::string_view diff, std::string_view message,
+                      const std::stop_token& stop) {
+  for (const Output& output : late_outputs(options)) {
+    const bool is_diff = output.flag == "--diff";
+    // On stderr people are told, and a CI system that reads it obeys what it reads.
+    if (!is_diff && named_descriptor(output.path) == STDERR_FILENO)
+      write_output(output, without_ci_commands(std::string(message), ci_systems()), stop);
+    else
+      write_output(output, is_diff ? diff : message, stop);
+  }
+}
+
+}  // namespace sortie

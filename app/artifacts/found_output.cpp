@@ -1,0 +1,213 @@
+#include "app/artifacts/found_output.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "core/base/path_error.h"
+#include "core/files/file_name.h"
+#include "core/files/text_file.h"
+#include "core/json/json.h"
+#include "core/record/transcript_reader.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool all_of(std::string_view text, std::string_view allowed) {
+  return text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+bool is_own_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error));
+}
+
+/// A lock holds a process id and nothing else; nothing at all where its run was killed at once.
+struct FoundLock {
+  bool own = false;
+  bool has_id = false;
+};
+
+FoundLock look_at_lock(const fs::path& path) {
+  if (!is_own_file(path)) return {};
+  const TextFile lock = read_bytes_file(path, 10);
+  const bool own = lock.problem.empty() && all_of(lock.text, "0123456789");
+  return {own, own && !lock.text.empty()};
+}
+
+Json read_result(const fs::path& path) {
+  const TextFile file = is_own_file(path) ? read_bytes_file(path, kMostResultBytes) : TextFile{};
+  if (file.text.empty()) return {};
+  try {
+    return parse_json(file.text);
+  } catch (const std::exception&) {
+    return {};  // torn: of a run that was killed
+  }
+}
+
+/// As new_run_id() makes them: hex digits in groups of 8, 4, 4, 4 and 12.
+bool is_run_id(const std::string& text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (!(dash ? text[i] == '-' : all_of(text.substr(i, 1), "0123456789abcdef"))) return false;
+  }
+  return text[14] == '7';
+}
+
+/// Other programs write a result.json too, some with a run_id.
+bool is_own_result(const Json& result) {
+  return is_run_id(result.string_at("run_id")) && !result.string_at("sortie").empty() &&
+         !result.string_at("status").empty();
+}
+
+/// Whether a transcript is of a run of ours. One that was cut off in its first record is told only
+/// beside the result that was written before it.
+bool is_own_transcript(const fs::path& path, bool own_result) {
+  if (!is_own_file(path)) return false;
+  const Beginning beginning = beginning_of(path);
+  return beginning == Beginning::record || (beginning == Beginning::torn && own_result);
+}
+
+/// What runs write under fixed names.
+const std::set<std::string>& fixed_names() {
+  static const std::set<std::string> kNames = {"blobs",
+                                               "changes.diff",
+                                               "partial.diff",
+                                               "last-message.txt",
+                                               "last-message.json",
+                                               "state",
+                                               "summary.md",
+                                               "report.html",
+                                               "kept"};
+  return kNames;
+}
+
+/// What the stages of the run saved, or were to save.
+std::set<std::string> saved_names(const Json& result) {
+  std::set<std::string> names;
+  for (const auto& [name, digest] : result["artifacts"].members()) names.insert(name);
+  for (const Json& name : result["saves"].items()) names.insert(name.text());
+  return names;
+}
+
+/// What runs have in their state: the workspace's, outputs, and where nothing can be mounted HOME.
+const std::set<std::string>& state_names() {
+  static const std::set<std::string> kNames = {"upper", "work",     "tree",  "manifest",
+                                               "began", "start",    "probe", "outputs",
+                                               "home",  "protected"};
+  return kNames;
+}
+
+bool is_state_name(const std::string& name) {
+  constexpr std::string_view kHome = "home-";  // of a private set
+  const std::string_view text = name;
+  return state_names().count(name) != 0 || is_unfinished_write(name) ||
+         (text.starts_with(kHome) && all_of(text.substr(kHome.size()), "0123456789"));
+}
+
+bool is_digest_name(const std::string& name) {
+  constexpr std::string_view kStart = "sha256-";
+  return name.size() == kStart.size() + 64 && name.starts_with(kStart) &&
+         all_of(std::string_view(name).substr(kStart.size()), "0123456789abcdef");
+}
+
+/// Whether a name in kept/ is of what was taken away: of a run without an end nothing else says so.
+bool is_taken(const fs::path& name) {
+  return std::any_of(name.begin(), name.end(), [](const fs::path& part) {
+    return part.native().find(".taken") != std::string::npos;
+  });
+}
+
+/// The names in a folder that are not a run's, with the folder's own before them.
+template <typename Known>
+void add_foreign(const fs::path& folder, const std::string& name, const Known& known,
+                 std::vector<std::string>& foreign) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string one = entry->path().filename().string();
+    if (!known(one)) foreign.push_back(name + "/" + one);
+  }
+}
+
+/// Of kept/, at any depth, files alone.
+void add_foreign_kept(const fs::path& folder, const Json& result,
+                      std::vector<std::string>& foreign) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return;
+  const bool unfinished = result.string_at("status", "running") == "running";
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (fs::is_directory(entry->symlink_status(error))) continue;
+    const fs::path name = entry->path().lexically_relative(folder);
+    const bool own = result["kept"].find(name.string()) != nullptr ||
+                     is_unfinished_write(name.filename().string()) ||
+                     (unfinished && is_taken(name));
+    if (!own) foreign.push_back("kept/" + name.string());
+  }
+}
+
+bool is_ignore_file(const fs::path& path) {
+  if (!is_own_file(path)) return false;
+  const TextFile file = read_bytes_file(path, 64);
+  return file.text == "*\n" || file.text == "*";
+}
+
+}  // namespace
+
+bool is_unfinished_write(const std::string& name) {
+  constexpr std::string_view kWord =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (is_temporary_name(name)) return true;
+  const std::string_view text = name;
+  return text.starts_with(".events-") && text.size() == 14 && all_of(text.substr(8), kWord);
+}
+
+FoundOutput look_at_output(const fs::path& folder) {
+  FoundOutput found;
+  const Json result = read_result(folder / "result.json");
+  const bool own_result = is_own_result(result);
+  const bool own_transcript = is_own_transcript(folder / "transcript.jsonl", own_result);
+  const FoundLock lock = look_at_lock(folder / ".lock");
+  const bool is_a_runs = own_result || own_transcript;
+  std::error_code error;
+  if (own_result) found.status = result.string_at("status");
+  found.has_run = is_a_runs;
+  const std::set<std::string> saved = is_a_runs ? saved_names(result) : std::set<std::string>{};
+  const auto known = [&](const std::string& name) {
+    if (name == ".lock") return lock.own;
+    if (name == ".gitignore") return is_ignore_file(folder / name);
+    if (name == "transcript.jsonl") return own_transcript;
+    // A torn one beside a transcript is of a run that was killed.
+    if (name == "result.json") return own_result || (own_transcript && result.is_null());
+    // The only ones that a run makes before its result: a lock's id is enough for them.
+    if (is_unfinished_write(name)) return is_a_runs || lock.has_id;
+    return is_a_runs && fixed_names().count(name) + saved.count(name) > 0;
+  };
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!known(name)) found.foreign.push_back(name);
+  }
+  if (error) throw path_error(folder.string(), error.value());
+  if (is_a_runs) {
+    // A run never makes a link of these; a state that is one leads to a folder of its own.
+    add_foreign_kept(folder / "kept", result, found.foreign);
+    if (fs::is_directory(fs::symlink_status(folder / "blobs", error)))
+      add_foreign(
+          folder / "blobs", "blobs",
+          [](const std::string& name) { return is_digest_name(name) || is_unfinished_write(name); },
+          found.foreign);
+    if (fs::is_directory(fs::symlink_status(folder / "state", error)))
+      add_foreign(folder / "state", "state", is_state_name, found.foreign);
+  }
+  std::sort(found.foreign.begin(), found.foreign.end());
+  return found;
+}
+
+}  // namespace sortie

@@ -1,0 +1,196 @@
+#include "app/artifacts/output_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/path_error.h"
+#include "core/files/files.h"
+#include "core/files/temporary.h"
+#include "core/text/text.h"
+#include "core/workspace/tree.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLock = ".lock";
+constexpr const char* kIgnoreFile = ".gitignore";
+
+/// Transcripts are nothing that `git add --all` should take along.
+void keep_out_of_git(const fs::path& folder) {
+  std::error_code error;
+  const fs::path file = folder / kIgnoreFile;
+  if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n");
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// What to say of files that are somebody else's.
+std::string foreign_text(const std::vector<std::string>& names) {
+  std::string text = "holds '" + one_line(names.front(), 100) + "'";
+  if (names.size() == 2) text += " and one more";
+  if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " more";
+  return text + (names.size() == 1 ? ", which no run has left" : ", which no run has left there");
+}
+
+/// The finished run in --out is to move there, in place of what is there.
+void check_previous(const fs::path& previous) {
+  std::error_code error;
+  const auto status = fs::symlink_status(previous, error);
+  if (!fs::exists(status)) return;
+  std::string problem = "is no folder";
+  if (fs::is_directory(status)) {
+    const auto foreign = look_at_output(previous).foreign;
+    if (foreign.empty()) return;
+    problem = foreign_text(foreign);
+  }
+  throw Error(previous.string() + ": " + problem +
+                  ", and the finished run in --out would be moved there; --fresh discards it "
+                  "instead",
+              ExitCode::usage);
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
+  std::error_code error;
+  // A repository can bring a link of that name, to anywhere.
+  const fs::path named = path.has_filename() ? path : path.parent_path();
+  if (fs::is_symlink(named, error))
+    throw Error("--out " + path.string() + ": is a link; name the folder itself", ExitCode::usage);
+  fs::create_directories(path, error);
+  if (error) throw path_error("--out " + path.string(), error.value());
+  path_ = fs::canonical(path, error);
+  if (error || !fs::is_directory(path_))
+    throw Error("--out " + path.string() + ": is not a folder", ExitCode::usage);
+  if (path_ == "/")
+    throw Error("--out /: the whole machine is no folder for outputs", ExitCode::usage);
+  // Before the lock is written: what is refused stays as it was.
+  look();
+  lock();
+  set_aside(found);
+  keep_out_of_git(path_);
+}
+
+/// @throws Error  usage: it holds what is not a run's
+FoundOutput OutputFolder::look() const {
+  FoundOutput there = look_at_output(path_);
+  if (!there.foreign.empty())
+    throw Error("--out " + path_.string() + ": " + foreign_text(there.foreign) +
+                    "; name an empty or new folder",
+                ExitCode::usage);
+  return there;
+}
+
+void OutputFolder::lock() {
+  const fs::path file = path_ / kLock;
+  lock_ = Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+  if (!lock_) throw path_error("--out " + file.string(), errno);
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    char text[32] = {};
+    const ssize_t length = ::pread(lock_.get(), text, sizeof text - 1, 0);
+    const std::string holder = length > 0 ? "process " + std::string(text) : "another process";
+    throw Error(path_.string() + ": " + holder + " is at work on this folder", ExitCode::busy);
+  }
+  const std::string pid = std::to_string(::getpid());
+  if (::ftruncate(lock_.get(), 0) != 0 || !write_all(lock_.get(), pid))
+    throw path_error("--out " + file.string(), errno);
+}
+
+void OutputFolder::set_aside(FoundRun found) {
+  const FoundOutput there = look();  // once more: nobody else writes here any more
+  const bool has_run = there.has_run;
+  const std::string& status = there.status;
+  if (!has_run && found == FoundRun::refuse_unfinished) {
+    remove_state();  // what a run left that ended before it began
+    // No run lays links: outputs would be written where somebody else wants them.
+    for (const auto& entry : fs::directory_iterator(path_))
+      if (entry.is_symlink() || is_unfinished_write(entry.path().filename().string()))
+        remove_tree(entry.path());
+    return;
+  }
+  const bool finished = !status.empty() && status != "running";
+  if (!finished && found == FoundRun::refuse_unfinished)
+    throw Error("--out " + path_.string() +
+                    ": holds an unfinished run, and going on with one is not supported yet; "
+                    "--fresh discards it",
+                ExitCode::usage);
+  remove_state();
+  const fs::path previous = path_.string() + ".prev";
+  const bool keep = finished && found == FoundRun::refuse_unfinished;
+  std::error_code error;
+  if (keep) {
+    check_previous(previous);
+    remove_tree(previous);
+    fs::create_directories(previous, error);
+  }
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const fs::path name = entry.path().filename();
+    if (name == kLock) continue;
+    if (keep && !is_unfinished_write(name.string())) {
+      fs::rename(entry.path(), previous / name, error);
+      if (error)
+        throw path_error("can't move the finished run to " + previous.string(), error.value());
+    } else {
+      remove_tree(entry.path());
+    }
+  }
+  if (keep) keep_out_of_git(previous);
+}
+
+fs::path OutputFolder::make_state(const fs::path& workspace) {
+  const fs::path state = path_ / "state";
+  std::error_code error;
+  if (!is_inside(path_, workspace)) {
+    fs::create_directories(state, error);
+    if (error) throw path_error(state.string(), error.value());
+    return state;
+  }
+  const fs::path folder = make_temporary_folder("sortie-state");
+  if (is_inside(folder, workspace)) {
+    fs::remove(folder, error);
+    throw Error(
+        "--out lies inside the workspace, and $TMPDIR is no folder outside of it: name an "
+        "--out elsewhere",
+        ExitCode::environment);
+  }
+  fs::create_directory_symlink(folder, state, error);
+  if (error) throw path_error(state.string(), error.value());
+  return folder;
+}
+
+void OutputFolder::remove_state() noexcept {
+  std::error_code error;
+  const fs::path state = path_ / "state";
+  if (fs::is_symlink(state, error)) {
+    const fs::path target = fs::read_symlink(state, error);
+    // Only ever what make_state made: the link could have been laid by somebody else.
+    if (!error && is_temporary_folder(target, "sortie-state")) remove_tree(target);
+    fs::remove(state, error);
+    return;
+  }
+  remove_tree(state);
+}
+
+void OutputFolder::write(const std::string& name, std::string_view content) const {
+  write_file(path_ / name, content);
+}
+
+void OutputFolder::remove(const std::string& name) const {
+  std::error_code error;
+  fs::remove(path_ / name, error);
+}
+
+}  // namespace sortie

@@ -1,0 +1,204 @@
+#include "app/commands/command_line.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "app/commands/commands.h"
+#include "app/commands/manual.h"
+#include "app/run/signals.h"
+#include "app/show/failure.h"
+#include "app/show/standard_output.h"
+#include "app/show/words.h"
+#include "core/base/error.h"
+#include "core/secrets/redact.h"
+#include "core/text/text.h"
+#include "policies/environment/known_secrets.h"
+
+namespace sortie {
+namespace {
+
+const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
+                                                 "report", "batch", "completion"};
+const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",       "--reuse",
+                                              "--expect-task", "--expect-policy", "--status-file",
+                                              "--exit-map"};
+
+/// A line on stderr. What failed may quote a file or flag: the secrets of the environment are taken
+/// out by the default policy, since the run's own may be what failed.
+void say(const std::string& text) {
+  Redactor redactor;
+  redactor.add_all(known_secrets(Policy{}, own_environment()).values);
+  print_error(redactor.text(text, Audience::people) + "\n");
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The flags that a command knows, with their dashes.
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+    for (const auto& name : option->get_snames()) flags.push_back("-" + name);
+  }
+  return flags;
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The innermost command that was named.
+const CLI::App& chosen_command(const CLI::App& root) {
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+/// "task check ", as it is typed; "" for the program alone.
+std::string words_of_command(const CLI::App& root) {
+  std::string words;
+  for (const CLI::App* app = &root; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    words += app->get_name() + " ";
+  }
+  return words;
+}
+
+/// What is wrong with a word that the parser does not know, with the nearest one that it does.
+std::string describe_unknown(const CLI::App& app, const std::string& word) {
+  const bool flag = word.starts_with('-');
+  const std::string bare = word.substr(0, word.find('='));
+  if (contains(flag ? kLaterFlags : kLaterCommands, bare))
+    return "'" + bare + "' is not supported yet";
+  std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
+                     : app.get_subcommands([](const CLI::App*) { return true; }).empty()
+                         ? "one argument too many: '" + one_line(word) + "'"
+                         : "unknown command '" + one_line(word) + "'";
+  const std::string nearest = nearest_name(bare, flag ? flags_of(app) : commands_of(app));
+  if (!nearest.empty()) text += "; did you mean '" + nearest + "'?";
+  return text;
+}
+
+std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App& app = chosen_command(root);
+  const auto extras = root.remaining(true);
+  for (const auto& word : extras)
+    if (word != "--") return describe_unknown(app, unmarked(word));
+  return one_line(error.what(), 400);
+}
+
+int print(const std::string& text) {
+  print_out(text);
+  return 0;
+}
+
+int fail(const Error& error) {
+  std::string what = error.what();
+  if (error.code() == ExitCode::internal) what += std::string("; ") + kHowToReport;
+  const std::string code = std::to_string(static_cast<int>(error.code()));
+  const std::string status =
+      std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
+  // Findings in files come as compilers show them, and the last line says what came of it.
+  if (what.find('\n') != std::string::npos)
+    say(what + "\n" + status + ": nothing was started; see the errors above");
+  else
+    say(status + ": " + what);
+  return static_cast<int>(error.code());
+}
+
+int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::string> words) {
+  try {
+    root.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    // The root's help is that of the command which was named, with the way to it in its usage.
+    return print(root.help());
+  } catch (const CLI::CallForVersion&) {
+    return print(root.version() + "\n");
+  } catch (const CLI::ParseError& error) {
+    say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
+        words_of_command(root) + "--help'");
+    return static_cast<int>(ExitCode::usage);
+  }
+  check_current_folder();
+  return static_cast<int>(table.bodies.at(&chosen_command(root))());
+}
+
+/// A descriptor 0, 1 or 2 that the caller closed would be taken by the first file opened, and then
+/// be written to by mistake.
+void open_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) != -1) continue;
+    // Not the other way round: writing to a closed stdout has to fail, not to succeed unseen.
+    const int opened = ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+    (void)opened;  // takes the lowest free number, which is `descriptor`
+  }
+}
+
+/// A file that its owner can't read, write or enter would stop sortie at its own files. What
+/// everybody could write, somebody else could have written: a result, for one.
+void keep_own_rights() {
+  const mode_t caller = ::umask(S_IRWXO);
+  ::umask((caller & ~static_cast<mode_t>(S_IRWXU)) | S_IWOTH);
+}
+
+}  // namespace
+
+CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
+                      const std::string& description, const std::string& example,
+                      CommandBody body) {
+  CLI::App* app = parent.add_subcommand(name, description);
+  app->footer("Example:\n  " + example);
+  table.bodies[app] = std::move(body);
+  return *app;
+}
+
+int run_command_line(int argc, char** argv) {
+  set_up_signals();
+  open_standard_descriptors();
+  keep_own_rights();
+  if (const std::string problem = widen_stack(); !problem.empty()) {
+    print_error("sortie: environment (7): " + problem + "\n");
+    return static_cast<int>(ExitCode::environment);
+  }
+  // Large blocks go back to the machine when they are freed. Otherwise the threshold grows with
+  // the first of them, and the heap keeps the peak of the largest response or output.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  CLI::App root(
+      "One-shot batch runner for coding agents: a task and a policy in, a diff and a "
+      "transcript out.",
+      "sortie");
+  root.set_version_flag("--version", std::string("sortie ") + SORTIE_VERSION);
+  root.footer("Example:\n  sortie run task.yaml --policy policy.yaml --out sortie-out");
+  root.require_subcommand(1);
+  bool manual = false;
+  root.add_flag("--man", manual, "Print the man page")->group("");
+  OutputStyle style;
+  CommandTable table{root, style, {}};
+  add_run(table);
+  add_verify(table);
+  add_policy(table);
+  add_task(table);
+  add_sandbox(table);
+  add_apply_patch(table);
+  add_schema(table);
+  add_doctor(table);
+  take_words_as_given(root);
+  try {
+    if (argc == 2 && std::string_view(argv[1]) == "--man") return print(man_page(root));
+    return run_parsed(root, table, marked_words(argc, argv));
+  } catch (const std::exception& error) {
+    return fail(failure_of(error));
+  }
+}
+
+}  // namespace sortie

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/files/files.h"
+#include "core/git/git_programs.h"
+#include "core/json/json.h"
+#include "core/process/launcher.h"
+#include "core/workspace/workspace.h"
+#include "policies/engine/engine.h"
+#include "policies/environment/command_path.h"
+#include "policies/environment/environment.h"
+#include "policies/rules/policy.h"
+#include "policies/sandbox/canary.h"
+#include "policies/sandbox/keeper/keeper.h"
+#include "policies/sandbox/keeper/read_only_launcher.h"
+#include "policies/sandbox/profile.h"
+#include "policies/sandbox/view/made_paths.h"
+
+namespace sortie {
+
+/// What confines the commands of a policy in a workspace, apart from any task.
+struct ConfinementInputs {
+  const Policy& policy;
+  Approval approval = Approval::deny_by_default;
+  std::filesystem::path workspace;                     ///< absolute, links resolved
+  std::filesystem::path out;                           ///< --out, absolute; "" for none
+  std::vector<std::filesystem::path> protected_files;  ///< absolute: the task and what it names
+  MountPlan mount;
+  bool namespaces = true;                ///< what namespaces_available() said
+  std::string no_namespaces;             ///< why not, where it said so
+  std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
+                                         ///< there are no namespaces to keep the machine's away
+  std::filesystem::path outputs{};       ///< where outputs stand whole, shown to commands
+                                         ///< read-only; "" for nowhere
+};
+
+/// The keeper with its profile, the environment of commands, and the engine that decides on them.
+///
+/// Forks: make it while the process has a single thread.
+class Confinement {
+ public:
+  /// @param own  this process's environment
+  /// @throws Error  ExitCode::environment
+  Confinement(const ConfinementInputs& inputs, const Environment& own);
+
+  Launcher& launcher() { return *launcher_; }
+  /// What a stage of the task leaves of the policy, for decisions and for the commands that are
+  /// started from now on; until the next call.
+  void limit_to(StageLimits limits);
+  Keeper& keeper() { return *keeper_; }
+  const SandboxProfile& profile() const { return profile_; }
+  const Environment& environment() const { return environment_; }
+  /// What a git command gets beside it where Engine::holds_git(): the one repository that it may
+  /// read, of which nothing is run. Empty in full-auto.
+  const Environment& git_environment() const { return git_environment_; }
+  const Engine& engine() const { return *engine_; }
+  /// How script rules learn what has changed since the start.
+  void judge_scripts_by(ScriptFiles files) { engine_->judge_scripts_by(std::move(files)); }
+  /// How the engine learns what runs beside a command; {} once nothing can any more.
+  void look_beside_by(LookBeside look) { engine_->look_beside_by(std::move(look)); }
+  /// The workspace as commands see it, for sortie's own file work.
+  DiskFiles& view() { return *view_; }
+  /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
+  const std::filesystem::path& workspace() const { return workspace_root(profile_); }
+  /// What takes away the protected names that commands make; null where no mount guards those that
+  /// are there either, or nobody can make any.
+  MadePaths* made_paths() const noexcept { return made_paths_.get(); }
+  /// Where outputs stand whole; "" for nowhere.
+  const std::filesystem::path& outputs() const { return outputs_; }
+  /// What of the sandbox is not to be had here, and why.
+  const std::vector<std::string>& missing() const { return missing_; }
+  /// Which folders of the caller's PATH commands do not have, why, and what to write instead; and
+  /// that a tree is too large to look for all that is to be hidden.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Files of all repositories that commands are shown which may hold credentials.
+  const std::vector<std::filesystem::path>& git_files() const { return git_files_; }
+  /// The workspace's links before any command, relative to it, but those in node_modules.
+  const std::set<std::filesystem::path>& links_at_start() const { return links_at_start_; }
+  /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
+  Json layers_json() const;
+
+ private:
+  void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
+  void clean_copies(const ConfinementInputs& inputs);
+  Launcher& watch_made_paths();
+
+  SandboxProfile profile_;
+  std::filesystem::path outputs_;
+  Environment environment_;
+  Environment git_environment_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<MadePaths> made_paths_;
+  std::unique_ptr<Launcher> looking_launcher_;  ///< over the keeper's, for made_paths_
+  std::unique_ptr<ReadOnlyLauncher> launcher_;
+  std::unique_ptr<DiskFiles> view_;
+  std::vector<std::string> missing_;
+  std::vector<std::string> warnings_;
+  std::vector<std::filesystem::path> git_files_;
+  std::set<std::filesystem::path> links_at_start_;
+};
+
+/// The PATH that commands would get, without anything being set up.
+/// @param inputs  with namespaces
+CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own);
+
+/// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
+Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
+/// "" or what the policy asks for and was not proved, in words.
+std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs);
+
+}  // namespace sortie

@@ -1,0 +1,103 @@
+#include "app/confinement/egress.h"
+
+#include "core/base/error.h"
+#include "core/net/proxy.h"
+#include "policies/egress/host_rules.h"
+#include "policies/egress/upstream.h"
+#include "policies/environment/proxy_address.h"
+
+namespace sortie {
+namespace {
+
+std::string variable(const Environment& own, const char* upper, const char* lower) {
+  for (const char* name : {upper, lower}) {
+    const auto found = own.find(name);
+    if (found != own.end() && !found->second.empty()) return found->second;
+  }
+  return "";
+}
+
+/// The proxies that sortie's own environment names.
+ProxySettings proxies_ahead(const Environment& own) {
+  const std::string all = variable(own, "ALL_PROXY", "all_proxy");
+  ProxySettings settings{.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy"),
+                         .no_proxy = variable(own, "NO_PROXY", "no_proxy"),
+                         .http_proxy = variable(own, "HTTP_PROXY", "http_proxy")};
+  if (settings.https_proxy.empty()) settings.https_proxy = all;
+  if (settings.http_proxy.empty()) settings.http_proxy = all;
+  return settings;
+}
+
+const char* name_of(EgressConnection::State state) {
+  switch (state) {
+    case EgressConnection::State::denied:
+      return "denied";
+    case EgressConnection::State::opened:
+      return "opened";
+    case EgressConnection::State::closed:
+      return "closed";
+  }
+  return "denied";
+}
+
+}  // namespace
+
+std::string upstream_proxy_problem(const Policy& policy, const Environment& own) {
+  if (policy.network != NetworkMode::allow_list) return "";
+  const ProxySettings ahead = proxies_ahead(own);
+  const HostRules rules(policy.network_allow);
+  for (const HostRule& rule : rules.rules()) {
+    Authority place{rule.host, rule.port};
+    if (rule.any) place.host.name = "any.example";
+    if (rule.subdomains) place.host.name = "any." + rule.host.name;
+    const auto form = rule.port == 80 ? ProxyRequest::Form::absolute : ProxyRequest::Form::tunnel;
+    try {
+      upstream_to(ahead, place, form);
+    } catch (const InputError& error) {
+      return std::string(error.what()) +
+             ": network.mode allow-list can't go through it; unset it, or name '" +
+             place.host.name + "' in NO_PROXY";
+    }
+  }
+  return "";
+}
+
+NetworkRecord network_record(const EgressConnection& connection) {
+  return {.id = connection.id,
+          .state = name_of(connection.state),
+          .host = connection.host,
+          .port = connection.port,
+          .method = connection.method,
+          .rule = connection.rule,
+          .reason = connection.reason,
+          .address = connection.address,
+          .sent = connection.sent_bytes,
+          .received = connection.received_bytes,
+          .duration = connection.duration};
+}
+
+Egress::Egress(const Policy& policy, Confinement& confinement, const Environment& own,
+               EgressProxy::Report report) {
+  if (policy.network != NetworkMode::allow_list) return;
+  if (const auto problem = upstream_proxy_problem(policy, own); !problem.empty())
+    throw Error(problem, ExitCode::environment);
+  Fd listener = confinement.keeper().take_proxy_listener();
+  Fd gate = confinement.keeper().take_connect_gate();
+  if (!listener && !gate)
+    throw Error(
+        "network.mode allow-list can't be held here: it needs a sandbox with network namespaces, "
+        "or one that puts connect(2) before sortie",
+        ExitCode::environment);
+  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, report, proxies_ahead(own));
+  if (listener) proxy_->listen(std::move(listener));
+  if (!gate) return;
+  const SandboxProfile& profile = confinement.profile();
+  gate_ = std::make_unique<ConnectGate>(std::move(gate),
+                                        ConnectGate::Parts{{kProxyPort, profile.uid, profile.gid},
+                                                           [proxy = proxy_.get()](Fd connection) {
+                                                             proxy->adopt(std::move(connection));
+                                                           },
+                                                           std::move(report)});
+}
+
+}  // namespace sortie

@@ -1,0 +1,169 @@
+#include "app/confinement/git_view.h"
+
+#include <algorithm>
+
+#include "core/files/path_below.h"
+#include "core/git/config/git_place.h"
+#include "core/git/config/git_secrets.h"
+#include "core/text/pattern.h"
+#include "core/workspace/tree_search.h"
+#include "policies/sandbox/view/workspace_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostHiddenPlaces = 4'000;
+
+/// Without those of the machine, which are hidden wherever they stand.
+std::vector<std::string> relative_globs(const std::vector<std::string>& hide,
+                                        const std::string& above) {
+  std::vector<std::string> globs;
+  for (const std::string& glob : hide)
+    if (!glob.starts_with('/') && !glob.starts_with('~')) globs.push_back(above + glob);
+  return globs;
+}
+
+/// What paths.hide names: in the workspace relative to it, around it in each folder.
+class HidePatterns {
+ public:
+  explicit HidePatterns(const GitViewInputs& inputs)
+      : workspace_(inputs.workspace.string()),
+        inside_(Pattern::path_globs(relative_globs(inputs.hide, ""), LetterCase::ignored)),
+        around_(Pattern::path_globs(relative_globs(inputs.hide, "**/"), LetterCase::ignored)),
+        protected_(Pattern::path_globs(inputs.protect, LetterCase::ignored)) {}
+
+  /// @param toplevel  of the working tree that is looked through
+  /// @param path      absolute, below it
+  bool hides(const fs::path& toplevel, const std::string& path) const {
+    if (path == workspace_) return false;
+    if (path.starts_with(workspace_ + '/'))
+      return inside_.matches(std::string_view(path).substr(workspace_.size() + 1));
+    const std::string below = path.substr(toplevel.native().size() + 1);
+    return around_.matches(below) && !workspace_.starts_with(path + '/') &&
+           !git_tracks(toplevel, below);
+  }
+
+  bool protects(const std::string& path) const {
+    return path.starts_with(workspace_ + '/') &&
+           protected_.matches(std::string_view(path).substr(workspace_.size() + 1));
+  }
+
+ private:
+  std::string workspace_;
+  Pattern inside_;
+  Pattern around_;
+  Pattern protected_;
+};
+
+/// Adds what was found, each to where it belongs.
+void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
+  for (fs::path& path : finds.hidden) {
+    if (is_below(path, workspace))
+      found.hidden_inside.push_back(path.lexically_relative(workspace));
+    else
+      found.hidden.push_back(std::move(path));
+  }
+  for (const fs::path& path : finds.guarded)
+    found.protected_inside.push_back(path.lexically_relative(workspace));
+  for (const fs::path& path : finds.links)
+    if (is_below(path, workspace)) found.links.push_back(path.lexically_relative(workspace));
+  found.sockets.insert(found.sockets.end(), finds.sockets.begin(), finds.sockets.end());
+  found.git_files.insert(found.git_files.end(), finds.git_files.begin(), finds.git_files.end());
+  if (!finds.complete)
+    found.incomplete =
+        "the workspace has more than 300,000 files and folders: of what paths.hide names, and of "
+        "credentials in the configuration of repositories in it, commands can read what lies "
+        "beyond them, and what globs of paths.protect match there is not read-only for them; name "
+        "whole folders by a plain path in paths.hide, or start the run in a "
+        "smaller folder";
+}
+
+/// --out and the one before, which hold what runs were told and have answered.
+std::vector<fs::path> outputs_in(const fs::path& toplevel, const GitViewInputs& inputs) {
+  std::vector<fs::path> found;
+  for (const fs::path& folder : {inputs.out, fs::path(inputs.out.string() + ".prev")}) {
+    std::error_code error;
+    if (!inputs.out.empty() && is_below(folder, toplevel) && !is_below(folder, inputs.workspace) &&
+        fs::is_directory(fs::symlink_status(folder, error)))
+      found.push_back(folder);
+  }
+  return found;
+}
+
+/// Whether a folder holds what the view keeps from commands, or has of its own.
+bool holds_private_places(const fs::path& folder, const GitViewInputs& inputs) {
+  const fs::path places[] = {inputs.home, "/tmp", "/var/tmp", "/dev/shm", "/proc", "/sys", "/run"};
+  return std::any_of(std::begin(places), std::end(places),
+                     [&](const fs::path& place) { return is_below(place, folder); });
+}
+
+/// "" or why the working tree above the workspace is not shown.
+std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inputs,
+                              FoundGitView& found) {
+  const std::string name = "the repository at " + toplevel.string();
+  if (!inputs.namespaces) return name + " is above the workspace, which is a copy here";
+  if (holds_private_places(toplevel, inputs)) return name + " holds HOME or /tmp, which is private";
+  const HidePatterns patterns(inputs);
+  TreeFinds finds = search_tree(
+      toplevel, {.hides = [&](const std::string& path) { return patterns.hides(toplevel, path); },
+                 .protects = [&](const std::string& path) { return patterns.protects(path); }});
+  if (!finds.complete || finds.hidden.size() > kMostHiddenPlaces)
+    return name + " has too many files to look for all that paths.hide names";
+  take(std::move(finds), inputs.workspace, found);
+  found.view.covered = outputs_in(toplevel, inputs);
+  found.view.folders.push_back(toplevel);
+  return "";
+}
+
+void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitView& found) {
+  std::vector<fs::path> folders = {place.common_dir, place.git_dir};
+  folders.insert(folders.end(), place.alternates.begin(), place.alternates.end());
+  for (const fs::path& folder : folders) {
+    auto& shown = found.view.folders;
+    const bool is_there = is_below(folder, inputs.workspace) ||
+                          std::any_of(shown.begin(), shown.end(),
+                                      [&](const fs::path& one) { return is_below(folder, one); });
+    if (is_there) continue;
+    // Such a folder holds more than a repository.
+    if (holds_private_places(folder, inputs) || is_below(inputs.workspace, folder)) {
+      found.problem = "the repository's " + folder.string() + " holds the workspace, HOME or /tmp";
+      continue;
+    }
+    shown.push_back(folder);
+    take(search_tree(folder), inputs.workspace, found);
+  }
+}
+
+/// The workspace by itself, where it was not seen with what is around it.
+void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
+  const HidePatterns patterns(inputs);
+  take(
+      search_tree(
+          inputs.workspace,
+          {.hides = [&](const std::string& path) { return patterns.hides(inputs.workspace, path); },
+           .protects = [&](const std::string& path) { return patterns.protects(path); }}),
+      inputs.workspace, found);
+}
+
+/// The folders around the workspace.
+void show_repository(const GitViewInputs& inputs, FoundGitView& found) {
+  const GitPlace place = find_git_place(inputs.workspace);
+  const bool is_around = !place.git_dir.empty() && place.toplevel != inputs.workspace;
+  if (is_around) found.problem = show_working_tree(place.toplevel, inputs, found);
+  if (!is_around || !found.problem.empty()) search_workspace(inputs, found);
+  if (!place.git_dir.empty() && found.problem.empty()) show_folders(place, inputs, found);
+}
+
+}  // namespace
+
+FoundGitView find_git_view(const GitViewInputs& inputs) {
+  FoundGitView found;
+  show_repository(inputs, found);
+  for (auto& config : clean_git_configs(inputs.workspace, found.git_files))
+    found.view.files.emplace_back(std::move(config.file), std::move(config.text));
+  return found;
+}
+
+}  // namespace sortie

@@ -1,0 +1,162 @@
+#include "app/confinement/in_place.h"
+
+#include <system_error>
+
+#include "app/confinement/linked_files.h"
+#include "app/inputs/run_files.h"
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/temporary.h"
+#include "core/git/config/git_place.h"
+#include "core/text/text.h"
+#include "core/workspace/tree.h"
+#include "policies/sandbox/keeper/support.h"
+
+namespace sortie {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// More would be too many mounts for one command.
+constexpr std::size_t kMostLinked = 256;
+
+}  // namespace
+
+InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environment& own)
+    : workspace_(workspace), aside_(workspace) {
+  let_git_read(folders_to_read(policy, workspace, own));
+  const GitPlacesOnce once;
+  const bool namespaces =
+      policy.sandbox != SandboxMode::none && namespaces_available(&no_namespaces_);
+  if (!namespaces) {
+    private_folder_ = make_temporary_folder("sortie-state");
+  }
+  MountPlan plan;
+  plan.kind = namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct;
+  plan.in_place = true;
+  plan.workspace = workspace;
+  plan.source = workspace;
+  confinement_ = std::make_unique<Confinement>(ConfinementInputs{policy,
+                                                                 policy.approval,
+                                                                 workspace,
+                                                                 {},
+                                                                 look_for_links(policy),
+                                                                 plan,
+                                                                 namespaces,
+                                                                 no_namespaces_,
+                                                                 private_folder_},
+                                               own);
+  keep_protected();
+  keep_made();
+  tell_reach();
+  leads_at_start_ = leads_of_links();
+  if (!leads_at_start_.beyond.empty()) notes_.push_back("WARNING: " + beyond_text(leads_at_start_));
+}
+
+InPlace::~InPlace() {
+  confinement_.reset();
+  if (!private_folder_.empty()) remove_tree(private_folder_);
+}
+
+/// Files that are someone else's too are protected. What changes nothing is not looked at.
+std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
+  if (policy.sandbox != SandboxMode::workspace_write) return {};
+  LinkedFiles linked = find_linked_files(workspace_);
+  if (!linked.complete)
+    notes_.push_back(
+        "WARNING: the folder has more than 20,000 entries: files that have another name outside of "
+        "it (hard links) are not looked for beyond them, and the command can write through such a "
+        "file to what lies outside");
+  if (linked.paths.empty()) return {};
+  const std::string first = linked.paths.front().lexically_relative(workspace_).string();
+  const std::string which =
+      std::to_string(linked.paths.size()) +
+      (linked.paths.size() == 1 ? " file has" : " files have") +
+      " another name outside of this folder (hard links; the first: " + one_line(first, 200) + ")";
+  if (linked.paths.size() > kMostLinked) {
+    notes_.push_back(
+        "WARNING: " + which +
+        ", more than can be made read-only: the command can write through them to what "
+        "lies outside; run it in a copy of the folder, or with --mode read-only");
+    return {};
+  }
+  notes_.push_back(which +
+                   (no_namespaces_.empty()
+                        ? ": read-only for the command"
+                        : ": a change is found after the command, and the other name has it"));
+  return linked.paths;
+}
+
+void InPlace::keep_protected() {
+  if (confinement_->keeper().layers().namespaces) return;
+  protected_paths_ =
+      std::make_unique<ProtectedPaths>(workspace_, workspace_, confinement_->profile().protect);
+  if (private_folder_.empty()) return;
+  const fs::path folder = private_folder_ / "protected";
+  fs::create_directory(folder);
+  protected_paths_->keep_in(folder);
+}
+
+void InPlace::keep_made() {
+  if (MadePaths* made = confinement_->made_paths())
+    made->keep_by([this](const fs::path& path) {
+      aside_.move(path);
+      return MadePaths::Kept::moved;
+    });
+}
+
+/// What of globs is beyond what can be looked at.
+void InPlace::tell_reach() {
+  TreeNames::Reach reach = TreeNames::Reach::everywhere;
+  if (protected_paths_)
+    reach = protected_paths_->reach();
+  else if (MadePaths* made = confinement_->made_paths())
+    reach = made->reach();
+  if (reach == TreeNames::Reach::everywhere) return;
+  notes_.push_back(
+      std::string("WARNING: the folder has more than 300,000 files and folders: what globs of "
+                  "paths.protect match is looked for ") +
+      (reach == TreeNames::Reach::nowhere ? "nowhere" : "on its upper three levels alone") +
+      " once the command has run; name what matters by plain paths");
+}
+
+LinkLeads InPlace::leads_of_links() {
+  std::set<fs::path> links;
+  if (protected_paths_)
+    links = protected_paths_->links();
+  else if (MadePaths* made = confinement_->made_paths())
+    links = made->links();
+  else
+    return {};  // nothing can be changed
+  return ProtectedLinks({workspace_}, confinement_->profile().protect)
+      .look(confinement_->view(), links);
+}
+
+std::string InPlace::settle_changed() {
+  ProtectedPaths::Settled settled;
+  if (protected_paths_)
+    settled = protected_paths_->settle(aside_);
+  else if (MadePaths* made = confinement_->made_paths())
+    settled.put_back = made->take();
+  // After what was made is gone: a link under a protected name is taken away as any other.
+  const auto led = names_led_elsewhere(leads_at_start_, leads_of_links());
+  std::string text;
+  if (!settled.put_back.empty())
+    text += "the protected path " + some_of(settled.put_back) +
+            " was changed while the command ran; it was put back as it was";
+  if (!settled.left.empty())
+    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(settled.left)) +
+            " was changed while the command ran, by it or by somebody else, and was left as it is";
+  if (!led.empty())
+    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(led)) +
+            " leads through a link to other content than before the command, and was left as it is";
+  if (!text.empty() && !aside_.name().empty())
+    text +=
+        ". Nothing was erased: what was found (.found) and what stood there at the start "
+        "(.start) is in " +
+        aside_.name() + "/";
+  return text;
+}
+
+}  // namespace sortie

@@ -1,0 +1,89 @@
+#include "app/inputs/auth_file_choice.h"
+
+#include <cstdlib>
+
+#include "app/inputs/provider_choice.h"
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/path_below.h"
+#include "core/provider/sign_in/credentials.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string own_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// A refreshed file is a new one in the place of the old, and what hides the old one from commands
+/// is a mount that goes with it (rename(2)). So it must not lie where they can look at all.
+void keep_out_of_sight(const fs::path& file, const SandboxProfile& profile) {
+  if (profile.mode == SandboxMode::none) return;  // nothing is hidden there
+  std::vector<fs::path> seen = {"/usr", "/etc", "/opt"};
+  for (const auto* folders : {&profile.readable, &profile.writable, &profile.toolchains})
+    seen.insert(seen.end(), folders->begin(), folders->end());
+  const fs::path real = fs::canonical(file);
+  for (const fs::path& folder : seen) {
+    std::error_code error;
+    if (is_below(real, fs::weakly_canonical(folder, error)))
+      throw Error("--auth-file " + path_text(file) + ": lies in " + path_text(folder) +
+                      ", which commands may read, and a refresh would show it to them; keep it "
+                      "elsewhere",
+                  ExitCode::usage);
+  }
+}
+
+}  // namespace
+
+std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const RunOptions& options) {
+  if (options.auth_file.empty()) return std::nullopt;
+  if (options.api_key_fd || !options.api_key_file.empty())
+    throw InputError(std::string("--auth-file and --api-key-") +
+                     (options.api_key_fd ? "fd" : "file") + ": one credential, not two");
+  if (replays(inputs)) return std::nullopt;
+  const std::string flag = "--auth-file " + options.auth_file;
+  const std::string& provider = inputs.task.model.provider;
+  if (provider != "openai" && provider != "openai-chat")
+    throw InputError(flag + ": provider " + provider + " has no such sign-in; it is openai's");
+  AuthFileSummary summary = summarize_auth_file(options.auth_file);
+  if (summary.is_sign_in && provider != "openai")
+    throw InputError(flag + ": a sign-in is for provider openai, not " + provider +
+                     "; give a key for that one");
+  refresh_address(own_variable("SORTIE_AUTH_URL"));
+  return summary;
+}
+
+bool signs_in(const RunInputs& inputs) { return inputs.auth_file && inputs.auth_file->is_sign_in; }
+
+std::optional<RunSignIn> take_sign_in(const RunInputs& inputs, const RunOptions& options,
+                                      const SandboxProfile& profile) {
+  if (!signs_in(inputs)) return std::nullopt;
+  // The bounds were looked at before; what is about to be sent is held against them once more.
+  const Endpoint endpoint = model_choices(inputs, options).front().endpoint;
+  if (!key_may_go(kSignInCredential, endpoint, inputs.policy.credentials))
+    throw Error(std::string("the policy does not let ") + kSignInCredential + " go to " +
+                    endpoint.base.authority(),
+                ExitCode::usage);
+  keep_out_of_sight(options.auth_file, profile);
+  RunSignIn sign_in;
+  sign_in.options.file = fs::absolute(options.auth_file);
+  sign_in.options.address = refresh_address(own_variable("SORTIE_AUTH_URL"));
+  sign_in.file = read_auth_file(open_auth_file(options.auth_file), options.auth_file);
+  if (!sign_in.file.is_sign_in())
+    throw Error("auth file " + path_text(options.auth_file) + ": was signed out just now",
+                ExitCode::auth);
+  return sign_in;
+}
+
+std::string take_key_of_auth_file(const RunOptions& options) {
+  const AuthFile file = read_auth_file(open_auth_file(options.auth_file), options.auth_file);
+  if (file.is_sign_in())
+    throw Error("auth file " + path_text(options.auth_file) + ": was signed in just now",
+                ExitCode::auth);
+  return file.api_key;
+}
+
+}  // namespace sortie

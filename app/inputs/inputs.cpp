@@ -1,0 +1,467 @@
+#include "app/inputs/inputs.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "app/inputs/auth_file_choice.h"
+#include "app/inputs/mcp_uses.h"
+#include "app/inputs/provider_choice.h"
+#include "app/inputs/run_files.h"
+#include "app/inputs/run_id.h"
+#include "app/inputs/standard_input.h"
+#include "app/inputs/task_and_policy.h"
+#include "app/inputs/tool_choice.h"
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/config/fields.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/files/text_file.h"
+#include "core/git/config/git_place.h"
+#include "core/git/git_info.h"
+#include "core/provider/sign_in/credentials.h"
+#include "core/task/variables.h"
+#include "core/text/pattern.h"
+#include "core/text/text.h"
+#include "policies/bounds/bounds.h"
+#include "policies/bounds/task_gate.h"
+#include "policies/bounds/trust.h"
+#include "policies/environment/environment.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;  // empty counts as unset
+  return std::string(value);
+}
+
+void check_one_of(const std::string& flag, const std::string& value,
+                  const std::vector<std::string>& known) {
+  for (const auto& one : known)
+    if (one == value) return;
+  std::string text = flag + ": '" + one_line(value) + "' is not one of ";
+  for (std::size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
+  const std::string nearest = nearest_name(value, known);
+  throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
+}
+
+/// Who names the server means that server, and no other that the task would go on to.
+void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
+  auto& fallback = inputs.task.model.fallback;
+  const char* flag = !options.base_url.empty()   ? "--base-url"
+                     : !options.provider.empty() ? "--provider"
+                                                 : nullptr;
+  if (flag == nullptr || fallback.empty()) return;
+  fallback.clear();
+  inputs.warnings.push_back(std::string("model.fallback is left out, since ") + flag +
+                            " says who is asked");
+}
+
+void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
+  TaskModel& model = inputs.task.model;
+  if (!options.replay.empty()) {
+    model.provider = "replay";
+    model.cassette = fs::absolute(options.replay);
+  }
+  if (!options.provider.empty()) {
+    std::vector<std::string> names;
+    for (const ProviderInfo& provider : providers()) names.emplace_back(provider.name);
+    names.emplace_back("replay");
+    check_one_of("--provider", options.provider, names);
+    model.provider = options.provider;
+  }
+  if (!options.model.empty()) model.name = options.model;
+  drop_fallbacks(options, inputs);
+  if (model.provider == "replay" && model.cassette.empty())
+    throw InputError("provider replay needs a cassette: model.cassette in the task, or --replay");
+}
+
+void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
+  if (options.max_turns) {
+    if (*options.max_turns < 1) throw InputError("--max-turns: at least 1 is expected");
+    budget.turns = *options.max_turns;
+  }
+  if (options.max_tokens) {
+    if (*options.max_tokens < 1) throw InputError("--max-tokens: at least 1 is expected");
+    budget.tokens = *options.max_tokens;
+  }
+  if (options.max_cost) {
+    if (!std::isfinite(*options.max_cost) || *options.max_cost < 0 || *options.max_cost > 1e6)
+      throw InputError("--max-cost: an amount of USD from 0 to 1000000 is expected");
+    budget.cost = *options.max_cost;
+    budget.cost_given = true;
+  }
+  if (options.timeout.empty()) return;
+  const auto time = parse_duration(options.timeout);
+  if (!time || time->count() <= 0)
+    throw InputError("--timeout: '" + one_line(options.timeout) +
+                     "' is no duration; 30s, 10m or 2h is expected");
+  budget.time = *time;
+}
+
+/// Higher is stricter.
+int strictness(Approval approval) {
+  switch (approval) {
+    case Approval::deny_by_default:
+      return 2;
+    case Approval::full_auto:
+      return 1;
+    case Approval::audit:
+      break;
+  }
+  return 0;
+}
+
+Approval chosen_approval(const RunOptions& options, const Policy& policy) {
+  if (options.approval.empty()) return policy.approval;
+  check_one_of("--approval", options.approval, {"deny-by-default", "full-auto", "audit"});
+  Approval asked = Approval::deny_by_default;
+  for (const Approval each : {Approval::full_auto, Approval::audit})
+    if (options.approval == name_of(each)) asked = each;
+  if (strictness(asked) < strictness(policy.approval) && !policy.approval_override)
+    throw InputError("--approval " + options.approval + " is looser than the policy's " +
+                     name_of(policy.approval) +
+                     "; the policy would have to say approval_override: true");
+  return asked;
+}
+
+/// What audit lets run, the sandbox has to hold.
+void check_audit(const RunInputs& inputs) {
+  if (inputs.approval == Approval::audit && inputs.policy.sandbox == SandboxMode::none)
+    throw InputError(
+        "the approval mode audit lets everything run and needs a sandbox; the policy says "
+        "sandbox.mode: none");
+}
+
+/// A stage may be stricter than the policy, and only where something enforces it.
+void check_stages(const RunInputs& inputs) {
+  std::string text;
+  for (const TaskStage& stage : inputs.task.stages) {
+    std::string problem;
+    if (!stage.sandbox.empty() && inputs.policy.sandbox == SandboxMode::none)
+      problem = ", which nothing would enforce: the policy says sandbox.mode: none";
+    else if (stage.sandbox == "workspace-write" && inputs.policy.sandbox == SandboxMode::read_only)
+      problem = ", which is looser than the policy's sandbox.mode: read-only";
+    if (!problem.empty())
+      text += (text.empty() ? "" : "\n") + stage.place + ": error: the stage '" + stage.name +
+              "' asks for sandbox: " + stage.sandbox + problem;
+  }
+  if (!text.empty()) throw InputError(text);
+}
+
+/// A price of the task's that is not the one that counts.
+void warn_of_prices(RunInputs& inputs) {
+  const TaskModel& model = inputs.task.model;
+  for (std::size_t i = 0; i < inputs.terms.size(); ++i) {
+    const ModelTerms& terms = inputs.terms[i];
+    const auto& said = i == 0 ? model.price : model.fallback[i - 1].price;
+    if (said && terms.price_from == TermSource::table)
+      inputs.warnings.push_back("model.price: the known price of " + terms.name +
+                                " is dearer, and counts (bounds.prices: true in the policy would "
+                                "have the task's count)");
+  }
+}
+
+/// What is in force of the models; a cost that is asked for has to be watched.
+void settle_terms(const RunOptions& options, RunInputs& inputs) {
+  Task& task = inputs.task;
+  inputs.terms =
+      terms_of_all(task.model, inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer);
+  inputs.terms.front().takes_output_limit = !signs_in(inputs);
+  warn_of_prices(inputs);
+  const auto place = task.places.find("budget.cost");
+  const std::string asked = options.max_cost             ? "--max-cost"
+                            : place != task.places.end() ? place->second + ": error: budget.cost"
+                                                         : "budget.cost";
+  std::string problems;
+  for (const ModelTerms& terms : inputs.terms)
+    if (task.budget.cost_given && !terms.price)
+      problems += (problems.empty() ? "" : "\n") + asked + ": the price of " +
+                  one_line(terms.name, 100) +
+                  " is not known, so that no cost can be watched; say model.price (of a fallback: "
+                  "its price), or leave the cost out: then budget.tokens governs";
+  if (!problems.empty()) throw InputError(problems);
+  for (auto& line : unknown_terms(inputs.terms)) inputs.warnings.push_back(std::move(line));
+  if (task.places.count("model.max_output_tokens") != 0 &&
+      inputs.terms.front().max_output_tokens < task.model.max_output_tokens)
+    inputs.warnings.push_back(
+        "model.max_output_tokens: " + std::to_string(inputs.terms.front().max_output_tokens) +
+        ", since more is beyond the model or half of its context window");
+  put_in_force(inputs.terms, task.model);
+}
+
+/// Which of the task's values a flag has given.
+std::map<std::string, std::string> flags_given(const RunOptions& options) {
+  std::map<std::string, std::string> flags;
+  if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
+  if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
+  if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
+  if (options.max_cost) flags["budget.cost"] = "--max-cost";
+  if (options.max_tokens) flags["budget.tokens"] = "--max-tokens";
+  return flags;
+}
+
+/// Holds what the task and the flags ask for against the policy, all of it at once.
+void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
+                  const GatePlaces& places, RunInputs& inputs) {
+  BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
+  for (const auto& [name, value] : variables) request.given_variables.insert(name);
+  request.asks_model = !replays(inputs);
+  request.approval = inputs.approval;
+  request.places = places;
+  request.files = files_of_run(inputs.task, inputs.policy);
+  const Prices prices = inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer;
+  const auto terms = terms_of_all(inputs.task.model, prices);
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (!terms[i].in_price_list)
+      request.unpriced.push_back({.name = terms[i].name, .of_fallback = i > 0});
+  for (const ModelChoice& choice : model_choices(inputs, options)) {
+    const bool first = choice.model == &inputs.task.model;
+    const Endpoint& endpoint = choice.endpoint;
+    if (choice.key_variable.empty()) {
+      if (!endpoint.operator_host)
+        request.model_hosts.push_back({.host = model_host(endpoint.base),
+                                       .shown = endpoint.base.authority(),
+                                       .of_fallback = !first});
+      continue;
+    }
+    const bool has_key =
+        (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
+        environment(choice.key_variable).has_value();
+    if (!has_key) continue;
+    request.keys.push_back(
+        {.variable = choice.key_variable,
+         .host = endpoint.base.authority(),
+         .may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials),
+         .of_fallback = !first,
+         .named_by = endpoint.named_by});
+  }
+  request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
+  std::string text;
+  for (const auto& message : beyond_bounds(inputs.policy, request))
+    text += (text.empty() ? "" : "\n") + message;
+  if (!text.empty()) throw InputError(text);
+  inputs.task.budget.time = bounded_time(inputs.policy, request);
+  inputs.task.budget.cost = bounded_cost(inputs.policy, request);
+  inputs.task.budget.tokens = bounded_tokens(inputs.policy, request);
+}
+
+/// The rule of two out of three, before anything is started.
+void check_trust(RunInputs& inputs) {
+  Environment own = own_environment();
+  for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
+  for (const auto& name : mcp_token_variables(inputs.task)) own.erase(name);
+  TrustFactors factors = trust_factors(inputs.policy, own);
+  if (factors.input.empty() && !inputs.task.context.carry_over.empty())
+    factors.input = "context.carry_over brings in what an earlier run wrote";
+  if (searches_web(inputs.task)) count_web_search(factors);
+  if (!factors.all_three()) return;
+  if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
+  inputs.warnings.push_back(
+      "ALL THREE of untrusted input, secrets and open network, by trust.allow_all_three: " +
+      factors.input + "; " + factors.secrets + "; " + factors.network);
+}
+
+/// What the flags say of variables, and which of it came out of a file.
+struct FlagVariables {
+  std::map<std::string, std::string> values;
+  std::set<std::string> from_files;
+};
+
+std::string read_flag_file(const std::string& flag, const std::string& file) {
+  TextFile read = read_bytes_file(file, 1u << 20, Pipes::accepted);
+  if (!read.problem.empty()) throw InputError(flag + ": " + one_line(file) + ": " + read.problem);
+  return std::move(read.text);
+}
+
+/// Of `--var NAME@FILE`, FILE as the caller names it.
+std::string content_of(const std::string& name, const std::string& file, const TaskGate& gate) {
+  const std::string flag = "--var " + name + "@" + one_line(file, 200);
+  if (file.empty()) throw InputError(flag + ": the file's name is missing");
+  if (names_descriptor(file)) return read_flag_file("--var " + name, file);
+  std::error_code error;
+  const fs::path path = fs::absolute(file, error);
+  if (const std::string problem = gate.quoted_file(path); !problem.empty())
+    throw InputError(flag + ": " + problem);
+  return read_flag_file("--var " + name, path.string());
+}
+
+FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
+  FlagVariables given;
+  auto& values = given.values;
+  for (const auto& file : options.variable_files) {
+    int number = 0;
+    const std::string text = read_flag_file("--var-file", file);
+    for (const auto line : split_lines(text)) {
+      ++number;
+      if (line.empty() || line.front() == '#') continue;
+      const std::size_t equals = line.find('=');
+      if (equals == std::string_view::npos || equals == 0)
+        throw InputError(file + ":" + std::to_string(number) + ":1: error: NAME=VALUE is expected");
+      const std::string name(line.substr(0, equals));
+      values[name] = line.substr(equals + 1);
+      given.from_files.insert(name);
+    }
+  }
+  for (const auto& text : options.variables) {
+    const std::size_t sign = text.find_first_of("=@");
+    if (sign == std::string::npos || sign == 0)
+      throw InputError("--var '" + one_line(text) +
+                       "': NAME=VALUE is expected, or NAME@FILE for a file's content");
+    const std::string name = text.substr(0, sign);
+    given.from_files.erase(name);
+    if (text[sign] == '=') {
+      values[name] = text.substr(sign + 1);
+    } else {
+      values[name] = content_of(name, text.substr(sign + 1), gate);
+      given.from_files.insert(name);
+    }
+  }
+  for (const auto& [name, value] : values)
+    if (!is_utf8(value)) throw InputError("variable '" + name + "': its value is not UTF-8");
+  return given;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+  return text;
+}
+
+/// @param without  why a repository has none of it
+GitValue value_of_git(const fs::path& workspace, std::string GitInfo::*part, const char* without) {
+  const auto git = read_git_info(workspace);
+  if (git) return {.value = *git.*part, .problem = without};
+  const std::string refused = why_git_is_refused(workspace);
+  return {.value = {}, .problem = refused.empty() ? "the workspace is no git tree" : refused};
+}
+
+/// Notes in `inputs.variables` what each source has brought in, for the run key.
+VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskGate& gate) {
+  inputs.variables = Json::object();
+  for (const auto& [name, value] : flags.values) inputs.variables.set(name, sha256_hex(value));
+  const auto noted = [&inputs](const std::string& source, std::optional<std::string> value) {
+    if (value) inputs.variables.set("{{" + source + "}}", sha256_hex(*value));
+    return value;
+  };
+  VariableSources sources;
+  sources.flags = std::move(flags.values);
+  sources.from_files = std::move(flags.from_files);
+  sources.environment = [&gate, noted](const std::string& name) -> std::optional<std::string> {
+    if (!gate.prompt_variable(name).empty()) return std::nullopt;
+    return noted("env:" + name, environment(name));
+  };
+  sources.standard_input = [noted] { return noted("stdin", read_standard_input()); };
+  sources.file = [&inputs, &gate, noted](const std::string& name) -> std::optional<std::string> {
+    const fs::path path = inputs.workspace / name;
+    if (const auto problem = gate.quoted_file(path); !problem.empty())
+      throw InputError("{{file:" + name + "}}: " + problem);
+    if (fs::exists(path) && !fs::is_regular_file(path))
+      throw InputError("{{file:" + name + "}}: is no regular file");
+    return noted("file:" + name, read_file(path, 1u << 20));
+  };
+  sources.date = today();
+  sources.run_id = inputs.run_id;
+  sources.git_branch = [&inputs, noted] {
+    GitValue found = value_of_git(inputs.workspace, &GitInfo::branch,
+                                  "HEAD is detached, as CI systems leave it: no branch is out");
+    noted("git.branch", found.value);
+    return found;
+  };
+  sources.git_sha = [&inputs] {
+    return value_of_git(inputs.workspace, &GitInfo::head_commit,
+                        "the repository has no commit yet");
+  };
+  return sources;
+}
+
+/// Keeps a file that is sortie's own affair from commands and tools.
+void hide_file(const fs::path& file, Policy& policy) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (!error) policy.hide.push_back(quoted_glob(real));  // else a pipe: /dev/fd/63
+}
+
+/// A repository that can't be used is no failure: most of a run needs none.
+void look_for_git(const TaskGate& gate, RunInputs& inputs) {
+  let_git_read(folders_to_read(inputs.policy, inputs.workspace, own_environment()),
+               gate.workspaces());
+  try {
+    const std::string why = why_git_is_refused(inputs.workspace);
+    if (!why.empty())
+      inputs.warnings.push_back("the run goes on as on a folder without git: " + why);
+  } catch (const Error&) {  // whoever needs the repository says what is wrong with it
+  }
+}
+
+}  // namespace
+
+std::string chosen_policy(const std::string& flag, const Task& task) {
+  if (!flag.empty()) return flag;
+  return task.policy.empty() ? "strict" : task.policy;
+}
+
+RunInputs load_inputs(const RunOptions& options) {
+  RunInputs inputs;
+  std::optional<std::string> piped;
+  if (options.task == "-") {
+    piped = read_standard_input();
+    if (!piped || piped->empty()) throw InputError("TASK is '-', and stdin has no task");
+  }
+  LoadedTask loaded = load_task_and_policy(options, piped.value_or(""));
+  inputs.task = std::move(loaded.task);
+  inputs.policy = std::move(loaded.policy);
+  inputs.workspace = loaded.places.workspace;
+  const TaskGate gate(inputs.policy, loaded.places);
+  inputs.approval = chosen_approval(options, inputs.policy);
+  check_audit(inputs);
+  check_stages(inputs);
+  inputs.run_id = new_run_id();
+  apply_model_flags(options, inputs);
+  apply_budget_flags(options, inputs.task.budget);
+  if (!options.isolation.empty()) {
+    if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
+    check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy"});
+    inputs.task.workspace.isolation = options.isolation;
+  }
+  inputs.auth_file = check_auth_file(inputs, options);
+  auto flags = flag_variables(options, gate);
+  check_bounds(options, flags.values, loaded.places, inputs);
+  settle_terms(options, inputs);
+  check_trust(inputs);
+  look_for_git(gate, inputs);
+  if (uses_standard_input(inputs.task) && options.task == "-")
+    throw InputError("{{stdin}}: stdin is the task itself");
+  const VariableSources sources = make_sources(inputs, std::move(flags), gate);
+  inputs.task.digest = task_digest(inputs.task);
+  inputs.prompts = expand_prompts(inputs.task, sources);
+  check_provider(inputs, options);
+  for (const auto& file : {options.api_key_file, options.auth_file})
+    if (!file.empty()) hide_file(file, inputs.policy);
+  if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
+  return inputs;
+}
+
+std::string run_key(const RunInputs& inputs, const std::string& head_commit) {
+  Json key = Json::object({{"task", inputs.task.digest},
+                           {"policy", inputs.policy.digest},
+                           {"approval", name_of(inputs.approval)},
+                           {"variables", inputs.variables},
+                           {"provider", inputs.task.model.provider},
+                           {"model", inputs.task.model.name},
+                           {"head", head_commit},
+                           {"version", SORTIE_VERSION}});
+  return "sha256:" + sha256_hex(write_json(key));
+}
+
+}  // namespace sortie

@@ -1,0 +1,164 @@
+#include "app/inputs/provider_choice.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "app/inputs/auth_file_choice.h"
+#include "core/base/error.h"
+#include "core/files/path_below.h"
+
+namespace sortie {
+namespace {
+
+std::string set_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string either(const char* upper, const char* lower) {
+  const std::string value = set_variable(upper);
+  return value.empty() ? set_variable(lower) : value;
+}
+
+/// The variable of its key; "" where none is ever sent.
+std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
+  if (provider.key_header == KeyHeader::none) return {};
+  return model.api_key_env.empty() ? std::string(provider.key_variable) : model.api_key_env;
+}
+
+ModelChoice choice_of(const TaskModel& model, const AddressSources& sources) {
+  const ProviderInfo& provider = provider_named(model.provider);
+  return {.model = &model,
+          .provider = &provider,
+          .endpoint = choose_endpoint(provider, sources),
+          .key_variable = key_variable(model, provider)};
+}
+
+std::string sends_no_key(const ModelChoice& choice) {
+  return "provider " + std::string(choice.provider->name) +
+         " never sends a key (openai-chat does, in the same format); ";
+}
+
+void keep_out_of_workspace(const std::string& flag, const std::filesystem::path& file,
+                           const std::filesystem::path& workspace) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(file, error);
+  if (!error && is_below(real, workspace))
+    throw InputError(flag + ": lies in the workspace, where commands can read it; keep it " +
+                     "elsewhere");
+}
+
+void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
+  if (const auto number = options.api_key_fd) {
+    // It is closed once it was read, and what is opened next would get the messages of the run.
+    if (*number == STDOUT_FILENO || *number == STDERR_FILENO)
+      throw InputError("--api-key-fd " + std::to_string(*number) +
+                       ": is an output of sortie; give one of 3 or above, or 0");
+    // Later the number could be that of a file of our own.
+    if (::fcntl(*number, F_GETFD) == -1)
+      throw InputError("--api-key-fd " + std::to_string(*number) + ": " + errno_text(errno));
+  } else if (!options.api_key_file.empty()) {
+    const std::string flag = "--api-key-file " + options.api_key_file;
+    if (::access(options.api_key_file.c_str(), R_OK) != 0)
+      throw InputError(flag + ": " + errno_text(errno));
+    keep_out_of_workspace(flag, options.api_key_file, inputs.workspace);
+  } else if (!options.auth_file.empty()) {
+    keep_out_of_workspace("--auth-file " + options.auth_file, options.auth_file, inputs.workspace);
+  }
+}
+
+}  // namespace
+
+bool replays(const RunInputs& inputs) { return inputs.task.model.provider == "replay"; }
+
+std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options) {
+  std::vector<ModelChoice> choices;
+  if (replays(inputs)) return choices;
+  const TaskModel& first = inputs.task.model;
+  const auto sources_of = [&inputs](const TaskModel& model) {
+    const ProviderInfo& provider = provider_named(model.provider);
+    AddressSources sources = addresses_of_environment(provider);
+    sources.task = model.base_url;
+    if (provider.key_header == KeyHeader::none)
+      sources.may_be_plain = [gate = TaskGate(inputs.policy, {})](const Url& url) {
+        return gate.keyless_host(model_host(url)).empty();
+      };
+    return sources;
+  };
+  AddressSources sources = sources_of(first);
+  sources.flag = options.base_url;
+  sources.otherwise = signs_in(inputs) ? kSignInBase : "";
+  choices.push_back(choice_of(first, sources));
+  if (signs_in(inputs)) choices.back().key_variable = kSignInCredential;
+  for (const TaskModel& model : first.fallback) {
+    AddressSources next = sources_of(model);
+    next.environment.clear();  // which names the address of the first alone
+    try {
+      choices.push_back(choice_of(model, next));
+    } catch (const InputError& error) {
+      throw InputError("model.fallback: " + model.provider + " " + model.name + ": " +
+                       error.what());
+    }
+  }
+  return choices;
+}
+
+AddressSources addresses_of_environment(const ProviderInfo& provider) {
+  AddressSources sources{.environment = set_variable("SORTIE_BASE_URL")};
+  for (const std::string_view name : provider.address_variables) {
+    if (name.empty() || !sources.of_provider.empty()) continue;
+    sources.provider_variable = name;
+    sources.of_provider = set_variable(sources.provider_variable.c_str());
+  }
+  return sources;
+}
+
+ModelHost model_host(const Url& url) {
+  return {.host = url.host,
+          .port = url.port,
+          .secure = url.secure,
+          .loopback = is_loopback_host(url.host)};
+}
+
+ProxySettings proxy_of_environment() {
+  std::string proxy = either("HTTPS_PROXY", "https_proxy");
+  if (proxy.empty()) proxy = either("ALL_PROXY", "all_proxy");
+  return {proxy, either("NO_PROXY", "no_proxy")};
+}
+
+void check_provider(const RunInputs& inputs, const RunOptions& options) {
+  if (replays(inputs)) {
+    if (!options.record.empty())
+      throw InputError("--record: the responses come from a recording already");
+    return;
+  }
+  const ProxySettings proxy = proxy_of_environment();
+  const auto choices = model_choices(inputs, options);
+  for (const ModelChoice& choice : choices) {
+    proxy_for(proxy, choice.endpoint.base);
+    request_headers(*choice.provider, "", "", choice.model->headers);
+    if (choice.key_variable.empty() && !choice.model->api_key_env.empty())
+      throw InputError(sends_no_key(choice) + "api_key_env is given for it");
+  }
+  if (choices.front().key_variable.empty() && (options.api_key_fd || !options.api_key_file.empty()))
+    throw InputError(sends_no_key(choices.front()) + "--api-key-" +
+                     (options.api_key_fd ? "fd" : "file") + " is given for it");
+  check_key_sources(inputs, options);
+}
+
+std::vector<std::string> key_variables(const RunInputs& inputs) {
+  std::vector<std::string> names;
+  if (replays(inputs)) return names;
+  const auto add = [&names](const TaskModel& model) {
+    std::string name = key_variable(model, provider_named(model.provider));
+    if (!name.empty()) names.push_back(std::move(name));
+  };
+  add(inputs.task.model);
+  for (const TaskModel& model : inputs.task.model.fallback) add(model);
+  return names;
+}
+
+}  // namespace sortie

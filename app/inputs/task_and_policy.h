@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/inputs/options.h"
+#include "core/task/task.h"
+#include "policies/bounds/task_gate.h"
+#include "policies/rules/policy.h"
+
+namespace sortie {
+
+/// A task with the policy that it is held against.
+struct LoadedTask {
+  Task task;
+  Policy policy;
+  GatePlaces places;  ///< `workspace` is the run's: absolute, links resolved
+};
+
+/// Loads the task file, and the policy as soon as the task file has named it: the policy says which
+/// files the task may bring in, and which folder it may work in. Nothing of what it may not is
+/// opened.
+/// @param piped  the task itself where TASK is "-"
+/// @throws InputError
+LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped);
+
+}  // namespace sortie

@@ -1,0 +1,481 @@
+#include "app/setup/compose.h"
+#include "app/setup/task_images.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/inputs/provider_choice.h"
+#include "app/inputs/run_files.h"
+#include "app/inputs/tool_choice.h"
+#include "app/setup/mcp_servers.h"
+#include "app/setup/tool_set.h"
+#include "core/agent/answer.h"
+#include "core/agent/budget.h"
+#include "core/agent/checks/path_lookup.h"
+#include "core/agent/project_docs.h"
+#include "core/agent/prompt.h"
+#include "core/base/error.h"
+#include "core/catalog/model_family.h"
+#include "core/files/path_below.h"
+#include "core/task/tool_names.h"
+#include "core/text/text.h"
+#include "policies/engine/explain.h"
+#include "policies/environment/command_path.h"
+#include "policies/rules/path_rules.h"
+#include "policies/sandbox/keeper/support.h"
+#include "policies/sandbox/view/workspace_search.h"
+#include "tools/registry.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+Isolation isolation_of(const std::string& name) {
+  if (name == "overlay") return Isolation::overlay;
+  if (name == "copy") return Isolation::copy;
+  if (name == "none") return Isolation::none;
+  return Isolation::automatic;
+}
+
+/// By the rules that judge the tools' reads.
+std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
+  const char* home = std::getenv("HOME");
+  const auto rules = std::make_shared<PathRules>(
+      inputs.policy, PathPlaces{.workspace = inputs.workspace,
+                                .out = {},
+                                .protected_files = {},
+                                .home = home ? home : "",
+                                .tracked = tracked_by_git(inputs.workspace)});
+  return [rules](const std::string& path) { return rules->is_hidden(path); };
+}
+
+/// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
+Json model_json(const RunInputs& inputs) {
+  const auto one = [&inputs](const TaskModel& model, std::size_t source) {
+    Json json = Json::object({{"provider", model.provider}, {"name", model.name}});
+    if (source >= inputs.terms.size()) return json;
+    const Json terms = to_json(inputs.terms[source]);
+    for (const auto& [name, value] : terms.members()) json.set(name, value);
+    return json;
+  };
+  const TaskModel& model = inputs.task.model;
+  Json json = one(model, 0);
+  json.set("effort", model.effort);
+  Json fallback = Json::array();
+  for (std::size_t i = 0; i < model.fallback.size(); ++i)
+    fallback.push_back(one(model.fallback[i], i + 1));
+  json.set("fallback", std::move(fallback));
+  json.set("table",
+           Json::object({{"version", known_models().version}, {"date", known_models().date}}));
+  return json;
+}
+
+}  // namespace
+
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
+                                              const fs::path& state, Namespaces namespaces) {
+  WorkspaceOptions options;
+  options.root = inputs.workspace;
+  options.out = out;
+  options.state = state;
+  options.isolation = isolation_of(inputs.task.workspace.isolation);
+  options.copy_limit = inputs.task.workspace.copy_limit;
+  options.namespaces = namespaces != Namespaces::none;
+  options.overlay_assumed = namespaces == Namespaces::assumed;
+  options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  if (!options.namespaces) options.hidden = hidden_paths(inputs);
+  return open_workspace(options);
+}
+
+DiffOptions diff_options(const RunInputs& inputs) {
+  const TaskOutput& output = inputs.task.output;
+  DiffOptions options;
+  options.base = output.base == "start"  ? DiffBase::start
+                 : output.base == "head" ? DiffBase::head
+                                         : DiffBase::automatic;
+  options.context_lines = output.context_lines;
+  options.renames = output.renames;
+  options.include = output.include;
+  options.max_file_size = inputs.policy.limits.diff_file_size;
+  return options;
+}
+
+DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace) {
+  constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
+  DiffOptions options = diff_options(inputs);
+  options.only = only;
+  options.pace = pace;
+  options.draft = true;
+  options.max_bytes = kMostBytes;
+  return options;
+}
+
+RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                        const Workspace& workspace, const Confinement& confinement) {
+  RunStart start;
+  start.run_id = result.run_id;
+  start.run_key = result.run_key;
+  start.task =
+      source_json(inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task)));
+  start.policy = source_json(inputs.policy.digest, inputs.policy.file,
+                             write_json_pretty(policy_json(inputs.policy)));
+  start.workspace = Json::object({{"path", inputs.workspace.string()},
+                                  {"seen_as", confinement.workspace().string()},
+                                  {"base_commit", git.head_commit},
+                                  {"isolation", result.isolation},
+                                  {"reason", workspace.reason()}});
+  start.model = model_json(inputs);
+  start.sandbox = confinement.layers_json();
+  start.sandbox.set("mode", name_of(inputs.policy.sandbox));
+  start.sandbox.set("network", name_of(inputs.policy.network));
+  start.budget = to_json(inputs.task.budget);
+  start.warnings = inputs.warnings;
+  return start;
+}
+
+struct Agent::State {
+  explicit State(Parts given) : parts(std::move(given)) {}
+
+  void make_model();
+  void make_tools();
+  JudgeOptions judge_options();
+  void make_loop();
+  void read_docs();
+  void check_stage_tools() const;
+  void set_stage(const TaskStage* stage);
+  void limit_to_stage();
+  ToolSource* start_servers();
+  RunningBeside running_beside() const;
+  std::optional<std::string> renew_tools(std::stop_token stop);
+  bool asks_for_answer() const;
+  void brief();
+  std::string instructions(const TaskModel& model) const;
+  SandboxMode sandbox() const;
+  std::vector<Item> opening(const std::string& prompt, std::vector<Image> images) const;
+
+  Parts parts;
+  std::unique_ptr<RunModels> models;
+  std::unique_ptr<Launcher> launcher;
+  std::unique_ptr<ExecSessions> sessions;
+  std::unique_ptr<Approver> approver;
+  std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
+  std::unique_ptr<ToolRegistry> registry;
+  std::unique_ptr<ResponseChecks> checks;
+  std::unique_ptr<Loop> loop;
+  ProjectDocs docs;
+  std::vector<std::string> notes;
+  const TaskStage* stage = nullptr;  ///< the one that is under way
+  Briefing briefing;
+};
+
+void Agent::State::make_model() {
+  models = std::make_unique<RunModels>(RunModels::Parts{
+      parts.inputs, parts.options, parts.keys, parts.proxy, parts.redactor, parts.clock,
+      parts.sign_in, [this](const TaskModel& model) { return instructions(model); }});
+  notes.insert(notes.end(), models->notes().begin(), models->notes().end());
+}
+
+void Agent::State::make_tools() {
+  const RunInputs& inputs = parts.inputs;
+  launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
+  sessions = std::make_unique<ExecSessions>(
+      *launcher, SessionOutputs{parts.redactor, inputs.task.context.shown_output, parts.outputs});
+  const ToolSetParts set{.inputs = inputs,
+                         .confinement = parts.confinement,
+                         .launcher = *launcher,
+                         .redactor = parts.redactor,
+                         .clock = parts.clock,
+                         .git = parts.git,
+                         .diff = parts.diff,
+                         .sessions = *sessions,
+                         .outputs = parts.outputs,
+                         .run_tests = parts.run_tests};
+  auto tools = sortie::make_tools(set, notes);
+
+  parts.confinement.look_beside_by([this] { return running_beside(); });
+  RegistryOptions options;
+  options.shown_output = inputs.task.context.shown_output;
+  options.max_denials = inputs.policy.max_denials;
+  options.abort_on_denied = inputs.policy.abort_on_denied;
+  options.judge = judge_options();
+  options.absent = absent_tools(set);
+  options.source = start_servers();
+  options.outputs = parts.outputs;
+  options.touched_paths = parts.touched_paths;
+  options.keeps = [this](const std::string& name) {
+    return enables_tool(parts.inputs.task.tools, name);
+  };
+  if (auto* paths = parts.protected_paths)
+    options.protected_changes = [paths] { return paths->restore_changed(); };
+  if (auto* made = parts.confinement.made_paths())
+    options.made_paths = [made] { return made->take(); };
+  options.led_elsewhere = parts.led_elsewhere;
+  registry =
+      std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
+                                     parts.redactor, parts.clock, std::move(options));
+  check_stage_tools();
+}
+
+/// The task's servers of tools, as far as they can be had.
+/// @throws Error  ExitCode::environment: one can't that is required, or is not as it was pinned
+ToolSource* Agent::State::start_servers() {
+  servers = make_mcp_servers({.inputs = parts.inputs,
+                              .confinement = parts.confinement,
+                              .budget = parts.budget,
+                              .events = parts.events,
+                              .proxy = parts.proxy,
+                              .redactor = parts.redactor,
+                              .own = parts.own,
+                              .changed_paths = parts.changed_paths,
+                              .turn = [this] { return loop ? loop->turn() : 0; }});
+  if (!servers) return nullptr;
+  for (auto& line : servers->start(parts.stop)) notes.push_back(std::move(line));
+  for (auto& line : notes_on_server_tools(parts.inputs.task, servers->tools()))
+    notes.push_back(std::move(line));
+  if (auto note = script_rules_note(parts.inputs, *servers); !note.empty())
+    notes.push_back(std::move(note));
+  return servers.get();
+}
+
+/// What the model has set going, and the servers, that a command would run beside.
+RunningBeside Agent::State::running_beside() const {
+  RunningBeside beside;
+  beside.unguarded = parts.protected_paths != nullptr;
+  // What may not be written is as it was; a rule may let a command write all the same.
+  const bool may_write = sandbox() != SandboxMode::read_only;
+  if (may_write || parts.inputs.policy.escalation)
+    for (auto& one : sessions->open_ones())
+      beside.sessions.push_back(
+          {.name = "session " + std::to_string(one.id),
+           .command = {.argv = std::move(one.argv), .workdir = std::move(one.workdir)},
+           .may_write = may_write});
+  if (servers)
+    for (const auto& name : servers->writing()) beside.writers.push_back("the MCP server " + name);
+  return beside;
+}
+
+/// The instructions, where the servers' tools have become others.
+std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
+  if (!registry->renew(stop)) return {};
+  limit_to_stage();
+  brief();
+  return instructions(parts.inputs.task.model);
+}
+
+/// That a stage names a tool that the run does not have, as far as the loader could not know.
+void Agent::State::check_stage_tools() const {
+  const Task& task = parts.inputs.task;
+  const auto names = registry->names();
+  for (const TaskStage& one : task.stages)
+    for (const auto& tool : one.tools) {
+      const auto is = [&](const std::string& name) { return means_tool(tool, name); };
+      if (std::any_of(names.begin(), names.end(), is)) continue;
+      // Left out of the run with a note, where the provider has none.
+      if (tool == "web_search" && !task.tools.empty()) continue;
+      if (tool == "view_image" && !offers_view_image(task)) continue;
+      // Its server is not there, which is told already, or may list it yet.
+      if (is_mcp_tool(tool)) continue;
+      const std::string nearest = nearest_name(tool, names);
+      throw Error(one.place + ": error: the run does not have the tool '" + one_line(tool, 60) +
+                      "' of the stage '" + one.name + "'" +
+                      (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"),
+                  ExitCode::usage);
+    }
+}
+
+/// Who is asked where no rule matches.
+JudgeOptions Agent::State::judge_options() {
+  const RunInputs& inputs = parts.inputs;
+  JudgeOptions options;
+  options.run_id = inputs.run_id;
+  options.time_left = [&budget = parts.budget] { return budget.time_left(); };
+  if (!inputs.policy.approver) return options;
+  const Environment own = own_environment();
+  CommandPathPlaces places;
+  places.workspace = parts.confinement.workspace();
+  approver = std::make_unique<ProgramApprover>(
+      inputs.policy, own, find_command_path(own, places).folders, parts.redactor, parts.say);
+  options.approver = approver.get();
+  return options;
+}
+
+/// The mode in force: the policy's, or a stage's stricter one.
+SandboxMode Agent::State::sandbox() const {
+  return parts.confinement.engine().limits().read_only ? SandboxMode::read_only
+                                                       : parts.inputs.policy.sandbox;
+}
+
+/// Whether the message that ends this stage is the run's: no prompt follows it.
+bool Agent::State::asks_for_answer() const {
+  if (stage == nullptr) return true;
+  const auto& stages = parts.inputs.task.stages;
+  return std::none_of(stages.data() + (stage - stages.data()) + 1, stages.data() + stages.size(),
+                      [](const TaskStage& later) { return !later.verify; });
+}
+
+/// What the system prompt says, whichever model gets it.
+void Agent::State::brief() {
+  const Task& task = parts.inputs.task;
+  briefing = {};
+  briefing.tools = registry->specs();
+  for (const auto& command : task.verify.commands) briefing.verify.push_back(command.text);
+  if (parts.inputs.approval == Approval::deny_by_default)
+    briefing.policy_summary = policy_summary(parts.inputs.policy, parts.inputs.approval);
+  briefing.read_only = sandbox() == SandboxMode::read_only;
+  if (task.output.schema && asks_for_answer())
+    briefing.output_schema = write_json(*task.output.schema);
+  briefing.staged = !task.stages.empty();
+  briefing.verify_stage = std::any_of(task.stages.begin(), task.stages.end(),
+                                      [](const TaskStage& one) { return one.verify; });
+  briefing.instructions = task.instructions;
+  briefing.replace = task.instructions_replace;
+}
+
+std::string Agent::State::instructions(const TaskModel& model) const {
+  return parts.redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
+}
+
+/// @param next  nothing: what holds outside of stages
+void Agent::State::set_stage(const TaskStage* next) {
+  stage = next;
+  limit_to_stage();
+  brief();
+  StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
+  if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
+  if (stage != nullptr) {
+    settings.name = stage->name;
+    settings.max_turns = stage->max_turns;
+  }
+  loop->begin_stage(std::move(settings));
+}
+
+void Agent::State::limit_to_stage() {
+  StageLimits limits;
+  if (stage != nullptr)
+    limits = {
+        .stage = stage->name, .read_only = stage->sandbox == "read-only", .tools = stage->tools};
+  // What runs was confined as the stage before wanted it.
+  if (parts.confinement.engine().limits().read_only != limits.read_only ||
+      (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))
+    sessions->end_all("with the stage");
+  if (servers) servers->hold(limits.read_only);
+  // The same tool under the name that the model knows it by.
+  if (!limits.tools.empty())
+    for (const auto& name : registry->names())
+      if (enables_tool(stage->tools, name)) limits.tools.push_back(name);
+  parts.confinement.limit_to(std::move(limits));
+}
+
+void Agent::State::make_loop() {
+  ModelSettings settings;
+  apply_model(parts.inputs.task.model, settings);
+  settings.run_id = parts.inputs.run_id;
+  checks = std::make_unique<ResponseChecks>(parts.inputs.task.checks, [this] {
+    Confinement& confinement = parts.confinement;
+    const auto lookup = std::make_shared<PathLookup>(
+        confinement.view(), confinement.workspace(),
+        [&engine = confinement.engine()](const fs::path& path) { return engine.is_hidden(path); });
+    return [lookup](const std::string& path) { return lookup->may_exist(path); };
+  });
+  loop = std::make_unique<Loop>(
+      Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get(),
+                  servers ? [this](std::stop_token stop) { return renew_tools(stop); }
+                          : std::function<std::optional<std::string>(std::stop_token)>(),
+                  &parts.redactor},
+      std::move(settings),
+      ContextSettings{.models = parts.inputs.terms,
+                      .compact_at = parts.inputs.task.context.compact_at,
+                      .keep_last_turns = parts.inputs.task.context.keep_last_turns});
+  set_stage(nullptr);
+}
+
+/// Documents are read from the start state: what the agent writes never becomes instructions.
+void Agent::State::read_docs() {
+  const TaskWorkspace& task = parts.inputs.task.workspace;
+  const fs::path& workspace = parts.inputs.workspace;
+  fs::path root = parts.git.toplevel.empty() ? workspace : fs::path(parts.git.toplevel);
+  if (!is_below(workspace, root)) root = workspace;
+  Fd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw system_error(root.string(), ExitCode::usage);
+  const DiskFiles files(std::move(folder));
+  const Engine& engine = parts.confinement.engine();
+  docs = read_project_docs(files, workspace.lexically_relative(root), task.project_docs,
+                           task.project_docs_max_bytes, [&engine, &root](const fs::path& path) {
+                             const fs::path first = *path.begin();
+                             return first == ".git" || engine.is_hidden(root / path);
+                           });
+  notes.insert(notes.end(), docs.notes.begin(), docs.notes.end());
+}
+
+Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
+  state_->make_model();
+  state_->make_tools();
+  state_->make_loop();
+  // A recording is not asked for anything.
+  if (const auto note = not_strict_note(state_->parts.inputs.task);
+      !note.empty() && !replays(state_->parts.inputs))
+    state_->notes.push_back(note);
+  state_->read_docs();
+}
+
+Agent::~Agent() { state_->parts.confinement.look_beside_by({}); }
+
+Loop& Agent::loop() { return *state_->loop; }
+
+const std::vector<std::string>& Agent::notes() const { return state_->notes; }
+
+std::vector<Item> Agent::message(const std::string& text) {
+  const bool first = state_->loop->history().items().empty();
+  if (!first) return {Item{Message{Message::Role::user, state_->parts.redactor.text(text)}}};
+  return state_->opening(text,
+                         task_images(state_->parts.inputs.task.images, state_->parts.redactor));
+}
+
+int Agent::end_background() {
+  const int sessions = state_->sessions->end_all("when you ended your turn");
+  return sessions + (state_->servers ? state_->servers->rest() : 0);
+}
+
+bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }
+
+void Agent::enter_stage(const TaskStage& stage) { state_->set_stage(&stage); }
+
+void Agent::leave_stage() { state_->set_stage(nullptr); }
+
+StageRecord Agent::stage_record(const std::string& prompt) const {
+  StageRecord record{
+      .name = state_->stage->name, .prompt = prompt, .sandbox = name_of(state_->sandbox())};
+  for (const ToolSpec& tool : state_->briefing.tools) record.tools.push_back(tool.name);
+  return record;
+}
+
+std::vector<Item> Agent::State::opening(const std::string& prompt,
+                                        std::vector<Image> images) const {
+  const RunInputs& inputs = parts.inputs;
+  EnvironmentContext context;
+  Confinement& confinement = parts.confinement;
+  context.cwd = confinement.workspace();
+  context.approval_mode = name_of(inputs.approval);
+  context.sandbox_mode = name_of(inputs.policy.sandbox);
+  context.network_access = name_of(inputs.policy.network);
+  context.shell = "sh";
+  if (inputs.policy.sandbox != SandboxMode::read_only) {
+    context.writable_roots = {context.cwd, confinement.environment().at("TMPDIR")};
+    for (const auto& path : confinement.profile().writable) context.writable_roots.push_back(path);
+  }
+  context.date = utc_timestamp(parts.clock.now()).substr(0, 10);
+  return first_items(docs, context, prompt, parts.redactor, std::move(images));
+}
+
+bool nothing_may_be_written(const RunInputs& inputs) {
+  if (inputs.policy.sandbox == SandboxMode::read_only) return true;
+  const auto& stages = inputs.task.stages;
+  return !stages.empty() && std::all_of(stages.begin(), stages.end(), [](const TaskStage& stage) {
+    return stage.sandbox == "read-only";
+  });
+}
+
+}  // namespace sortie

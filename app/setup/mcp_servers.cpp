@@ -1,0 +1,174 @@
+#include "app/setup/mcp_servers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/inputs/mcp_uses.h"
+#include "app/setup/compose.h"
+#include "app/setup/server_program.h"
+#include "core/base/error.h"
+#include "core/net/poco_http.h"
+#include "core/provider/sign_in/credentials.h"
+#include "core/text/text.h"
+#include "policies/engine/engine.h"
+#include "tools/mcp/transport/http_transport.h"
+#include "tools/mcp/transport/stdio_transport.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// file: with the path's bytes as RFC 8089 and RFC 3986 §2.1 want them.
+std::string file_uri(const std::filesystem::path& path) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  static const std::string kept = "-._~/";
+  std::string uri = "file://";
+  for (const char c : path.string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= '0' && byte <= '9') || kept.find(c) != std::string::npos;
+    if (plain)
+      uri += c;
+    else
+      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return uri;
+}
+
+/// What any program needs to be run in the sandbox, and the way out that the policy leaves it; the
+/// rest is the task's word.
+Environment server_environment(const Environment& of_commands, const TaskMcpServer& server) {
+  Environment environment;
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+                           "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"})
+    if (const auto found = of_commands.find(name); found != of_commands.end())
+      environment.insert(*found);
+  for (const auto& [name, value] : server.environment) environment[name] = value;
+  return environment;
+}
+
+/// How a server's program is started: anew each time, since rules hold for what there is then.
+struct ServerStart {
+  Command command;
+  bool escalated = false;  ///< by a rule of the policy that lets this very command out
+};
+
+ServerStart server_start(const McpParts& parts, const TaskMcpServer& server) {
+  const Confinement& confinement = parts.confinement;
+  ServerStart start;
+  Command& command = start.command;
+  command.argv = server.command;
+  command.workdir = confinement.workspace();
+  command.environment = server_environment(confinement.environment(), server);
+  command.timeout = parts.budget.time_left();
+  command.read_only = nothing_may_be_written(parts.inputs);
+  command.private_set = "mcp " + server.name;
+  const auto granted = confinement.engine().find_escalation(
+      {.argv = command.argv, .workdir = command.workdir, .escalated = true});
+  if (!granted) return start;
+  start.escalated = true;
+  command.open_network = granted->network;
+  command.writes = granted->writes && !command.read_only;
+  if (command.open_network) remove_proxy(command.environment);
+  return start;
+}
+
+/// Why the program may not be started again, or "": it has to be what it was at the start of the
+/// run, as far as its words tell, with nothing there that could change it meanwhile.
+std::string why_not_again(const McpParts& parts, const ServerStart& first,
+                          const ServerStart& again) {
+  if (parts.inputs.approval == Approval::full_auto && !first.escalated) return "";
+  try {
+    Confinement& confinement = parts.confinement;
+    const std::string changed = changed_under(first.command.argv, confinement.workspace(),
+                                              parts.changed_paths(), confinement.view());
+    if (!changed.empty())
+      return one_line(changed) + " was changed in this run, and it might be what it runs now";
+  } catch (const Error& error) {
+    return std::string("it can't be told what has changed: ") + error.what();
+  }
+  const std::string writer = parts.confinement.engine().running_beside().writer();
+  if (!writer.empty()) return writer + " is running, which may change what it runs";
+  return first.escalated && !again.escalated ? "no rule gives it its sandbox any more" : "";
+}
+
+/// Each life but the first is decided on again. Servers that start side by side do so in threads.
+mcp::Server::Connect program_starter(const McpParts& parts, const TaskMcpServer& server) {
+  return [parts, &server, first = server_start(parts, server),
+          lives = 0]() mutable -> std::unique_ptr<mcp::Transport> {
+    Launcher& launcher = parts.confinement.launcher();
+    if (lives++ == 0) return std::make_unique<mcp::StdioTransport>(launcher, first.command);
+    const ServerStart again = server_start(parts, server);
+    if (const std::string why = why_not_again(parts, first, again); !why.empty())
+      throw mcp::TransportError("it is not started again: " + why);
+    return std::make_unique<mcp::StdioTransport>(launcher, again.command);
+  };
+}
+
+std::string text_of(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+mcp::Server::Connect connector(const McpParts& parts, const TaskMcpServer& server) {
+  if (!server.command.empty()) return program_starter(parts, server);
+  mcp::HttpServer place{.url = mcp::parse_server_url(server.url)};
+  if (!server.bearer_token_env.empty())
+    place.bearer_token = text_of(parts.own, server.bearer_token_env);
+  const bool lacks_token = !server.bearer_token_env.empty() && place.bearer_token.empty();
+  const TrustedCertificates certificates{text_of(parts.own, "SSL_CERT_FILE"),
+                                         text_of(parts.own, "SSL_CERT_DIR")};
+  return [place = std::move(place), certificates, proxy = parts.proxy, lacks_token,
+          variable = server.bearer_token_env]() -> std::unique_ptr<mcp::Transport> {
+    if (lacks_token) throw mcp::TransportError(variable + ", which holds its token, is not set");
+    return std::make_unique<mcp::HttpTransport>(
+        place, [certificates, proxy] { return std::make_unique<PocoHttp>(certificates, proxy); });
+  };
+}
+
+mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& server) {
+  const std::filesystem::path& workspace = parts.confinement.workspace();
+  const bool is_program = !server.command.empty();
+  return {.name = server.name,
+          .startup_timeout = server.startup_timeout,
+          .tool_timeout = server.tool_timeout,
+          .tools = server.tools,
+          .pin = server.pin,
+          .required = server.required,
+          .may_write = is_program && !nothing_may_be_written(parts.inputs),
+          .ahead = is_program && server_start(parts, server).escalated,
+          .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()},
+          .secrets = &parts.redactor};
+}
+
+}  // namespace
+
+std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts) {
+  std::vector<std::unique_ptr<mcp::Server>> servers;
+  for (const TaskMcpServer& server : parts.inputs.task.mcp)
+    servers.push_back(std::make_unique<mcp::Server>(
+        settings_of(parts, server), connector(parts, server),
+        [&budget = parts.budget] { return budget.time_left(); },
+        std::make_unique<mcp::ServerLog>(server.name, parts.events, parts.turn)));
+  if (servers.empty()) return nullptr;
+  return std::make_unique<mcp::Servers>(std::move(servers));
+}
+
+std::string script_rules_note(const RunInputs& inputs, const mcp::Servers& servers) {
+  const Policy& policy = inputs.policy;
+  const auto writing = servers.writing();
+  if (writing.empty()) return "";
+  const bool strict = inputs.approval != Approval::full_auto;
+  const auto rule =
+      std::find_if(policy.commands.begin(), policy.commands.end(), [&](const CommandRule& one) {
+        return !one.script.empty() && (strict || (policy.escalation && one.escalate));
+      });
+  if (rule == policy.commands.end()) return "";
+  return rule->place.file + ":" + std::to_string(rule->place.line) +
+         ": programs of the workspace " + (strict ? "are denied" : "get nothing by this rule") +
+         " while the MCP server " + writing.front() +
+         " is running, which may write to the workspace";
+}
+
+}  // namespace sortie

@@ -1,0 +1,200 @@
+#include "app/setup/models.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <stop_token>
+
+#include "app/inputs/tool_choice.h"
+#include "core/base/error.h"
+#include "core/catalog/model_family.h"
+#include "core/net/poco_http.h"
+#include "core/provider/fallback_model.h"
+#include "core/provider/replay_model.h"
+#include "core/provider/sign_in/credentials.h"
+#include "core/provider/wires.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr int kRetriesOfRun = 20;
+
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string name_of(const TaskModel& task) { return task.provider + " " + task.name; }
+
+enum class Paid { by_key, by_sign_in };
+
+std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task, Paid paid,
+                              std::size_t source) {
+  auto wire = make_wire(name, {.legacy_functions = task.legacy_functions,
+                               .chatgpt = paid == Paid::by_sign_in,
+                               .source = static_cast<int>(source)});
+  if (!wire) throw Error("there is no wire format '" + one_line(name, 80) + "'", ExitCode::usage);
+  return wire;
+}
+
+/// The values of the variables that keys may be in: each is read once, though models may share it.
+std::map<std::string, std::optional<std::string>> take_variables(const RunInputs& inputs) {
+  std::vector<std::string> names = key_variables(inputs);
+  // Of a replay no key is needed, so none is kept either.
+  if (!inputs.task.model.api_key_env.empty()) names.push_back(inputs.task.model.api_key_env);
+  for (const TaskModel& task : inputs.task.model.fallback)
+    if (!task.api_key_env.empty()) names.push_back(task.api_key_env);
+  for (const ProviderInfo& provider : providers())
+    if (!provider.key_variable.empty()) names.emplace_back(provider.key_variable);
+  std::map<std::string, std::optional<std::string>> values;
+  for (const std::string& name : names)
+    if (values.count(name) == 0) values[name] = take_environment_key(name);
+  return values;
+}
+
+/// A model that nobody can ask: the next one takes over, as after any failure for good.
+class WithoutKey : public Model {
+ public:
+  explicit WithoutKey(std::string why) : why_(std::move(why)) {}
+  Response ask(const Request&, StreamSink&, std::chrono::steady_clock::time_point,
+               std::stop_token) override {
+    throw ModelError(why_, ExitCode::auth, "auth");
+  }
+
+ private:
+  std::string why_;
+};
+
+/// Whether no key can be had where one is needed.
+bool lacks_key(const KeySources& sources, const ModelChoice& choice) {
+  return !sources.taken && !sources.descriptor && sources.file.empty() &&
+         !is_loopback_host(choice.endpoint.base.host);
+}
+
+}  // namespace
+
+ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
+  auto variables = take_variables(inputs);
+  ModelKeys taken;
+  const auto choices = model_choices(inputs, options);
+  for (const ModelChoice& choice : choices) {
+    const bool first = taken.keys.empty();
+    ModelKeys::Key key{.variable = choice.key_variable};
+    KeySources sources{.variable = key.variable, .taken = variables[key.variable]};
+    if (first) {
+      sources.file = options.api_key_file;
+      sources.descriptor = options.api_key_fd;
+    } else if (key.variable == taken.keys.front().variable) {
+      sources.taken = taken.keys.front().value;  // which may be from a file or descriptor
+    }
+    if (first && inputs.auth_file && !signs_in(inputs))
+      sources.taken = take_key_of_auth_file(options);
+    if (key.variable.empty() || (first && signs_in(inputs))) {
+      // a provider that never gets one, or that gets the tokens of a sign-in
+    } else if (lacks_key(sources, choice)) {
+      key.missing = "the variable " + key.variable + " has no key";
+    } else {
+      key.value = find_api_key(sources, choice.endpoint, inputs.policy.credentials);
+    }
+    taken.keys.push_back(std::move(key));
+  }
+  const bool usable =
+      taken.keys.empty() || std::any_of(taken.keys.begin(), taken.keys.end(),
+                                        [](const auto& key) { return key.missing.empty(); });
+  if (!usable)  // which says what can be done about it
+    find_api_key({.variable = taken.keys.front().variable}, choices.front().endpoint,
+                 inputs.policy.credentials);
+  return taken;
+}
+
+void apply_model(const TaskModel& model, ModelSettings& settings) {
+  settings.model = model.name;
+  settings.effort = model.effort;
+  settings.max_output_tokens = model.max_output_tokens;
+  if (settings.paid_output_tokens > 0)
+    settings.max_output_tokens = std::min(settings.max_output_tokens, settings.paid_output_tokens);
+  settings.temperature = model.temperature;
+  settings.pin = settings.pin || model.pin;  // the first one's word for all
+  settings.free_text_tools = takes_free_text_tools(model.provider, model.name);
+}
+
+RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
+  const TaskModel& own = parts.inputs.task.model;
+  if (replays(parts.inputs)) {
+    model_ = std::make_unique<ReplayModel>(parts.inputs.recorded,
+                                           WireOptions{.legacy_functions = own.legacy_functions});
+    return;
+  }
+  if (!parts.options.record.empty())
+    recording_ = std::make_unique<Recording>(parts.options.record,
+                                             [&redactor = parts.redactor](std::string_view text) {
+                                               return redactor.text(std::string(text));
+                                             });
+  std::vector<FallbackModel::Candidate> candidates;
+  const auto choices = model_choices(parts.inputs, parts.options);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const TaskModel& task = *choices[i].model;
+    const ModelKeys::Key& key = parts.keys.keys.at(i);
+    if (!key.missing.empty() && i > 0) {
+      notes_.push_back("model.fallback: " + name_of(task) + " is left out: " + key.missing);
+      continue;
+    }
+    FallbackModel::Candidate candidate{.name = name_of(task),
+                                       .model = key.missing.empty()
+                                                    ? reach(parts, choices[i], key, i)
+                                                    : std::make_unique<WithoutKey>(key.missing),
+                                       .source = static_cast<int>(i)};
+    candidate.takes_images = takes_images(task.provider, task.name) != TakesImages::no;
+    if (i > 0)
+      candidate.settings = [task,
+                            instructions = parts.instructions](const ModelSettings& of_first) {
+        ModelSettings settings = of_first;
+        apply_model(task, settings);
+        settings.instructions = instructions(task);
+        std::erase_if(settings.tools, [&task](const ToolSpec& tool) {
+          if (tool.form == ToolCall::Form::web_search) return !offers_web_search(task);
+          return tool.name == "view_image" &&
+                 takes_images(task.provider, task.name) == TakesImages::no;
+        });
+        return settings;
+      };
+    candidates.push_back(std::move(candidate));
+  }
+  model_ = std::make_unique<FallbackModel>(std::move(candidates));
+}
+
+RunModels::~RunModels() = default;
+
+std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& choice,
+                                        const ModelKeys::Key& key, std::size_t source) {
+  const TaskModel& task = *choice.model;
+  HttpModelOptions options;
+  options.headers =
+      request_headers(*choice.provider, key.value.value_or(""), parts.inputs.run_id, task.headers);
+  options.endpoint = choice.endpoint;
+  options.limits.connect = task.connect_timeout;
+  options.limits.first_byte = task.first_event_timeout;
+  options.limits.idle = task.idle_timeout;
+  options.limits.total = task.total_timeout;
+  options.retries = task.retries;
+  options.retries_left = &retries_left_;
+  options.recording = recording_.get();
+  const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
+  wires_.push_back(
+      wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
+  options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
+  https_.push_back(std::make_unique<PocoHttp>(
+      TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")},
+      parts.proxy));
+  if (by_sign_in) {
+    sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,
+                                        parts.sign_in->file);
+    options.credential = sign_in_.get();
+  }
+  return std::make_unique<HttpModel>(*wires_.back(), *https_.back(), parts.clock,
+                                     std::move(options));
+}
+
+}  // namespace sortie

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/inputs/auth_file_choice.h"
+#include "app/inputs/inputs.h"
+#include "app/inputs/options.h"
+#include "app/inputs/provider_choice.h"
+#include "core/base/clock.h"
+#include "core/model/model.h"
+#include "core/model/wire.h"
+#include "core/net/proxy.h"
+#include "core/provider/cassette.h"
+#include "core/provider/http_model.h"
+#include "core/secrets/redact.h"
+
+namespace sortie {
+
+/// The key of each of the run's models: the task's own, then those of `fallback`.
+struct ModelKeys {
+  struct Key {
+    std::string variable{};              ///< the environment variable it may be in
+    std::optional<std::string> value{};  ///< nothing where none is needed
+    std::string missing{};               ///< why the model can't be used; "" where it can
+  };
+  std::vector<Key> keys{};
+};
+
+/// Reads the keys of model_choices() and erases their variables, and those of all providers there
+/// are. File and descriptor are the first model's. A model without its key is passed over for the
+/// next; where that is all of them, the run ends. None for replay.
+/// @throws Error  usage: a key may not go to its model's host; auth
+ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
+
+/// Puts what the task says of one of its models into a request's settings.
+void apply_model(const TaskModel& model, ModelSettings& settings);
+
+/// The models of a run, each reached in its own wire format at its own address, one after another.
+class RunModels {
+ public:
+  struct Parts {
+    const RunInputs& inputs;
+    const RunOptions& options;
+    const ModelKeys& keys;
+    const ProxySettings& proxy;
+    const Redactor& redactor;
+    Clock& clock;
+    const std::optional<RunSignIn>& sign_in;  ///< of the first model
+    /// The system prompt for a model, as it is at the time of a request.
+    std::function<std::string(const TaskModel&)> instructions;
+  };
+  explicit RunModels(const Parts& parts);
+  ~RunModels();
+
+  Model& model() noexcept { return *model_; }
+  /// For the operator: fallbacks that are left out.
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+
+ private:
+  std::unique_ptr<Model> reach(const Parts& parts, const ModelChoice& choice,
+                               const ModelKeys::Key& key, std::size_t source);
+
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::unique_ptr<Http>> https_;
+  std::unique_ptr<SignIn> sign_in_;
+  std::unique_ptr<Recording> recording_;
+  int retries_left_;
+  std::unique_ptr<Model> model_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace sortie

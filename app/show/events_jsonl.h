@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/agent/events.h"
+#include "core/catalog/item.h"
+#include "core/secrets/redact.h"
+#include "core/text/output_buffer.h"
+
+namespace sortie {
+
+/// Shows a run as the event stream of `codex exec --json` (docs/events.md): one JSON object a line,
+/// redacted for people.
+///
+/// A run is one turn of that stream: what its prompt sets off, with all stages and rounds of
+/// verification. So `turn.completed` says that the run has succeeded, and nothing less.
+///
+/// Items complete in the order in which they started, also where calls run side by side; whatever
+/// happens, an item that was started is completed before the turn ends.
+class EventsJsonl : public EventSink {
+ public:
+  struct Options {
+    std::string thread_id;
+    int retries = 0;  ///< that a request has at most, for "Reconnecting... 1/5"
+  };
+  /// @param write  takes each line, with its newline
+  EventsJsonl(Options options, const Redactor& redactor,
+              std::function<void(std::string line)> write);
+
+  void on(const RunEvent& event) override;
+
+  /// The stream's end, also of a run that came to none of its events: what is open is completed,
+  /// the turn ends, `run.completed` is the last line.
+  /// @param end  made by run_completed_event(); its data become members of the line
+  void end(const RunEvent& end);
+
+ private:
+  /// An item that was started and is not completed.
+  struct Open {
+    std::string id;       ///< "item_3"
+    std::string call_id;  ///< "" for what is no call of the model
+    Json item;
+    bool done = false;  ///< waits for items that started before it
+  };
+  using OpenItems = std::list<Open>;
+  /// A command that goes on after its call, with what it has printed so far.
+  struct Session {
+    Open open;
+    HeadTail output;
+  };
+
+  void begin();
+  void on_run_started(const Json& data);
+  void on_response(const Json& data);
+  void on_retry(const Json& data);
+  void on_call(const Json& data);
+  void on_output(const Json& record);
+  void on_quiet_output(const Json& call, const Json& data);
+  void update_session(Session& session, const std::string& printed);
+  bool on_session_output(std::int64_t id, const Json& data);
+  Json shown(const Json& data) const;
+  void on_plan(const Json& data);
+  void on_verification_started(const Json& data);
+  void on_verification_completed(const Json& data);
+  void warn(const std::string& message);
+
+  OpenItems::iterator start(Json item, std::string call_id = {});
+  void show_at_once(Json item, bool started);
+  void show_completed();
+  void complete_all();
+  void item_line(const char* type, const std::string& id, const Json& item);
+  void line(const Json& event);
+  std::string new_id();
+
+  Options options_;
+  const Redactor& redactor_;
+  std::function<void(std::string)> write_;
+  bool begun_ = false;
+  std::uint64_t next_id_ = 0;
+  Usage usage_;
+  std::map<std::string, Json> actions_;  ///< by call id, of calls that were not told yet
+  std::map<std::string, Json> quiet_;    ///< calls that are shown only if they fail
+  OpenItems open_;                       ///< in the order in which they started
+  std::map<std::int64_t, Session> sessions_;
+  std::filesystem::path workspace_;  ///< as the tools see it
+  std::optional<Open> plan_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "app/inputs/options.h"
+#include "app/show/call_lines.h"
+#include "app/show/error_stream.h"
+#include "core/agent/events.h"
+#include "core/catalog/cost.h"
+#include "core/secrets/redact.h"
+
+namespace sortie {
+
+/// Tells people on stderr how a run goes: a line a tool call (what, decision, exit, time), retries,
+/// verification. On a terminal a live status line stands below it; elsewhere a heartbeat comes at
+/// least each 30 s, so that a CI job is seen to be alive.
+class Progress : public EventSink {
+ public:
+  /// @param redactor  for what say() is given; events come redacted for people
+  /// @param errors    where the lines go; outlives this, as the redactor does
+  Progress(const OutputStyle& style, const Redactor& redactor, ErrorStream& errors);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() override;
+
+  void on(const RunEvent& event) override;
+  /// A line of the program's own, outside any event.
+  void say(const std::string& text);
+  /// A risk that was taken on purpose: told also where quiet was asked for.
+  void warn(const std::string& text);
+  /// No status line and no heartbeat from here on.
+  void finish();
+
+ private:
+  void show_retry(const RunEvent& event);
+  void show_output(const RunEvent& event);
+  void show_server(const RunEvent& event);
+  void show_refused_image(const RunEvent& event);
+  void show_connection(const RunEvent& event);
+  void tick();
+  void print(const std::string& line);
+  void draw_status();
+  void clear_status();
+  std::string elapsed() const;
+  /// One line of text that came from elsewhere, redacted for people.
+  std::string shown(std::string_view text) const;
+
+  OutputStyle style_;
+  const Redactor& redactor_;
+  ErrorStream& errors_;
+  bool terminal_;
+  bool colors_;
+  std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point last_line_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  bool status_shown_ = false;
+  int turn_ = 0;
+  std::int64_t tokens_ = 0;
+  Cost cost_;
+  bool cost_known_ = true;  ///< of all responses so far
+  std::string now_ = "starting";
+  CallLines calls_;
+  std::set<std::string> servers_;  ///< of tools, that were there
+  std::thread ticker_;
+};
+
+}  // namespace sortie

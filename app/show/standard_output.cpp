@@ -1,0 +1,31 @@
+#include "app/show/standard_output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/patient_io.h"
+#include "core/text/ci_commands.h"
+
+namespace sortie {
+
+void print_out(std::string_view text) {
+  print_bytes(without_ci_commands(std::string(text), ci_systems()));
+}
+
+void print_document(std::string_view text) {
+  print_bytes(CiCommandFilter::json(text, ci_systems()));
+}
+
+void print_bytes(std::string_view bytes, const std::stop_token& stop) {
+  const int number = write_within(STDOUT_FILENO, bytes, {}, stop);
+  if (number == 0 || number == EPIPE) return;
+  throw Error("stdout: " + write_problem(number), ExitCode::environment);
+}
+
+void print_error(std::string_view text) {
+  write_within(STDERR_FILENO, without_ci_commands(std::string(text), ci_systems()));
+}
+
+}  // namespace sortie

@@ -1,0 +1,89 @@
+#include "core/agent/checks/response_checks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <variant>
+
+#include "core/agent/checks/dangerous_words.h"
+#include "core/agent/checks/named_paths.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t kMostShown = 10;
+constexpr std::size_t kLookedAt = 32u << 10;  ///< bytes at a text's beginning, and at its end
+
+/// A text's two ends; all of it where they meet.
+std::string ends_of(std::string_view text) {
+  if (text.size() <= 2 * kLookedAt) return std::string(text);
+  return std::string(utf8_prefix(text, kLookedAt)) + "\n" +
+         std::string(utf8_suffix(text, kLookedAt));
+}
+
+std::string text_of(const Response& response) {
+  std::string text;
+  for (const Item& item : response.items)
+    if (const auto* message = std::get_if<Message>(&item.content);
+        message && message->role == Message::Role::assistant)
+      text.append(ends_of(message->text)).push_back('\n');
+  return ends_of(text);
+}
+
+/// Whether a call of the response has the path's last part in its arguments: it may make it, or
+/// look for it.
+bool is_in_calls(const std::string& path, const Response& response) {
+  const std::string name = std::filesystem::path(path).lexically_normal().filename();
+  return std::any_of(response.items.begin(), response.items.end(), [&](const Item& item) {
+    const auto* call = std::get_if<ToolCall>(&item.content);
+    return call && call->arguments.find(name.empty() ? path : name) != std::string::npos;
+  });
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+}  // namespace
+
+std::vector<CheckHit> ResponseChecks::look_at(const Response& response) const {
+  std::vector<CheckHit> hits;
+  const std::string text = text_of(response);
+  if (checks_.missing_paths != "off") {
+    if (const auto missing = missing_paths(text, response); !missing.empty())
+      hits.push_back({"missing_paths", joined(missing),
+                      "Your message names what is not in the workspace: " + joined(missing) +
+                          ". Look for the right path before you go on.",
+                      checks_.missing_paths == "correct"});
+  }
+  if (checks_.dangerous_words != "off") {
+    CheckHit hit{.check = "dangerous_words",
+                 .message = "Your message announces what must not be done here:\n",
+                 .correct = checks_.dangerous_words == "correct"};
+    for (const auto& [name, words, reason] : find_dangerous_words(text)) {
+      hit.saw += (hit.saw.empty() ? "" : "; ") + name + ": " + words;
+      hit.message += "- \"" + words + "\": " + reason + "\n";
+    }
+    hit.message += "Take another way, or end with a message that says what can't be done and why.";
+    if (!hit.saw.empty()) hits.push_back(std::move(hit));
+  }
+  return hits;
+}
+
+std::vector<std::string> ResponseChecks::missing_paths(const std::string& text,
+                                                       const Response& response) const {
+  std::vector<std::string> missing;
+  const auto named = named_paths(text);
+  if (named.empty()) return missing;
+  const MayExist may_exist = look_around_();
+  for (const auto& [path, needs_first_folder] : named) {
+    if (missing.size() == kMostShown) break;
+    if (needs_first_folder && !may_exist(path.substr(0, path.find('/', 1)))) continue;
+    if (!may_exist(path) && !is_in_calls(path, response)) missing.push_back(path);
+  }
+  return missing;
+}
+
+}  // namespace sortie

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "core/base/model_price.h"
+#include "core/catalog/item.h"
+
+namespace sortie {
+
+/// An amount of money in millionths of a millionth of a USD, so that every published price times
+/// any count of tokens is a whole number and a run's sum has no drift. It never overflows: past
+/// nine million USD it stays at the most.
+class Cost {
+ public:
+  constexpr Cost() = default;
+  static Cost usd(double amount) noexcept;
+  static Cost micros(std::int64_t amount) noexcept;  ///< millionths of a USD
+
+  Cost& operator+=(Cost other) noexcept;
+  friend Cost operator+(Cost a, Cost b) noexcept { return a += b; }
+  /// Never negative.
+  friend Cost operator-(Cost a, Cost b) noexcept {
+    return Cost(a.units_ > b.units_ ? a.units_ - b.units_ : 0);
+  }
+  auto operator<=>(const Cost&) const = default;
+
+  /// In USD, as a JSON number writes it: exact.
+  std::string exact() const;
+  /// Millionths of a USD, rounded up.
+  std::int64_t to_micros() const noexcept;
+  /// "4.97", "0.0123": at least two decimals, more where it is less than a USD; rounded up.
+  std::string text() const;
+
+ private:
+  friend Cost tokens_at(std::int64_t tokens, double usd_per_million) noexcept;
+  explicit constexpr Cost(std::int64_t units) : units_(units) {}
+
+  std::int64_t units_ = 0;
+};
+
+Cost tokens_at(std::int64_t tokens, double usd_per_million) noexcept;
+
+/// What a response did cost: uncached, cached and newly cached input each at its price, and output
+/// with its reasoning.
+Cost cost_of(const Usage& usage, const ModelPrice& price) noexcept;
+
+/// What a request can cost at most: nothing of it cached, all of the output used.
+Cost most_for(std::int64_t input_tokens, std::int64_t max_output_tokens,
+              const ModelPrice& price) noexcept;
+
+}  // namespace sortie

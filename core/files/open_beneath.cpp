@@ -1,0 +1,69 @@
+#include "core/files/open_beneath.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/files/file_errors.h"
+#include "core/files/file_name.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kMostRaceRetries = 64;  // openat2(2): EAGAIN when something was renamed meanwhile
+constexpr std::size_t kPiece = 256u << 10;
+
+using disk::fail;
+using disk::fail_errno;
+using disk::is_missing;
+
+void check_regular(const Fd& file, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_errno(path, errno);
+  if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
+  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file (a pipe, socket or device)");
+}
+
+}  // namespace
+
+Fd open_beneath(int root, const std::string& name, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int attempt = 0;; ++attempt) {
+    const long number = ::syscall(SYS_openat2, root, name.c_str(), &how, sizeof how);
+    if (number >= 0) return Fd(static_cast<int>(number));
+    const bool again = errno == EINTR || (errno == EAGAIN && attempt < kMostRaceRetries);
+    if (!again) return {};
+  }
+}
+
+FileStream stream_below(int root) {
+  return [root](const fs::path& path, const std::function<bool(std::string_view)>& take) {
+    // Looked at before it is opened: opening a device or a pipe can have effects of its own.
+    const Fd looked = open_beneath(root, path.string(), O_PATH);
+    if (!looked && is_missing(errno)) return false;
+    if (!looked) fail_errno(path, errno);
+    check_regular(looked, path);
+    const Fd file = open_beneath(root, path.string(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (!file && is_missing(errno)) return false;
+    if (!file) fail_errno(path, errno);
+    check_regular(file, path);
+    std::vector<char> piece(kPiece);
+    for (;;) {
+      const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail_errno(path, errno);
+      if (count == 0 || !take({piece.data(), static_cast<std::size_t>(count)})) return true;
+    }
+  };
+}
+
+}  // namespace sortie

@@ -1,0 +1,134 @@
+#include "core/git/config/git_config_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/files/file_name.h"
+#include "core/files/path_below.h"
+#include "core/git/config/rule_files.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+constexpr int kDeepestInclude = 10;  // as git's own limit
+constexpr std::size_t kMostFiles = 200;
+constexpr std::size_t kMostOfConfig = 4 << 20;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw Error("git configuration " + path_text(path) + ": " + why, ExitCode::environment);
+}
+
+/// The file's bytes; nothing where there is none. A pipe is refused, not waited for.
+std::optional<std::string> read_regular(const fs::path& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    refuse(path, "it can't be read");
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    refuse(path, "is no regular file");
+  std::string bytes;
+  char part[16384];
+  for (ssize_t count = 0; (count = ::read(file.get(), part, sizeof part)) > 0;) {
+    bytes.append(part, static_cast<std::size_t>(count));
+    if (bytes.size() > kMostOfConfig) refuse(path, "it is too large");
+  }
+  return bytes;
+}
+
+bool is_include(const std::string& key) {
+  return key == "include.path" || (key.starts_with("includeif.") && key.ends_with(".path"));
+}
+
+class Walk {
+ public:
+  Walk(GitConfigFiles& found, const fs::path& toplevel) : found_(found), toplevel_(toplevel) {}
+
+  void file(const fs::path& path, int depth) {
+    const auto text = read_regular(path);
+    if (!text) return;
+    if (depth > kDeepestInclude || found_.files.size() > kMostFiles)
+      refuse(path, "too many includes");
+    if (!seen_.insert(path).second) return;
+    const auto settings = parse_git_config(*text);
+    if (!settings) refuse(path, "git can't read it");
+    found_.files.push_back(path);
+    found_.settings.insert(found_.settings.end(), settings->begin(), settings->end());
+    for (const GitSetting& setting : *settings)
+      if (is_include(setting.key) && !setting.value.empty()) include(path, setting.value, depth);
+  }
+
+ private:
+  void include(const fs::path& from, const std::string& value, int depth) {
+    // Of HOME: git as a command has one where nothing is.
+    if (value == "~" || value.starts_with("~/")) return;
+    if (value.front() == '~' || value.starts_with("%(prefix)"))
+      refuse(from, "it includes " + value + ", which is not followed here");
+    const fs::path path = from.parent_path() / value;
+    // Not by words: a link on the way would make ".." mean another folder.
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    const fs::path named = path.lexically_normal();
+    if (error) refuse(path, error.message());
+    if (real != named && (is_below(real, toplevel_) || is_below(named, toplevel_)))
+      refuse(path, "it is reached through a link of the workspace");
+    found_.included.push_back(named);
+    file(real, depth + 1);
+  }
+
+  GitConfigFiles& found_;
+  const fs::path& toplevel_;
+  std::set<fs::path> seen_;
+};
+
+/// Other files that git and libgit2 open by name.
+void check_plain_files(const GitPlace& place) {
+  for (const fs::path& folder : {place.git_dir, place.common_dir}) {
+    for (const char* name : {"HEAD", "index", "packed-refs", "shallow", "info/exclude",
+                             "info/attributes", "info/grafts", "objects/info/alternates"}) {
+      std::error_code error;
+      const fs::file_status status = fs::status(folder / name, error);
+      if (fs::exists(status) && !fs::is_regular_file(status))
+        refuse(folder / name, "is no regular file");
+    }
+  }
+}
+
+/// Files that the configuration names and libgit2 opens with the first question for a rule.
+/// Relative names are of the working tree. "~/" is of HOME, which libgit2 has none of here.
+void check_named_files(const GitConfigFiles& config, const fs::path& toplevel) {
+  for (const GitSetting& setting : config.settings) {
+    if (setting.key != "core.excludesfile" && setting.key != "core.attributesfile") continue;
+    if (setting.value.empty() || setting.value.starts_with("~/")) continue;
+    if (const fs::path file = toplevel / setting.value; may_be_waited_for(file))
+      throw Error("git configuration " + path_text(toplevel / ".git") + ": " + setting.key +
+                      " names " + path_text(file) + ", which is no regular file",
+                  ExitCode::environment);
+  }
+}
+
+}  // namespace
+
+GitConfigFiles read_git_config(const GitPlace& place) {
+  GitConfigFiles found;
+  if (place.git_dir.empty()) return found;
+  check_plain_files(place);
+  Walk walk(found, place.toplevel);
+  walk.file(place.common_dir / "config", 0);
+  walk.file(place.git_dir / "config.worktree", 0);
+  check_named_files(found, place.toplevel);
+  return found;
+}
+
+}  // namespace sortie

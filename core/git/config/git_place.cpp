@@ -1,0 +1,373 @@
+#include "core/git/config/git_place.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/files/path_below.h"
+#include "core/git/config/git_config_text.h"
+#include "core/git/config/rule_files.h"
+#include "core/text/text.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+constexpr std::uint64_t kMostOfSmallFile = 1u << 20;
+constexpr int kDeepestAlternate = 5;  // as git's own limit
+constexpr std::size_t kMostRepositoryEntries = 2'000'000;
+
+std::vector<fs::path>& folders_let() {
+  static std::vector<fs::path> folders;
+  return folders;
+}
+
+std::vector<fs::path>& lenders_let() {
+  static std::vector<fs::path> folders;
+  return folders;
+}
+
+/// What GitPlacesOnce keeps.
+struct KnownPlaces {
+  int holders = 0;
+  std::map<fs::path, GitPlace> by_folder{};
+};
+
+KnownPlaces& known_places() {
+  static KnownPlaces places;
+  return places;
+}
+
+/// Why a repository is not used; never leaves this file.
+struct Refusal {
+  std::string why;
+};
+
+/// The text of a small regular file, without its line end; nothing where there is no such file.
+std::optional<std::string> small_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  try {
+    std::string text = read_file(path, kMostOfSmallFile);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Links resolved; "" where it is not there.
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  return error ? fs::path() : real;
+}
+
+/// The same where nothing need be at its end.
+fs::path real_name(const fs::path& path) {
+  const fs::path clean = path.has_filename() ? path : path.parent_path();
+  const fs::path folder = real_path(clean.parent_path());
+  return folder.empty() ? fs::path() : folder / clean.filename();
+}
+
+/// The places that a repository may be read from.
+class Region {
+ public:
+  explicit Region(const fs::path& toplevel) : folders_(folders_let()) { add(toplevel); }
+  void add(const fs::path& folder) { folders_.push_back(folder); }
+  /// The same, and what objects may be borrowed from.
+  Region with_lenders() const {
+    Region wider = *this;
+    for (const fs::path& folder : lenders_let()) wider.add(folder);
+    return wider;
+  }
+  bool holds(const fs::path& real) const {
+    return std::any_of(folders_.begin(), folders_.end(),
+                       [&](const fs::path& folder) { return is_below(real, folder); });
+  }
+  void require(const fs::path& real, const std::string& named) const {
+    if (holds(real)) return;
+    throw Refusal{named + " leads to " + path_text(real) +
+                  ", which lies neither in the working tree nor in its repository; paths.read of "
+                  "the policy may name that folder"};
+  }
+
+ private:
+  std::vector<fs::path> folders_;
+};
+
+/// A linked worktree's own folder, which lies in the main one's and says where it is checked out.
+bool points_back(const fs::path& git_dir, const fs::path& toplevel) {
+  if (git_dir.parent_path().filename() != "worktrees") return false;
+  const auto text = small_text(git_dir / "gitdir");
+  return text && !text->empty() && real_name(git_dir / *text) == toplevel / ".git";
+}
+
+/// Of a submodule: its configuration names the working tree.
+bool names_working_tree(const fs::path& git_dir, const fs::path& toplevel) {
+  std::string named;
+  for (const char* name : {"config", "config.worktree"}) {
+    const auto settings = parse_git_config(small_text(git_dir / name).value_or(""));
+    if (!settings) return false;
+    for (const GitSetting& setting : *settings)
+      if (setting.key == "core.worktree") named = setting.value;
+  }
+  return !named.empty() && real_path(git_dir / named) == toplevel;
+}
+
+/// Where `.git` leads, links resolved.
+fs::path lead_of(const fs::path& dot_git) {
+  std::error_code error;
+  if (fs::is_directory(dot_git, error)) return real_path(dot_git);
+  constexpr std::string_view kPrefix = "gitdir: ";
+  const auto text = small_text(dot_git);
+  if (!text || !text->starts_with(kPrefix))
+    throw Refusal{path_text(dot_git) + " is neither a repository nor names one"};
+  const fs::path named = dot_git.parent_path() / text->substr(kPrefix.size());
+  fs::path real = real_path(named);
+  std::error_code unknown;
+  if (real.empty() || !fs::is_directory(real, unknown))
+    throw Refusal{path_text(dot_git) + " names " + path_text(named) + ", where no repository is"};
+  return real;
+}
+
+fs::path common_of(const fs::path& git_dir) {
+  const auto text = small_text(git_dir / "commondir");
+  if (!text) return git_dir;
+  fs::path real = real_path(git_dir / *text);
+  if (real.empty())
+    throw Refusal{path_text(git_dir / "commondir") + " names a folder that is not there"};
+  return real;
+}
+
+/// Sets both folders, each of them proved to be this working tree's.
+void find_folders(GitPlace& place, Region& region) {
+  const fs::path dot_git = place.toplevel / ".git";
+  const fs::path git_dir = lead_of(dot_git);
+  const fs::path common = common_of(git_dir);
+  // What lies in the working tree proves nothing: whoever wrote the one wrote the other.
+  if (!region.holds(git_dir)) {
+    const bool is_linked = points_back(git_dir, place.toplevel);
+    if (!is_linked && !names_working_tree(git_dir, place.toplevel))
+      throw Refusal{path_text(dot_git) + " leads to " + path_text(git_dir) +
+                    ", which does not point back at it: `git worktree repair` mends a worktree "
+                    "that was moved, and paths.read of the policy may name that folder"};
+    region.add(is_linked ? git_dir.parent_path().parent_path() : git_dir);
+  }
+  region.require(common, path_text(git_dir / "commondir"));
+  place.git_dir = git_dir;
+  place.common_dir = common;
+}
+
+/// What git and libgit2 don't read as the repository's own, or what is looked at when it is opened
+/// by itself: it may be a link, or hold links, to anywhere.
+bool is_no_part(const std::string& name) {
+  for (const char* other : {"hooks", "lfs", "annex", "logs", "rr-cache", "modules", "worktrees"})
+    if (name == other) return true;
+  return false;
+}
+
+/// A walk over a repository, or over an object folder, before anything in it is opened. It refuses
+/// links that lead elsewhere, and pipes and devices: libgit2 opens them like any file, and would
+/// wait without end. Whether a single object is a link is not asked: whoever knows an object's id
+/// knows what is in it.
+class Look {
+ public:
+  explicit Look(const Region& region) : region_(region) {}
+
+  void check_repository(const fs::path& folder) {
+    each(folder, [&](const fs::directory_entry& entry) {
+      const std::string name = entry.path().filename();
+      if (!is_no_part(name)) check_link(entry);
+      const fs::path objects = name == "objects" ? folder_at(entry) : fs::path();
+      if (!objects.empty())
+        check_objects(objects);
+      else
+        check(entry, name == "refs" || name == "info" ? Asks::for_links : Asks::for_waits);
+    });
+  }
+
+  void check_objects(const fs::path& folder) {
+    each(folder, [&](const fs::directory_entry& entry) {
+      check_link(entry);
+      const std::string name = entry.path().filename();
+      check(entry, name == "pack" || name == "info" ? Asks::for_links : Asks::for_waits);
+    });
+  }
+
+ private:
+  enum class Asks { for_waits, for_links };  // for links: and for what would be waited for
+
+  /// The entry and all that is below it. A ref may have any name below the repository's folder.
+  void check(const fs::directory_entry& entry, Asks asks) {
+    if (asks == Asks::for_links) check_link(entry);
+    check_wait(entry);
+    const fs::path folder = folder_at(entry);
+    if (folder.empty() || !seen_.emplace(folder, asks).second) return;
+    const auto go_on = [&](const fs::directory_entry& below) { check(below, asks); };
+    if (asks == Asks::for_links)
+      each(folder, go_on);
+    else
+      each_odd(folder, go_on);
+  }
+
+  /// The folder that the entry is or, within the region, leads to; else "".
+  fs::path folder_at(const fs::directory_entry& entry) const {
+    std::error_code error;
+    if (!entry.is_symlink(error)) return entry.is_directory(error) ? entry.path() : fs::path();
+    fs::path real = real_path(entry.path());
+    return !real.empty() && region_.holds(real) && fs::is_directory(real, error) ? real
+                                                                                 : fs::path();
+  }
+
+  template <typename Use>
+  void each(const fs::path& folder, Use use) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      count(folder);
+      use(*at);
+    }
+    if (error) refuse_unlisted(folder, error);
+  }
+
+  /// All but regular files, of which there may be tens of thousands: they cost nothing but their
+  /// place in the list.
+  template <typename Use>
+  void each_odd(const fs::path& folder, Use use) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), ::closedir);
+    if (!list) return refuse_unlisted(folder, std::error_code(errno, std::generic_category()));
+    while (const dirent* const entry = ::readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      count(folder);
+      std::error_code unknown;
+      if (entry->d_type != DT_REG) use(fs::directory_entry(folder / name, unknown));
+    }
+  }
+
+  void count(const fs::path& folder) {
+    if (++count_ > kMostRepositoryEntries)
+      throw Refusal{path_text(folder) +
+                    " holds too many files to look at each of them; `git gc` packs them"};
+  }
+
+  /// What can't be listed may yet be opened by its name.
+  static void refuse_unlisted(const fs::path& folder, const std::error_code& error) {
+    if (::access(folder.c_str(), X_OK) == 0)
+      throw Refusal{path_text(folder) + ": " + error.message()};
+  }
+
+  void check_link(const fs::directory_entry& entry) const {
+    std::error_code error;
+    if (!entry.is_symlink(error)) return;
+    const fs::path real = fs::weakly_canonical(entry.path(), error);
+    if (error) throw Refusal{path_text(entry.path()) + ": " + error.message()};
+    region_.require(real, path_text(entry.path()));
+  }
+
+  /// By what the folder says of the entry, where it can: objects are many.
+  static void check_wait(const fs::directory_entry& entry) {
+    std::error_code error;
+    const bool waits =
+        entry.is_symlink(error)
+            ? may_be_waited_for(entry.path())
+            : entry.is_fifo(error) || entry.is_character_file(error) || entry.is_block_file(error);
+    if (waits)
+      throw Refusal{path_text(entry.path()) +
+                    " is no regular file, and git would wait for it: remove it"};
+  }
+
+  const Region& region_;
+  std::size_t count_ = 0;
+  std::set<std::pair<fs::path, Asks>> seen_;
+};
+
+/// One line a folder: absolute, or relative to the object folder (gitrepository-layout(5)).
+void find_alternates(const fs::path& objects, const Region& region, int depth,
+                     std::vector<fs::path>& found) {
+  const fs::path list = objects / "info/alternates";
+  const std::string text = small_text(list).value_or("");
+  for (const std::string_view line : split_lines(text)) {
+    const std::string name(line.substr(0, line.find_last_not_of('\r') + 1));
+    if (name.empty() || name.front() == '#') continue;
+    if (name.front() == '"') throw Refusal{path_text(list) + ": a name in quotes is not followed"};
+    const fs::path real = real_path(objects / name);
+    if (real.empty()) continue;  // git goes on without it too
+    region.require(real, path_text(list));
+    if (std::find(found.begin(), found.end(), real) != found.end()) continue;
+    if (depth >= kDeepestAlternate) throw Refusal{path_text(list) + ": alternates lie too deep"};
+    found.push_back(real);
+    Look(region).check_objects(real);
+    find_alternates(real, region, depth + 1, found);
+  }
+}
+
+/// Whether git takes it for one: an empty folder, say, it passes over.
+bool may_be_repository(const fs::path& dot_git) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(dot_git, error);
+  if (!fs::exists(status)) return false;
+  return !fs::is_directory(dot_git, error) || fs::exists(fs::symlink_status(dot_git / "HEAD"));
+}
+
+GitPlace look_for_place(const fs::path& folder) {
+  GitPlace place;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (may_be_repository(at / ".git")) {
+      place.toplevel = at;
+      break;
+    }
+    if (at == at.parent_path()) return place;
+  }
+  try {
+    Region region(place.toplevel);
+    find_folders(place, region);
+    Look look(region);
+    look.check_repository(place.git_dir);
+    if (place.common_dir != place.git_dir) look.check_repository(place.common_dir);
+    if (const fs::path objects = real_path(place.common_dir / "objects"); !objects.empty())
+      find_alternates(objects, region.with_lenders(), 0, place.alternates);
+  } catch (const Refusal& refusal) {
+    place.refused = refusal.why;
+  } catch (const fs::filesystem_error& error) {
+    place.refused = error.what();
+  }
+  if (!place.refused.empty()) place = {.toplevel = place.toplevel, .refused = place.refused};
+  return place;
+}
+
+}  // namespace
+
+GitPlacesOnce::GitPlacesOnce() { ++known_places().holders; }
+
+GitPlacesOnce::~GitPlacesOnce() {
+  if (--known_places().holders == 0) known_places().by_folder.clear();
+}
+
+GitPlace find_git_place(const fs::path& folder) {
+  KnownPlaces& known = known_places();
+  if (known.holders == 0) return look_for_place(folder);
+  const auto found = known.by_folder.find(folder);
+  if (found != known.by_folder.end()) return found->second;
+  return known.by_folder[folder] = look_for_place(folder);
+}
+
+void let_git_read(std::vector<fs::path> folders, std::vector<fs::path> lenders) {
+  folders_let() = std::move(folders);
+  lenders_let() = std::move(lenders);
+  known_places().by_folder.clear();
+}
+
+}  // namespace sortie

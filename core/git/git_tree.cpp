@@ -1,0 +1,322 @@
+#include "core/git/git_tree.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "core/base/clock.h"
+#include "core/git/git_distance.h"
+#include "core/git/git_repository.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kUnreadable = ExitCode::environment;
+
+using GitWalk = GitHandle<git_revwalk, git_revwalk_free>;
+
+/// Lets libgit2 ask for the pace; what that throws waits until libgit2 has returned.
+class GitPace {
+ public:
+  explicit GitPace(const Pace& pace) : pace_(pace) {}
+  void operator()() const {
+    if (pace_) pace_();
+  }
+  /// As git_diff_progress_cb.
+  static int on_progress(const git_diff*, const char*, const char*, void* self) {
+    return static_cast<GitPace*>(self)->ask();
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  int ask() noexcept {
+    try {
+      (*this)();
+      return 0;
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return GIT_EUSER;
+    }
+  }
+
+  const Pace& pace_;
+  std::exception_ptr thrown_{};
+};
+
+/// A libgit2 string.
+struct GitText {
+  git_buf buffer = GIT_BUF_INIT;
+  ~GitText() { git_buf_dispose(&buffer); }
+  std::string text() const {
+    return std::string(buffer.ptr == nullptr ? "" : buffer.ptr, buffer.size);
+  }
+};
+
+const char* name_of_state(int state) {
+  switch (state) {
+    case GIT_REPOSITORY_STATE_MERGE:
+      return "merge";
+    case GIT_REPOSITORY_STATE_REVERT:
+    case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
+      return "revert";
+    case GIT_REPOSITORY_STATE_CHERRYPICK:
+    case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
+      return "cherry-pick";
+    case GIT_REPOSITORY_STATE_BISECT:
+      return "bisect";
+    case GIT_REPOSITORY_STATE_REBASE:
+    case GIT_REPOSITORY_STATE_REBASE_INTERACTIVE:
+    case GIT_REPOSITORY_STATE_REBASE_MERGE:
+      return "rebase";
+    case GIT_REPOSITORY_STATE_APPLY_MAILBOX:
+    case GIT_REPOSITORY_STATE_APPLY_MAILBOX_OR_REBASE:
+      return "am";
+    default:
+      return "";
+  }
+}
+
+void read_branch(git_repository& repository, const Pace& pace, GitTreeState& state) {
+  GitReference head;
+  if (git_reference_lookup(GitOut(head), &repository, "HEAD") < 0) return;
+  const char* const target = git_reference_symbolic_target(head.get());
+  constexpr std::string_view kBranches = "refs/heads/";
+  constexpr std::string_view kRemotes = "refs/remotes/";
+  if (target == nullptr || !std::string_view(target).starts_with(kBranches)) return;
+  state.branch = target + kBranches.size();
+  GitText upstream;
+  if (git_branch_upstream_name(&upstream.buffer, &repository, target) < 0) return;
+  const std::string full = upstream.text();
+  state.upstream = full;
+  for (const auto prefix : {kRemotes, kBranches})
+    if (state.upstream.starts_with(prefix)) state.upstream.erase(0, prefix.size());
+  git_oid here;
+  git_oid there;
+  state.upstream_is_gone = git_reference_name_to_id(&there, &repository, full.c_str()) < 0;
+  if (state.upstream_is_gone || git_reference_name_to_id(&here, &repository, target) < 0) return;
+  const auto distance = git_distance(repository, here, there, pace);
+  if (!distance) return;
+  state.ahead = distance->ahead;
+  state.behind = distance->behind;
+}
+
+/// Of the repository's own configuration.
+bool is_set(git_repository& repository, const char* name, bool otherwise) {
+  GitConfig config;
+  int value = 0;
+  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return otherwise;
+  return git_config_get_bool(&value, config.get(), name) < 0 ? otherwise : value != 0;
+}
+
+TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
+                         const struct timespec& written) {
+  TrackedFile file;
+  file.path = entry.path + skipped;
+  file.mode = entry.mode;
+  std::memcpy(file.id.data(), entry.id.id, file.id.size());
+  file.size = entry.file_size;
+  file.modified_s = entry.mtime.seconds;
+  file.modified_ns = entry.mtime.nanoseconds;
+  file.changed_s = entry.ctime.seconds;
+  file.changed_ns = entry.ctime.nanoseconds;
+  // As git has it: a file that was changed once more in the moment in which the index was written
+  // has the times that the index knows.
+  file.settled = file.modified_s < written.tv_sec ||
+                 (file.modified_s == written.tv_sec && file.modified_ns < written.tv_nsec);
+  file.not_looked_at = (entry.flags & GIT_INDEX_ENTRY_VALID) != 0 ||
+                       (entry.flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
+  file.to_be_added = (entry.flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0;
+  if (const int stage = git_index_entry_stage(&entry); stage != 0)
+    file.conflict = 1u << (stage - 1);
+  return file;
+}
+
+void read_index(git_index& index, const std::string& prefix, const GitPace& pace,
+                GitTreeState& state) {
+  struct stat status {};
+  const char* const path = git_index_path(&index);
+  if (path != nullptr) (void)::stat(path, &status);
+  const std::size_t count = git_index_entrycount(&index);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 1024 == 0) pace();
+    const git_index_entry& entry = *git_index_get_byindex(&index, i);
+    if (!std::string_view(entry.path).starts_with(prefix)) continue;
+    TrackedFile file = tracked_file(entry, prefix.size(), status.st_mtim);
+    // One file of several stages is one file.
+    if (!state.tracked.empty() && state.tracked.back().path == file.path)
+      state.tracked.back().conflict |= file.conflict;
+    else
+      state.tracked.push_back(std::move(file));
+  }
+  // By bytes, also where the repository ignores letter case.
+  std::sort(state.tracked.begin(), state.tracked.end(),
+            [](const TrackedFile& a, const TrackedFile& b) { return a.path < b.path; });
+}
+
+char letter_of(git_delta_t kind) {
+  if (kind == GIT_DELTA_ADDED) return 'A';
+  if (kind == GIT_DELTA_DELETED) return 'D';
+  if (kind == GIT_DELTA_RENAMED) return 'R';
+  return kind == GIT_DELTA_TYPECHANGE ? 'T' : 'M';
+}
+
+/// Whether all that was added may be compared with all that went: both how many pairs there are and
+/// how many bytes is bounded. Files that are the same are found without that.
+bool may_compare_contents(git_repository& repository, git_diff& diff) {
+  constexpr std::size_t kMostPairs = 100'000;
+  constexpr std::size_t kMostBytes = 32u << 20;
+  GitOdb objects;
+  if (git_repository_odb(GitOut(objects), &repository) < 0) return false;
+  std::size_t added = 0;
+  std::size_t deleted = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < git_diff_num_deltas(&diff); ++i) {
+    const git_diff_delta& delta = *git_diff_get_delta(&diff, i);
+    const bool is_new = delta.status == GIT_DELTA_ADDED;
+    if (!is_new && delta.status != GIT_DELTA_DELETED) continue;
+    ++(is_new ? added : deleted);
+    if (added * deleted > kMostPairs) return false;
+    std::size_t size = 0;
+    git_object_t type = GIT_OBJECT_INVALID;
+    const git_oid& id = is_new ? delta.new_file.id : delta.old_file.id;
+    if (git_odb_read_header(&size, &type, objects.get(), &id) < 0) return false;
+    bytes += size;
+    if (bytes > kMostBytes) return false;
+  }
+  return true;
+}
+
+void find_renames(git_repository& repository, git_diff& diff) {
+  git_diff_find_options options = GIT_DIFF_FIND_OPTIONS_INIT;
+  options.flags = GIT_DIFF_FIND_RENAMES;
+  if (!may_compare_contents(repository, diff)) options.flags |= GIT_DIFF_FIND_EXACT_MATCH_ONLY;
+  (void)git_diff_find_similar(&diff, &options);  // without, they are told as what they are made of
+}
+
+/// Paths are given as the workspace has them: where only one side of a rename lies in it, it is an
+/// addition or a deletion there.
+void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeState& state) {
+  const std::string_view path =
+      delta.new_file.path != nullptr ? delta.new_file.path : delta.old_file.path;
+  const bool is_here = path.starts_with(prefix);
+  if (delta.status != GIT_DELTA_RENAMED) {
+    if (is_here)
+      state.staged.push_back({letter_of(delta.status), std::string(path.substr(prefix.size()))});
+    return;
+  }
+  const std::string_view old_path = delta.old_file.path;
+  const bool was_here = old_path.starts_with(prefix);
+  StagedChange change{is_here && was_here ? 'R' : is_here ? 'A' : 'D', ""};
+  if (is_here) change.path = path.substr(prefix.size());
+  if (was_here) (is_here ? change.old_path : change.path) = old_path.substr(prefix.size());
+  if (is_here || was_here) state.staged.push_back(std::move(change));
+}
+
+void read_staged(git_repository& repository, git_index& index, const std::string& prefix,
+                 GitPace& pace, GitTreeState& state) {
+  const GitTree tree = head_tree(repository);
+  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  options.flags =
+      GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
+  options.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
+  options.progress_cb = GitPace::on_progress;
+  options.payload = &pace;
+  GitDiff diff;
+  const int result =
+      git_diff_tree_to_index(GitOut(diff), &repository, tree.get(), &index, &options);
+  pace.rethrow();
+  check_git(result, "what is staged", kUnreadable);
+  find_renames(repository, *diff);
+  const std::size_t count = git_diff_num_deltas(diff.get());
+  for (std::size_t i = 0; i < count; ++i) {
+    const git_diff_delta& delta = *git_diff_get_delta(diff.get(), i);
+    if (delta.status == GIT_DELTA_CONFLICTED) continue;  // it is told as unstaged
+    const char* const path = delta.new_file.path;
+    const git_index_entry* const entry =
+        delta.status == GIT_DELTA_ADDED ? git_index_get_bypath(&index, path, 0) : nullptr;
+    if (entry != nullptr && (entry->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0) continue;
+    add_staged(delta, prefix, state);
+  }
+  std::sort(state.staged.begin(), state.staged.end(),
+            [](const StagedChange& a, const StagedChange& b) { return a.path < b.path; });
+}
+
+void read_commits(git_repository& repository, int most, GitTreeState& state) {
+  GitWalk walk;
+  if (git_revwalk_new(GitOut(walk), &repository) < 0) return;
+  if (git_revwalk_push_head(walk.get()) < 0) return;  // no commit yet
+  git_oid id;
+  for (int i = 0; i < most && git_revwalk_next(&id, walk.get()) == 0; ++i) {
+    GitCommit commit;
+    if (git_commit_lookup(GitOut(commit), &repository, &id) < 0) return;  // of a shallow clone
+    const std::chrono::system_clock::time_point time{
+        std::chrono::seconds(git_commit_time(commit.get()))};
+    const char* const subject = git_commit_summary(commit.get());
+    const git_signature* const author = git_commit_author(commit.get());
+    state.commits.push_back({.id = id_text(id).substr(0, 10),
+                             .date = utc_timestamp(time).substr(0, 10),
+                             .author = author != nullptr && author->name ? author->name : "",
+                             .subject = subject != nullptr ? subject : ""});
+  }
+}
+
+/// The workspace's path in its repository, with a slash at its end; "" for all of it.
+std::string prefix_of(const fs::path& workspace, const FoundRepository& found) {
+  if (workspace == found.toplevel) return "";
+  return workspace.lexically_relative(found.toplevel).native() + "/";
+}
+
+}  // namespace
+
+GitTreeState read_git_tree(const fs::path& workspace, int commits, const Pace& given_pace) {
+  GitPace pace(given_pace);
+  const FoundRepository found = find_repository(workspace);
+  if (!found.handle)
+    throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
+  git_repository& repository = *found.handle;
+  const std::string prefix = prefix_of(workspace, found);
+  GitTreeState state;
+  read_branch(repository, given_pace, state);
+  pace();
+  state.head = head_commit(repository);
+  state.doing = name_of_state(git_repository_state(&repository));
+  state.modes_count = is_set(repository, "core.filemode", true);
+  state.links_count = is_set(repository, "core.symlinks", true);
+  GitIndex index;
+  check_git(git_repository_index(GitOut(index), &repository), "the index", kUnreadable);
+  read_index(*index, prefix, pace, state);
+  read_staged(repository, *index, prefix, pace, state);
+  pace();
+  read_commits(repository, commits, state);
+  return state;
+}
+
+std::set<std::string, std::less<>> tracked_dot_names(const fs::path& workspace) {
+  std::set<std::string, std::less<>> names;
+  try {
+    const FoundRepository found = find_repository(workspace);
+    GitIndex index;
+    if (!found.handle || git_repository_index(GitOut(index), found.handle.get()) < 0) return names;
+    const std::string prefix = prefix_of(workspace, found);
+    const std::size_t count = git_index_entrycount(index.get());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string_view path = git_index_get_byindex(index.get(), i)->path;
+      if (!path.starts_with(prefix)) continue;
+      path.remove_prefix(prefix.size());
+      for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find('/', at), path.size());
+        if (path[at] == '.') names.emplace(path.substr(0, end));
+        at = end + 1;
+      }
+    }
+  } catch (const Error&) {  // a repository that can't be read tracks nothing that we know of
+  }
+  return names;
+}
+
+}  // namespace sortie

@@ -1,0 +1,122 @@
+#include "core/host/host.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t kLongestName = 253;
+constexpr std::size_t kLongestLabel = 63;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_name_byte(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; }
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+/// Whether some program would read the label as a number, so that the name is an address to it.
+bool looks_numeric(std::string_view label) {
+  if (label.starts_with("0x")) {
+    label.remove_prefix(2);
+    return std::all_of(label.begin(), label.end(), is_hex);
+  }
+  return std::all_of(label.begin(), label.end(), is_digit);
+}
+
+HostReading refused(std::string problem) { return {std::nullopt, std::move(problem)}; }
+
+HostReading read_bracketed(std::string_view text) {
+  if (text.size() < 2 || text.back() != ']') return refused("']' is missing after the address");
+  const auto inner = text.substr(1, text.size() - 2);
+  if (inner.find('%') != std::string_view::npos)
+    return refused("an address with a zone can't be reached from here");
+  const auto address = read_ip_address(inner);
+  if (!address || !address->v6) return refused("no IPv6 address stands in the brackets");
+  if (is_ipv4_in_disguise(*address)) return refused("an IPv4 address has to be written as one");
+  return {Host{address->text(), address}, ""};
+}
+
+/// Why the text is no name, or "".
+std::string problem_of(std::string_view text) {
+  if (text.find('@') != std::string_view::npos) return "a user name before the host is not allowed";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x21 || byte == 0x7f) return "a control byte or blank stands in the host name";
+    if (byte >= 0x80) return "a host name beyond ASCII has to be written in its xn-- form";
+    if (c == '%') return "a host name has no percent signs";
+    if (c == ':') return "an IPv6 address has to stand in brackets";
+    if (c == '*') return "'*' stands for subdomains in the policy, and is no host";
+    if (c != '.' && !is_name_byte(c)) return std::string("a host name has no '") + c + "'";
+  }
+  if (text.empty()) return "the host name is missing";
+  if (text.size() > kLongestName) return "the host name is longer than 253 bytes";
+  return "";
+}
+
+std::string problem_of_label(std::string_view label) {
+  if (label.empty()) return "the host name has an empty part";
+  if (label.size() > kLongestLabel) return "a part of the host name is longer than 63 bytes";
+  if (label.front() == '-' || label.back() == '-')
+    return "a part of the host name begins or ends with '-'";
+  return "";
+}
+
+}  // namespace
+
+HostReading read_host(std::string_view text) {
+  if (text.starts_with('[')) return read_bracketed(text);
+  const std::string folded = lower(text);
+  std::string_view name = folded;
+  if (name.size() > 1 && name.ends_with('.')) name.remove_suffix(1);
+  if (auto problem = problem_of(name); !problem.empty()) return refused(std::move(problem));
+  std::string_view last;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    last = name.substr(begin, end - begin);
+    if (auto problem = problem_of_label(last); !problem.empty()) return refused(std::move(problem));
+    begin = end + 1;
+  }
+  if (!looks_numeric(last)) return {Host{std::string(name), std::nullopt}, ""};
+  const auto address = read_ip_address(name);
+  if (!address || name.size() != folded.size())
+    return refused("an IPv4 address has to be four decimal numbers without leading zeros");
+  return {Host{address->text(), address}, ""};
+}
+
+AuthorityReading read_authority(std::string_view text, std::uint16_t default_port) {
+  if (text.find('@') != std::string_view::npos)
+    return {std::nullopt, "a user name before the host is not allowed"};
+  const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
+  if (bracket == std::string_view::npos) return {std::nullopt, "']' is missing after the address"};
+  const std::size_t colon = text.find(':', bracket);
+  const auto host_part = text.substr(0, colon);
+  std::uint16_t port = default_port;
+  if (colon != std::string_view::npos) {
+    const auto digits = text.substr(colon + 1);
+    if (digits.find(':') != std::string_view::npos)
+      return {std::nullopt, "an IPv6 address has to stand in brackets"};
+    const auto end = digits.data() + digits.size();
+    const auto result = std::from_chars(digits.data(), end, port);
+    if (digits.empty() || digits.size() > 5 || result.ec != std::errc() || result.ptr != end ||
+        port == 0)
+      return {std::nullopt, "the port is no number from 1 to 65535"};
+  } else if (default_port == 0) {
+    return {std::nullopt, "the port is missing"};
+  }
+  HostReading reading = read_host(host_part);
+  if (!reading.host) return {std::nullopt, std::move(reading.problem)};
+  return {Authority{std::move(*reading.host), port}, ""};
+}
+
+std::string authority_text(const Host& host, std::uint16_t port) {
+  const bool brackets = host.address && host.address->v6;
+  return (brackets ? "[" + host.name + "]" : host.name) + ":" + std::to_string(port);
+}
+
+}  // namespace sortie

@@ -1,0 +1,168 @@
+#include "core/images/image_file.h"
+
+#include <cstddef>
+
+#include "core/images/jpeg_marker.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Reads numbers at places that may lie beyond the end; what does is nothing.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  bool has(std::size_t at, std::string_view text) const {
+    return at <= bytes_.size() && bytes_.substr(at).starts_with(text);
+  }
+  std::optional<std::uint32_t> byte(std::size_t at) const {
+    if (at >= bytes_.size()) return std::nullopt;
+    return static_cast<unsigned char>(bytes_[at]);
+  }
+  /// `count` bytes, at most 4, the most significant first.
+  std::optional<std::uint32_t> big(std::size_t at, std::size_t count) const {
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto next = byte(at + i);
+      if (!next) return std::nullopt;
+      number = number << 8 | *next;
+    }
+    return number;
+  }
+  /// The same, the least significant first.
+  std::optional<std::uint32_t> little(std::size_t at, std::size_t count) const {
+    std::uint32_t number = 0;
+    for (std::size_t i = count; i > 0; --i) {
+      const auto next = byte(at + i - 1);
+      if (!next) return std::nullopt;
+      number = number << 8 | *next;
+    }
+    return number;
+  }
+  std::size_t size() const { return bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+std::optional<ImageHeader> image_of(const char* type, std::optional<std::uint32_t> width,
+                                    std::optional<std::uint32_t> height) {
+  constexpr std::uint32_t kMost = 0x7FFFFFFF;  // PNG's own; the others can say no more
+  if (!width || !height || *width == 0 || *height == 0 || *width > kMost || *height > kMost)
+    return std::nullopt;
+  return ImageHeader{type, static_cast<int>(*width), static_cast<int>(*height)};
+}
+
+/// Signature, then the chunk IHDR of 13 bytes: length, type, width, height, ….
+std::optional<ImageHeader> read_png(const Reader& file) {
+  constexpr std::size_t kLength = 8;
+  if (file.big(kLength, 4) != 13u || !file.has(kLength + 4, "IHDR")) return std::nullopt;
+  return image_of("image/png", file.big(16, 4), file.big(20, 4));
+}
+
+/// "GIF87a" or "GIF89a", then the logical screen's width and height.
+std::optional<ImageHeader> read_gif(const Reader& file) {
+  return image_of("image/gif", file.little(6, 2), file.little(8, 2));
+}
+
+/// Markers: FF (any number of them), code, and but for a few a length of two bytes that counts
+/// itself. The frame's: length, precision, height, width. A height of 0 would be told by a DNL
+/// marker behind the first scan, which no encoder of today writes.
+std::optional<ImageHeader> read_jpeg(const Reader& file) {
+  for (std::size_t at = 2; at < file.size();) {
+    if (file.byte(at) != 0xFFu) return std::nullopt;
+    while (file.byte(at) == 0xFFu) ++at;
+    const auto marker = file.byte(at++);
+    if (!marker || *marker == 0x00) return std::nullopt;
+    if (*marker == 0x01 || (*marker >= 0xD0 && *marker <= 0xD8)) continue;  // TEM, RSTn, SOI
+    if (*marker == 0xD9 || *marker == 0xDA) return std::nullopt;  // end, or a scan without a frame
+    const auto length = file.big(at, 2);
+    if (!length || *length < 2) return std::nullopt;
+    if (begins_jpeg_frame(*marker)) {
+      if (*length < 8) return std::nullopt;
+      return image_of("image/jpeg", file.big(at + 5, 2), file.big(at + 3, 2));
+    }
+    at += *length;
+  }
+  return std::nullopt;
+}
+
+/// Of a key frame: three bytes of tag, the start code 9D 01 2A, width and height of 14 bits.
+std::optional<ImageHeader> read_lossy_webp(const Reader& file, std::size_t at) {
+  const auto tag = file.byte(at);
+  if (!tag || (*tag & 1) != 0 || !file.has(at + 3, "\x9D\x01\x2A"sv)) return std::nullopt;
+  auto width = file.little(at + 6, 2);
+  auto height = file.little(at + 8, 2);
+  if (width) *width &= 0x3FFF;
+  if (height) *height &= 0x3FFF;
+  return image_of("image/webp", width, height);
+}
+
+/// The signature 2F, then width - 1 and height - 1 of 14 bits each, and a version that is 0.
+std::optional<ImageHeader> read_lossless_webp(const Reader& file, std::size_t at) {
+  const auto bits = file.little(at + 1, 4);
+  if (file.byte(at) != 0x2Fu || !bits || *bits >> 29 != 0) return std::nullopt;
+  return image_of("image/webp", (*bits & 0x3FFF) + 1, (*bits >> 14 & 0x3FFF) + 1);
+}
+
+/// Flags and three reserved bytes, then width - 1 and height - 1 of 24 bits each.
+std::optional<ImageHeader> read_extended_webp(const Reader& file, std::size_t at) {
+  const auto width = file.little(at + 4, 3);
+  const auto height = file.little(at + 7, 3);
+  if (!width || !height) return std::nullopt;
+  return image_of("image/webp", *width + 1, *height + 1);
+}
+
+/// "RIFF", a length, "WEBP", then chunks: name, length, content.
+std::optional<ImageHeader> read_webp(const Reader& file) {
+  constexpr std::size_t kContent = 20;
+  const auto length = file.little(16, 4);
+  const auto holds = [&](std::uint32_t least) { return length && *length >= least; };
+  if (file.has(12, "VP8 ")) return holds(10) ? read_lossy_webp(file, kContent) : std::nullopt;
+  if (file.has(12, "VP8L")) return holds(5) ? read_lossless_webp(file, kContent) : std::nullopt;
+  if (file.has(12, "VP8X")) return holds(10) ? read_extended_webp(file, kContent) : std::nullopt;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view image_format(std::string_view bytes) noexcept {
+  if (bytes.starts_with("\x89PNG\r\n\x1A\n"sv)) return "PNG";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "GIF";
+  if (bytes.starts_with("\xFF\xD8\xFF"sv)) return "JPEG";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "WebP";
+  return "";
+}
+
+std::optional<ImageHeader> read_image_header(std::string_view bytes) {
+  const Reader file(bytes);
+  const std::string_view format = image_format(bytes);
+  if (format == "PNG") return read_png(file);
+  if (format == "GIF") return read_gif(file);
+  if (format == "JPEG") return read_jpeg(file);
+  if (format == "WebP") return read_webp(file);
+  return std::nullopt;
+}
+
+std::string base64_encoded(std::string_view bytes) {
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  const auto byte = [&](std::size_t at) {
+    return at < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at]))
+                             : 0u;
+  };
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    const std::size_t left = bytes.size() - at;
+    text += kLetters[group >> 18];
+    text += kLetters[group >> 12 & 63];
+    text += left > 1 ? kLetters[group >> 6 & 63] : '=';
+    text += left > 2 ? kLetters[group & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace sortie

@@ -1,0 +1,237 @@
+#include "core/model/chat/chat_decoder.h"
+
+#include "core/base/is_one_of.h"
+#include "core/model/token_count.h"
+#include "core/text/text.h"
+#include "core/text/words.h"
+
+namespace sortie {
+
+namespace {
+
+/// A string, or a list of parts as some servers send it; thinking parts go elsewhere.
+void add_content(const Json& content, ChatText& to) {
+  if (content.is_string()) to.content += content.text();
+  for (const Json& part : content.items()) {
+    const Json& thinking = part["thinking"];
+    if (thinking.is_string()) to.reasoning += thinking.text();
+    for (const Json& thought : thinking.items()) to.reasoning += thought.string_at("text");
+    if (thinking.is_null()) to.content += part.string_at("text");
+  }
+}
+
+/// The names of the filters that found something: {"hate":{"filtered":true,…},…}.
+std::string filters(const Json& results) {
+  std::string names;
+  for (const auto& [name, result] : results.members())
+    if (result["filtered"].boolean())
+      names += (names.empty() ? "" : ", ") + one_line_of_words(name, 40);
+  return names;
+}
+
+}  // namespace
+
+WireDecoder::State ChatDecoder::read(const SseEvent& event) {
+  if (state_ != State::going_on) return state_;
+  if (event.data == "[DONE]") {
+    if (finish_reason_.empty())
+      fail_as_cut("the stream was said to be done before it had a finish_reason");
+    else
+      complete();
+    return state_;
+  }
+  if (begun_ && event.name.empty() && text_reader_.read(event.data, chunk_text_)) {
+    add_text(chunk_text_);
+    return state_;
+  }
+  Json json;
+  try {
+    json = parse_json(event.data);
+  } catch (const JsonError& error) {
+    // Events of other types are none of ours.
+    if (is_one_of(event.name, {"", "message", "error"}))
+      fail_as_cut("an event of the stream is no JSON: " + std::string(error.what()) + " at byte " +
+                  std::to_string(error.offset()));
+    return state_;
+  }
+  if (!json["error"].is_null())
+    fail_with(json["error"]);
+  else if (event.name == "error" || json.string_at("object") == "error")
+    fail_with(json);
+  else
+    read_chunk(json);
+  return state_;
+}
+
+WireDecoder::State ChatDecoder::finish() {
+  if (state_ == State::going_on && !finish_reason_.empty()) complete();
+  return state_;
+}
+
+void ChatDecoder::read_chunk(const Json& chunk) {
+  begun_ = true;
+  if (response_.id.empty()) response_.id = chunk.string_at("id");
+  if (response_.served_model.empty()) response_.served_model = chunk.string_at("model");
+  read_usage(chunk["usage"].is_object() ? chunk["usage"] : chunk["x_groq"]["usage"]);
+  const auto& choices = chunk["choices"].items();
+  for (const Json& choice : choices)
+    if (choice["index"].integer().value_or(0) == 0) read_choice(choice);
+  // The chunk of the usage, after which nothing but [DONE] comes.
+  const bool last = choices.empty() && chunk["usage"].is_object() && !finish_reason_.empty();
+  if (last && state_ == State::going_on) complete();
+}
+
+void ChatDecoder::read_choice(const Json& choice) {
+  read_delta(choice["delta"].is_object() ? choice["delta"] : choice["message"]);
+  const std::string reason = choice.string_at("finish_reason");
+  if (!reason.empty()) finish_reason_ = reason;
+  const std::string found = filters(choice["content_filter_results"]);
+  if (!found.empty()) filtered_ = found;
+}
+
+void ChatDecoder::read_delta(const Json& delta) {
+  ChatText text;
+  add_content(delta["content"], text);
+  // The same under another name: not both.
+  const std::string reasoning = delta.string_at("reasoning_content");
+  text.reasoning += reasoning.empty() ? delta.string_at("reasoning") : reasoning;
+  text.goes_back = !reasoning.empty();
+  add_text(text);
+  const std::string refusal = delta.string_at("refusal");
+  refusal_ += refusal;
+  grow(refusal.size() + calls_.add_tool_calls(delta["tool_calls"]) +
+       calls_.add_function_call(delta["function_call"]));
+}
+
+void ChatDecoder::read_usage(const Json& usage) {
+  if (!usage.is_object()) return;
+  const Json& prompt = usage["prompt_tokens_details"];
+  response_.raw_usage = usage;
+  response_.usage =
+      Usage{.input_tokens = token_count(usage, "prompt_tokens"),
+            .cached_input_tokens =
+                token_count(prompt, "cached_tokens", token_count(usage, "prompt_cache_hit_tokens")),
+            .output_tokens = token_count(usage, "completion_tokens"),
+            .reasoning_output_tokens =
+                token_count(usage["completion_tokens_details"], "reasoning_tokens")};
+}
+
+void ChatDecoder::add_text(const ChatText& text) {
+  grow_by(content_, text.content);
+  reasoning_ += text.reasoning;
+  goes_back_ = goes_back_ || (text.goes_back && !text.reasoning.empty());
+  tell(Text::message, text.content);
+  tell(Text::reasoning, text.reasoning);
+  grow(text.content.size() + text.reasoning.size());
+}
+
+void ChatDecoder::grow(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ > kMaxResponseBytes && state_ == State::going_on)
+    fail_as_cut("the response is longer than " + std::to_string(kMaxResponseBytes >> 20) + " MiB");
+  if (calls_.calls().size() > kMaxResponseItems && state_ == State::going_on)
+    fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " calls");
+}
+
+/// By the finish_reason, OpenAI's or another server's own.
+void ChatDecoder::complete() {
+  const std::string& reason = finish_reason_;
+  if (!refusal_.empty()) return fail(failure_of_code("content_filter", refusal_));
+  if (is_one_of(reason, {"content_filter", "safety", "SAFETY", "RECITATION"}))
+    return fail(
+        failure_of_code("content_filter", "the provider's content filter ended the response" +
+                                              (filtered_.empty() ? "" : " (" + filtered_ + ")")));
+  if (is_one_of(reason, {"error", "abort", "insufficient_system_resource"}))
+    return fail(failure_of_code("server_error", "the response ended with the finish_reason '" +
+                                                    one_line_of_words(reason, 80) + "'"));
+  response_.incomplete = is_one_of(reason, {"length", "max_tokens", "model_length"});
+  response_.stop_reason = response_.incomplete ? "max_output_tokens" : "completed";
+  response_.output.push_back(message_json());
+  if (!reasoning_.empty())
+    response_.items.push_back({Reasoning{std::move(reasoning_), goes_back_}});
+  if (!content_.empty())
+    response_.items.push_back({Message{Message::Role::assistant, std::move(content_)}});
+  take_calls(response_.incomplete);
+  state_ = State::complete;
+}
+
+/// @param cut  the output limit ended the response, and so its last call where that isn't whole
+void ChatDecoder::take_calls(bool cut) {
+  std::vector<ChatCall> calls = calls_.calls();
+  if (calls_.function_call()) {
+    calls.push_back(*calls_.function_call());
+    if (new_call_id_) calls.back().id = new_call_id_();
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const ChatCall& call = calls[i];
+    if (!call.type.empty() && call.type != "function") {
+      response_.findings.push_back(
+          not_run(call.name,
+                  "calls of type '" + one_line_of_words(call.type, 40) + "' are not known here."));
+      continue;
+    }
+    const bool last = i + 1 == calls.size();
+    CallReading reading =
+        cut && last && !is_json(call.arguments)
+            ? CallReading{.finding = not_run(call.name, "it was cut off at the output limit.")}
+            : reader_.read({call.id, call.name, call.arguments});
+    if (reading.call)
+      response_.items.push_back({std::move(*reading.call)});
+    else
+      response_.findings.push_back(std::move(reading.finding));
+  }
+}
+
+/// Written as text at once: the content may be megabytes.
+std::string ChatDecoder::message_json() const {
+  std::string text;
+  text.reserve(content_.size() + content_.size() / 16 + reasoning_.size() + 256);
+  text = R"({"role":"assistant","content":)";
+  if (content_.empty())
+    text += "null";
+  else
+    write_json_string(content_, text);
+  if (!reasoning_.empty()) {
+    text += goes_back_ ? R"(,"reasoning_content":)" : R"(,"reasoning":)";
+    write_json_string(reasoning_, text);
+  }
+  Json calls = Json::array();
+  for (const ChatCall& call : calls_.calls())
+    calls.push_back(Json::object(
+        {{"id", call.id},
+         {"type", call.type.empty() ? "function" : call.type},
+         {"function", Json::object({{"name", call.name}, {"arguments", call.arguments}})}}));
+  if (!calls.items().empty()) {
+    text += R"(,"tool_calls":)";
+    write_json(calls, text);
+  }
+  if (const auto& call = calls_.function_call()) {
+    text += R"(,"function_call":)";
+    write_json(Json::object({{"name", call->name}, {"arguments", call->arguments}}), text);
+  }
+  text += '}';
+  return text;
+}
+
+void ChatDecoder::fail(ModelFailure failure) {
+  failure_ = std::move(failure);
+  state_ = State::failed;
+}
+
+void ChatDecoder::fail_with(const Json& error) {
+  if (error.is_string()) return fail(failure_of_code("", error.text()));
+  // Some servers give the HTTP status that it would have been, had the stream not begun.
+  const auto status = error["code"].integer();
+  if (status && *status >= 400 && *status <= 599)
+    return fail(failure_of_status({static_cast<int>(*status), {}}, write_json(error), {}));
+  fail(failure_of_error(error, std::chrono::system_clock::now()));
+}
+
+void ChatDecoder::fail_as_cut(const std::string& message) {
+  ModelFailure failure;
+  failure.status = 200;
+  failure.message = message;
+  fail(std::move(failure));
+}
+
+}  // namespace sortie

@@ -1,0 +1,90 @@
+#include "core/model/chat/openai_chat.h"
+
+#include "core/catalog/openai_models.h"
+#include "core/model/chat/chat_decoder.h"
+#include "core/model/chat/chat_messages.h"
+
+namespace sortie {
+
+namespace {
+
+Json function_spec(const ToolSpec& tool) {
+  Json parameters = tool.parameters;
+  if (tool.form == ToolCall::Form::custom)
+    parameters = free_text_parameters(tool);
+  else if (!parameters.is_object())
+    parameters = Json::object({{"type", "object"}, {"properties", Json::object()}});
+  return Json::object({{"name", tool.name},
+                       {"description", tool.description},
+                       {"parameters", std::move(parameters)}});
+}
+
+void add_tools(const ModelSettings& settings, bool legacy, Json& body) {
+  Json tools = Json::array();
+  for (const ToolSpec& tool : settings.tools) {
+    if (tool.form == ToolCall::Form::web_search) continue;
+    Json function = function_spec(tool);
+    tools.push_back(legacy ? std::move(function)
+                           : Json::object({{"type", "function"}, {"function", function}}));
+  }
+  if (tools.items().empty()) return;
+  body.set(legacy ? "functions" : "tools", std::move(tools));
+  body.set(legacy ? "function_call" : "tool_choice", "auto");
+  // llama.cpp does not do it unless told; the o series refuses the member.
+  if (!legacy && !is_openai_reasoning_model(settings.model)) body.set("parallel_tool_calls", true);
+}
+
+/// The families that know `reasoning_effort`. Others refuse it (Ollama, for models that don't
+/// think), and the task's effort has a default, so that it is no sign that they do.
+bool takes_effort(std::string_view model) {
+  const auto slash = model.rfind('/');  // "openai/gpt-oss-120b", as hosts of many models name it
+  if (slash != std::string_view::npos) model.remove_prefix(slash + 1);
+  return is_openai_reasoning_model(model) || model.starts_with("gpt-oss");
+}
+
+}  // namespace
+
+std::string OpenAiChat::encode_head(const ModelSettings& settings) const {
+  Json body = Json::object({{"model", settings.model}});
+  add_tools(settings, options_.legacy_functions, body);
+  body.set("stream", true);
+  body.set("stream_options", Json::object({{"include_usage", true}}));
+  // OpenAI's reasoning models refuse `max_tokens`; other servers may know nothing else (the newer
+  // name came late to vLLM, llama.cpp, Ollama), and OpenAI's older models take both.
+  if (settings.max_output_tokens > 0)
+    body.set(is_openai_reasoning_model(settings.model) ? "max_completion_tokens" : "max_tokens",
+             settings.max_output_tokens);
+  if (!settings.effort.empty() && takes_effort(settings.model))
+    body.set("reasoning_effort", settings.effort);
+  if (settings.temperature) body.set("temperature", *settings.temperature);
+  if (const auto& answer = settings.output_schema)
+    body.set("response_format",
+             Json::object({{"type", "json_schema"},
+                           {"json_schema", Json::object({{"name", answer->name},
+                                                         {"schema", answer->schema},
+                                                         {"strict", answer->strict}})}}));
+  std::string text = write_json(body);
+  text.pop_back();  // `messages` is the last member, so that a longer history only appends
+  text += ",\"messages\":[";
+  if (!settings.instructions.empty())
+    write_json(Json::object({{"role", "system"}, {"content", settings.instructions}}), text);
+  return text;
+}
+
+std::unique_ptr<ItemWriter> OpenAiChat::item_writer(const ModelSettings& settings) const {
+  return chat_item_writer(
+      {.legacy = options_.legacy_functions, .after_system = !settings.instructions.empty()});
+}
+
+std::unique_ptr<WireDecoder> OpenAiChat::decoder(const ModelSettings& settings) const {
+  std::function<std::string()> new_call_id;
+  if (options_.legacy_functions)
+    new_call_id = [this] {
+      const std::string model =
+          options_.source == 0 ? "" : "model" + std::to_string(options_.source) + "_";
+      return "call_" + model + std::to_string(++calls_);
+    };
+  return std::make_unique<ChatDecoder>(free_text_functions(settings), std::move(new_call_id));
+}
+
+}  // namespace sortie

@@ -1,0 +1,156 @@
+#include "core/process/process.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "core/base/error.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// How long a command that was told to end may take to be gone before that is an error: the
+/// keeper kills with SIGKILL, so only a machine in trouble gets there.
+constexpr std::chrono::seconds kEndWithin{20};
+
+/// A command while it runs, with what goes in and out of it.
+class OpenTraffic {
+ public:
+  OpenTraffic(RunningCommand& running, const CommandTraffic& traffic, std::uint64_t limit)
+      : running_(running),
+        limit_(limit),
+        input_(traffic.input),
+        streams_{{{&running.output(), &traffic.output}, {&running.errors(), &traffic.errors}}} {
+    close_written_input();
+  }
+
+  /// For poll(2): where to write and where to read.
+  std::array<pollfd, 3> awaited() {
+    return {{{running_.input().get(), POLLOUT, 0}, streams_[0].awaited(), streams_[1].awaited()}};
+  }
+
+  void go_on(const pollfd* polled) {
+    if (polled[0].revents != 0 && running_.input()) write();
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      if (polled[i + 1].revents != 0) read(streams_[i]);
+    }
+  }
+
+  /// What the pipes still hold.
+  void read_the_rest() {
+    for (Stream& stream : streams_) {
+      while (stream.open && read(stream)) {
+      }
+    }
+  }
+
+  bool is_over_limit() const noexcept { return limit_ > 0 && total_ > limit_; }
+
+ private:
+  struct Stream {
+    const Fd* from;
+    const OutputSink* sink;
+    bool open = true;
+    pollfd awaited() const { return {open ? from->get() : -1, POLLIN, 0}; }
+  };
+
+  /// @return whether there was something
+  bool read(Stream& stream) {
+    std::array<char, 64 * 1024> buffer;
+    const ssize_t count = ::read(stream.from->get(), buffer.data(), buffer.size());
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (count <= 0) return stream.open = false;
+    const auto size = static_cast<std::uint64_t>(count);
+    const std::uint64_t room = limit_ == 0 ? size : limit_ - std::min(limit_, total_);
+    const auto shown = static_cast<std::size_t>(std::min(room, size));
+    if (shown > 0 && *stream.sink) (*stream.sink)(std::string_view(buffer.data(), shown));
+    total_ += size;
+    return true;
+  }
+
+  void write() {
+    const ssize_t count = ::write(running_.input().get(), input_.data(), input_.size());
+    if (count >= 0) {
+      input_.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      input_ = {};  // nobody reads it
+    }
+    close_written_input();
+  }
+
+  /// A terminal has no end of input: writing to it is done, and it stays.
+  void close_written_input() {
+    if (input_.empty()) running_.input().reset();
+  }
+
+  RunningCommand& running_;
+  std::uint64_t limit_;
+  std::uint64_t total_ = 0;
+  std::string_view input_;
+  std::array<Stream, 2> streams_;
+};
+
+}  // namespace
+
+ExitStatus run_command(Launcher& launcher, const Command& command, const CommandTraffic& traffic,
+                       std::stop_token stop) {
+  const Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake) throw system_error("eventfd");
+  const std::stop_callback on_stop(stop, [&wake] { ::eventfd_write(wake.get(), 1); });
+
+  const auto running = launcher.start(command);
+  const auto started = steady_clock::now();
+  auto deadline = started + std::min(command.timeout, launcher.time_left());
+  OpenTraffic open(*running, traffic, command.max_output_bytes);
+  bool ending = false;
+
+  const auto end = [&](Ending why) {
+    if (ending) return;
+    ending = true;
+    running->end(why);
+    deadline = steady_clock::now() + kEndWithin;
+  };
+
+  for (;;) {
+    if (const auto status = running->status()) {
+      // All processes are dead, so what the pipes still hold is the last of it.
+      open.read_the_rest();
+      ExitStatus result = *status;
+      if (result.ending == Ending::exited && open.is_over_limit())
+        result.ending = Ending::output_limit;
+      return result;
+    }
+    const auto now = steady_clock::now();
+    if (now >= deadline) {
+      if (ending) throw Error("a command could not be ended within 20 s of being killed");
+      end(Ending::timed_out);
+      continue;
+    }
+    const auto awaited = open.awaited();
+    pollfd wait[] = {{running->ended_descriptor(), POLLIN, 0},
+                     {ending ? -1 : wake.get(), POLLIN, 0},
+                     awaited[0],
+                     awaited[1],
+                     awaited[2]};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count();
+    if (::poll(wait, std::size(wait), static_cast<int>(std::min<std::int64_t>(left, 60'000))) < 0 &&
+        errno != EINTR)
+      throw system_error("poll");
+    if (stop.stop_requested()) end(Ending::cancelled);
+    open.go_on(wait + 2);
+    if (open.is_over_limit()) end(Ending::output_limit);
+  }
+}
+
+ExitStatus run_command(Launcher& launcher, const Command& command, const OutputSink& output,
+                       std::stop_token stop) {
+  return run_command(launcher, command, CommandTraffic{.output = output}, stop);
+}
+
+}  // namespace sortie

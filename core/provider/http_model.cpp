@@ -1,0 +1,137 @@
+#include "core/provider/http_model.h"
+
+#include <algorithm>
+#include <random>
+
+#include "core/base/clock.h"
+#include "core/provider/exchange.h"
+
+namespace sortie {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+std::function<double()> seeded_random() {
+  return [engine = std::mt19937_64(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
+  };
+}
+
+}  // namespace
+
+HttpModel::HttpModel(const Wire& wire, Http& http, Clock& clock, HttpModelOptions options)
+    : wire_(wire),
+      http_(http),
+      clock_(clock),
+      options_(std::move(options)),
+      body_(wire),
+      own_retries_left_(options_.retries_of_run),
+      retries_left_(options_.retries_left ? *options_.retries_left : own_retries_left_) {
+  if (!options_.random) options_.random = seeded_random();
+}
+
+Response HttpModel::ask(const Request& request, StreamSink& stream,
+                        std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
+  RequestRecord record = body_.update(request);
+  record.provider = options_.endpoint.provider;
+  HttpRequest http_request{.url = options_.endpoint.target(wire_.path()),
+                           .headers = options_.headers,
+                           .body = body_.bytes()};
+  CredentialSource* const credential = options_.credential;
+  int renewals = 0;  // tries that a credential had worn out for; no retries
+  for (int attempt = 1;; ++attempt) {
+    if (stop.stop_requested()) throw Stopped();
+    if (clock_.steady() >= deadline) throw out_of_time();
+    if (credential) {
+      if (const auto failure = credential->prepare(deadline, stop)) {
+        wait(*failure, attempt - renewals, deadline, stream, stop);
+        continue;
+      }
+      http_request.headers = options_.headers;
+      for (auto& header : credential->headers()) http_request.headers.push_back(std::move(header));
+    }
+    const milliseconds left = to_ms(deadline - clock_.steady());
+    if (left <= milliseconds(0)) throw out_of_time();
+    stream.on_request(record, attempt);
+    HttpLimits limits = options_.limits;
+    limits.total = std::min(limits.total, left);
+    Exchange exchange(wire_.decoder(request.settings), clock_, stream,
+                      {.keep_stream = options_.recording != nullptr,
+                       .stop_repetition = options_.stop_repetition,
+                       .may_repeat = request.may_repeat});
+    const HttpResult result = http_.send(http_request, limits, exchange, stop);
+    // However it ended: of a response that is whole, only the usage may be missing.
+    if (result.ending != HttpResult::Ending::stopped) exchange.finish();
+    if (exchange.is_complete()) {
+      if (options_.recording) record_stream(exchange.head(), std::move(exchange.stream()));
+      Response response = exchange.response();
+      response.requested_model = request.settings.model;
+      return response;
+    }
+    const ModelFailure failure = exchange.failure(result);
+    if (failure.lost_bytes) stream.on_cut_off(attempt, *failure.lost_bytes);
+    if (result.ending == HttpResult::Ending::stopped) throw Stopped();
+    if (clock_.steady() >= deadline) throw out_of_time();
+    const bool unauthorized = failure.status == 401 || failure.status == 403;
+    if (unauthorized && credential && renewals == 0 && credential->refused()) {
+      ++renewals;
+      continue;
+    }
+    wait(failure, attempt - renewals, deadline, stream, stop);
+  }
+}
+
+ModelError HttpModel::out_of_time() {
+  return ModelError("the time budget was used up during a request to the model", ExitCode::budget,
+                    "time");
+}
+
+void HttpModel::record_stream(const HttpHead& head, std::string text) {
+  RecordedStream recorded{.wire = std::string(wire_.name()), .status = head.status};
+  // Other headers tell of the connection, or of the account.
+  recorded.headers.emplace_back("Content-Type", header_value(head.headers, "Content-Type"));
+  recorded.sse = std::move(text);
+  options_.recording->add(recorded);
+}
+
+/// Waits for the next try, or throws where there is to be none.
+void HttpModel::wait(const ModelFailure& failure, int attempt,
+                     std::chrono::steady_clock::time_point deadline, StreamSink& stream,
+                     const std::stop_token& stop) {
+  const std::string place = options_.endpoint.base.authority();
+  const std::string message = failure.message + plan_of(failure);
+  if (!failure.transient)
+    throw ModelError(place + ": " + message, failure.code, failure.kind, failure.retry_after);
+  const milliseconds left = to_ms(deadline - clock_.steady());
+  if (failure.retry_after && *failure.retry_after >= left)
+    throw ModelError(
+        place + ": " + message + "; the provider asks for a longer wait than the time budget has",
+        ExitCode::limited, failure.kind, failure.retry_after);
+  const auto delay = retry_delay(
+      {.transient = true, .retry_after = failure.retry_after}, attempt,
+      {.retries = options_.retries, .retries_left_in_run = retries_left_}, options_.random());
+  if (!delay)
+    throw ModelError(place + ": " + message + " (after " + std::to_string(attempt) +
+                         (attempt == 1 ? " try)" : " tries)"),
+                     failure.code, failure.kind, failure.retry_after);
+  if (*delay >= left) throw out_of_time();
+  --retries_left_;
+  stream.on_retry({.attempt = attempt,
+                   .status = failure.status,
+                   .kind = failure.kind,
+                   .message = message,
+                   .delay = *delay,
+                   .retry_after = failure.retry_after});
+  if (!clock_.sleep_for(*delay, stop)) throw Stopped();
+}
+
+/// " (plan: plus)", where a limit of the account was met and its plan is known; else "".
+std::string HttpModel::plan_of(const ModelFailure& failure) const {
+  if (failure.kind != "quota" && failure.kind != "rate_limit") return "";
+  std::string plan = failure.plan;
+  if (plan.empty() && options_.credential) plan = options_.credential->plan();
+  return plan.empty() ? "" : " (plan: " + plan + ")";
+}
+
+}  // namespace sortie

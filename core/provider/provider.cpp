@@ -1,0 +1,180 @@
+#include "core/provider/provider.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/base/error.h"
+#include "core/base/own_headers.h"
+#include "core/text/text.h"
+
+namespace sortie {
+
+namespace {
+
+constexpr std::string_view kOpenAi = "https://api.openai.com/v1";
+constexpr std::array<std::string_view, 2> kOpenAiAddress = {"OPENAI_BASE_URL", "OPENAI_API_BASE"};
+constexpr std::string_view kAnthropicVersion = "2023-06-01";
+
+/// Takes the ending off the path, as often as it stands there.
+void drop_endings(std::string& path, std::string_view ending) {
+  while (path.ends_with(ending)) path.resize(path.size() - ending.size());
+}
+
+/// "api-version=…", the one query that an address may have; "" for none.
+std::string take_query(const ProviderInfo& provider, std::string& address) {
+  const std::size_t mark = address.find('?');
+  if (mark == std::string::npos) return {};
+  std::string query = address.substr(mark + 1);
+  address.resize(mark);
+  constexpr std::string_view kName = "api-version=";
+  const bool is_version =
+      query.starts_with(kName) && query.size() > kName.size() &&
+      std::all_of(query.begin() + kName.size(), query.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '.' || c == '_';
+      });
+  if (provider.name != "azure" || !is_version)
+    throw InputError("address '" + one_line(address, 200) +
+                     "': of a query, only ?api-version=… of provider azure is allowed");
+  return query;
+}
+
+/// Azure has two interfaces: /openai/v1, which needs no api-version (or takes "preview"), and
+/// /openai with a dated one. The portal shows addresses of both, and that of the bare resource.
+void complete_azure(Url& base, const std::string& query) {
+  const bool dated = query.size() > 12 && std::isdigit(static_cast<unsigned char>(query[12]));
+  if (base.path.empty()) base.path = "/openai";
+  if (base.path == "/openai" && !dated) base.path = "/openai/v1";
+}
+
+/// The base that was meant by what people write.
+void complete_base(const ProviderInfo& provider, const std::string& query, Url& base) {
+  drop_endings(base.path, provider.path);
+  for (const ProviderInfo& other : providers())
+    if (other.path != provider.path && base.path.ends_with(other.path))
+      throw InputError("address '" + base.text() + "': " + std::string(other.path) +
+                       " is the interface of another provider (" + std::string(other.name) +
+                       "); give the address before it, or that provider");
+  if (provider.name == "azure") return complete_azure(base, query);
+  if (provider.wire == "messages") return drop_endings(base.path, "/v1");
+  const bool has_v1 = provider.name == "local" || base.host == "api.openai.com";
+  if (has_v1 && base.path.empty()) base.path = "/v1";
+}
+
+std::string given_address(const ProviderInfo& provider, const AddressSources& sources,
+                          bool& by_operator, std::string& named_by) {
+  by_operator = true;
+  if (!sources.flag.empty()) return sources.flag;
+  if (!sources.environment.empty()) return sources.environment;
+  by_operator = false;
+  if (!sources.of_provider.empty()) {
+    named_by = sources.provider_variable;
+    return sources.of_provider;
+  }
+  if (!sources.task.empty()) return sources.task;
+  if (!sources.otherwise.empty()) return sources.otherwise;
+  if (provider.default_base.empty())
+    throw InputError("provider " + std::string(provider.name) +
+                     " has no address of its own: base_url is missing in the task's model (or give "
+                     "--base-url)");
+  return std::string(provider.default_base);
+}
+
+}  // namespace
+
+const std::vector<ProviderInfo>& providers() {
+  static const std::vector<ProviderInfo> table = {
+      {"openai", "responses", kOpenAi, "/responses", "OPENAI_API_KEY", KeyHeader::bearer, true,
+       kOpenAiAddress},
+      {"openai-chat", "chat", kOpenAi, "/chat/completions", "OPENAI_API_KEY", KeyHeader::bearer,
+       true, kOpenAiAddress},
+      {"anthropic",
+       "messages",
+       "https://api.anthropic.com",
+       "/v1/messages",
+       "ANTHROPIC_API_KEY",
+       KeyHeader::x_api_key,
+       true,
+       {"ANTHROPIC_BASE_URL", ""}},
+      {"azure",
+       "responses",
+       "",
+       "/responses",
+       "AZURE_OPENAI_API_KEY",
+       KeyHeader::api_key,
+       true,
+       {"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL"}},
+      {"local",
+       "chat",
+       "http://127.0.0.1:11434/v1",
+       "/chat/completions",
+       "",
+       KeyHeader::none,
+       false,
+       {}},
+  };
+  return table;
+}
+
+const ProviderInfo& provider_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ProviderInfo& provider : providers()) {
+    if (provider.name == name) return provider;
+    names.emplace_back(provider.name);
+  }
+  std::string text = "'" + one_line(name, 80) + "' is no provider that is asked over the network";
+  const std::string nearest = nearest_name(std::string(name), names);
+  throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
+}
+
+Url Endpoint::target(std::string_view path) const {
+  Url url = base;
+  url.path += path;
+  if (!query.empty()) url.path += "?" + query;
+  return url;
+}
+
+Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sources) {
+  Endpoint endpoint{.provider = std::string(provider.name)};
+  std::string address = given_address(provider, sources, endpoint.operator_host, endpoint.named_by);
+  endpoint.query = take_query(provider, address);
+  endpoint.base = parse_url(address);
+  if (!endpoint.base.secure && !is_loopback_host(endpoint.base.host) &&
+      !(sources.may_be_plain && sources.may_be_plain(endpoint.base)))
+    throw InputError("address '" + endpoint.base.text() +
+                     "': plain http is for loopback hosts only; use https://");
+  complete_base(provider, endpoint.query, endpoint.base);
+  return endpoint;
+}
+
+HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key,
+                            const std::string& run_id,
+                            const std::map<std::string, std::string>& task_headers) {
+  HttpHeaders headers;
+  if (!key.empty()) {
+    if (provider.key_header == KeyHeader::bearer)
+      headers.emplace_back("Authorization", "Bearer " + key);
+    if (provider.key_header == KeyHeader::api_key) headers.emplace_back("api-key", key);
+    if (provider.key_header == KeyHeader::x_api_key) headers.emplace_back("x-api-key", key);
+  }
+  headers.emplace_back("Accept", "text/event-stream");
+  headers.emplace_back("Content-Type", "application/json");
+  headers.emplace_back("User-Agent", "sortie/" SORTIE_VERSION);
+  if (provider.wire == "messages") {
+    headers.emplace_back("anthropic-version", kAnthropicVersion);
+  } else {  // OpenAI's own
+    headers.emplace_back("originator", "sortie");
+    if (!run_id.empty()) headers.emplace_back("session_id", run_id);
+  }
+  for (const auto& [name, value] : task_headers) {
+    if (!is_header_name(name)) throw InputError("model.headers: '" + name + "' is no header name");
+    if (is_own_header(name))
+      throw InputError("model.headers: '" + name + "' is not the task's to set");
+    if (!is_header_value(value))
+      throw InputError("model.headers: the value of '" + name + "' has control characters");
+    headers.emplace_back(name, value);
+  }
+  return headers;
+}
+
+}  // namespace sortie

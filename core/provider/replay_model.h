@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+#include "core/provider/carried_items.h"
+#include "core/provider/cassette.h"
+#include "core/provider/request_body.h"
+#include "core/provider/wires.h"
+
+namespace sortie {
+
+/// Answers from a recording, one recorded response a request, in their order. Each request is
+/// encoded in the wire format of its response, and as the model that gave it was sent it, so a
+/// recording may hold several of either.
+class ReplayModel : public Model {
+ public:
+  /// @param recording  of read_cassette()
+  explicit ReplayModel(std::vector<RecordedStream> recording, const WireOptions& options = {});
+  /// A recording that has run out is a ModelError "cassette" with ExitCode::refused.
+  Response ask(const Request& request, StreamSink& stream,
+               std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
+  std::size_t responses_left() const noexcept { return streams_.size() - next_; }
+
+ private:
+  const Wire& wire_of(const RecordedStream& stream);
+  RequestRecord encode(const Request& request, const Wire& wire, int source);
+
+  std::vector<RecordedStream> streams_;
+  WireOptions options_;
+  std::size_t next_ = 0;
+  std::map<std::string, std::unique_ptr<Wire>, std::less<>> wires_;  ///< as they were needed
+  const Wire* wire_ = nullptr;                                       ///< of the last request
+  std::optional<RequestBody> body_;                                  ///< in that format
+  bool mixed_ = false;                                               ///< of several models
+  CarriedItems carried_{0};                                          ///< for the one at work
+  int source_ = 0;                                                   ///< which that is
+};
+
+}  // namespace sortie

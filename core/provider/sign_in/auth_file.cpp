@@ -1,0 +1,164 @@
+#include "core/provider/sign_in/auth_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/config/diagnostic.h"
+#include "core/files/file_name.h"
+#include "core/provider/sign_in/id_token.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFileBytes = 1u << 20;
+
+/// "2026-11-21T03:14:15.926535Z", "…+01:00" (RFC 3339 §5.6); the fraction is left out.
+std::optional<AuthFile::Time> parse_timestamp(const std::string& text) {
+  std::tm parts{};
+  int read = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2d%*1[Tt ]%2d:%2d:%2d%n", &parts.tm_year, &parts.tm_mon,
+                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &read) != 6 ||
+      parts.tm_year < 1970 || parts.tm_year > 2200)
+    return std::nullopt;
+  std::size_t at = static_cast<std::size_t>(read);
+  if (at < text.size() && text[at] == '.')
+    for (++at; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));) ++at;
+  const std::string zone = text.substr(at);
+  int minutes = 0;
+  if (zone != "Z" && zone != "z") {
+    char sign = '+';
+    int hour = 0;
+    int minute = 0;
+    if (zone.size() != 6 || std::sscanf(zone.c_str(), "%c%2d:%2d", &sign, &hour, &minute) != 3 ||
+        (sign != '+' && sign != '-'))
+      return std::nullopt;
+    minutes = (hour * 60 + minute) * (sign == '+' ? 1 : -1);
+  }
+  parts.tm_year -= 1900;
+  parts.tm_mon -= 1;
+  return std::chrono::system_clock::from_time_t(::timegm(&parts)) - std::chrono::minutes(minutes);
+}
+
+[[noreturn]] void fail(const std::string& name, const std::string& what) {
+  throw InputError("auth file " + name + ": " + what);
+}
+
+/// A member that goes into a header: no text of it is ever shown.
+std::string header_text(const Json& object, std::string_view member, const std::string& name) {
+  const Json& value = object[member];
+  if (value.is_null()) return {};
+  const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
+  if (!value.is_string() || !std::all_of(value.text().begin(), value.text().end(), is_plain))
+    fail(name, "'" + std::string(member) + "' is no text without blanks and control characters");
+  if (value.text().size() > kMaxTokenBytes)
+    fail(name, "'" + std::string(member) + "' is too long for one");
+  return value.text();
+}
+
+/// As ssh(1) holds it with keys: what others can read is no secret any more, and who can write it
+/// decides whose account is used.
+void check_owner(const struct stat& status, const std::string& name) {
+  if (!S_ISREG(status.st_mode)) fail(name, "is no regular file");
+  if (status.st_uid != ::geteuid() && status.st_uid != 0 && ::geteuid() != 0)
+    fail(name, "belongs to another user");
+  const unsigned mode = status.st_mode & 07777;
+  if ((mode & 077) == 0) return;
+  char digits[8];
+  std::snprintf(digits, sizeof digits, "%04o", mode);
+  fail(name, std::string("others may ") + ((mode & 022) != 0 ? "write" : "read") + " it (mode " +
+                 digits + "), and who has it can use the account for weeks; chmod 600 " + name);
+}
+
+}  // namespace
+
+std::vector<Secret> AuthFile::secrets() const {
+  std::vector<Secret> secrets;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) secrets.push_back({name, value});
+  };
+  add("CHATGPT_ACCESS_TOKEN", tokens.access);
+  add("CHATGPT_REFRESH_TOKEN", tokens.refresh);
+  add("CHATGPT_ID_TOKEN", tokens.id);
+  add("CHATGPT_ACCOUNT_ID", account_id);
+  add("OPENAI_API_KEY", api_key);
+  return secrets;
+}
+
+AuthFile parse_auth_file(std::string_view text, const std::string& name) {
+  AuthFile file;
+  try {
+    file.document = parse_json(text);
+  } catch (const JsonError& error) {
+    // Without the line itself: it may hold a token.
+    const TextPlace place = place_at(text, 0, error.offset());
+    throw InputError(name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+                     ": error: " + error.what());
+  }
+  if (!file.document.is_object()) fail(name, "is no JSON object");
+  file.api_key = header_text(file.document, "OPENAI_API_KEY", name);
+  const Json& tokens = file.document["tokens"];
+  if (!tokens.is_null() && !tokens.is_object()) fail(name, "'tokens' is no object");
+  file.tokens.access = header_text(tokens, "access_token", name);
+  file.tokens.refresh = header_text(tokens, "refresh_token", name);
+  file.tokens.id = header_text(tokens, "id_token", name);
+  file.account_id = header_text(tokens, "account_id", name);
+  if (tokens.is_object() && !file.is_sign_in()) fail(name, "'tokens' has no access_token");
+  if (!file.is_sign_in() && file.api_key.empty())
+    fail(name, "has neither tokens nor an OPENAI_API_KEY; sign in with 'codex login'");
+  const TokenClaims claims = read_claims(file.tokens.id);
+  file.plan = claims.plan;
+  if (file.account_id.empty()) file.account_id = claims.account_id;
+  file.expires = read_claims(file.tokens.access).expires;
+  file.last_refresh = parse_timestamp(file.document.string_at("last_refresh"));
+  return file;
+}
+
+std::string renewed_auth_file(const AuthFile& file, const SignInTokens& tokens,
+                              AuthFile::Time last_refresh) {
+  Json document = file.document;
+  Json& members = *document.find("tokens");
+  const auto set = [&](const char* name, const std::string& value) {
+    if (!value.empty()) members.set(name, value);
+  };
+  set("id_token", tokens.id);
+  set("access_token", tokens.access);
+  set("refresh_token", tokens.refresh);
+  document.set("last_refresh", utc_timestamp(last_refresh));
+  return write_json_pretty(document);
+}
+
+Fd open_auth_file(const fs::path& file) {
+  // O_NONBLOCK: a pipe is refused and not waited for.
+  Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat status {};
+  if (!opened || ::fstat(opened.get(), &status) != 0) fail(path_text(file), errno_text(errno));
+  check_owner(status, path_text(file));
+  return opened;
+}
+
+AuthFile read_auth_file(const Fd& file, const std::string& name) {
+  std::string text;
+  char part[16384];
+  for (;;) {
+    const ssize_t size = ::pread(file.get(), part, sizeof part, static_cast<off_t>(text.size()));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) fail(name, errno_text(errno));
+    if (size == 0) break;
+    text.append(part, static_cast<std::size_t>(size));
+    if (text.size() > kMaxFileBytes) fail(name, "is too long for one");
+  }
+  return parse_auth_file(text, name);
+}
+
+}  // namespace sortie

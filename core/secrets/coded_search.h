@@ -1,0 +1,87 @@
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/secrets/needle_search.h"
+
+namespace sortie {
+
+/// Finds many strings in a stream where each of their characters may stand as it is or coded
+/// (readings.h), and where line wraps, with the marks of comments and quotes around them, and
+/// doubled or closed and reopened quotes may stand between characters.
+///
+/// A walk through one automaton of all needles (NeedleSearch) reads the text as it stands. Where
+/// the text may be read otherwise, another walk forks off and goes on behind; walks that come to
+/// the same are one again, and those that are in no needle end. Of ordinary text most bytes are
+/// passed over by pairs, as NeedleSearch does.
+class CodedSearch {
+ public:
+  /// What may stand between the characters of a needle, besides quotes and escapes.
+  enum class Gaps {
+    none,         ///< a short value: it would hit by chance
+    wraps,        ///< line breaks, with an indent and marks behind them
+    hex,          ///< also separators between bytes, and the offsets of a hex dump
+    spaced_bytes  ///< characters parted by blanks, and the offsets of od -c
+  };
+
+  /// A reader of the text. Offsets count from the stream's beginning.
+  struct Walk {
+    std::size_t at = 0;                 ///< what it reads next
+    std::uint32_t state = 0;            ///< of the automaton
+    std::uint8_t skipped = 0;           ///< bytes since the last character of a needle
+    std::uint8_t marks = 0;             ///< among them, of comments and quotes
+    bool broken = false;                ///< among them, a line break
+    bool escaped_break = false;         ///< one that is coded
+    bool after_return = false;          ///< the line break was a "\r"
+    bool after_blank = false;           ///< the last character was a blank
+    std::size_t last_wrap = 0;          ///< behind the last line break that was passed over
+    std::size_t last_dump_line = 0;     ///< likewise, of a dump
+    std::vector<std::size_t> begins{};  ///< of the last characters, at least as many as are open
+  };
+  /// Where a search stands; a new stream begins with a new one.
+  struct Position {
+    std::vector<Walk> walks{Walk{}};  ///< the first one reads the text as it stands
+  };
+  struct Hit {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::uint32_t needle = 0;
+  };
+
+  /// @param needle  of 5 bytes or more
+  /// @return its index; the same for the same needle
+  std::uint32_t add(std::string_view needle, Gaps gaps);
+  void build();
+
+  /// Reads on as far as the text decides.
+  /// @param text   of the stream from `base` on, from where the position needs it
+  /// @param ended  nothing comes behind it
+  void scan(std::string_view text, std::size_t base, bool ended, Position& position,
+            std::vector<Hit>& hits) const;
+  /// Whether a needle stands in the text.
+  bool finds_any(std::string_view text) const;
+  /// Where the first needle may have begun of which more than `allowed` characters were read.
+  /// @return  `end` where there is none
+  std::size_t begin_of_open(const Position& position, std::size_t allowed, std::size_t end) const;
+  std::size_t length(std::uint32_t needle) const { return automaton_.length(needle); }
+  bool empty() const noexcept { return automaton_.empty(); }
+
+ private:
+  struct Scan;
+  void allow_pairs(std::string_view needle, Gaps gaps);
+
+  NeedleSearch automaton_;
+  std::vector<Gaps> gaps_;  ///< by needle
+  /// By state of the automaton: what may stand behind it, of the needles that it is in.
+  std::vector<std::uint8_t> expects_;
+  bool has_blanks_ = false;  ///< a needle does
+  /// As of NeedleSearch, with what may stand between the first characters.
+  std::bitset<65536> pairs_;
+};
+
+}  // namespace sortie

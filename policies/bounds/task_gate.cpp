@@ -1,0 +1,233 @@
+#include "policies/bounds/task_gate.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/base/own_headers.h"
+#include "core/files/path_below.h"
+#include "core/text/pattern.h"
+#include "core/text/text.h"
+#include "policies/bounds/mcp_bounds.h"
+#include "policies/engine/command_check.h"
+#include "policies/environment/environment.h"
+#include "policies/rules/host_pattern.h"
+#include "policies/rules/path_rules.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a path leads; empty where that can't be told (a loop, a folder that can't be searched).
+fs::path resolved_place(const fs::path& path) {
+  if (path.empty()) return {};
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? fs::path() : real;
+}
+
+/// Links of both resolved. "/" is nobody's own folder.
+bool leads_into(const fs::path& real, const fs::path& folder) {
+  const fs::path place = resolved_place(folder);
+  return !place.empty() && place != "/" && is_below(real, place);
+}
+
+const std::string* first_match(const std::vector<std::string>& globs, const std::string& name,
+                               LetterCase letters) {
+  for (const auto& glob : globs)
+    if (Pattern::word_glob(glob, letters).matches(name)) return &glob;
+  return nullptr;
+}
+
+bool is_listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string policy_place(const Policy& policy, const std::string& key) {
+  const auto place = policy.places.find(key);
+  if (place == policy.places.end()) return key + " (the default)";
+  return place->second.file + ":" + std::to_string(place->second.line) + ": " + key;
+}
+
+std::string entries_text(const std::vector<std::string>& entries) {
+  std::string text = "[";
+  for (const auto& entry : entries) text += (text.size() == 1 ? "" : ", ") + one_line(entry, 60);
+  return one_line(text, 200) + "]";
+}
+
+fs::path TaskGate::without_tilde(const std::string& path) const {
+  if (path != "~" && !path.starts_with("~/"))
+    return path.starts_with('/') ? fs::path(path) : places_.workspace / path;
+  if (places_.home.empty()) return {};
+  return path == "~" ? places_.home : places_.home / path.substr(2);
+}
+
+std::string TaskGate::file_problem(const fs::path& file, Own own) const {
+  const fs::path real = resolved_place(file);
+  if (real.empty()) return "where it leads can't be told";
+  bool named = own == Own::counts &&
+               (leads_into(real, places_.workspace) || leads_into(real, places_.task_folder));
+  for (const auto& entry : policy_.read) {
+    const fs::path place = resolved_place(without_tilde(entry));
+    named = named || (!place.empty() && is_below(real, place));
+  }
+  if (!named && own == Own::counts_not) return "the policy's paths.read does not have it";
+  if (!named)
+    return "it leads out of the task's folder and of the workspace, and the policy's paths.read "
+           "does not have it";
+  const PathRules rules(
+      policy_,
+      {.workspace = places_.workspace, .out = {}, .protected_files = {}, .home = places_.home});
+  // By the name that was given too: a link `.env` is as hidden as what it leads to.
+  if (rules.is_hidden(real) || rules.is_hidden(file)) return "the policy's paths.hide hides it";
+  return "";
+}
+
+std::string TaskGate::file(const fs::path& file) const { return file_problem(file, Own::counts); }
+
+std::string TaskGate::quoted_file(const fs::path& file) const {
+  return file_problem(file, Own::counts_not);
+}
+
+std::string TaskGate::file_of_workspace(const fs::path& name) const {
+  const fs::path normal = name.lexically_normal();
+  if (name.is_absolute()) return "an absolute path is no file of the workspace";
+  if (normal.empty() || normal == ".") return "names no file";
+  if (*normal.begin() == "..") return "leads out of the workspace";
+  const PathRules rules(
+      policy_,
+      {.workspace = places_.workspace, .out = {}, .protected_files = {}, .home = places_.home});
+  if (rules.is_hidden(normal)) return "the policy's paths.hide hides it";
+  // In any letter case, since a file system may not tell .GIT from .git.
+  static const Pattern git = Pattern::word_glob(".git", LetterCase::ignored);
+  for (const fs::path& part : normal)
+    if (git.matches(part.string())) return "lies in a repository's own folder";
+  return "";
+}
+
+std::string TaskGate::notes(const std::string& name, const std::vector<fs::path>& own) const {
+  if (!is_listed(policy_.carry_over, name))
+    return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.carry_over") + " is " +
+           entries_text(policy_.carry_over) + ")";
+  const fs::path file = places_.out.lexically_normal().parent_path() / name;
+  const fs::path real = resolved_place(file);
+  const PathRules rules(
+      policy_,
+      {.workspace = places_.workspace, .out = {}, .protected_files = own, .home = places_.home});
+  for (const fs::path& path : {fs::path(name), file, real}) {
+    if (rules.is_hidden(path)) return "the policy's paths.hide hides it";
+    if (rules.is_protected(path)) return "the policy protects it";
+  }
+  for (const fs::path& each : own)
+    if (!real.empty() && resolved_place(each) == real)
+      return "is a file of the task or the policy itself";
+  return "";
+}
+
+std::vector<fs::path> TaskGate::workspaces() const {
+  std::vector<fs::path> named = {
+      places_.caller, repository_or_folder(resolved_place(places_.task_folder), places_.home)};
+  for (const auto& entry : policy_.workspaces) named.push_back(without_tilde(entry));
+  std::vector<fs::path> folders;
+  for (const fs::path& folder : named) {
+    const fs::path place = resolved_place(folder);
+    if (!place.empty() && place != "/") folders.push_back(place);
+  }
+  return folders;
+}
+
+std::string TaskGate::folder(const fs::path& folder) const {
+  const fs::path real = resolved_place(folder);
+  if (real.empty()) return "where it leads can't be told";
+  const std::vector<fs::path> within = workspaces();
+  if (std::none_of(within.begin(), within.end(),
+                   [&real](const fs::path& place) { return is_below(real, place); }))
+    return "it lies outside this folder and the task's repository (" +
+           policy_place(policy_, "bounds.workspace") + " is " + entries_text(policy_.workspaces) +
+           "); -C is the operator's own word";
+  const PathRules rules(policy_,
+                        {.workspace = {}, .out = {}, .protected_files = {}, .home = places_.home});
+  return rules.is_hidden(real) ? "the policy's paths.hide hides it" : "";
+}
+
+std::string TaskGate::keyless_host(const ModelHost& host) const {
+  if (host.loopback) return "";
+  const bool listed = std::any_of(
+      policy_.model_hosts.begin(), policy_.model_hosts.end(), [&host](const std::string& entry) {
+        std::string problem;
+        const auto pattern = parse_host_pattern(entry, problem);
+        if (!pattern || pattern->any) return false;
+        const int port = pattern->port != 0 ? pattern->port : host.secure ? 443 : 80;
+        if (port != host.port) return false;
+        return pattern->subdomains ? host.host.ends_with("." + pattern->host)
+                                   : host.host == pattern->host;
+      });
+  if (listed) return "";
+  return "gets no key, and may be on loopback alone (" +
+         policy_place(policy_, "bounds.model_hosts") + " is " + entries_text(policy_.model_hosts) +
+         "); --base-url and SORTIE_BASE_URL are the operator's own word";
+}
+
+std::string TaskGate::server_address(const std::string& address) const {
+  if (names_address(policy_.mcp, address)) return "";
+  // The entry that is missing is said in full: a host without its scheme names a program.
+  return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
+         entries_text(policy_.mcp) + ", without " + one_line(address, 80) + ")";
+}
+
+std::string TaskGate::program(const std::vector<std::string>& argv) const {
+  if (names_program(policy_.mcp, argv)) return "";
+  return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
+         entries_text(policy_.mcp) + ")";
+}
+
+std::string TaskGate::verification(const std::vector<std::string>& argv, Approval approval) const {
+  if (!policy_.verify_by_rules) return "";
+  const fs::path folder = places_.workspace.empty() ? fs::path("/") : places_.workspace;
+  const Decision decision = CommandCheck(policy_, approval, folder).decide(argv);
+  if (decision.effect == Effect::allow) return "";
+  return "may not run: " + decision.reason + " (" + policy_place(policy_, "bounds.verify") +
+         " is rules)";
+}
+
+std::string TaskGate::prompt_variable(const std::string& name) const {
+  const std::string* excluded = first_match(policy_.environment_exclude, name, LetterCase::ignored);
+  if (excluded != nullptr)
+    return "never goes into a prompt: it may hold a secret (" +
+           policy_place(policy_, "environment.exclude") + " is '" + *excluded + "' among others)";
+  if (policy_.credentials.count(name) != 0)
+    return "never goes into a prompt: it is a credential (" +
+           policy_place(policy_, "bounds.credentials") + " is " + name + ")";
+  if (first_match(policy_.vars_env, name, LetterCase::exact) != nullptr) return "";
+  return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.vars_env") + " is " +
+         entries_text(policy_.vars_env) + ")";
+}
+
+std::string TaskGate::server_variable(const std::string& name) const {
+  if (name == "PATH" || name == "HOME" || makes_programs_run_code(name))
+    return "would have its program run other code";
+  if (is_listed(policy_.mcp_env, name)) return "";
+  return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp_env") + " is " +
+         entries_text(policy_.mcp_env) + ")";
+}
+
+std::string TaskGate::header(const std::string& name) const {
+  if (!is_own_header(name)) return "";
+  return "is not the task's to set: it carries a credential, an account, or what sortie itself "
+         "writes";
+}
+
+fs::path repository_or_folder(const fs::path& folder, const fs::path& home) {
+  if (folder.empty() || folder == "/") return {};
+  const fs::path at_home = resolved_place(home);
+  for (fs::path place = folder; place != "/" && place != at_home; place = place.parent_path()) {
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(place / ".git", error))) return place;
+    if (!place.has_relative_path()) break;
+  }
+  return folder;
+}
+
+}  // namespace sortie

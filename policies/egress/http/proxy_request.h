@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/host/host.h"
+#include "policies/egress/http/http_fields.h"
+
+namespace sortie {
+
+/// A request to a proxy, read from its head.
+struct ProxyRequest {
+  enum class Form {
+    tunnel,    ///< CONNECT host:port
+    absolute,  ///< GET http://host/path
+  };
+  Form form = Form::tunnel;
+  std::string method;
+  Authority place;
+  std::string target{};  ///< of Form::absolute: "/path?query", or "*"
+  HttpFields fields{};   ///< to pass on: without Host and what is for this hop alone
+  BodyFraming body{};
+  bool old_version = false;  ///< HTTP/1.0: knows no chunks and no interim responses
+  bool keep_alive = true;    ///< the client wants to send another one
+};
+
+/// Why a request is not served.
+struct RequestRefusal {
+  int status = 400;
+  std::string reason;
+};
+
+/// The longest head of a request that is read.
+inline constexpr std::size_t kLongestRequestHead = 16 << 10;
+
+/// Reads a request's head, strictly (RFC 9110, 9112):
+///
+///     CONNECT host:port HTTP/1.1         METHOD http://host[:port][/path][?query] HTTP/1.1
+///     Name: value …                      Name: value …
+///
+/// The target's host is the one that counts, and is read once; a Host field says nothing that is
+/// followed, and stands there at most once. What two programs could read differently is refused.
+///
+/// @param head  up to and with the empty line, as find_head_end() found it
+std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view head);
+
+/// The head that goes to the server: origin form, a Host field made from the target, the body's
+/// framing made anew, and a connection for this one request.
+std::string forwarded_head(const ProxyRequest& request);
+/// The same to a proxy ahead: absolute form.
+/// @param authorization  the value of Proxy-Authorization, or ""
+std::string forwarded_head_to_proxy(const ProxyRequest& request, std::string_view authorization);
+
+}  // namespace sortie

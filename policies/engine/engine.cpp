@@ -1,0 +1,290 @@
+#include "policies/engine/engine.h"
+
+#include <algorithm>
+
+#include "core/files/path_below.h"
+#include "core/text/text.h"
+#include "policies/engine/explain.h"
+#include "policies/rules/deny_search.h"
+#include "policies/rules/planted_programs.h"
+#include "policies/rules/read_only_commands.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/script_folders.h"
+#include "policies/shell/shell_string.h"
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+constexpr const char* kShellInside =
+    "what this shell would run is not seen: send the script itself, by `bash -c SCRIPT` and "
+    "nothing "
+    "else, or the command as a direct argv";
+
+std::string command_line(std::span<const std::string> argv) {
+  std::string line;
+  for (const std::string& word : argv) {
+    if (!line.empty()) line += ' ';
+    line += word;
+    if (line.size() > 2 * kLongestPart) break;
+  }
+  return one_line(line, kLongestPart);
+}
+
+/// What no policy can allow; "" for a proper argv.
+std::string malformed(const std::vector<std::string>& argv) {
+  if (argv.empty()) return "the command is empty";
+  if (argv[0].empty()) return "the command has no name";
+  const bool has_nul = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word.find('\0') != std::string::npos;
+  });
+  return has_nul ? "a word of the command has a NUL byte" : "";
+}
+
+std::string place_text(const RulePlace& place) {
+  return place.file + ':' + std::to_string(place.line);
+}
+
+/// The rule's own reason, or what it does.
+std::string reason_of(const CommandRule& rule) {
+  if (!rule.why.empty()) return rule.why;
+  if (rule.effect == Effect::allow) return "a rule allows it";
+  return "a rule denies it";
+}
+
+Decision denied_by(const RuleMatch& match) {
+  const CommandRule& rule = *match.rule;
+  Decision decision{.effect = match.loose ? Effect::deny : rule.effect,
+                    .rule = rule.place,
+                    .part = one_line(match.part, kLongestPart),
+                    .reason = reason_of(rule)};
+  if (match.loose) {
+    decision.reason =
+        "a word of the script could be what the rule denies (" + decision.reason + ')';
+    decision.instead = "the command as a direct argv, without a shell";
+  }
+  return decision;
+}
+
+const CommandRule* class_rule(const Policy& policy) {
+  const auto it =
+      std::find_if(policy.commands.begin(), policy.commands.end(), [](const CommandRule& rule) {
+        return rule.effect == Effect::allow && rule.command_class == "read-only";
+      });
+  return it == policy.commands.end() ? nullptr : &*it;
+}
+
+std::filesystem::path without_trailing_slash(const std::filesystem::path& path) {
+  const auto normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+}  // namespace
+
+Engine::Engine(const Policy& policy, Approval approval, std::filesystem::path workspace,
+               std::filesystem::path out, std::vector<std::filesystem::path> path,
+               std::vector<std::filesystem::path> protected_files, std::filesystem::path home,
+               std::function<bool(const std::string& path)> tracked)
+    : policy_(policy),
+      approval_(approval),
+      workspace_(without_trailing_slash(workspace)),
+      folders_(lookup_folders(path, workspace_)),
+      instead_(allowed_instead(policy)),
+      class_(class_rule(policy)),
+      rules_(rules_without_planted(policy, workspace_, home, folders_)),
+      commands_(rules_),
+      paths_(policy, {.workspace = workspace_,
+                      .out = std::move(out),
+                      .protected_files = std::move(protected_files),
+                      .home = std::move(home),
+                      .tracked = std::move(tracked)}),
+      tools_(policy.tools) {}
+
+Engine::~Engine() = default;
+
+Decision Engine::decide(const Action& action) const {
+  Decision decision = decide_by_policy(action);
+  if (decision.effect != Effect::allow) return decision;
+  return refused_by_stage(action).value_or(std::move(decision));
+}
+
+Decision Engine::decide_by_policy(const Action& action) const {
+  Decision decision = decide_strictly(action);
+  if (const auto* asks = std::get_if<RunCommand>(&action); asks != nullptr && asks->escalated) {
+    if (decision.effect == Effect::allow) decision.escalation = find_escalation(*asks);
+  }
+  if (approval_ != Approval::audit || decision.effect == Effect::allow) return decision;
+  // What no mode can run, and the paths, which hold in every mode.
+  const auto* command = std::get_if<RunCommand>(&action);
+  const bool may_run = command != nullptr ? malformed(command->argv).empty()
+                                          : std::holds_alternative<CallTool>(action);
+  if (!may_run) return decision;
+  decision.effect = Effect::allow;
+  decision.audited = true;
+  return decision;
+}
+
+Decision Engine::decide_strictly(const Action& action) const {
+  if (const auto* command = std::get_if<RunCommand>(&action)) {
+    Decision decision = decide_command(*command);
+    if (decision.effect != Effect::allow || !command->input) return decision;
+    return refused_input(*command).value_or(std::move(decision));
+  }
+  if (const auto* read = std::get_if<ReadPath>(&action)) return paths_.decide_read(read->path);
+  if (const auto* write = std::get_if<WritePath>(&action)) return paths_.decide_write(write->path);
+  return tools_.decide(std::get<CallTool>(action), approval_);
+}
+
+std::optional<ScriptReading> Engine::read(const RunCommand& command) const {
+  const auto script = shell_string(command.argv, folders_);
+  return script ? std::optional(read_script(*script)) : std::nullopt;
+}
+
+Decision Engine::decide_command(const RunCommand& command) const {
+  const std::vector<std::string>& argv = command.argv;
+  if (const std::string problem = malformed(argv); !problem.empty()) {
+    return {.effect = Effect::deny, .part = command_line(argv), .reason = problem};
+  }
+  // What is typed into runs already.
+  const RunningBeside beside = command.input ? RunningBeside() : running_beside();
+  const CommandPlace place{.workspace = workspace_,
+                           .workdir = command.workdir.empty() ? workspace_ : command.workdir,
+                           .folders = folders_,
+                           .scripts = &scripts_,
+                           .beside = &beside};
+  const bool strict = approval_ != Approval::full_auto;
+  const RuleMatch match = commands_.find_deny(argv, place);
+  if (match.rule != nullptr && !(match.loose && strict)) return denied_by(match);
+  if (!strict) return decide_freely(command);
+
+  const auto reading = read(command);
+  // The sign that can't be read says more than a word that could be a rule's.
+  if (reading && reading->refused) return unreadable(reading->refusal);
+  if (match.rule != nullptr) return denied_by(match);
+  if (!is_below(place.workdir.lexically_normal(), workspace_)) {
+    return {.effect = Effect::deny,
+            .part = place.workdir.string(),
+            .reason = "the working folder lies outside the workspace"};
+  }
+  if (reading) return decide_script(*reading, place, command_line(argv));
+  return decide_simple({.argv = argv, .place = place});
+}
+
+Decision Engine::decide_freely(const RunCommand& command) const {
+  const auto refusal = policy_.unreadable_allow ? std::nullopt : find_unreadable(command.argv);
+  if (refusal) return unreadable(*refusal);
+  return {.effect = Effect::allow,
+          .part = command_line(command.argv),
+          .reason = "full-auto: no rule denies it"};
+}
+
+Decision Engine::decide_simple(const Simple& simple) const {
+  const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
+  Decision decision{.effect = Effect::deny, .part = command_line(argv), .command = argv};
+  // Not even by a rule of its own: what the string says would run unseen.
+  if (is_shell(argv[0]) && read_shell_call(argv).script) {
+    decision.reason = kShellInside;
+    decision.instead = instead_;
+    return decision;
+  }
+  if (command_name(argv[0], folders_) == "cd") return decide_cd(simple);
+  const RuleMatch match = commands_.find_allow(argv, simple.place, simple.globs);
+  if (match.rule != nullptr && !match.rule->script.empty() && !simple.alone) {
+    decision.reason = "a program of the workspace runs alone: what runs beside it could change it";
+    decision.instead = "the same command as a call of its own";
+    return decision;
+  }
+  if (match.rule != nullptr) {
+    if (auto refused = refused_beside(simple, *match.rule)) {
+      refused->part = decision.part;
+      refused->command = argv;
+      return *refused;
+    }
+  }
+  if (match.rule != nullptr) {
+    return {.effect = Effect::allow,
+            .rule = match.rule->place,
+            .part = decision.part,
+            .reason = reason_of(*match.rule)};
+  }
+  if (match.excepted == nullptr) return decide_unmatched(simple);
+  decision.rule = match.excepted->place;
+  decision.part = one_line(match.part, kLongestPart);
+  decision.reason = match.problem.empty()
+                        ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
+                        : match.problem;
+  decision.instead = instead_;
+  return decision;
+}
+
+/// `cd` is the shell's own and of the class: one literal folder inside the workspace.
+Decision Engine::decide_cd(const Simple& simple) const {
+  const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
+  Decision decision{
+      .effect = Effect::deny, .part = command_line(argv), .instead = instead_, .command = argv};
+  if (argv[0] != "cd" || argv.size() != 2 || !simple.globs.empty() || argv[1].empty() ||
+      argv[1].front() == '-') {
+    decision.reason = "of cd only `cd FOLDER` with one literal folder is read";
+  } else if (!is_below(std::filesystem::path(folder_behind(simple.place.workdir.string(), argv[1]))
+                           .lexically_normal(),
+                       workspace_)) {
+    decision.reason = "cd leads out of the workspace";
+  } else {
+    const RuleMatch match = commands_.find_allow(argv, simple.place);
+    const CommandRule* rule = match.rule != nullptr ? match.rule : class_;
+    if (rule == nullptr) return decide_unmatched(simple);
+    decision = {.effect = Effect::allow,
+                .rule = rule->place,
+                .part = decision.part,
+                .reason = reason_of(*rule)};
+  }
+  return decision;
+}
+
+Decision Engine::decide_unmatched(const Simple& simple) const {
+  const std::span<const std::string> argv = simple.argv;
+  Decision denied{.effect = Effect::deny,
+                  .part = command_line(argv),
+                  .instead = instead_,
+                  .command = {argv.begin(), argv.end()}};
+  const std::string name(command_name(argv[0], folders_));
+  const std::string shown = one_line(argv[0], kLongestPart);
+  if (is_shell(argv[0])) {
+    denied.reason = "what the file holds that " + shown + " would run is not seen: it needs a rule";
+  } else if (name.empty()) {
+    denied.part = shown;
+    const bool has_scripts =
+        std::any_of(policy_.commands.begin(), policy_.commands.end(),
+                    [](const CommandRule& rule) { return !rule.script.empty(); });
+    denied.reason = shown + (has_scripts ? " is a path that no script rule matches"
+                                         : " is a path, not the bare name of an installed command");
+  } else if (is_wrapper(name) && name != "command") {
+    denied.part = name;
+    denied.reason = name +
+                    " runs another command and needs a rule of its own: send that command "
+                    "itself, without " +
+                    name;
+  } else {
+    std::vector<std::string> named(argv.begin(), argv.end());
+    named[0] = name;
+    const auto not_read_only = why_not_read_only(named, workspace_, simple.place.workdir);
+    denied.reason = "no rule allows " + name;
+    if (class_ != nullptr && not_read_only && not_read_only->known) {
+      denied.part = one_line(not_read_only->part, kLongestPart);
+      denied.reason = "not read-only: " + one_line(not_read_only->reason, kLongestPart);
+    } else {
+      denied.unmatched = true;
+    }
+  }
+  return denied;
+}
+
+bool Engine::shows_tool(const CallTool& tool) const { return decide(tool).effect == Effect::allow; }
+
+bool Engine::is_protected(const std::filesystem::path& path) const {
+  return paths_.is_protected(path);
+}
+
+bool Engine::is_hidden(const std::filesystem::path& path) const { return paths_.is_hidden(path); }
+
+}  // namespace sortie

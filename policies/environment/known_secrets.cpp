@@ -1,0 +1,195 @@
+#include "policies/environment/known_secrets.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/json/json.h"
+#include "core/secrets/address_passwords.h"
+#include "core/text/ascii.h"
+#include "core/text/pattern.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShortestLine = 16;
+constexpr std::size_t kLongestNumber = 7;
+constexpr std::size_t kLongestWord = 7;
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Longer than a word may be without being taken for a secret, and yet said of settings.
+bool is_usual_word(std::string_view value) {
+  static const std::vector<std::string_view> words = {
+      "administrator", "anonymous", "automatic", "clipboard", "codespaces", "credential",
+      "credentials", "defaults", "deployment", "developer", "development", "disabled",
+      "docker-desktop", "environment", "example.com", "external", "filesystem", "gnome-keyring",
+      "ignore-case", "interactive", "keychain", "kubernetes", "libsecret", "localhost", "127.0.0.1",
+      "0.0.0.0", "optional", "osxkeychain", "password", "passwords", "permissive", "postgres",
+      "postgresql", "production", "qwertyuiop", "read-all", "read-only", "read-write", "readonly",
+      "required", "root:root", "secret-tool", "undefined", "us-intl", "username", "workspace",
+      "write-all",
+      // What is given where a server wants some key, and does not look at it.
+      "changeme", "dummy-key", "fake-key", "lm-studio", "no-key", "no-key-required",
+      "no-key-needed", "not-needed", "not-required", "not-used", "placeholder", "sk-1234",
+      "sk-dummy", "sk-fake", "sk-no-key-required", "sk-none", "sk-placeholder", "sk-test",
+      "test-key", "token-abc123"};
+  return std::find(words.begin(), words.end(), value) != words.end();
+}
+
+/// The variables that a command sees under every policy, and what says where it runs.
+bool is_seen_anyway(std::string_view value, const Environment& own) {
+  for (const char* name : {"USER", "LOGNAME", "USERNAME", "HOME", "SHELL", "PWD", "OLDPWD", "LANG",
+                           "TERM", "TZ", "HOSTNAME", "PATH", "TMPDIR", "GITHUB_REPOSITORY",
+                           "GITHUB_ACTOR", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"}) {
+    const auto found = own.find(name);
+    if (found != own.end() && found->second == value) return true;
+  }
+  return false;
+}
+
+bool names_existing_path(std::string_view value) {
+  if (!value.starts_with('/') || value.find('\n') != std::string_view::npos) return false;
+  std::error_code error;
+  return fs::exists(fs::symlink_status(value, error));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// A line of a key and no text: one word, and not the armour around it.
+bool is_line_of_key(std::string_view line) {
+  return line.size() >= kShortestLine && line.find_first_of(" \t-") == std::string_view::npos;
+}
+
+bool names_secret(const std::string& name) {
+  const std::string letters = ascii_lower(name);
+  for (const char* part : {"key", "token", "secret", "password", "passphrase", "credential"})
+    if (letters.find(part) != std::string::npos) return true;
+  return false;
+}
+
+/// Collects values under one name.
+class Collector {
+ public:
+  Collector(const Policy& policy, const Environment& own, KnownSecrets& known)
+      : own_(own), known_(known) {
+    for (const std::string& expression : policy.redact_patterns)
+      patterns_.push_back(Pattern::line_expression(expression));
+  }
+
+  void secret(const std::string& name, std::string_view given) {
+    const std::string_view value = trimmed(given);
+    if (value.empty()) return;
+    if (!is_looked_for(value, own_)) {
+      known_.left_out.push_back(name);
+      return;
+    }
+    add(name, value);
+    if (value.find('\n') != std::string_view::npos)
+      for (const auto line : split_lines(value))
+        if (const auto word = trimmed(line); is_line_of_key(word)) add(name, word);
+    if (value.front() == '{') members(name, value);
+  }
+
+  void passwords(const std::string& name, std::string_view value) {
+    if (value.find("://") == std::string_view::npos) return;
+    for (const std::string& password : address_passwords(value))
+      if (!is_ordinary_value(password, own_)) add(name, password);
+  }
+
+  void matches(std::string_view value) {
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      for (std::size_t at = 0; at < value.size();) {
+        const auto match = patterns_[i].find(value, at);
+        if (!match) break;
+        if (match->second > 0) add(pattern_name(i), value.substr(match->first, match->second));
+        at = match->first + std::max<std::size_t>(match->second, 1);
+      }
+    }
+  }
+
+  static std::string pattern_name(std::size_t index) {
+    return "pattern-" + std::to_string(index + 1);
+  }
+
+ private:
+  void add(const std::string& name, std::string_view value) {
+    known_.values.push_back({name, std::string(value)});
+  }
+
+  /// A service account's file in a variable: its private key is printed without the rest.
+  void members(const std::string& name, std::string_view text) {
+    try {
+      members(name, parse_json(text));
+    } catch (const JsonError&) {
+      // Then only the whole is looked for.
+    }
+  }
+  void members(const std::string& name, const Json& value) {
+    for (const auto& [key, member] : value.members()) {
+      if (member.is_string() && names_secret(key)) {
+        if (is_looked_for(member.text(), own_)) secret(name, member.text());
+      } else {
+        members(name, member);
+      }
+    }
+    for (const Json& item : value.items()) members(name, item);
+  }
+
+  const Environment& own_;
+  KnownSecrets& known_;
+  std::vector<Pattern> patterns_;
+};
+
+}  // namespace
+
+bool is_ordinary_value(std::string_view value, const Environment& own) {
+  const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
+  if (number) return value.size() <= kLongestNumber;
+  const bool word = std::all_of(value.begin(), value.end(), is_letter);
+  if (word && value.size() <= kLongestWord) return true;
+  return is_usual_word(ascii_lower(value)) || is_seen_anyway(value, own) ||
+         names_existing_path(value);
+}
+
+bool is_looked_for(std::string_view given, const Environment& own) {
+  const std::string_view value = trimmed(given);
+  return value.size() >= Redactor::kShortestSecret && !is_ordinary_value(value, own);
+}
+
+KnownSecrets known_secrets(const Policy& policy, const Environment& own) {
+  KnownSecrets known;
+  Collector collector(policy, own, known);
+  for (const Secret& secret : environment_secrets(policy, own))
+    collector.secret(secret.name, secret.value);
+  for (const Secret& secret : environment_secrets(policy, policy.environment_set))
+    collector.secret(secret.name, secret.value);
+  for (const auto* variables : {&own, &policy.environment_set}) {
+    for (const auto& [name, value] : *variables) {
+      collector.passwords(name, value);
+      collector.matches(value);
+    }
+  }
+  return known;
+}
+
+void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& secrets) {
+  redactor.add_all(secrets);
+  for (std::size_t i = 0; i < policy.redact_patterns.size(); ++i) {
+    try {
+      redactor.add_pattern(Collector::pattern_name(i), policy.redact_patterns[i]);
+    } catch (const PatternError& error) {
+      throw InputError("redact.patterns: " + policy.redact_patterns[i] + ": " + error.what());
+    }
+  }
+}
+
+}  // namespace sortie

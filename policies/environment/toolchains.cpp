@@ -1,0 +1,128 @@
+#include "policies/environment/toolchains.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/files/path_below.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A tool's folder below HOME, the variable that moves it, and what in it is nobody's business.
+struct Known {
+  const char* folder;
+  const char* variable;                       ///< "": none
+  std::vector<const char*> credentials = {};  /// relative to the folder
+};
+
+const std::vector<Known>& known_folders() {
+  static const std::vector<Known> list = {
+      {".cargo", "CARGO_HOME", {"credentials.toml", "credentials"}},
+      {".rustup", "RUSTUP_HOME"},
+      {".nvm", "NVM_DIR"},
+      {".volta", "VOLTA_HOME"},
+      {".local/share/fnm", "FNM_DIR"},
+      {".local/share/pnpm", "PNPM_HOME"},
+      {".bun", "BUN_INSTALL"},
+      {".deno", "DENO_INSTALL"},
+      {".pyenv", "PYENV_ROOT"},
+      {".rbenv", "RBENV_ROOT"},
+      {".asdf", "ASDF_DATA_DIR"},
+      {".local/share/mise", "MISE_DATA_DIR"},
+      {".sdkman", "SDKMAN_DIR"},
+      {"go", "GOPATH"},
+      {"go/pkg/mod", "GOMODCACHE"},
+      {".m2", "", {"settings.xml", "settings-security.xml"}},
+      {".gradle", "GRADLE_USER_HOME", {"gradle.properties"}},
+      {".gem", "GEM_HOME", {"credentials"}},
+      {".cache/pip", "PIP_CACHE_DIR"},
+      {".cache/uv", "UV_CACHE_DIR"},
+      {".cache/pypoetry", "POETRY_CACHE_DIR"},
+      {".cache/go-build", "GOCACHE"},
+      {".cache/ccache", "CCACHE_DIR"},
+      {".cache/yarn", "YARN_CACHE_FOLDER"},
+      {".npm", "npm_config_cache"},
+      {".local/share/uv", "UV_PYTHON_INSTALL_DIR", {"credentials"}},
+      {".local/share/pipx", "PIPX_HOME"},
+      {".local/pipx", ""},
+      {".local/lib", ""},
+  };
+  return list;
+}
+
+/// Beside the folders: what holds credentials of such tools.
+constexpr const char* kCredentials[] = {".netrc",
+                                        ".npmrc",
+                                        ".yarnrc.yml",
+                                        ".yarnrc",
+                                        ".pypirc",
+                                        ".config/pip/pip.conf",
+                                        ".pip/pip.conf",
+                                        ".config/pypoetry/auth.toml",
+                                        ".config/uv/uv.toml",
+                                        ".bundle/config",
+                                        ".composer/auth.json",
+                                        ".config/gh",
+                                        ".config/gcloud",
+                                        ".aws",
+                                        ".azure"};
+
+fs::path plain(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+/// A place that may be shown as a toolchain's: a folder of its own, not one that holds others.
+bool is_fit(const fs::path& folder, const fs::path& home, const std::vector<fs::path>& kept) {
+  std::error_code error;
+  if (!folder.is_absolute() || !fs::is_directory(folder, error)) return false;
+  const fs::path real = fs::canonical(folder, error);
+  if (error) return false;
+  for (const fs::path& path : {folder, real}) {
+    // "/x" alone is a folder of the system, or somebody's whole disk.
+    if (std::distance(path.begin(), path.end()) < 3) return false;
+    for (const char* of_system : {"/proc", "/sys", "/dev", "/run", "/boot"})
+      if (is_below(path, of_system)) return false;
+    if (is_below(home, path)) return false;
+    const auto mixed = [&](const fs::path& place) {
+      return is_below(place, path) || is_below(path, place);
+    };
+    if (std::any_of(kept.begin(), kept.end(), mixed)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Toolchains find_toolchains(const Environment& own, const fs::path& caller_home,
+                           const fs::path& run_home, const std::vector<fs::path>& kept) {
+  Toolchains found;
+  const bool has_home = caller_home.is_absolute() && caller_home != "/";
+  for (const Known& known : known_folders()) {
+    const auto variable = own.find(known.variable);
+    const bool moved = variable != own.end() && !variable->second.empty();
+    if (!moved && !has_home) continue;
+    const fs::path folder = plain(moved ? fs::path(variable->second) : caller_home / known.folder);
+    for (const char* file : known.credentials) found.credentials.push_back(folder / file);
+    if (!is_fit(folder, caller_home, kept)) continue;
+    found.folders.push_back(folder);
+    if (*known.variable != '\0' && (moved || run_home != caller_home))
+      found.variables.emplace(known.variable, folder.string());
+  }
+  if (has_home) {
+    for (const char* file : kCredentials) found.credentials.push_back(caller_home / file);
+  }
+  // A folder in another one is shown with it.
+  std::sort(found.folders.begin(), found.folders.end());
+  found.folders.erase(std::unique(found.folders.begin(), found.folders.end()), found.folders.end());
+  std::vector<fs::path> outermost;
+  for (const fs::path& folder : found.folders) {
+    if (outermost.empty() || !is_below(folder, outermost.back())) outermost.push_back(folder);
+  }
+  found.folders = std::move(outermost);
+  return found;
+}
+
+}  // namespace sortie

@@ -1,0 +1,177 @@
+#include "policies/file/policy_fields.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policies/file/policy_rules.h"
+#include "policies/file/policy_values.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Globs over words; the first file's take the place of the default.
+FieldValue word_list(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target) {
+  return first_replaces(draft, key, target, globs_value(target, Globs::words));
+}
+
+/// Names, likewise.
+FieldValue names_value(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target,
+                       TextLimits limits) {
+  return first_replaces(draft, key, target, texts_value(target, Lists::appended, limits));
+}
+
+/// Paths, likewise.
+FieldValue path_list(PolicyDraft& draft, const std::string& key, std::vector<std::string>& target) {
+  return first_replaces(draft, key, target, texts_value(target, Lists::appended));
+}
+
+Fields limits_fields(PolicyLimits& limits) {
+  return Fields("limits")
+      .add("command_timeout", duration_value(limits.command_timeout, 1ms, 24h), "Of one command.")
+      .add("output", size_value(limits.output, 1, kLargestSize),
+           "Of one command: past it the command is stopped.")
+      .add("memory", memory_value(limits),
+           "Of the whole tree of processes: a size, or a share of the machine's or container's.")
+      .add("processes", integer_value(limits.processes, 1, 4'000'000), "Of the run's own tree.")
+      .add("file_size", size_value(limits.file_size, 1, kLargestSize), "Of one file written.")
+      .add("open_files", integer_value(limits.open_files, 16, 1'000'000), "Of one process.")
+      .add("disk", size_value(limits.disk, 1, kLargestSize), "Of what one run writes.")
+      .add("diff_file_size", size_value(limits.diff_file_size, 1, kLargestSize),
+           "Of one file in the diff.")
+      .add("transcript", size_value(limits.transcript, 1, kLargestSize), "Records and blobs.");
+}
+
+Fields bounds_fields(PolicyDraft& draft) {
+  Policy& policy = draft.policy;
+  Fields budget("budget");
+  budget
+      .add("cost", real_value(policy.max_cost, 0, 1e6),
+           "USD, counted with the dearer of the task's price and the known one. Where a file says "
+           "it, models without a known price are refused, unless bounds.prices is true.")
+      .add("tokens", integer_value(policy.max_tokens, 1, 1'000'000'000'000),
+           "Uncached input and output.")
+      .add("time", duration_value(policy.max_time, 1ms, 24h * 30), "Wall clock of a run.");
+  return Fields("bounds")
+      .add("credentials", credentials_value(draft),
+           "The only variables that leave, each with the hosts that may get it.")
+      .add("models", word_list(draft, "bounds.models", policy.models),
+           "Globs over provider/name that a task may ask for; a recording asks no model.")
+      .add("vars_env", word_list(draft, "bounds.vars_env", policy.vars_env),
+           "Globs over environment variables that a task may read into its prompt.")
+      .add("mcp", mcp_bounds_value(draft),
+           "What a task may name as MCP servers and functions: programs, as globs over their first "
+           "words, and addresses, https://HOST with its port where that is not the usual one.")
+      .add("workspace", bounded_folders_value(draft),
+           "Folders that a task may name as its workspace, absolute or from ~, and all below; "
+           "besides the caller's folder and the task's repository.")
+      .add("model_hosts", model_hosts_value(draft),
+           "Hosts of models without a key, besides loopback, with a port if it is not the usual.")
+      .add("mcp_env", names_value(draft, "bounds.mcp_env", policy.mcp_env, kEnvironmentName),
+           "Variables that a task may give to an MCP server.")
+      .add("carry_over", names_value(draft, "bounds.carry_over", policy.carry_over, kPlainFileName),
+           "File names that context.carry_over may have.")
+      .add("verify", two_words_value(policy.verify_by_rules, "any", "rules"),
+           "Whether the task's verification commands need the rules of `commands` too.")
+      .add("prices", boolean_value(policy.prices_of_task),
+           "Whether the task's own prices count, also of models whose price is not known.")
+      .add("budget", mapping_value(std::move(budget)), "The most that a task may ask for.");
+}
+
+Fields paths_fields(PolicyDraft& draft) {
+  Policy& policy = draft.policy;
+  return Fields("paths")
+      .add("write", path_list(draft, "paths.write", policy.write),
+           "Writable, beyond the private HOME and /tmp.")
+      .add("read", path_list(draft, "paths.read", policy.read), "Added to what can be read.")
+      .add("hide", globs_value(policy.hide, Globs::paths),
+           "Not readable, for tools and commands alike; added to the default.")
+      .add("protect", protect_value(draft),
+           "Readable, not writable; added to the default, and [] leaves none of it.")
+      .add("toolchains", two_words_value(policy.toolchains, "none", "auto"),
+           "Whether known tool folders under HOME are readable; writes to them are thrown away.");
+}
+
+Fields environment_fields(PolicyDraft& draft) {
+  static constexpr TextLimits kValue = {.may_be_empty = true};
+  Policy& policy = draft.policy;
+  return Fields("environment")
+      .add("inherit", choice_value(policy.environment_inherit, {"none", "core", "all"}),
+           "What commands get of sortie's own environment.")
+      .add("include", word_list(draft, "environment.include", policy.environment_include),
+           "Variables passed on besides, whatever exclude says.")
+      .add("exclude", globs_value(policy.environment_exclude, Globs::words),
+           "Globs over variables that are never passed on; added to the default.")
+      .add("set", text_map_value(policy.environment_set, kEnvironmentName, kValue),
+           "Variables set for every command.");
+}
+
+}  // namespace
+
+Fields policy_fields(PolicyDraft& draft, const std::string& file) {
+  Policy& policy = draft.policy;
+  Fields network("network");
+  network
+      .add("mode",
+           enum_value(policy.network,
+                      {NetworkMode::none, NetworkMode::allow_list, NetworkMode::full}),
+           "Whether commands reach the network.")
+      .add(
+          "allow", hosts_value(draft),
+          "Hosts of mode allow-list, with a port if it is not 443: example.org, *.example.org:80.");
+  Fields sandbox("sandbox");
+  sandbox
+      .add("mode",
+           enum_value(policy.sandbox,
+                      {SandboxMode::read_only, SandboxMode::workspace_write, SandboxMode::none}),
+           "What the kernel lets commands write.")
+      .add("guarantee", guarantee_value(draft), "What must be proved before the run starts.");
+  Fields trust("trust");
+  trust
+      .add("input", two_words_value(policy.input_untrusted, "trusted", "untrusted"),
+           "Whether prompt and workspace may have been written by a stranger.")
+      .add("allow_all_three", boolean_value(policy.allow_all_three),
+           "Takes the rule back: for those who know what they do.");
+  Fields redact("redact");
+  redact.add("patterns", expressions_value(draft), "RE2 expressions; what they match is a secret.")
+      .add("on_leak", enum_value(policy.on_leak, {OnLeak::fail, OnLeak::report}),
+           "What a known secret in the diff or the final message does.");
+  return Fields("policy")
+      .require("version", version_value(1), "The version of the format.")
+      .add("name",
+           text_value(policy.name,
+                      {.pattern = "[a-z0-9-]{1,64}", .meaning = "1 to 64 of a-z, 0-9 and '-'"}),
+           "A name for people; without it the file's.")
+      .add("extends", extends_value(),
+           "Presets or files that this one adds to: lists are appended, scalars replaced.")
+      .add("approval",
+           enum_value(policy.approval,
+                      {Approval::deny_by_default, Approval::full_auto, Approval::audit}),
+           "What happens where no rule matches.")
+      .add("approval_override", boolean_value(policy.approval_override),
+           "Whether --approval may loosen it.")
+      .add("on_denied", two_words_value(policy.abort_on_denied, "continue", "abort"),
+           "Whether a denied call ends the run.")
+      .add("max_denials", integer_value(policy.max_denials, 1, 1'000'000),
+           "Denied calls in a row that end the run.")
+      .add("unreadable", two_words_value(policy.unreadable_allow, "deny", "allow"),
+           "In full-auto: what to do with scripts that can't be read with certainty.")
+      .add("bounds", mapping_value(bounds_fields(draft)), "What a task may ask for.")
+      .add("commands", command_rules_value(draft, file),
+           "Rules over commands: forbid over deny over allow.")
+      .add("tools", tool_rules_value(draft, file), "Rules over tools.")
+      .add("paths", mapping_value(paths_fields(draft)), "What can be read and written.")
+      .add("network", mapping_value(std::move(network)), "What commands can reach.")
+      .add("environment", mapping_value(environment_fields(draft)), "What commands find there.")
+      .add("limits", mapping_value(limits_fields(policy.limits)), "What a run may use.")
+      .add("sandbox", mapping_value(std::move(sandbox)), "What the kernel enforces.")
+      .add("escalation", two_words_value(policy.escalation, "deny", "rules"),
+           "Whether calls that ask for escalated permissions may get a rule's own sandbox.")
+      .add("approver", approver_value(draft), "A program that is asked where no rule matched.")
+      .add("trust", mapping_value(std::move(trust)),
+           "Of untrusted input, secrets in the environment and open network a run may have two.")
+      .add("redact", mapping_value(std::move(redact)), "What is replaced in all that leaves.");
+}
+
+}  // namespace sortie

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/json/json.h"
+#include "policies/rules/policy.h"
+
+namespace sortie {
+
+/// Whether a rule whose example does not hold is a finding.
+enum class Examples { checked, kept };
+
+/// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
+/// value without '/' that does not end in .yaml or .yml is a preset's name.
+/// @throws InputError  all findings at once
+Policy load_policy(const std::string& name_or_file, Examples examples = Examples::checked);
+/// The same from a policy's text.
+/// @param name    what findings and rules call it
+/// @param folder  what `extends` is relative to
+Policy parse_policy(const std::string& text, const std::string& name,
+                    const std::filesystem::path& folder);
+/// JSON Schema (draft 2020-12) of the policy file.
+Json policy_schema();
+
+}  // namespace sortie

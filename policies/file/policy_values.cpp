@@ -1,0 +1,290 @@
+#include "policies/file/policy_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text/pattern.h"
+#include "core/text/text.h"
+#include "policies/bounds/mcp_bounds.h"
+#include "policies/rules/host_pattern.h"
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TextLimits kHost = {
+    .pattern = R"((\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]))"
+               R"((:[1-9][0-9]{0,4})?)",
+    .meaning = "a host like api.example.com, with a port if need be"};
+
+enum class AnyHost { accepted, refused };
+
+/// Adds the hosts of a list, each read strictly.
+void read_hosts(std::vector<std::string>& target, const YamlNode& node, const std::string& name,
+                AnyHost any, Diagnostics& findings) {
+  if (!check_list(node, name, "a list", findings)) return;
+  for (const auto& item : node.items) {
+    const auto text = read_text(item, name, {}, findings);
+    if (!text) continue;
+    std::string problem;
+    const auto host = parse_host_pattern(*text, problem);
+    if (host && host->any && any == AnyHost::refused) problem = "'*' would be every host";
+    if (!problem.empty()) {
+      findings.error(item.place, "'" + name + "' has to be " + kHost.meaning + ", not '" +
+                                     one_line(*text, 60) + "': " + problem);
+    } else if (std::find(target.begin(), target.end(), *text) == target.end()) {
+      target.push_back(*text);
+    }
+  }
+}
+
+FieldValue listed_hosts(PolicyDraft& draft, const std::string& key,
+                        std::vector<std::string>& target, AnyHost any) {
+  FieldValue value = texts_value(target, Lists::appended, kHost);
+  value.read = [&target, any](const YamlNode& node, const std::string& name,
+                              Diagnostics& findings) {
+    read_hosts(target, node, name, any, findings);
+  };
+  return first_replaces(draft, key, target, std::move(value));
+}
+
+std::string glob_problem(const std::string& glob, Globs kind) {
+  try {
+    kind == Globs::words ? Pattern::word_glob(glob) : Pattern::path_glob(glob);
+    return "";
+  } catch (const PatternError& error) {
+    return error.what();
+  }
+}
+
+/// Why an expression can't be used, or "".
+std::string expression_problem(const std::string& expression) {
+  try {
+    return Pattern::expression(expression).matches("") ? "it matches the empty text" : "";
+  } catch (const PatternError& error) {
+    return error.what();
+  }
+}
+
+Fields approver_fields(PolicyApprover& approver) {
+  return Fields("approver")
+      .require("command", texts_value(approver.command),
+               "argv: gets the call as JSON on stdin, answers with JSON on stdout.")
+      .add("timeout", duration_value(approver.timeout, 1ms, 24h), "No answer by then is a deny.");
+}
+
+}  // namespace
+
+FieldValue two_words_value(bool& target, const char* when_false, const char* when_true) {
+  return choice_value(
+      target ? when_true : when_false, {when_false, when_true}, {},
+      [&target, when_true](const std::string& name) { target = name == when_true; });
+}
+
+FieldValue globs_value(std::vector<std::string>& target, Globs kind, Lists lists) {
+  FieldValue value = texts_value(target, lists);
+  value.read = [kind, read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                                    Diagnostics& findings) {
+    for (const auto& item : node.items) {
+      if (!item.is_scalar()) continue;
+      const std::string problem = glob_problem(item.text, kind);
+      if (!problem.empty())
+        findings.error(item.place, "'" + name + "' has a glob that can't be used: " + problem);
+    }
+    read(node, name, findings);
+  };
+  return value;
+}
+
+FieldValue protect_value(PolicyDraft& draft) {
+  auto& target = draft.policy.protect;
+  FieldValue value = globs_value(target, Globs::paths);
+  value.read = [&draft, &target, read = std::move(value.read)](
+                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
+    const bool gives_up = node.is_list() && node.items.empty();
+    if (gives_up && !draft.protecting.empty()) {
+      findings.error(node.place,
+                     "'protect: []' can't take back what " + draft.protecting + " protects");
+    } else if (gives_up) {
+      target.clear();
+    } else {
+      // Who names a path wants more protected, not less than the default.
+      if (target.empty()) target = Policy().protect;
+      draft.protecting = draft.shown + ":" + std::to_string(node.place.line);
+      read(node, name, findings);
+    }
+  };
+  return value;
+}
+
+FieldValue credentials_value(PolicyDraft& draft) {
+  auto& target = draft.policy.credentials;
+  Json schema = Json::object(
+      {{"type", "object"},
+       {"additionalProperties",
+        Json::object({{"type", "array"}, {"items", Json::object({{"type", "string"}})}})}});
+  Json defaults = Json::object();
+  for (const auto& [variable, hosts] : target) {
+    Json list = Json::array();
+    for (const auto& host : hosts) list.push_back(host);
+    defaults.set(variable, std::move(list));
+  }
+  schema.set("default", std::move(defaults));
+  FieldValue value = {
+      .schema = std::move(schema),
+      .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+        if (!node.is_mapping()) {
+          findings.error(node.place, "'" + name +
+                                         "' has to be a mapping of variables to hosts, not " +
+                                         kind_in_words(node));
+          return;
+        }
+        for (const auto& member : node.members) {
+          const std::string& variable = member.key.text;
+          if (!read_text(member.key, "credential", kEnvironmentName, findings)) continue;
+          if (member.value.kind == YamlNode::Kind::null)
+            findings.error(member.key.place, "'" + variable + "' needs a list of hosts");
+          else
+            read_hosts(target[variable], member.value, variable, AnyHost::refused, findings);
+        }
+      }};
+  return first_replaces(draft, "bounds.credentials", target, std::move(value));
+}
+
+FieldValue mcp_bounds_value(PolicyDraft& draft) {
+  auto& target = draft.policy.mcp;
+  FieldValue value = globs_value(target, Globs::words);
+  const auto pattern = [](const std::string& text) { return Json::object({{"pattern", text}}); };
+  value.schema.set(
+      "items",
+      Json::object({{"type", "string"},
+                    {"minLength", 1},
+                    {"anyOf", Json::array({pattern(std::string("^https?://") + kHost.pattern + "$"),
+                                           Json::object({{"not", pattern("^[^ ]*://")}})})}}));
+  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                              Diagnostics& findings) {
+    for (const auto& item : node.items) {
+      if (!item.is_scalar() || !is_mcp_address(item.text)) continue;
+      std::string problem;
+      if (!parse_mcp_address(item.text, problem))
+        findings.error(item.place, "'" + name + "' has the address '" + one_line(item.text, 60) +
+                                       "', which can't be used: " + problem);
+    }
+    read(node, name, findings);
+  };
+  return first_replaces(draft, "bounds.mcp", target, std::move(value));
+}
+
+FieldValue bounded_folders_value(PolicyDraft& draft) {
+  static constexpr TextLimits kFolder = {.pattern = "(/|~/).*|~",
+                                         .meaning = "an absolute path, or one that begins with ~/"};
+  auto& target = draft.policy.workspaces;
+  return first_replaces(draft, "bounds.workspace", target,
+                        texts_value(target, Lists::appended, kFolder));
+}
+
+FieldValue model_hosts_value(PolicyDraft& draft) {
+  return listed_hosts(draft, "bounds.model_hosts", draft.policy.model_hosts, AnyHost::refused);
+}
+
+FieldValue hosts_value(PolicyDraft& draft) {
+  return listed_hosts(draft, "network.allow", draft.policy.network_allow, AnyHost::accepted);
+}
+
+FieldValue expressions_value(PolicyDraft& draft) {
+  auto& target = draft.policy.redact_patterns;
+  FieldValue value = texts_value(target, Lists::appended);
+  value.read = [read = std::move(value.read)](const YamlNode& node, const std::string& name,
+                                              Diagnostics& findings) {
+    for (const auto& item : node.items) {
+      if (!item.is_scalar()) continue;
+      const std::string problem = expression_problem(item.text);
+      if (!problem.empty())
+        findings.error(item.place,
+                       "'" + name + "' has an expression that can't be used: " + problem);
+    }
+    read(node, name, findings);
+  };
+  return first_replaces(draft, "redact.patterns", target, std::move(value));
+}
+
+FieldValue guarantee_value(PolicyDraft& draft) {
+  static const std::vector<Guarantee> all = {Guarantee::writes, Guarantee::secrets,
+                                             Guarantee::network, Guarantee::processes,
+                                             Guarantee::kernel};
+  auto& target = draft.policy.guarantee;
+  Json names = Json::array();
+  for (const Guarantee each : all) names.push_back(name_of(each));
+  Json defaults = Json::array();
+  for (const Guarantee each : target) defaults.push_back(name_of(each));
+  FieldValue value = {
+      .schema = Json::object({{"type", "array"},
+                              {"items", Json::object({{"enum", std::move(names)}})},
+                              {"default", std::move(defaults)}}),
+      .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+        if (!check_list(node, name, "a list", findings)) return;
+        const auto add = [&target](const std::string& text) {
+          for (const Guarantee each : all)
+            if (text == name_of(each) &&
+                std::find(target.begin(), target.end(), each) == target.end())
+              target.push_back(each);
+        };
+        for (const auto& item : node.items)
+          if (item.kind != YamlNode::Kind::refused)
+            choice_value("", names_of(all), {}, add).read(item, name, findings);
+      }};
+  return first_replaces(draft, "sandbox.guarantee", target, std::move(value));
+}
+
+FieldValue memory_value(PolicyLimits& limits) {
+  return {.schema = Json::object(
+              {{"type", "string"},
+               {"pattern", "^([1-9][0-9]?%|100%|[0-9]+(B|[kKMGT]B|[KMGT]iB))$"},
+               {"default", limits.memory == 0 ? std::to_string(limits.memory_percent) + "%"
+                                              : size_text(limits.memory)}}),
+          .read = [&limits](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (node.is_scalar() && node.text.ends_with('%')) {
+              int percent = 0;
+              YamlNode number = node;
+              number.text.pop_back();
+              number.plain = true;
+              integer_value(percent, 1, 100).read(number, name, findings);
+              if (percent > 0) limits.memory_percent = percent;
+              if (percent > 0) limits.memory = 0;
+            } else if (node.is_scalar() && parse_size(node.text)) {
+              size_value(limits.memory, 1u << 20, kLargestSize).read(node, name, findings);
+            } else {
+              findings.error(node.place,
+                             "'" + name + "' has to be a size like 2GiB or a share like 80%, not " +
+                                 kind_in_words(node));
+            }
+          }};
+}
+
+FieldValue approver_value(PolicyDraft& draft) {
+  PolicyApprover defaults;
+  return {.schema = approver_fields(defaults).schema(),
+          .read = [&draft](const YamlNode& node, const std::string&, Diagnostics& findings) {
+            PolicyApprover approver;
+            approver.folder = draft.folder;
+            approver_fields(approver).read(node, findings);
+            if (approver.command.empty() && node.find("command") != nullptr)
+              findings.error(node.place, "'command' of the approver is empty");
+            draft.policy.approver = std::move(approver);
+          }};
+}
+
+FieldValue extends_value() {
+  Json name = Json::object({{"type", "string"}, {"minLength", 1}});
+  Json schema = Json::object(
+      {{"anyOf",
+        Json::array({name, Json::object({{"type", "array"}, {"items", std::move(name)}})})}});
+  return {.schema = std::move(schema),
+          .read = [](const YamlNode& node, const std::string& key, Diagnostics& findings) {
+            if (!node.is_list()) read_text(node, key, {}, findings);
+            for (const auto& item : node.items) read_text(item, key, {}, findings);
+          }};
+}
+
+}  // namespace sortie

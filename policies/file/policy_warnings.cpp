@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "policies/engine/command_check.h"
+#include "policies/environment/environment.h"
+#include "policies/rules/command_rules.h"
+#include "policies/rules/host_pattern.h"
+#include "policies/rules/planted_programs.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+/// Combinations of a rule's alternatives that are tried at most.
+constexpr std::size_t kMaxCombinations = 256;
+
+/// Programs that run what their arguments say, so that a rule without a second word allows all.
+bool runs_anything(std::string_view name) {
+  static constexpr std::array<std::string_view, 22> kInterpreters = {
+      "awk",  "gawk",   "mawk", "python", "python2", "python3", "perl", "ruby",
+      "node", "nodejs", "php",  "lua",    "tclsh",   "deno",    "bun",  "sudo",
+      "doas", "su",     "ssh",  "docker", "podman",  "make"};
+  return is_shell(name) || is_wrapper(name) ||
+         std::find(kInterpreters.begin(), kInterpreters.end(), name) != kInterpreters.end();
+}
+
+/// The argvs that a rule's prefix stands for; none where there are too many of them.
+std::vector<std::vector<std::string>> combinations(const CommandRule& rule) {
+  std::vector<std::vector<std::string>> argvs = {{}};
+  for (const auto& words : rule.prefix) {
+    if (argvs.size() * words.size() > kMaxCombinations) return {};
+    std::vector<std::vector<std::string>> longer;
+    for (const auto& argv : argvs) {
+      for (const auto& word : words) {
+        longer.push_back(argv);
+        longer.back().push_back(word);
+      }
+    }
+    argvs = std::move(longer);
+  }
+  return argvs;
+}
+
+/// Whether programs that read the variable load code, or ask servers, that no argument names.
+bool leads_programs_elsewhere(const std::string& name) {
+  static constexpr std::array<std::string_view, 8> kBegins = {
+      "OPENSSL_", "npm_config_", "NPM_CONFIG_", "PIP_",
+      "UV_INDEX", "GIT_SSH",     "GIT_CONFIG",  "RUSTC"};
+  static constexpr std::array<std::string_view, 26> kNames = {
+      "NODE_EXTRA_CA_CERTS", "PYTHONPATH",        "PYTHONHOME",
+      "PYTHONSTARTUP",       "PYTHONUSERBASE",    "GIT_ASKPASS",
+      "GIT_EXEC_PATH",       "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF",
+      "SSL_CERT_FILE",       "SSL_CERT_DIR",      "REQUESTS_CA_BUNDLE",
+      "CURL_CA_BUNDLE",      "HTTP_PROXY",        "HTTPS_PROXY",
+      "ALL_PROXY",           "http_proxy",        "https_proxy",
+      "all_proxy",           "GOPROXY",           "GOFLAGS",
+      "MAVEN_OPTS",          "GRADLE_OPTS",       "GRADLE_USER_HOME",
+      "CARGO_BUILD_RUSTC",   "SSH_ASKPASS"};
+  if (makes_programs_run_code(name) && !name.starts_with("PYTHON")) return true;
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [&name](std::string_view begin) { return name.starts_with(begin); }) ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::string place_text(const RulePlace& place) {
+  return place.file + ":" + std::to_string(place.line);
+}
+
+class Search {
+ public:
+  explicit Search(const Policy& policy) : policy_(policy), rules_(policy.commands) {}
+
+  std::vector<PolicyWarning> run() {
+    for (const auto& rule : policy_.commands)
+      if (rule.effect == Effect::allow) check_allow(rule);
+    check_network();
+    check_variables();
+    check_modes();
+    return std::move(warnings_);
+  }
+
+ private:
+  void add(const RulePlace& place, std::string text) {
+    warnings_.push_back({.place = place, .text = std::move(text)});
+  }
+  void add_at(const std::string& key, std::string text) {
+    const auto place = policy_.places.find(key);
+    add(place == policy_.places.end() ? RulePlace{} : place->second, std::move(text));
+  }
+
+  void check_allow(const CommandRule& rule) {
+    if (rule.escalate && !policy_.escalation)
+      add(rule.place, "'escalate' has no effect: 'escalation' is deny");
+    if (rule.prefix.empty()) return;
+    for (const auto& word : rule.prefix[0]) {
+      if (word.find('/') != std::string::npos && word.front() != '/')
+        add(rule.place, "'" + word +
+                            "' is a path: no command of the workspace is allowed by its "
+                            "words; use allow: {script: …}");
+      else if (const auto why = planted(word); !why.empty())
+        add(rule.place, "no command is allowed by '" + word + "': " + why +
+                            "; use the bare name of a program that PATH finds elsewhere, or show "
+                            "its folder with paths.read");
+      else if (rule.prefix.size() == 1 && runs_anything(base_name(word)) &&
+               !(word == "make" && !rule.but_not_args.empty()))
+        add(rule.place, "allows all that " + word + " can run: name its arguments too");
+    }
+    check_covered(rule);
+  }
+
+  /// No folder is the workspace here; the caller's HOME stands for that of the run.
+  std::string planted(const std::string& word) const {
+    const char* home = std::getenv("HOME");
+    return why_planted(word, policy_, "/workspace", home == nullptr ? "" : home);
+  }
+
+  /// A deny of the words that all of a rule's commands begin with denies each of them.
+  void check_covered(const CommandRule& rule) {
+    const CommandPlace place{.workspace = "/workspace", .workdir = "/workspace", .folders = {}};
+    const auto argvs = combinations(rule);
+    const CommandRule* by = nullptr;
+    for (const auto& argv : argvs) {
+      const RuleMatch match = rules_.find_deny(argv, place);
+      if (match.rule == nullptr) return;
+      by = match.rule;
+    }
+    if (by != nullptr)
+      add(rule.place, "can never match: " + place_text(by->place) + " (" + by->place.text +
+                          ") denies all that it allows");
+  }
+
+  void check_network() {
+    if (policy_.network != NetworkMode::allow_list) {
+      if (!policy_.network_allow.empty())
+        add_at("network.allow",
+               "'network.allow' is not used: the mode is " + std::string(name_of(policy_.network)));
+      return;
+    }
+    if (policy_.network_allow.empty())
+      add_at("network.mode", "the allow-list is empty: nothing can be reached");
+    for (const auto& entry : policy_.network_allow) {
+      std::string problem;
+      const auto host = parse_host_pattern(entry, problem);
+      if (host && host->is_broad())
+        add_at("network.allow", "'" + entry + "' lets commands reach nearly every host");
+    }
+  }
+
+  void check_variables() {
+    for (const auto& [name, value] : policy_.environment_set)
+      if (leads_programs_elsewhere(name))
+        add_at("environment.set",
+               "'" + name +
+                   "' has the programs that read it run other code, or ask other "
+                   "servers, than their arguments say");
+    for (const auto& name : policy_.mcp_env) {
+      if (makes_programs_run_code(name) || name == "PATH" || name == "HOME")
+        add_at("bounds.mcp_env",
+               "'" + name +
+                   "' has no effect: no task gives it to a server, since it would have "
+                   "the server's program run other code");
+      else if (leads_programs_elsewhere(name))
+        add_at("bounds.mcp_env", "'" + name +
+                                     "' lets a task name code or servers for the programs "
+                                     "of MCP servers");
+    }
+  }
+
+  void check_modes() {
+    if (policy_.sandbox == SandboxMode::none)
+      add_at("sandbox.mode", "commands run without a sandbox: for a throw-away machine only");
+    const bool has_network = std::find(policy_.guarantee.begin(), policy_.guarantee.end(),
+                                       Guarantee::network) != policy_.guarantee.end();
+    if (policy_.sandbox == SandboxMode::none && !policy_.guarantee.empty())
+      add_at("sandbox.mode",
+             "without a sandbox nothing of 'sandbox.guarantee' is proved: runs end with code 7");
+    else if (policy_.network == NetworkMode::full && has_network)
+      add_at("network.mode",
+             "the network is open: 'network' of 'sandbox.guarantee' is not asked for");
+    if (policy_.allow_all_three)
+      add_at("trust.allow_all_three", "a run may have untrusted input, secrets and open network");
+    if (policy_.approver && policy_.approval != Approval::deny_by_default)
+      add_at("approver", "the approver is never asked: the approval mode is " +
+                             std::string(name_of(policy_.approval)));
+  }
+
+  const Policy& policy_;
+  CommandRules rules_;
+  std::vector<PolicyWarning> warnings_;
+};
+
+}  // namespace
+
+std::vector<PolicyWarning> policy_warnings(const Policy& policy) { return Search(policy).run(); }
+
+std::string warning_text(const Policy& policy, const PolicyWarning& warning) {
+  const std::string place = warning.place.line > 0 ? place_text(warning.place) : policy.name;
+  return place + ": warning: " + warning.text;
+}
+
+}  // namespace sortie

@@ -1,0 +1,141 @@
+#include "policies/rules/command_rules.h"
+
+#include <algorithm>
+
+#include "core/files/path_below.h"
+#include "policies/rules/deny_search.h"
+#include "policies/rules/read_only_commands.h"
+#include "policies/shell/glob_arguments.h"
+#include "policies/shell/lookup.h"
+
+namespace sortie {
+namespace {
+
+using Words = std::span<const std::string>;
+using Globs = std::span<const std::size_t>;
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Whether a rule's word names the program that argv[0] stands for. A rule may name a program
+/// outside the lookup folders by its absolute path, but none of the workspace.
+bool names_program(const std::string& rule_word, const std::string& word,
+                   const CommandPlace& place) {
+  const std::string_view name = command_name(word, place.folders);
+  if (!name.empty()) return command_name(rule_word, place.folders) == name;
+  return rule_word == word && word.front() == '/' && word.find("/..") == std::string::npos &&
+         !is_below(std::filesystem::path(word).lexically_normal(), place.workspace);
+}
+
+/// Whole words against whole words, the wrapper itself and not what it wraps. A word that the
+/// shell may turn into others is none of a prefix.
+bool matches_prefix(const CommandRule& rule, Words argv, const CommandPlace& place, Globs globs) {
+  if (rule.prefix.empty() || argv.size() < rule.prefix.size()) return false;
+  if (!globs.empty() && globs.front() < rule.prefix.size()) return false;
+  const bool named =
+      std::any_of(rule.prefix[0].begin(), rule.prefix[0].end(),
+                  [&](const std::string& word) { return names_program(word, argv[0], place); });
+  if (!named) return false;
+  for (std::size_t i = 1; i < rule.prefix.size(); ++i) {
+    if (!contains(rule.prefix[i], argv[i])) return false;
+  }
+  return true;
+}
+
+/// Why a glob could become a word that the rule excepts, or that its class refuses; "" where none.
+std::string why_no_globs(const CommandRule& rule, Words argv, const CommandPlace& place,
+                         Globs globs) {
+  const std::string_view name = command_name(argv[0], place.folders);
+  for (const std::size_t at : globs) {
+    if (!rule.command_class.empty()) {
+      if (std::string reason = why_no_glob(name, argv[at]); !reason.empty()) return reason;
+    }
+    for (const std::string& excepted : rule.but_not_args) {
+      if (!excepted.starts_with('-') || !begins_literally(argv[at])) {
+        return "a glob may become a word that but_not excepts: " + excepted;
+      }
+    }
+  }
+  return "";
+}
+
+const std::string* excepted_word(const std::vector<Pattern>& but_not, Words argv) {
+  if (but_not.empty() || argv.empty()) return nullptr;
+  for (const std::string& word : argv.subspan(1)) {
+    if (any_matches(but_not, word)) return &word;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool matches_class(const CommandRule& rule, Words argv, const CommandPlace& place) {
+  if (rule.command_class != "read-only") return false;
+  const std::string_view name = command_name(argv[0], place.folders);
+  if (name.empty()) return false;
+  std::vector<std::string> named(argv.begin(), argv.end());
+  named[0] = name;
+  return !why_not_read_only(named, place.workspace, place.workdir);
+}
+
+CommandRules::CommandRules(const std::vector<CommandRule>& rules) {
+  for (const CommandRule& rule : rules) {
+    CompiledRule compiled{.rule = &rule, .but_not = {}, .script = {}};
+    for (const std::string& glob : rule.but_not_args) {
+      compiled.but_not.push_back(Pattern::word_glob(glob));
+    }
+    if (!rule.script.empty()) compiled.script.emplace(rule.script);
+    rules_.push_back(std::move(compiled));
+  }
+}
+
+template <typename Wanted>
+RuleMatch CommandRules::find_first(Words argv, const CommandPlace& place, Globs globs,
+                                   Wanted wanted) const {
+  RuleMatch nearly;
+  if (argv.empty() || argv[0].empty()) return nearly;
+  for (const CompiledRule& compiled : rules_) {
+    const CommandRule& rule = *compiled.rule;
+    if (rule.effect != Effect::allow || !wanted(rule)) continue;
+    RuleMatch excepted{.excepted = &rule, .part = argv[0]};
+    if (compiled.script) {
+      auto match = compiled.script->match(argv, place);
+      if (!match) continue;
+      excepted.problem = std::move(match->problem);
+    } else if (!matches_class(rule, argv, place) && !matches_prefix(rule, argv, place, globs)) {
+      continue;
+    }
+    const std::string* word = excepted_word(compiled.but_not, argv);
+    if (excepted.problem.empty() && word != nullptr) {
+      excepted.part = *word;
+    } else if (excepted.problem.empty()) {
+      excepted.problem = why_no_globs(rule, argv, place, globs);
+      if (excepted.problem.empty()) return {.rule = &rule, .part = {}};
+      excepted.part = argv[globs.front()];
+    }
+    if (nearly.excepted == nullptr) nearly = std::move(excepted);
+  }
+  return nearly;
+}
+
+RuleMatch CommandRules::find_allow(Words argv, const CommandPlace& place, Globs globs) const {
+  return find_first(argv, place, globs, [](const CommandRule&) { return true; });
+}
+
+RuleMatch CommandRules::find_escalating(Words argv, const CommandPlace& place) const {
+  return find_first(argv, place, {}, [](const CommandRule& rule) { return rule.escalate; });
+}
+
+RuleMatch CommandRules::find_deny(Words argv, const CommandPlace& place) const {
+  return search_deny(rules_, argv, place);
+}
+
+bool rule_matches(const CommandRule& rule, const std::vector<std::string>& argv,
+                  const CommandPlace& place) {
+  std::vector<CommandRule> rules{rule};
+  rules[0].effect = Effect::allow;
+  return CommandRules(rules).find_allow(argv, place).rule != nullptr;
+}
+
+}  // namespace sortie

@@ -1,0 +1,44 @@
+#include "policies/rules/decision.h"
+
+#include <algorithm>
+
+namespace sortie {
+namespace {
+
+/// By effect; of equals, what nobody could lift goes before what only lacks a rule.
+int rank(const Decision& decision) {
+  const bool stands_in_the_way = decision.effect != Effect::allow || decision.audited;
+  return static_cast<int>(decision.effect) * 3 +
+         (stands_in_the_way ? (decision.unmatched ? 1 : 2) : 0);
+}
+
+}  // namespace
+
+const Decision& strictest(const std::vector<Decision>& decisions) {
+  static const Decision kNothingAsked = [] {
+    Decision decision;
+    decision.reason = "nothing was asked";
+    return decision;
+  }();
+  const auto it =
+      std::max_element(decisions.begin(), decisions.end(),
+                       [](const Decision& a, const Decision& b) { return rank(a) < rank(b); });
+  return it == decisions.end() ? kNothingAsked : *it;
+}
+
+Json to_json(const Decision& decision) {
+  Json json = Json::object({{"decision", name_of(decision.effect)}});
+  if (decision.rule.line > 0) {
+    json.set("rule", Json::object({{"file", decision.rule.file},
+                                   {"line", decision.rule.line},
+                                   {"text", decision.rule.text}}));
+  }
+  if (!decision.part.empty()) json.set("part", decision.part);
+  if (!decision.reason.empty()) json.set("reason", decision.reason);
+  if (!decision.instead.empty()) json.set("instead", decision.instead);
+  if (decision.audited) json.set("audited", true);
+  if (decision.escalation) json.set("escalation", to_json(*decision.escalation));
+  return json;
+}
+
+}  // namespace sortie

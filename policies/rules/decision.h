@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json/json.h"
+#include "policies/rules/escalation.h"
+#include "policies/rules/policy.h"
+
+namespace sortie {
+
+/// Bytes of a command, or of a part of it, in what is said of it.
+inline constexpr std::size_t kLongestPart = 160;
+
+/// What the engine says of an action, and why.
+struct Decision {
+  Effect effect = Effect::deny;
+  RulePlace rule;          ///< line 0: no rule, the approval mode's default
+  std::string part;        ///< the part of the command that it was about
+  std::string reason;      ///< in words, for the operator and the transcript
+  std::string instead;     ///< what is allowed instead, for the model; may be ""
+  bool unmatched = false;  ///< denied for want of an allow rule, not by a rule or a fixed limit
+  /// Allowed by the approval mode audit alone: the other members are those of the decision that
+  /// strict rules would have made, `effect` aside.
+  bool audited = false;
+  /// Of a command that is not allowed: the words of the simple command that the decision is about,
+  /// which may be one of a script's; empty where it is about no single one.
+  std::vector<std::string> command{};
+  /// Of an allowed call that asked for escalated permissions, where rules grant them.
+  std::optional<Escalation> escalation{};
+  bool operator==(const Decision&) const = default;
+};
+
+/// The strictest of them: forbid over deny over audited over allow, and what a rule or a fixed
+/// limit says over the want of a rule; the first of equals.
+const Decision& strictest(const std::vector<Decision>& decisions);
+
+Json to_json(const Decision& decision);
+
+}  // namespace sortie

@@ -1,0 +1,338 @@
+#include "policies/rules/deny_search.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "policies/shell/glob_arguments.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/loose_script.h"
+#include "policies/shell/shell_state.h"
+#include "policies/shell/wrappers.h"
+
+namespace sortie {
+namespace {
+
+using Words = std::span<const std::string>;
+
+/// Wrappers in wrappers beyond it are read loosely.
+constexpr int kMaxDepth = 16;
+/// Options before a subcommand beyond it count as a match.
+constexpr std::size_t kMaxSkipped = 64;
+
+std::string joined(Words words) {
+  std::string text;
+  for (const std::string& word : words) (text += text.empty() ? "" : " ") += word;
+  return text;
+}
+
+bool is_unknown(std::string_view word) {
+  return word.find(kLooseAnything) != std::string_view::npos;
+}
+
+std::string printable(std::string text) {
+  std::replace(text.begin(), text.end(), kLooseAnything, '*');
+  return text;
+}
+
+/// The words of a command, what a glob may become as kLooseAnything.
+std::vector<std::string> loose_argv(const SimpleCommand& command) {
+  std::vector<std::string> argv;
+  for (const ScriptWord& word : command.words) {
+    argv.push_back(word.glob ? loose_glob(word.text) : word.text);
+  }
+  return argv;
+}
+
+/// The words of what a wrapper runs: `{}` stands for what it reads, and more may follow.
+std::vector<std::string> wrapped_argv(const Wrapped& wrapped) {
+  std::vector<std::string> argv = wrapped.argv;
+  if (!wrapped.open) return argv;
+  for (std::string& word : argv) {
+    for (auto at = word.find("{}"); at != std::string::npos; at = word.find("{}", at)) {
+      word.replace(at, 2, 1, kLooseAnything);
+    }
+  }
+  argv.emplace_back(1, kLooseAnything);
+  return argv;
+}
+
+bool could_be_any(std::string_view word, const std::vector<std::string>& expected) {
+  return std::any_of(expected.begin(), expected.end(),
+                     [&](const std::string& each) { return could_be(word, each); });
+}
+
+bool could_name(std::string_view word, const std::vector<std::string>& expected) {
+  if (word.size() > 1 && word.front() == '=') word.remove_prefix(1);  // zsh: the path of a program
+  std::string_view name = base_name(word);
+  // In a path an expansion may hold slashes, so that the name is only what follows it.
+  if (name.size() < word.size())
+    name.remove_prefix(std::min(name.find(kLooseAnything), name.size()));
+  if (name.empty()) name = base_name(word);
+  return std::any_of(expected.begin(), expected.end(),
+                     [&](const std::string& each) { return could_be(name, base_name(each)); });
+}
+
+/// A word behind a command's name, of an argv or of a script.
+struct ArgumentWord {
+  std::string_view text;
+  bool continues = false;    ///< as LooseWord
+  bool substitutes = false;  ///< as LooseWord
+  bool redirects = false;    ///< as LooseWord
+};
+
+/// `git -c alias.p=push p` names a subcommand anew.
+bool renames_subcommand(const CommandRule& rule, std::string_view word) {
+  return word.find("alias.") != std::string_view::npos && could_be_any("git", rule.prefix[0]);
+}
+
+/// The rest of a deny rule's prefix behind the command's name. Options before a subcommand are
+/// passed over with what may be their value (`git -C . push`, `cargo +nightly publish`).
+/// @param word_at  (i) → the i-th word behind the name; nothing behind the last
+template <typename WordAt>
+bool rest_matches(const CommandRule& rule, WordAt word_at) {
+  std::size_t at = 0;
+  std::size_t skipped = 0;
+  bool unknown_end = false;  // `git -C x$(…) push`, `git p*`: the words behind are not seen
+  for (std::size_t place = 1; place < rule.prefix.size(); ++place) {
+    bool may_be_value = false;
+    for (;; ++at) {
+      const std::optional<ArgumentWord> word = word_at(at);
+      if (!word) return unknown_end;
+      unknown_end = unknown_end || word->substitutes;
+      if (could_be_any(word->text, rule.prefix[place])) break;
+      if (renames_subcommand(rule, word->text)) return true;
+      if (word->redirects && ++skipped <= kMaxSkipped) continue;
+      const bool option = !word->text.empty() && (word->text[0] == '-' || word->text[0] == '+');
+      const bool rest_of_skipped = word->continues && skipped > 0;
+      if (!option && !may_be_value && !rest_of_skipped) return false;
+      if (++skipped > kMaxSkipped) return true;
+      may_be_value = option && word->text.find('=') == std::string_view::npos;
+    }
+    ++at;
+  }
+  return true;
+}
+
+/// A rule that names a program, whatever words follow.
+bool names_any(const CommandRule& rule, std::string_view word) {
+  return !rule.prefix.empty() && could_name(word.substr(word.find('=') + 1), rule.prefix[0]);
+}
+
+bool has_exception(const std::vector<Pattern>& but_not, Words argv) {
+  return std::any_of(argv.begin() + 1, argv.end(), [&](const std::string& word) {
+    return !is_unknown(word) && any_matches(but_not, word);
+  });
+}
+
+/// Whether a shell has nothing to read but what comes through a pipe or from a file.
+bool is_fed(const SimpleCommand& command, Words argv) {
+  if (!is_shell(argv[0])) return false;
+  const ShellCall call = read_shell_call(argv);
+  const bool fed = command.link == ScriptLink::pipe || !command.redirections.empty();
+  return fed && !call.script && call.file.empty();
+}
+
+/// Looks for the strongest rule among all that a command could run.
+class DenySearch {
+ public:
+  DenySearch(std::span<const CompiledRule> rules, const CommandPlace& place)
+      : rules_(rules), place_(place) {}
+
+  RuleMatch run(Words argv) {
+    search(argv, 0);
+    return best_;
+  }
+
+ private:
+  /// Which words may stand for a rule's: those that are known, or unknown ones too.
+  enum class Reading { sure, possible };
+
+  static int rank(const RuleMatch& match) {
+    if (match.rule == nullptr) return 0;
+    if (match.loose) return 1;
+    return match.rule->effect == Effect::forbid ? 3 : 2;
+  }
+  void consider(RuleMatch match) {
+    if (rank(match) > rank(best_)) best_ = std::move(match);
+  }
+
+  void search(Words argv, int depth) {
+    if (argv.empty()) return;
+    if (depth > kMaxDepth) return search_loosely(joined(argv), true);
+    for (const CompiledRule& compiled : rules_) {
+      if (compiled.rule->effect == Effect::allow) continue;
+      if (!matches(compiled, argv, Reading::possible)) continue;
+      const bool sure = matches(compiled, argv, Reading::sure);
+      consider({.rule = compiled.rule, .part = printable(joined(argv)), .loose = !sure});
+    }
+    for (const Wrapped& wrapped : unwrap(argv)) {
+      if (!wrapped.argv.empty()) {
+        search(wrapped_argv(wrapped), depth + 1);
+      } else if (wrapped.loose || base_name(argv[0]) == "fish") {
+        search_loosely(wrapped.script, wrapped.loose);
+      } else {
+        search_script(wrapped.script, depth);
+      }
+    }
+  }
+
+  bool matches(const CompiledRule& compiled, Words argv, Reading reading) const {
+    const CommandRule& rule = *compiled.rule;
+    if (has_exception(compiled.but_not, argv)) return false;
+    if (compiled.script) return compiled.script->match(argv, place_).has_value();
+    if (rule.prefix.empty()) return matches_class(rule, argv, place_);
+    const auto counts = [&](const std::string& word) {
+      return reading == Reading::possible || !is_unknown(word);
+    };
+    if (!counts(argv[0]) || !could_name(argv[0], rule.prefix[0])) return false;
+    return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
+      if (i + 1 >= argv.size() || !counts(argv[i + 1])) return std::nullopt;
+      return ArgumentWord{.text = argv[i + 1], .substitutes = is_unknown(argv[i + 1])};
+    });
+  }
+
+  void search_script(const std::string& script, int depth) {
+    const ScriptReading reading = read_script(script);
+    if (reading.refused) return search_loosely(script, false);
+    for (const SimpleCommand& command : reading.commands) {
+      const std::vector<std::string> argv = loose_argv(command);
+      search(argv, depth + 1);
+      if (is_fed(command, argv)) consider_all(argv[0]);
+      if (renames_commands(argv[0])) consider_named(argv);
+      if (!why_changes_shell(command.words).empty()) search_loosely(joined(argv), true);
+    }
+  }
+
+  /// Any command may run.
+  void consider_all(const std::string& part) {
+    for (const CompiledRule& compiled : rules_) {
+      if (compiled.rule->effect == Effect::allow) continue;
+      consider({.rule = compiled.rule, .part = part, .loose = true});
+    }
+  }
+
+  /// A program that a rule names may run by another name.
+  void consider_named(Words argv) {
+    for (const CompiledRule& compiled : rules_) {
+      if (compiled.rule->effect == Effect::allow) continue;
+      const bool named = std::any_of(argv.begin() + 1, argv.end(), [&](const std::string& word) {
+        return names_any(*compiled.rule, word.substr(0, word.find_first_of(" \t\n")));
+      });
+      if (named) consider({.rule = compiled.rule, .part = printable(joined(argv)), .loose = true});
+    }
+  }
+
+  void search_loosely(const std::string& script, bool loose) {
+    const std::vector<LooseWord> words = loose_words(script);
+    const std::vector<std::size_t> ends = ends_of_commands(words);
+    bool name_open = false;  // behind a wrapper, the name of what it runs may still come
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const LooseWord& word = words[i];
+      const bool names_command = word.starts_command || name_open;
+      const bool sure = word.starts_command && !word.quoted && !loose && !is_unknown(word.text) &&
+                        !is_fed_shell(words, i) && !runs_computed(words, i, ends[i]);
+      for (const CompiledRule& compiled : rules_) {
+        if (compiled.rule->effect == Effect::allow) continue;
+        const RuleMatch match{.rule = compiled.rule, .loose = !sure};
+        if (rank(match) <= rank(best_)) continue;
+        if (!script_matches(*compiled.rule, words, i, ends[i], names_command)) continue;
+        consider({.rule = compiled.rule, .part = printable(word.text), .loose = !sure});
+      }
+      if (word.starts_command) {
+        name_open = is_wrapper(base_name(word.text));
+      } else if (name_open) {
+        name_open = is_wrapper(base_name(word.text)) || is_passed_over(word.text);
+      }
+      if (word.ends_command) name_open = false;
+    }
+  }
+
+  /// Options, numbers, assignments and computed words between a wrapper and its command.
+  static bool is_passed_over(const std::string& word) {
+    return word.empty() || word.front() == '-' || (word.front() >= '0' && word.front() <= '9') ||
+           word.find('=') != std::string::npos || word.find(kLooseAnything) != std::string::npos;
+  }
+
+  /// For each word the last one of its simple command.
+  static std::vector<std::size_t> ends_of_commands(const std::vector<LooseWord>& words) {
+    std::vector<std::size_t> ends(words.size());
+    for (std::size_t i = words.size(); i-- > 0;) {
+      const bool last = words[i].ends_command || i + 1 == words.size();
+      ends[i] = last ? i : ends[i + 1];
+    }
+    return ends;
+  }
+
+  static bool script_matches(const CommandRule& rule, const std::vector<LooseWord>& words,
+                             std::size_t at, std::size_t last, bool names_command) {
+    const LooseWord& word = words[at];
+    if (!rule.command_class.empty()) return names_command;  // can't be judged word by word
+    const bool computed = is_unknown(word.text);
+    if (rule.prefix.empty() || (computed && !names_command)) return false;
+    if (is_fed_shell(words, at) || runs_computed(words, at, last)) return true;
+    // Up to the first part that is not known; what a substitution ends in is not known either.
+    std::string_view known = word.text;
+    if (word.substitutes) known = known.substr(0, known.find(kLooseAnything) + 1);
+    if (!could_name(known, rule.prefix[0])) return false;
+    // `$command` unquoted can hold the name and all that follows.
+    if (word.substitutes || (word.text.size() == 1 && computed && !word.quoted)) return true;
+    return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
+      if (at + 1 + i > last) return std::nullopt;
+      const LooseWord& next = words[at + 1 + i];
+      return ArgumentWord{next.text, next.continues, next.substitutes, next.redirects};
+    });
+  }
+
+  /// `… | sh`: a shell behind a pipe, with nothing to read but what comes through it.
+  static bool is_fed_shell(const std::vector<LooseWord>& words, std::size_t at) {
+    if (at == 0 || !words[at].starts_command || !is_shell(words[at].text)) return false;
+    for (std::size_t i = at; i < words.size() && !words[i].ends_command; ++i) {
+      if (i + 1 < words.size() && words[i + 1].text.substr(0, 1) != "-") return false;
+    }
+    return true;
+  }
+
+  /// `bash -c "$script"`
+  static bool runs_computed(const std::vector<LooseWord>& words, std::size_t at, std::size_t last) {
+    if (!is_shell(words[at].text)) return false;
+    for (std::size_t i = at + 2; i <= last; ++i) {
+      const std::string& option = words[i - 1].text;
+      const bool is_script = option.size() > 1 && option[0] == '-' && option.back() == 'c';
+      if (is_script && words[i].text.substr(0, 1)[0] == kLooseAnything) return true;
+    }
+    return false;
+  }
+
+  std::span<const CompiledRule> rules_;
+  const CommandPlace& place_;
+  RuleMatch best_;
+};
+
+std::optional<ScriptRefusal> find_unreadable_at(Words argv, int depth) {
+  if (depth > kMaxDepth) {
+    return ScriptRefusal{.part = argv[0], .reason = "commands are wrapped too deeply to be seen"};
+  }
+  for (const Wrapped& wrapped : unwrap(argv)) {
+    if (!wrapped.argv.empty()) {
+      if (auto found = find_unreadable_at(wrapped.argv, depth + 1)) return found;
+      continue;
+    }
+    if (wrapped.loose) continue;
+    const ScriptReading reading = read_script(wrapped.script);
+    if (reading.refused) return reading.refusal;
+    for (const SimpleCommand& command : reading.commands) {
+      if (auto found = find_unreadable_at(loose_argv(command), depth + 1)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RuleMatch search_deny(std::span<const CompiledRule> rules, Words argv, const CommandPlace& place) {
+  return DenySearch(rules, place).run(argv);
+}
+
+std::optional<ScriptRefusal> find_unreadable(Words argv) { return find_unreadable_at(argv, 0); }
+
+}  // namespace sortie

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/text/pattern.h"
+#include "policies/rules/decision.h"
+#include "policies/rules/policy.h"
+
+namespace sortie {
+
+/// What PathRules has to know beyond the policy; all paths absolute.
+struct PathPlaces {
+  std::filesystem::path workspace;
+  std::filesystem::path out;                           ///< protected where inside the workspace
+  std::vector<std::filesystem::path> protected_files;  ///< the task's and the policy's own
+  std::filesystem::path home;                          ///< "~"; empty: any folder
+  /// Whether git tracks a path of the workspace, given relative to it: what of the workspace
+  /// `paths.hide` names is not hidden then. Not set: nothing is tracked.
+  std::function<bool(const std::string& path)> tracked{};
+};
+
+/// The `paths` rules of a policy. Judges by words: the caller has resolved links. Paths are
+/// relative to the workspace, or absolute.
+class PathRules {
+ public:
+  /// @throws PatternError
+  PathRules(const Policy& policy, PathPlaces places);
+
+  Decision decide_read(const std::filesystem::path& path) const;
+  Decision decide_write(const std::filesystem::path& path) const;
+  /// Never writable: .git, --out and the run before in `OUT.prev`, the task's and policy's files,
+  /// and `paths.protect`; also what does not exist yet, and in any letter case, since a file system
+  /// may not tell .GIT from .git.
+  bool is_protected(const std::filesystem::path& path) const;
+  bool is_hidden(const std::filesystem::path& path) const;
+
+ private:
+  /// One path in the forms that rules compare: absolute, and relative where it is inside.
+  struct Place {
+    std::string absolute;
+    std::string relative;  ///< "." for the workspace itself
+    bool inside = false;
+  };
+  /// The globs of one list: those that concern the workspace, and absolute ones.
+  struct Globs {
+    std::vector<Pattern> relative;
+    std::vector<Pattern> absolute;
+    std::vector<Pattern> anywhere;  ///< absolute too, but made of one that is relative
+    bool match(const Place& place) const;
+  };
+  static Globs compile(const std::vector<std::string>& globs, const PathPlaces& places,
+                       LetterCase letters = LetterCase::exact);
+  Place place_of(const std::filesystem::path& path) const;
+  bool protects(const Place& place) const;
+  bool hides(const Place& place) const;
+
+  PathPlaces places_;
+  SandboxMode mode_;
+  Globs write_;
+  Globs read_;
+  Globs hide_;
+  Globs protect_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json/json.h"
+
+namespace sortie {
+
+/// What happens where no rule matches. `audit`: all runs, inside the sandbox, and what strict rules
+/// would have denied is recorded.
+enum class Approval { deny_by_default, full_auto, audit };
+enum class Effect { allow, deny, forbid };
+enum class SandboxMode { read_only, workspace_write, none };
+enum class NetworkMode { none, allow_list, full };
+enum class Guarantee { writes, secrets, network, processes, kernel };
+/// What a known secret in the diff or the final message does to the run.
+enum class OnLeak { fail, report };
+
+/// Where a rule stands.
+struct RulePlace {
+  std::string file;  ///< "policy.yaml", or "strict" for a preset
+  int line = 0;      ///< from 1
+  std::string text;  ///< the rule on one line: "allow: [cargo, test]"
+  bool operator==(const RulePlace&) const = default;
+};
+
+/// A command line that a rule must match, or must not: checked when the policy is loaded.
+struct RuleExample {
+  std::string command;            ///< as written, on one line
+  std::vector<std::string> argv;  ///< what it says
+  bool match = true;
+  int line = 0;  ///< in the rule's file, from 1
+  int column = 0;
+  bool operator==(const RuleExample&) const = default;
+};
+
+/// What an escalated call may do beyond the policy's own sandbox; nothing: as the policy says.
+struct RuleSandbox {
+  std::optional<SandboxMode> mode;
+  std::optional<NetworkMode> network;
+  bool operator==(const RuleSandbox&) const = default;
+};
+
+/// One rule of `commands`: an argv prefix, where each place has one or more words, or a class, or
+/// scripts of the workspace.
+struct CommandRule {
+  Effect effect = Effect::allow;
+  std::vector<std::vector<std::string>> prefix;  ///< prefix[i]: the words place i may be
+  std::string command_class;                     ///< "read-only", or ""
+  std::string script{};                          ///< glob over executables of the workspace, or ""
+  std::vector<std::string> but_not_args;         ///< globs over single words
+  std::string why;
+  std::vector<RuleExample> examples{};
+  bool escalate = false;  ///< a call that asks for it runs with `sandbox`
+  RuleSandbox sandbox{};
+  RulePlace place;
+  bool operator==(const CommandRule&) const = default;
+};
+
+/// One rule of `tools`: globs over tool names.
+struct ToolRule {
+  Effect effect = Effect::allow;
+  std::vector<std::string> names;
+  std::string why;
+  RulePlace place;
+  bool operator==(const ToolRule&) const = default;
+};
+
+struct PolicyLimits {
+  std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
+  std::uint64_t output = 64ull << 20;
+  std::uint64_t memory = 0;  ///< bytes; 0 with memory_percent
+  int memory_percent = 80;   ///< of the machine's or container's
+  int processes = 512;
+  std::uint64_t file_size = 1ull << 30;
+  int open_files = 1024;
+  std::uint64_t disk = 10ull << 30;
+  std::uint64_t diff_file_size = 10ull << 20;
+  std::uint64_t transcript = 200ull << 20;
+};
+
+/// A program that is asked where no rule matched.
+struct PolicyApprover {
+  std::vector<std::string> command;  ///< argv; a relative program is the policy file's neighbour
+  std::filesystem::path folder;      ///< of the file that names it: absolute
+  std::chrono::milliseconds timeout{std::chrono::seconds(60)};
+};
+
+/// What a policy file says, with what it extends, every default filled in.
+struct Policy {
+  std::filesystem::path file;  ///< absolute; empty for a preset
+  std::string name;
+  std::string digest;  ///< "sha256:…" of the effective policy
+  /// All files read, and the approver's that lie beside them: protected during the run.
+  std::vector<std::filesystem::path> files;
+  /// Where a value stands, by its dotted key ("bounds.models"): the last file's that gives it.
+  std::map<std::string, RulePlace> places;
+  Approval approval = Approval::deny_by_default;
+  bool approval_override = false;
+  bool abort_on_denied = false;   ///< on_denied: abort
+  int max_denials = 20;           ///< in a row
+  bool unreadable_allow = false;  ///< full-auto: scripts that the strict reader refuses may run
+  std::vector<CommandRule> commands;
+  std::vector<ToolRule> tools;
+  /// variable → hosts that may get it; nothing else leaves
+  std::map<std::string, std::vector<std::string>> credentials = {
+      {"OPENAI_API_KEY", {"api.openai.com"}},
+      {"ANTHROPIC_API_KEY", {"api.anthropic.com"}},
+      {"CHATGPT", {"chatgpt.com"}}};  // a sign-in (core/provider/sign_in/auth_file.h)
+  std::vector<std::string> models = {"*"};
+  std::vector<std::string> vars_env = {"GITHUB_*", "CI_*"};
+  /// Hosts and commands of MCP servers and programs of functions.json that a task may name.
+  std::vector<std::string> mcp;
+  /// Folders that a task may name as its workspace, absolute or "~/…", besides the caller's own and
+  /// the task's repository.
+  std::vector<std::string> workspaces;
+  std::vector<std::string> model_hosts;  ///< of models without a key, besides loopback
+  std::vector<std::string> mcp_env;      ///< variables that a task may give to an MCP server
+  std::vector<std::string> carry_over;   ///< file names that context.carry_over may have
+  bool verify_by_rules = false;          ///< verify: rules, of `commands`; else nothing judges it
+  bool prices_of_task = false;  ///< prices: a task's own, also of models that the table lacks
+  std::optional<double> max_cost = 20;                        ///< USD that a task may ask for
+  std::int64_t max_tokens = 20'000'000;                       ///< likewise
+  std::chrono::milliseconds max_time{std::chrono::hours(6)};  ///< likewise
+  std::vector<std::string> write = {"."};
+  std::vector<std::string> read;
+  /// Known tool folders under HOME are readable, with their variables; writes are thrown away.
+  bool toolchains = true;
+  /// Not readable. A file's list is added to this one, under every policy. Inside the workspace
+  /// globs leave out what git tracks. `master.key` is one of `*.key`. Examples of `.env` hold no
+  /// secrets; of a folder of such a name the content is hidden.
+  std::vector<std::string> hide = {"**/.env",
+                                   "**/.env.!(example|sample|template|dist|defaults)",
+                                   "**/.env.*/**",
+                                   "**/.envrc",
+                                   "**/*.pem",
+                                   "**/*.key",
+                                   "**/*.p12",
+                                   "**/*.pfx",
+                                   "**/id_rsa",
+                                   "**/id_dsa",
+                                   "**/id_ecdsa",
+                                   "**/id_ed25519",
+                                   "**/id_ecdsa_sk",
+                                   "**/id_ed25519_sk",
+                                   "**/.npmrc",
+                                   "**/.pypirc",
+                                   "**/.netrc",
+                                   "**/.htpasswd",
+                                   "**/*.tfstate",
+                                   "**/*.tfstate.*",
+                                   "~/.ssh",
+                                   "~/.netrc",
+                                   "~/.npmrc",
+                                   "~/.pypirc",
+                                   "~/.pgpass",
+                                   "~/.aws",
+                                   "~/.azure",
+                                   "~/.config/gcloud",
+                                   "~/.config/gh",
+                                   "~/.docker",
+                                   "~/.kube",
+                                   "~/.gnupg",
+                                   "~/.git-credentials",
+                                   "/etc/shadow",
+                                   "/etc/ssl/private"};
+  /// Readable, not writable. A file's list is added; `protect: []` leaves none but those that the
+  /// run protects always (task and policy files, --out, .git).
+  std::vector<std::string> protect = {".git",        ".github",     ".gitlab-ci.yml",
+                                      "Jenkinsfile", ".gitmodules", "**/CODEOWNERS",
+                                      "AGENTS.md"};
+  NetworkMode network = NetworkMode::none;
+  std::vector<std::string> network_allow;    ///< "host:port", "*.host:port"; of mode allow-list
+  std::string environment_inherit = "core";  ///< none | core | all
+  std::vector<std::string> environment_include;
+  /// Never passed on unless named in include. A file's list is added to this one.
+  std::vector<std::string> environment_exclude = {
+      "*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*",
+      "PASS", "*_PASS", "*_PWD", "PAT", "*_PAT", "*JWT*", "*_AUTH", "*AUTH_CONFIG*",
+      // Not GOPRIVATE, which names hosts.
+      "PRIVATE*", "*_PRIVATE*", "*CONNECTION_STRING*", "*CONNECTIONSTRING*"};
+  std::map<std::string, std::string> environment_set;
+  PolicyLimits limits;
+  SandboxMode sandbox = SandboxMode::workspace_write;
+  std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
+  bool escalation = false;  ///< `rules`: allow rules with `escalate` may be asked for
+  std::optional<PolicyApprover> approver;    ///< nothing: nobody is asked
+  bool input_untrusted = true;               ///< trust.input
+  bool allow_all_three = false;              ///< of untrusted input, secrets and open network
+  std::vector<std::string> redact_patterns;  ///< RE2, added to the known secrets
+  OnLeak on_leak = OnLeak::fail;
+};
+
+/// The effective policy as JSON: what the digest covers and the transcript holds.
+Json policy_json(const Policy& policy);
+/// "sha256:…" of policy_json: once more after flags changed the policy.
+std::string policy_digest(const Policy& policy);
+
+const char* name_of(Approval value) noexcept;
+const char* name_of(Effect value) noexcept;
+const char* name_of(SandboxMode value) noexcept;
+const char* name_of(NetworkMode value) noexcept;
+const char* name_of(Guarantee value) noexcept;
+const char* name_of(OnLeak value) noexcept;
+
+}  // namespace sortie

@@ -1,0 +1,266 @@
+#include "policies/rules/read_only_commands.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/is_one_of.h"
+#include "policies/rules/kernel_paths.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::span<const std::string>;
+
+constexpr std::array<std::string_view, 22> kAnyOptions = {
+    "basename", "cat",  "cmp", "cut", "diff", "dirname",  "du",       "echo",
+    "grep",     "head", "ls",  "nl",  "pwd",  "readlink", "realpath", "sha256sum",
+    "stat",     "tail", "tr",  "wc",  "true", "which"};
+
+constexpr std::array<std::string_view, 10> kSomeOptions = {"[",  "command", "file", "find", "git",
+                                                           "rg", "sed",     "sort", "test", "uniq"};
+
+constexpr std::array<std::string_view, 9> kGitCommands = {
+    "status", "diff", "log", "show", "ls-files", "rev-parse", "blame", "grep", "branch"};
+
+/// find's tests and actions that take the next word.
+constexpr std::string_view kFindValues[] = {
+    "-amin",      "-anewer",      "-atime", "-cmin",       "-cnewer", "-context",  "-ctime",
+    "-fstype",    "-files0-from", "-gid",   "-group",      "-ilname", "-iname",    "-inum",
+    "-ipath",     "-iregex",      "-links", "-iwholename", "-lname",  "-maxdepth", "-mindepth",
+    "-mmin",      "-mtime",       "-name",  "-path",       "-perm",   "-printf",   "-regex",
+    "-regextype", "-samefile",    "-size",  "-type",       "-uid",    "-used",     "-user",
+    "-wholename", "-xtype"};
+
+/// find's words that take none.
+constexpr std::string_view kFindFlags[] = {"-H",
+                                           "-L",
+                                           "-P",
+                                           "-a",
+                                           "-and",
+                                           "-o",
+                                           "-or",
+                                           "-not",
+                                           "-d",
+                                           "-depth",
+                                           "-daystart",
+                                           "-follow",
+                                           "-mount",
+                                           "-xdev",
+                                           "-noleaf",
+                                           "-warn",
+                                           "-nowarn",
+                                           "-empty",
+                                           "-false",
+                                           "-true",
+                                           "-nouser",
+                                           "-nogroup",
+                                           "-print",
+                                           "-print0",
+                                           "-prune",
+                                           "-quit",
+                                           "-ls",
+                                           "-executable",
+                                           "-readable",
+                                           "-writable",
+                                           "--",
+                                           "-ignore_readdir_race",
+                                           "-noignore_readdir_race",
+                                           "-O0",
+                                           "-O1",
+                                           "-O2",
+                                           "-O3",
+                                           "-help",
+                                           "--help",
+                                           "-version",
+                                           "--version"};
+
+constexpr std::array<std::string_view, 7> kFileTests = {"-e", "-f", "-d", "-s", "-r", "-x", "-L"};
+
+std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason) {
+  return NotReadOnly{.part = std::string(part), .reason = std::string(reason), .known = true};
+}
+
+// ---- commands ------------------------------------------------------------------------------
+
+std::optional<NotReadOnly> judge_find(Words words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const RefusedOption& row : refused_options()) {
+      if (row.command == "find" && row.option == words[i]) {
+        return refuse(words[i], describe(row));
+      }
+    }
+    if (is_one_of(words[i], kFindValues) || words[i].starts_with("-newer")) {
+      ++i;
+    } else if (words[i].size() > 1 && words[i][0] == '-' && !is_one_of(words[i], kFindFlags)) {
+      // Were it to take a value, all that follows would be read otherwise than here.
+      return refuse(words[i], "not a test of find that is known here");
+    }
+  }
+  return std::nullopt;
+}
+
+/// ADDR[,ADDR]p with line numbers.
+bool prints_lines(std::string_view script) {
+  if (script.empty() || script.back() != 'p') return false;
+  script.remove_suffix(1);
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const auto comma = script.find(',');
+  if (comma == std::string_view::npos) return is_number(script);
+  return is_number(script.substr(0, comma)) && is_number(script.substr(comma + 1));
+}
+
+std::optional<NotReadOnly> judge_sed(Words words) {
+  if (words.size() < 2 || words[0] != "-n" || !prints_lines(words[1])) {
+    return refuse(words.empty() ? "sed" : words[std::min<std::size_t>(1, words.size() - 1)],
+                  "of sed only `sed -n FIRST,LASTp FILE` with line numbers is read-only");
+  }
+  for (const std::string& word : words.subspan(2)) {
+    if (word.size() > 1 && word[0] == '-') return refuse(word, "sed takes no other option here");
+  }
+  return std::nullopt;
+}
+
+std::optional<NotReadOnly> judge_test(std::string_view name, Words words) {
+  if (name == "[") {
+    if (words.empty() || words.back() != "]") return refuse("[", "`[` without its `]`");
+    words = words.first(words.size() - 1);
+  }
+  if (words.size() == 2 && is_one_of(words[0], kFileTests)) return std::nullopt;
+  return refuse(name, "only one of -e -f -d -s -r -x -L with one name is read-only");
+}
+
+/// `%G?`, `%+GS` … in a format ask for a signature check, which runs a program.
+bool asks_for_signature(std::string_view word) {
+  for (auto at = word.find('%'); at != std::string_view::npos; at = word.find('%', at + 1)) {
+    std::string_view rest = word.substr(at + 1);
+    if (!rest.empty() && std::string_view("+- ").find(rest[0]) != std::string_view::npos) {
+      rest.remove_prefix(1);
+    }
+    if (rest.starts_with("G")) return true;
+  }
+  return false;
+}
+
+/// `--ignore-submodules` alone means "all"; what looks into a submodule runs git there, with the
+/// submodule's own configuration.
+bool looks_into_submodules(std::string_view word) {
+  const auto equals = word.find('=');
+  if (!word.starts_with("--i") || equals == std::string_view::npos) return false;
+  const std::string_view value = word.substr(equals + 1);
+  return std::string_view("--ignore-submodules").starts_with(word.substr(0, equals)) &&
+         value != "all" && value != "dirty";
+}
+
+/// `--diff-merges=remerge`, `--diff-merges=r`, as `--remerge-diff`.
+bool merges_again(std::span<const std::string> words, std::size_t at) {
+  constexpr std::string_view kName = "--diff-merges";
+  const std::string_view word = words[at];
+  const auto equals = std::min(word.find('='), word.size());
+  if (equals < 4 || !kName.starts_with(word.substr(0, equals))) return false;
+  const std::string_view next = at + 1 < words.size() ? words[at + 1] : std::string_view();
+  return (equals < word.size() ? word.substr(equals + 1) : next).starts_with('r');
+}
+
+std::optional<NotReadOnly> read_options(OptionReader& reader, Words words) {
+  const auto refusal = reader.read(words);
+  if (!refusal) return std::nullopt;
+  return refuse(refusal->word, refusal->reason);
+}
+
+std::optional<NotReadOnly> judge_paths(Words words, const std::string& folder,
+                                       const OptionReader* reader) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (reader != nullptr && reader->is_text(i)) continue;
+    if (word_reaches_kernel_folder(words[i], folder))
+      return refuse(words[i], "it may lead into /proc, /sys or /dev");
+  }
+  return std::nullopt;
+}
+
+std::optional<NotReadOnly> judge_git(Words words, const std::string& folder) {
+  if (!words.empty() && words[0] == "--no-pager") words = words.subspan(1);
+  if (words.empty()) return refuse("git", "git without a command");
+  const std::string& command = words[0];
+  if (command.starts_with("-")) {
+    return refuse(command, "git takes no global option here but --no-pager");
+  }
+  if (!is_one_of(command, kGitCommands)) {
+    return refuse(command, "git " + command + " is not one of the reading commands");
+  }
+  words = words.subspan(1);
+  if (command == "branch") {
+    if (words.size() == 1 && words[0] == "--show-current") return std::nullopt;
+    return refuse("branch", "of git branch only --show-current is read-only");
+  }
+  // The other commands have no formats of commits; a pattern of theirs may well hold "%G".
+  const bool has_formats = command == "log" || command == "show" || command == "diff";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (has_formats && asks_for_signature(word))
+      return refuse(word, "%G in a format runs the signature program");
+    if (merges_again(words, i))
+      return refuse(word, "git --diff-merges=remerge runs the repository's merge programs");
+    if (looks_into_submodules(word))
+      return refuse(word, "git --ignore-submodules with this value runs git in submodules");
+  }
+  OptionReader reader("git", "git " + (command == "show" ? "log" : command));
+  if (auto refused = read_options(reader, words)) return refused;
+  return judge_paths(words, folder, &reader);
+}
+
+/// What OptionReader judges by its table.
+std::optional<NotReadOnly> judge_by_table(std::string_view name, Words words,
+                                          const std::string& folder) {
+  OptionReader reader(name, name);
+  if (auto refused = read_options(reader, words)) return refused;
+  if (name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
+    return refuse(words.back(), "a second name is a file that uniq writes");
+  return judge_paths(words, folder, &reader);
+}
+
+/// `command -v NAME`
+std::optional<NotReadOnly> judge_command(Words words) {
+  if (words.size() == 2 && words[0] == "-v" && !words[1].empty() && words[1][0] != '-')
+    return std::nullopt;
+  return refuse("command", "of command only `command -v NAME` is read-only");
+}
+
+std::optional<NotReadOnly> judge(std::string_view name, Words words, const std::string& folder) {
+  if (name == "git") return judge_git(words, folder);
+  if (name == "grep" || name == "rg" || name == "file" || name == "sort" || name == "uniq")
+    return judge_by_table(name, words, folder);
+  std::optional<NotReadOnly> refused;
+  if (name == "find") refused = judge_find(words);
+  if (name == "sed") refused = judge_sed(words);
+  if (name == "test" || name == "[") refused = judge_test(name, words);
+  if (name == "command") refused = judge_command(words);
+  return refused ? refused : judge_paths(words, folder, nullptr);
+}
+
+}  // namespace
+
+std::optional<NotReadOnly> why_not_read_only(Words argv, const fs::path& workspace,
+                                             const fs::path& workdir) {
+  if (argv.empty()) return NotReadOnly{.part = "", .reason = "no command"};
+  const std::string& name = argv[0];
+  if (!is_one_of(name, kAnyOptions) && !is_one_of(name, kSomeOptions)) {
+    return NotReadOnly{.part = name, .reason = name + " is not one of the read-only commands"};
+  }
+  const std::string folder = workdir.empty() ? workspace.string() : workdir.string();
+  if (lies_in_kernel_folder(folder)) {
+    return refuse(folder, "the working folder lies in /proc, /sys or /dev");
+  }
+  return judge(name, argv.subspan(1), folder);
+}
+
+std::vector<std::string> read_only_command_names() {
+  std::vector<std::string> names(kAnyOptions.begin(), kAnyOptions.end());
+  names.insert(names.end(), kSomeOptions.begin(), kSomeOptions.end());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace sortie

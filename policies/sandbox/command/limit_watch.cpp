@@ -1,0 +1,120 @@
+#include "policies/sandbox/command/limit_watch.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include "core/text/output_buffer.h"
+#include "policies/sandbox/layers/process_tree.h"
+
+namespace sortie {
+namespace {
+
+constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
+
+struct Sampled {
+  pid_t command;
+  TreeUse use;
+};
+
+template <typename Member>
+pid_t largest(const std::vector<Sampled>& sampled, Member member) {
+  return std::max_element(
+             sampled.begin(), sampled.end(),
+             [&](const auto& a, const auto& b) { return a.use.*member < b.use.*member; })
+      ->command;
+}
+
+std::uint64_t shared_once(const std::vector<pid_t>& commands) {
+  std::uint64_t sum = 0;
+  for (const pid_t command : commands) sum += proportional_memory(command);
+  return sum;
+}
+
+}  // namespace
+
+LimitWatch::LimitWatch(const SandboxProfile& profile, const PrivateSets& sets)
+    : profile_(profile), sets_(sets), least_kernel_(kernel_memory()) {}
+
+void LimitWatch::add_ended(const rusage& use) {
+  // Blocks of 512 bytes, those of all descendants that were reaped included (getrusage(2)).
+  written_ += static_cast<std::uint64_t>(use.ru_oublock) * 512;
+}
+
+std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
+  if (commands.empty()) return {};
+  std::vector<Sampled> sampled;
+  TreeUse sum;
+  for (const pid_t command : commands) {
+    const TreeUse use = measure_descendants(command);
+    sampled.push_back({command, use});
+    sum.processes += use.processes;
+    sum.memory_bytes += use.memory_bytes;
+    sum.written_bytes += use.written_bytes;
+  }
+  const PolicyLimits& limits = profile_.limits;
+  const std::uint64_t kept = private_bytes();
+  std::vector<Excess> excess;
+  if (samples_++ % kUnmappedEvery == 0)
+    if (auto queued = measure_unmapped(commands)) excess.push_back(std::move(*queued));
+  if (limits.processes > 0 && sum.processes > limits.processes) {
+    excess.push_back({largest(sampled, &TreeUse::processes), Ending::process_limit,
+                      "process limit " + std::to_string(limits.processes) +
+                          " reached (limits.processes): " + std::to_string(sum.processes) +
+                          " running"});
+  }
+  const std::uint64_t beside = kept + unmapped_;
+  const std::uint64_t memory = profile_.memory_bytes;
+  if (memory > 0 && sum.memory_bytes + beside > memory) {
+    const std::uint64_t used = shared_once(commands) + beside;
+    if (used > memory) {
+      excess.push_back({largest(sampled, &TreeUse::memory_bytes), Ending::memory_limit,
+                        memory_words() + ": " + size_in_words(used) + " in use"});
+    }
+  }
+  const std::uint64_t written = written_ + sum.written_bytes + kept;
+  if (limits.disk > 0 && written > limits.disk) {
+    excess.push_back({largest(sampled, &TreeUse::written_bytes), Ending::disk_limit,
+                      "disk limit " + size_in_words(limits.disk) + " reached (limits.disk): " +
+                          size_in_words(written) + " written by the run"});
+  }
+  return excess;
+}
+
+std::string LimitWatch::memory_words() const {
+  return "memory limit " + size_in_words(profile_.memory_bytes) + " reached (limits.memory)";
+}
+
+/// Memory that no process has to have mapped, so that it is in nobody's count.
+/// @return the command that has the kernel hold more than all may use, in sockets' queues
+std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
+  unmapped_ = profile_.use_namespaces ? shared_segments() + sets_.segment_bytes() : 0;
+  int sockets = 0;
+  std::pair<int, pid_t> most{-1, 0};
+  for (const pid_t command : commands) {
+    const DescriptorUse use = measure_descriptors(command);
+    unmapped_ += use.memory_files;
+    sockets += use.sockets;
+    most = std::max(most, {use.sockets, command});
+  }
+  const std::uint64_t memory = profile_.memory_bytes;
+  const std::uint64_t now = kernel_memory();
+  // What others let go of meanwhile must not hide what the run takes.
+  least_kernel_ = std::min(now, least_kernel_);
+  const std::uint64_t held =
+      std::min(now - least_kernel_, most_held_by(sockets, profile_.limits.open_files));
+  if (memory == 0 || held <= memory) return std::nullopt;
+  return Excess{most.second, Ending::memory_limit,
+                memory_words() + ": " + size_in_words(held) + " in the queues of " +
+                    std::to_string(sockets) + " sockets"};
+}
+
+/// What HOME, /tmp, /var/tmp and /dev/shm hold, those of the private sets too: file systems in
+/// memory.
+std::uint64_t LimitWatch::private_bytes() const {
+  struct statvfs use {};
+  if (!profile_.use_namespaces || ::statvfs("/dev/shm", &use) != 0) return 0;
+  return static_cast<std::uint64_t>(use.f_blocks - use.f_bfree) * use.f_frsize + sets_.kept_bytes();
+}
+
+}  // namespace sortie

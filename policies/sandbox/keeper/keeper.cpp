@@ -1,0 +1,190 @@
+#include "policies/sandbox/keeper/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/process/channel.h"
+#include "policies/sandbox/keeper/keeper_messages.h"
+#include "policies/sandbox/keeper/keeper_process.h"
+#include "policies/sandbox/keeper/launcher.h"
+#include "policies/sandbox/keeper/wire.h"
+#include "policies/sandbox/layers/cgroup.h"
+#include "policies/sandbox/layers/layers.h"
+#include "policies/sandbox/layers/namespaces.h"
+
+namespace sortie {
+namespace {
+
+constexpr int kEndWithinMilliseconds = 10'000;
+
+const char* const kRemedy =
+    "allow it (as an ordinary user: sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
+    "user.max_user_namespaces above 0; in a container: --security-opt seccomp=unconfined and "
+    "--cap-add SYS_ADMIN), or use --isolation copy";
+
+/// A keeper's process as sortie holds it.
+struct Kept {
+  pid_t pid = -1;
+  Fd socket;
+  Fd view_root;
+  Fd gate;
+  Fd proxy_listener;
+  std::vector<std::string> notes;
+};
+
+/// Reaps the keeper, killing it when it does not end by itself. @return its wait status
+std::optional<int> wait_for(pid_t pid) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  pollfd wait{process.get(), POLLIN, 0};
+  int ready = 0;
+  do ready = process ? ::poll(&wait, 1, kEndWithinMilliseconds) : 1;
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0) ::kill(pid, SIGKILL);
+  int status = 0;
+  pid_t reaped = 0;
+  do reaped = ::waitpid(pid, &status, 0);
+  while (reaped < 0 && errno == EINTR);
+  return reaped == pid ? std::optional(status) : std::nullopt;
+}
+
+/// Forks a keeper and waits for its answer.
+/// @param failure  set to the step that failed, when nothing is returned
+std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* group,
+                                std::string& failure) {
+  Channel channel = make_channel();
+  const char* path = std::getenv("PATH");
+  KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
+  if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile);
+  const pid_t pid = clone_process(start.new_namespaces);
+  if (pid == 0) {
+    start.socket = std::move(channel.theirs);
+    // A descriptor of its own: the lock on the group stays with this program's.
+    if (group != nullptr) start.group = Fd(::fcntl(group->folder().get(), F_DUPFD_CLOEXEC, 3));
+    keeper_main(std::move(start));
+  }
+  if (pid < 0) {
+    failure = "clone: " + errno_text(errno);
+    return std::nullopt;
+  }
+  channel.theirs.reset();
+  Kept kept{pid, std::move(channel.ours), {}, {}, {}, {}};
+  ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
+  if (answer.closed) {
+    failure = "the keeper died";
+  } else {
+    // The one without namespaces, the other with them: never both.
+    const bool gate = has_connect_gate(profile);
+    const bool listener = has_proxy_listener(profile);
+    WireReader reader(answer.bytes);
+    if (static_cast<KeeperWord>(reader.number()) == KeeperWord::ready &&
+        answer.descriptors.size() == (gate || listener ? 2u : 1u)) {
+      kept.notes = reader.texts();
+      kept.view_root = std::move(answer.descriptors.front());
+      if (gate) kept.gate = std::move(answer.descriptors.back());
+      if (listener) kept.proxy_listener = std::move(answer.descriptors.back());
+      return kept;
+    }
+    failure = reader.text();
+  }
+  kept.socket.reset();
+  wait_for(pid);
+  return std::nullopt;
+}
+
+/// Namespaces where they are wanted and to be had; `layers.missing` says why not.
+Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& layers) {
+  const bool direct = profile.mount.kind == MountPlan::Kind::direct;
+  std::string failure;
+  if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
+  // Since Linux 5.14 each user namespace has a count of its own.
+  profile.counts_own_tasks = profile.use_namespaces && !is_admin() && kernel_is(5, 14);
+  if (profile.use_namespaces) {
+    if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
+    layers.missing.push_back("namespaces: " + failure);
+    if (!direct)
+      throw Error("the sandbox's namespaces can't be had here (" + failure + "): " + kRemedy,
+                  ExitCode::environment);
+    profile.use_namespaces = false;
+    profile.counts_own_tasks = false;
+  } else if (!direct) {
+    throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
+                ExitCode::environment);
+  }
+  auto kept = fork_keeper(profile, group, failure);
+  if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
+  return std::move(*kept);
+}
+
+std::unique_ptr<RunGroup> open_group(const SandboxProfile& profile, SandboxLayers& layers) {
+  if (!profile.cgroup) return nullptr;
+  return RunGroup::make({profile.memory_bytes, most_tasks(profile.limits)}, layers.notes);
+}
+
+}  // namespace
+
+struct Keeper::State {
+  explicit State(SandboxProfile wanted)
+      : profile(std::move(wanted)),
+        group(open_group(profile, layers)),
+        kept(open_keeper(profile, group.get(), layers)),
+        launcher(kept.socket) {}
+
+  SandboxProfile profile;
+  SandboxLayers layers;
+  std::unique_ptr<RunGroup> group;
+  Kept kept;
+  KeeperLauncher launcher;
+  std::optional<bool> clean;  ///< after the end
+};
+
+Keeper::Keeper(const SandboxProfile& profile) : state_(std::make_unique<State>(profile)) {
+  SandboxLayers& layers = state_->layers;
+  layers.namespaces = state_->profile.use_namespaces;
+  layers.cgroup = state_->group != nullptr;
+  if (profile.mode != SandboxMode::none) {
+    layers.landlock_abi = LandlockRules::kernel_abi();
+    layers.seccomp = true;
+    if (layers.landlock_abi == 0) layers.missing.push_back("landlock: not in this kernel");
+  }
+  layers.connect_gate = static_cast<bool>(state_->kept.gate);
+  for (auto& note : state_->kept.notes) layers.missing.push_back(std::move(note));
+}
+
+Keeper::~Keeper() { shut_down(); }
+
+const Fd& Keeper::view_root() const { return state_->kept.view_root; }
+Fd Keeper::take_connect_gate() { return std::move(state_->kept.gate); }
+Fd Keeper::take_proxy_listener() { return std::move(state_->kept.proxy_listener); }
+const SandboxLayers& Keeper::layers() const { return state_->layers; }
+Launcher& Keeper::launcher() { return state_->launcher; }
+
+void Keeper::drop_private_set(const std::string& name) {
+  WireWriter writer;
+  writer.number(static_cast<std::int64_t>(KeeperWord::drop_set));
+  writer.text(name);
+  // A keeper that is gone has dropped them all.
+  static_cast<void>(send_message(state_->kept.socket.get(), writer.bytes()));
+}
+
+bool Keeper::shut_down() {
+  if (state_->clean) return *state_->clean;
+  state_->kept.socket.reset();
+  const auto status = wait_for(state_->kept.pid);
+  // Process 1 of a PID namespace is reaped after all others in it; without one, the keeper itself
+  // says whether it found anything left.
+  const bool swept = status && (state_->profile.use_namespaces || *status == 0);
+  const bool clean = (!state_->group || state_->group->end()) && swept;
+  state_->clean = clean;
+  return clean;
+}
+
+}  // namespace sortie

@@ -1,0 +1,75 @@
+#include "policies/sandbox/keeper/keeper_messages.h"
+
+#include <chrono>
+#include <utility>
+
+#include "policies/sandbox/keeper/wire.h"
+
+namespace sortie {
+
+std::string encode_command(const Command& command) {
+  WireWriter writer;
+  writer.texts(command.argv);
+  writer.text(command.workdir.native());
+  writer.number(static_cast<std::int64_t>(command.environment.size()));
+  for (const auto& [name, value] : command.environment) {
+    writer.text(name);
+    writer.text(value);
+  }
+  writer.number(command.read_only ? 1 : 0);
+  writer.number(command.writes ? 1 : 0);
+  writer.number(command.open_network ? 1 : 0);
+  writer.number(command.canary ? 1 : 0);
+  writer.number(static_cast<std::int64_t>(command.input));
+  writer.number(command.errors_apart ? 1 : 0);
+  writer.number(command.timeout.count());
+  writer.text(command.private_set);
+  writer.number(command.private_set_alone ? 1 : 0);
+  return writer.bytes();
+}
+
+Command decode_command(std::string_view bytes) {
+  WireReader reader(bytes);
+  Command command;
+  command.argv = reader.texts();
+  command.workdir = reader.text();
+  for (std::int64_t left = reader.number(); left > 0; --left) {
+    std::string name = reader.text();
+    command.environment.insert_or_assign(std::move(name), reader.text());
+  }
+  command.read_only = reader.number() != 0;
+  command.writes = reader.number() != 0;
+  command.open_network = reader.number() != 0;
+  command.canary = reader.number() != 0;
+  command.input = static_cast<CommandInput>(reader.number());
+  command.errors_apart = reader.number() != 0;
+  command.timeout = std::chrono::milliseconds(reader.number());
+  command.private_set = reader.text();
+  command.private_set_alone = reader.number() != 0;
+  return command;
+}
+
+std::string encode_end(const CommandEnd& end) {
+  WireWriter writer;
+  writer.number(static_cast<std::int64_t>(end.status.ending));
+  writer.number(end.status.code);
+  writer.text(end.status.detail);
+  writer.number(end.status.duration.count());
+  writer.number(end.status.ended_background ? 1 : 0);
+  writer.text(end.failure);
+  return writer.bytes();
+}
+
+CommandEnd decode_end(std::string_view bytes) {
+  WireReader reader(bytes);
+  CommandEnd end;
+  end.status.ending = static_cast<Ending>(reader.number());
+  end.status.code = static_cast<int>(reader.number());
+  end.status.detail = reader.text();
+  end.status.duration = std::chrono::milliseconds(reader.number());
+  end.status.ended_background = reader.number() != 0;
+  end.failure = reader.text();
+  return end;
+}
+
+}  // namespace sortie

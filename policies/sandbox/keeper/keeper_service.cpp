@@ -1,0 +1,263 @@
+#include "policies/sandbox/keeper/keeper_service.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "core/base/error.h"
+#include "core/process/channel.h"
+#include "policies/sandbox/command/command_start.h"
+#include "policies/sandbox/keeper/command_report.h"
+#include "policies/sandbox/keeper/keeper_messages.h"
+#include "policies/sandbox/keeper/wire.h"
+#include "policies/sandbox/layers/cgroup.h"
+#include "policies/sandbox/layers/process_tree.h"
+#include "policies/sandbox/layers/terminal.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kSample{50};
+constexpr off_t kMaxRequest = 16 << 20;
+
+Command read_request(const Fd& request) {
+  struct stat status {};
+  if (::fstat(request.get(), &status) != 0 || status.st_size > kMaxRequest)
+    throw Error("a command's request is too long");
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (::pread(request.get(), bytes.data(), bytes.size(), 0) != status.st_size)
+    throw system_error("read a command's request");
+  Command command = decode_command(bytes);
+  if (command.argv.empty()) throw Error("a command without a program");
+  return command;
+}
+
+/// Of the descriptors that came with a request, in the order that keeper_process.h has.
+CommandStreams streams_of(const Command& command, std::vector<Fd> came) {
+  CommandStreams streams;
+  std::size_t next = 0;
+  const auto take = [&](Fd& stream) {
+    if (next < came.size()) stream = std::move(came[next]);
+    ++next;
+  };
+  if (command.input != CommandInput::terminal) take(streams.output);
+  if (command.input == CommandInput::pipe) take(streams.input);
+  if (command.errors_apart) take(streams.errors);
+  if (next != came.size()) throw Error("a command's request has the wrong descriptors");
+  return streams;
+}
+
+}  // namespace
+
+KeeperService::KeeperService(const KeeperStart& start, View view)
+    : profile_(start.profile),
+      view_(std::move(view)),
+      socket_(start.socket),
+      group_(start.group),
+      layers_(profile_, start.network, start.gate),
+      sets_(profile_, view_),
+      watch_(profile_, sets_) {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) throw system_error("signalfd", ExitCode::environment);
+}
+
+void KeeperService::serve() {
+  while (!quit_) {
+    wait();
+    if (steady_clock::now() >= next_sample_) sample();
+  }
+}
+
+bool KeeperService::end_all() {
+  for (const auto& command : running_) ::kill(command.first, SIGKILL);
+  kill_group(group_);
+  if (profile_.use_namespaces) ::kill(-1, SIGKILL);  // process 1 itself is left out
+  for (;;) {
+    const pid_t ended = ::waitpid(-1, nullptr, 0);
+    if (ended < 0 && errno != EINTR) break;
+    if (!profile_.use_namespaces && ended > 0) kill_strays({});
+  }
+  // Those of an overlay lie in its upper folder, where an empty folder is no change: unmounting
+  // them one by one would take longer than the rest of the end.
+  if (profile_.mount.kind != MountPlan::Kind::overlay) remove_placeholders(view_);
+  return children_of(::getpid()).empty();
+}
+
+void KeeperService::wait() {
+  std::vector<pollfd> polled = {{socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+  for (const auto& command : running_) polled.push_back({command.control.get(), POLLIN, 0});
+  int timeout = -1;
+  if (!running_.empty()) {
+    const auto left = std::chrono::ceil<milliseconds>(next_sample_ - steady_clock::now());
+    timeout = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  } else {
+    next_sample_ = steady_clock::time_point::max();
+  }
+  if (::poll(polled.data(), polled.size(), timeout) <= 0) return;
+  // In the order they were listed in: no command is added or removed before this is done.
+  std::size_t place = 2;
+  for (auto& command : running_) {
+    if (polled[place++].revents != 0) hear(command);
+  }
+  if (polled[1].revents != 0) reap();
+  if (polled[0].revents != 0) take_request();
+}
+
+/// A command's socket says: end it; also by being closed.
+void KeeperService::hear(Running& command) {
+  const auto message = receive_message(command.control.get(), Wait::no);
+  if (message.bytes.empty() && !message.closed) return;
+  if (!message.bytes.empty() && message.bytes.front() == kAskToEnd) return ask_to_end(command);
+  const Ending why =
+      message.bytes.empty() ? Ending::cancelled : static_cast<Ending>(message.bytes.front());
+  end(command, why, "");
+}
+
+/// The program is the oldest child of the command's first process: what was left behind by its
+/// parents comes after it. It leads a process group from before its exec on.
+void KeeperService::ask_to_end(const Running& command) {
+  const std::vector<pid_t> children = children_of(command.first);
+  if (children.empty()) return;
+  if (::kill(-children.front(), SIGTERM) != 0) ::kill(children.front(), SIGTERM);
+}
+
+void KeeperService::end(Running& command, Ending why, const std::string& detail) {
+  if (command.why) return;
+  command.why = why;
+  command.detail = detail;
+  ::kill(command.first, SIGKILL);
+}
+
+void KeeperService::reap() {
+  signalfd_siginfo ignored[16];
+  while (::read(signals_.get(), ignored, sizeof ignored) > 0) {
+  }
+  for (;;) {
+    rusage use{};
+    const pid_t ended = ::wait4(-1, nullptr, WNOHANG, &use);
+    if (ended <= 0) return;
+    watch_.add_ended(use);
+    const auto found = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& each) { return each.first == ended; });
+    if (found == running_.end()) continue;
+    const Running command = std::move(*found);
+    running_.erase(found);
+    answer(command);
+  }
+}
+
+void KeeperService::answer(const Running& command) {
+  bool swept = false;
+  if (!profile_.use_namespaces) {
+    std::vector<pid_t> spared;
+    for (const auto& other : running_) spared.push_back(other.first);
+    swept = kill_strays(spared) > 0;
+  }
+  CommandEnd end = read_command_end(command.report, command.name, profile_.limits);
+  if (command.why && end.failure.empty() && end.status.ending != Ending::not_started) {
+    end.status = {};
+    end.status.ending = *command.why;
+    end.status.detail = command.detail;
+  } else if (!end.status.success() && memory_kills(group_) > command.memory_kills) {
+    end.status.ending = Ending::memory_limit;
+    end.status.detail = watch_.memory_words();
+  }
+  end.status.ended_background |= swept && !command.why;
+  end.status.duration =
+      std::chrono::duration_cast<milliseconds>(steady_clock::now() - command.started);
+  send_message(command.control.get(), encode_end(end));
+}
+
+void KeeperService::take_request() {
+  ChannelMessage message = receive_message(socket_.get(), Wait::no);
+  if (message.closed) quit_ = true;
+  if (message.bytes.empty()) return;
+  WireReader reader(message.bytes);
+  const auto word = static_cast<KeeperWord>(reader.number());
+  if (word == KeeperWord::drop_set) return sets_.drop(reader.text());
+  if (word != KeeperWord::start || message.descriptors.size() < 2) {
+    quit_ = true;
+    return;
+  }
+  std::vector<Fd> streams;
+  for (std::size_t i = 2; i < message.descriptors.size(); ++i)
+    streams.push_back(std::move(message.descriptors[i]));
+  start(message.descriptors[0], std::move(message.descriptors[1]), std::move(streams));
+}
+
+void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
+  CommandEnd refused;
+  try {
+    Command command = read_request(request);
+    CommandStreams streams = streams_of(command, std::move(came));
+    Running running;
+    running.set = sets_.of(command);
+    if (running.set) running.set->adapt(command.environment);
+    const CommandLayers& layers = layers_.of(command);
+    const CommandPlaces places =
+        running.set ? running.set->places_for(layers, command.read_only) : CommandPlaces{};
+    if (command.input == CommandInput::terminal)
+      streams.input = hand_out_terminal(control, running.set.get());
+    Pipe report = make_pipe();
+    ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
+    const std::uint64_t kills = memory_kills(group_);
+    running.first =
+        start_command(command, layers, places, group_, std::move(streams), report.write);
+    if (running.first > 0) {
+      running.control = std::move(control);
+      running.report = std::move(report.read);
+      running.name = command.argv.front();
+      running.memory_kills = kills;
+      if (running_.empty()) {
+        next_sample_ = steady_clock::now() + kSample;
+        watch_.begin();
+      }
+      running_.push_back(std::move(running));
+      return;
+    }
+    refused.failure = "a command could not be confined: clone: " + errno_text(errno);
+  } catch (const NoTerminal& error) {
+    refused.status.ending = Ending::not_started;
+    refused.status.detail = error.what();
+  } catch (const std::exception& error) {
+    refused.failure = error.what();
+  }
+  send_message(control.get(), encode_end(refused));
+}
+
+/// Sends the master away, so that no process inherits it, and keeps the other end.
+Fd KeeperService::hand_out_terminal(const Fd& control, const PrivateSet* set) {
+  Terminal terminal =
+      set != nullptr ? set->new_terminal() : open_terminal(profile_.uid, profile_.gid);
+  if (!send_message(control.get(), "terminal", {terminal.master.get()}))
+    throw system_error("hand out a terminal");
+  return std::move(terminal.slave);
+}
+
+/// Ends what is past a limit.
+void KeeperService::sample() {
+  next_sample_ = steady_clock::now() + kSample;
+  std::vector<pid_t> commands;
+  for (const auto& command : running_) commands.push_back(command.first);
+  for (const Excess& excess : watch_.sample(commands)) {
+    for (auto& command : running_) {
+      if (command.first == excess.command) end(command, excess.why, excess.detail);
+    }
+  }
+}
+
+}  // namespace sortie

@@ -1,0 +1,118 @@
+#include "policies/sandbox/keeper/support.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/files/path_below.h"
+#include "core/process/process.h"
+#include "policies/sandbox/keeper/keeper.h"
+
+namespace sortie {
+namespace {
+
+SandboxProfile probe_profile() {
+  SandboxProfile profile;
+  profile.home = "/home";
+  profile.uid = ::getuid();
+  profile.gid = ::getgid();
+  profile.cgroup = false;
+  return profile;
+}
+
+/// Throws Error where the namespaces can't be had: a bind plan has no other way.
+std::string try_command(Keeper& keeper) {
+  Command command;
+  command.argv = {"/proc/self/no-such-program"};
+  command.workdir = "/";
+  command.timeout = std::chrono::seconds(10);
+  // The layers are applied and the exec fails: no program of the machine is needed.
+  const ExitStatus status = run_command(keeper.launcher(), command, [](auto) {}, {});
+  return status.ending == Ending::not_started ? "" : "a command could not be started";
+}
+
+std::string list_folder(int folder) {
+  DIR* open = ::fdopendir(folder);
+  if (open == nullptr) return "open a folder: " + errno_text(errno);
+  errno = 0;
+  while (::readdir(open) != nullptr) {
+  }
+  const int error = errno;
+  ::closedir(open);
+  return error == 0 ? "" : "read a folder: " + errno_text(error);
+}
+
+/// Lists the root and the folders in it.
+std::string read_top_levels(int root) {
+  const int top = ::openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* open = top < 0 ? nullptr : ::fdopendir(top);
+  if (open == nullptr) return "read the workspace: " + errno_text(errno);
+  std::string problem;
+  while (const dirent* entry = problem.empty() ? ::readdir(open) : nullptr) {
+    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
+    const int folder = ::openat(top, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // A folder that its owner has closed is no fault of the overlay.
+    if (folder < 0 && errno == EACCES) continue;
+    problem =
+        folder < 0 ? std::string(entry->d_name) + ": " + errno_text(errno) : list_folder(folder);
+  }
+  ::closedir(open);
+  return problem;
+}
+
+std::string write_probe(int root) {
+  const std::string name = ".sortie-probe-" + std::to_string(::getpid());
+  const Fd file(::openat(root, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return "write a file: " + errno_text(errno);
+  const bool written = write_all(file.get(), "probe");
+  const int error = errno;
+  if (::unlinkat(root, name.c_str(), 0) != 0) return "remove a file: " + errno_text(errno);
+  return written ? "" : "write a file: " + errno_text(error);
+}
+
+/// An upper folder below the lower one mounts, but reading it recursively ends in ELOOP.
+bool loops(const MountPlan& plan) {
+  std::error_code error;
+  const auto upper = std::filesystem::weakly_canonical(plan.upper, error);
+  if (!is_below(upper, plan.workspace)) return false;
+  return std::none_of(plan.cover.begin(), plan.cover.end(),
+                      [&](const auto& folder) { return is_below(upper, plan.workspace / folder); });
+}
+
+}  // namespace
+
+bool namespaces_available(std::string* why) {
+  SandboxProfile profile = probe_profile();
+  profile.mount.kind = MountPlan::Kind::bind;
+  try {
+    Keeper keeper(profile);
+    const std::string problem = try_command(keeper);
+    if (why != nullptr) *why = problem;
+    return problem.empty();
+  } catch (const Error& error) {
+    if (why != nullptr) *why = error.what();
+    return false;
+  }
+}
+
+std::string probe_overlay(const MountPlan& plan) {
+  if (loops(plan)) return "the upper folder lies inside the workspace, and is not covered";
+  SandboxProfile profile = probe_profile();
+  profile.mount = plan;
+  try {
+    Keeper keeper(profile);
+    const int root = keeper.view_root().get();
+    std::string problem = read_top_levels(root);
+    if (problem.empty()) problem = write_probe(root);
+    return problem;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace sortie

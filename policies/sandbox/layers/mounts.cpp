@@ -1,0 +1,88 @@
+#include "policies/sandbox/layers/mounts.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.h"
+
+namespace sortie {
+namespace {
+
+Error mount_error(const char* step, const std::filesystem::path& path) {
+  return system_error(std::string(step) + ' ' + path.string(), ExitCode::environment);
+}
+
+Fd clone_tree(const std::filesystem::path& path) {
+  Fd tree(::open_tree(AT_FDCWD, path.c_str(),
+                      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_RECURSIVE)));
+  if (!tree) throw mount_error("open_tree", path);
+  return tree;
+}
+
+}  // namespace
+
+Fd copy_tree(const std::filesystem::path& path, Access access) {
+  Fd tree = clone_tree(path);
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  if (access == Access::read_only) attributes.attr_set |= MOUNT_ATTR_RDONLY;
+  if (::mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                      sizeof attributes) != 0)
+    throw mount_error("mount_setattr", path);
+  return tree;
+}
+
+Fd copy_device(const std::filesystem::path& path) { return clone_tree(path); }
+
+void attach_tree(const Fd& tree, const std::filesystem::path& path) {
+  if (::move_mount(tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    throw mount_error("move_mount", path);
+}
+
+void bind_onto_itself(const std::filesystem::path& path, Access access) {
+  attach_tree(copy_tree(path, access), path);
+}
+
+void make_mount_read_only(const std::filesystem::path& path) {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  if (::mount_setattr(AT_FDCWD, path.c_str(), 0, &attributes, sizeof attributes) != 0)
+    throw mount_error("mount_setattr", path);
+}
+
+void mount_new(const char* type, const std::filesystem::path& path, const char* options) {
+  if (::mount(type, path.c_str(), type, MS_NOSUID | MS_NODEV, options) != 0)
+    throw mount_error((std::string("mount ") + type + " at").c_str(), path);
+}
+
+void make_folders(const std::filesystem::path& path) {
+  std::filesystem::path made;
+  for (const auto& part : path) {
+    made /= part;
+    if (::mkdir(made.c_str(), 0755) == 0 || errno == EEXIST) continue;
+    const int cause = errno;
+    struct stat status {};
+    if (::stat(made.c_str(), &status) == 0) continue;
+    errno = cause;
+    throw mount_error("mkdir", made);
+  }
+}
+
+Fd open_folder(const std::filesystem::path& path) {
+  Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw mount_error("open", path);
+  return folder;
+}
+
+void mount_terminals(const std::filesystem::path& path) {
+  if (::mount("devpts", path.c_str(), "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=0620") != 0)
+    throw mount_error("mount devpts at", path);
+}
+
+}  // namespace sortie

@@ -1,0 +1,224 @@
+#include "policies/sandbox/layers/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+std::string process_path(pid_t process, std::string_view rest) {
+  return "/proc/" + std::to_string(process) + std::string(rest);
+}
+
+/// A file of /proc; "" when the process is gone or keeps it to itself.
+std::string read_proc(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 1; file && count > 0;) {
+    count = ::read(file.get(), buffer, sizeof buffer);
+    if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+/// The number after a name at a line's start: "write_bytes: 4096", "Pss:  12 kB".
+std::uint64_t number_after(std::string_view text, std::string_view name) {
+  std::size_t at = text.starts_with(name) ? 0 : text.find('\n' + std::string(name));
+  if (at == std::string_view::npos) return 0;
+  at = text.find_first_of("0123456789", at + name.size());
+  std::uint64_t number = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(text.data() + at, text.data() + text.size(), number);
+  return number;
+}
+
+/// /proc/PID/stat from its third field on, since the second may hold any byte (proc(5)).
+struct Stat {
+  long threads = 0;
+  std::uint64_t resident = 0;
+  char state = '?';
+};
+
+Stat read_stat(pid_t process) {
+  const std::string text = read_proc(process_path(process, "/stat"));
+  Stat stat;
+  const std::size_t end = text.rfind(')');
+  if (end == std::string::npos || end + 2 >= text.size()) return stat;
+  stat.state = text[end + 2];
+  int field = 3;
+  for (std::size_t at = end + 2; at < text.size(); ++field) {
+    if (field == 20) stat.threads = std::atol(text.c_str() + at);
+    if (field == 24) {
+      stat.resident = std::strtoull(text.c_str() + at, nullptr, 10) *
+                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+      break;
+    }
+    at = text.find(' ', at);
+    if (at == std::string::npos) break;
+    ++at;
+  }
+  return stat;
+}
+
+void add_children(pid_t process, const char* thread, std::vector<pid_t>& to) {
+  const std::string text =
+      read_proc(process_path(process, std::string("/task/") + thread + "/children"));
+  for (const char* at = text.c_str(); *at != '\0';) {
+    char* end = nullptr;
+    const long child = std::strtol(at, &end, 10);
+    if (end == at) break;
+    if (child > 0) to.push_back(static_cast<pid_t>(child));
+    at = end;
+  }
+}
+
+void kill_descendants(pid_t process) {
+  for (const pid_t child : children_of(process)) {
+    ::kill(child, SIGKILL);
+    kill_descendants(child);
+  }
+}
+
+}  // namespace
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
+  const std::unique_ptr<DIR, CloseFolder> tasks(::opendir(process_path(process, "/task").c_str()));
+  while (const dirent* entry = tasks ? ::readdir(tasks.get()) : nullptr) {
+    if (entry->d_name[0] != '.') add_children(process, entry->d_name, children);
+  }
+  return children;
+}
+
+TreeUse measure_descendants(pid_t process) {
+  TreeUse use;
+  for (const pid_t child : children_of(process)) {
+    const Stat stat = read_stat(child);
+    if (stat.state != 'Z' && stat.state != 'X' && stat.state != '?') {
+      use.processes += 1;
+      use.memory_bytes += stat.resident;
+      const std::string io = read_proc(process_path(child, "/io"));
+      const std::uint64_t written = number_after(io, "write_bytes:");
+      use.written_bytes += written - std::min(written, number_after(io, "cancelled_write_bytes:"));
+    }
+    const TreeUse below = measure_descendants(child);
+    use.processes += below.processes;
+    use.memory_bytes += below.memory_bytes;
+    use.written_bytes += below.written_bytes;
+  }
+  return use;
+}
+
+std::uint64_t proportional_memory(pid_t process) {
+  std::uint64_t sum = 0;
+  for (const pid_t child : children_of(process)) {
+    const std::string map = read_proc(process_path(child, "/smaps_rollup"));
+    const std::uint64_t share = number_after(map, "Pss:") * 1024;
+    sum += share > 0 ? share : read_stat(child).resident;
+    sum += proportional_memory(child);
+  }
+  return sum;
+}
+
+namespace {
+
+constexpr int kMostDescriptors = 20'000;  ///< looked at in one go
+
+struct Descriptors {
+  std::set<ino_t> seen;
+  DescriptorUse use;
+  int looked = 0;
+};
+
+void add_descriptors(pid_t process, Descriptors& files) {
+  for (const pid_t child : children_of(process)) {
+    const std::unique_ptr<DIR, CloseFolder> open(::opendir(process_path(child, "/fd").c_str()));
+    while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+      if (++files.looked > kMostDescriptors) return;
+      char target[16];
+      const ssize_t length =
+          ::readlinkat(::dirfd(open.get()), entry->d_name, target, sizeof target);
+      const std::string_view name(target, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+      if (name.starts_with("socket:")) ++files.use.sockets;
+      if (!name.starts_with("/memfd:")) continue;
+      struct stat status {};
+      if (::fstatat(::dirfd(open.get()), entry->d_name, &status, 0) == 0 &&
+          files.seen.insert(status.st_ino).second)
+        files.use.memory_files += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+    add_descriptors(child, files);
+  }
+}
+
+}  // namespace
+
+DescriptorUse measure_descriptors(pid_t process) {
+  Descriptors files;
+  add_descriptors(process, files);
+  return files.use;
+}
+
+namespace {
+
+/// Adds up a column of a table in /proc/sysvipc, by the name in its first line.
+std::uint64_t sum_of(const std::string& path, const std::string& column) {
+  std::uint64_t sum = 0;
+  std::size_t place = std::string::npos;
+  std::istringstream lines(read_proc(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    const std::vector<std::string> columns{std::istream_iterator<std::string>(words), {}};
+    if (place == std::string::npos)
+      place = static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
+                                       columns.begin());
+    else if (place < columns.size())
+      sum += std::strtoull(columns[place].c_str(), nullptr, 10);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t shared_segments() {
+  return sum_of("/proc/sysvipc/shm", "rss") + sum_of("/proc/sysvipc/msg", "cbytes");
+}
+
+int kill_strays(const std::vector<pid_t>& spared) {
+  int killed = 0;
+  for (;;) {
+    int strays = 0;
+    for (const pid_t child : children_of(::getpid())) {
+      if (std::find(spared.begin(), spared.end(), child) != spared.end()) continue;
+      ++strays;
+      if (read_stat(child).state != 'Z') ++killed;
+      ::kill(child, SIGKILL);
+      kill_descendants(child);
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    if (strays == 0) return killed;
+  }
+}
+
+}  // namespace sortie

@@ -1,0 +1,128 @@
+#include "policies/sandbox/view/tree_names.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The kernel's clock for file times goes by ticks, of 10 ms at the most: within one of them a
+/// folder can change once more and keep its ctime.
+constexpr std::int64_t kTickNs = 100'000'000;
+
+std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return in_ns(now);
+}
+
+constexpr std::size_t kDeepestLevel = 200;
+constexpr std::size_t kUpperLevels = 3;
+constexpr std::size_t kMostUpper = 4000;
+
+struct CloseNames {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+using OpenNames = std::unique_ptr<DIR, CloseNames>;
+
+/// The kind of an entry; what can't be told is as a file.
+unsigned char entry_kind(const OpenNames& open, const dirent* entry) {
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
+  struct stat status {};
+  if (::fstatat(::dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return DT_UNKNOWN;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+}  // namespace
+
+TreeNames::TreeNames(fs::path root, const std::vector<std::string>& globs, std::size_t most)
+    : root_(std::move(root)),
+      pattern_(Pattern::path_globs(globs, LetterCase::ignored)),
+      most_(most) {
+  if (search(kDeepestLevel, most_)) return;
+  folders_.clear();
+  reach_ = search(kUpperLevels, kMostUpper) ? Reach::upper_levels : Reach::nowhere;
+  if (reach_ == Reach::upper_levels) return;
+  matches_.clear();
+  links_.clear();
+}
+
+void TreeNames::list(const fs::path& path, Folder& folder) const {
+  Fd place(::open((root_ / path).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!place) return;
+  const OpenNames open(::fdopendir(place.get()));
+  if (!open) return;
+  place.release();
+  while (const dirent* entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (++folder.entries > most_) return;
+    const unsigned char kind = entry_kind(open, entry);
+    if (kind == DT_LNK) folder.links.emplace_back(name);
+    if (pattern_.matches((path / name).native()))
+      folder.matches.emplace_back(name);
+    else if (kind == DT_DIR && name != ".git" && name != "node_modules")
+      folder.folders.emplace_back(name);
+  }
+}
+
+/// @return  null where no folder is
+const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
+  const std::int64_t now = now_ns();  // before the ctime is read
+  struct stat status {};
+  if (::lstat((root_ / path).c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return nullptr;
+  const std::int64_t changed = in_ns(status.st_ctim);
+  Folder& known = folders_[path];
+  if (known.settled && known.inode == status.st_ino && known.changed_ns == changed) return &known;
+  known = Folder{.inode = status.st_ino,
+                 .changed_ns = changed,
+                 // A clock that was set back: such a folder is listed each time.
+                 .settled = changed + kTickNs < now};
+  list(path, known);
+  return &known;
+}
+
+/// @return  false where there was more: what lies near the root was found
+bool TreeNames::search(std::size_t levels, std::size_t most) {
+  matches_.clear();
+  links_.clear();
+  std::size_t seen = 0;
+  std::vector<fs::path> level = {""};
+  for (std::size_t depth = 0; depth < levels && !level.empty(); ++depth) {
+    std::vector<fs::path> next;
+    for (const fs::path& path : level) {
+      const Folder* folder = folder_at(path);
+      if (folder == nullptr) continue;
+      for (const auto& name : folder->matches) matches_.insert(path / name);
+      for (const auto& name : folder->links) links_.insert(path / name);
+      seen += folder->entries;
+      if (seen > most) return false;
+      for (const auto& name : folder->folders) next.push_back(path / name);
+    }
+    level = std::move(next);
+  }
+  return true;
+}
+
+void TreeNames::look() {
+  if (reach_ == Reach::everywhere)
+    search(kDeepestLevel, most_);
+  else if (reach_ == Reach::upper_levels)
+    search(kUpperLevels, kMostUpper);
+}
+
+}  // namespace sortie

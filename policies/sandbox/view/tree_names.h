@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/text/pattern.h"
+
+namespace sortie {
+
+/// The paths of a tree that match globs, and its links, at every depth: looked for again and again
+/// at little cost. A folder is listed anew only where its ctime, which nobody can set, has changed.
+///
+/// Passed over are `.git`, node_modules, and what lies below a match. No link is followed.
+class TreeNames {
+ public:
+  static constexpr std::size_t kMostEntries = 300'000;
+
+  /// Looks for the first time. A tree with more entries than `most` is searched on its upper three
+  /// levels alone; where these have more than 4,000, not at all.
+  /// @param root   absolute
+  /// @param globs  relative to it (core/text/pattern.h, path_glob), matched in any letter case
+  TreeNames(std::filesystem::path root, const std::vector<std::string>& globs,
+            std::size_t most = kMostEntries);
+
+  /// Brings what is known up to date.
+  void look();
+  /// The outermost paths that match, links too; relative to the root.
+  const std::set<std::filesystem::path>& matches() const { return matches_; }
+  const std::set<std::filesystem::path>& links() const { return links_; }
+  enum class Reach { everywhere, upper_levels, nowhere };
+  Reach reach() const { return reach_; }
+
+ private:
+  struct Folder {
+    ino_t inode = 0;
+    std::int64_t changed_ns = 0;  ///< ctime
+    bool settled = false;         ///< nothing can change any more without another ctime
+    std::size_t entries = 0;
+    std::vector<std::string> folders{};  ///< names
+    std::vector<std::string> matches{};
+    std::vector<std::string> links{};
+  };
+
+  bool search(std::size_t levels, std::size_t most);
+  const Folder* folder_at(const std::filesystem::path& path);
+  void list(const std::filesystem::path& path, Folder& folder) const;
+
+  std::filesystem::path root_;
+  Pattern pattern_;
+  std::size_t most_;
+  std::map<std::filesystem::path, Folder> folders_;
+  std::set<std::filesystem::path> matches_;
+  std::set<std::filesystem::path> links_;
+  Reach reach_ = Reach::everywhere;
+};
+
+}  // namespace sortie

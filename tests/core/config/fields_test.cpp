@@ -1,0 +1,188 @@
+#include "core/config/fields.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/json/json_schema.h"
+
+using namespace sortie;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Settings {
+  std::string name = "none";
+  std::string mode = "fast";
+  std::int64_t count = 3;
+  std::optional<double> heat;
+  bool loud = false;
+  std::chrono::milliseconds wait = 10min;
+  std::uint64_t room = 2ull << 30;
+  std::vector<std::string> words = {"a"};
+  std::vector<std::string> more = {"x"};
+  std::map<std::string, std::string> set;
+};
+
+Fields table(Settings& settings) {
+  return Fields("settings")
+      .require("name", text_value(settings.name, {.pattern = "[a-z]+", .meaning = "letters"}), "N.")
+      .add("mode", choice_value(settings.mode, {"fast", "slow"}, {"warp"}), "M.")
+      .add("count", integer_value(settings.count, -5, 100), "C.")
+      .add("heat", real_value(settings.heat, 0, 2), "H.")
+      .add("loud", boolean_value(settings.loud), "L.")
+      .add("wait", duration_value(settings.wait, 1s, 24h), "W.")
+      .add("room", size_value(settings.room, 1, 1ull << 40), "R.")
+      .add("words", texts_value(settings.words), "Words.")
+      .add("more", texts_value(settings.more, Lists::appended), "More.")
+      .add("set", text_map_value(settings.set, {.pattern = "[A-Z]+"}), "S.")
+      .later({"future"});
+}
+
+/// The first line of each finding.
+std::string read(const std::string& text, Settings& settings) {
+  Diagnostics findings;
+  const std::size_t source = findings.add_source("t", text);
+  table(settings).read(read_yaml(source, findings), findings);
+  std::string lines;
+  for (const auto& finding : findings.findings())
+    lines += std::to_string(finding.place.line) + ":" + std::to_string(finding.place.column) + " " +
+             finding.message + (finding.nearest.empty() ? "" : " (" + finding.nearest + ")") + "\n";
+  return lines;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fields)
+
+BOOST_AUTO_TEST_CASE(values_of_each_kind_are_read) {
+  Settings settings;
+
+  const std::string findings = read(
+      "name: abc\nmode: slow\ncount: -5\nheat: 0.5\nloud: true\nwait: 90s\n"
+      "room: 5MB\nwords: [b, 7]\nmore: [x, y]\nset: {A: 1, B: ''}\n",
+      settings);
+
+  BOOST_TEST(findings == "");
+  BOOST_TEST(settings.name == "abc");
+  BOOST_TEST(settings.mode == "slow");
+  BOOST_TEST(settings.count == -5);
+  BOOST_TEST(settings.heat.value() == 0.5);
+  BOOST_TEST(settings.loud);
+  BOOST_TEST((settings.wait == 90s));
+  BOOST_TEST(settings.room == 5'000'000u);
+  BOOST_TEST((settings.words == std::vector<std::string>{"b", "7"}));
+  BOOST_TEST((settings.more == std::vector<std::string>{"x", "y"}));
+  BOOST_TEST((settings.set == std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_values_are_findings_and_leave_the_default) {
+  const struct {
+    const char* text;
+    const char* finding;
+  } rows[] = {
+      {"mode: slo", "1:7 'mode' has to be fast or slow, not 'slo' (slow)\n"},
+      {"mode: warp", "1:7 mode 'warp' is not supported yet\n"},
+      {"mode: [fast]", "1:7 'mode' has to be fast or slow, not a list\n"},
+      {"mode:", "1:1 'mode' needs a value\n"},
+      {"mode: null", "1:1 'mode' needs a value\n"},
+      {"mode: ''", "1:7 'mode' has to be fast or slow, not ''\n"},
+      {"count: 101", "1:8 'count' has to be a whole number from -5 to 100, not 101\n"},
+      {"count: 99999999999999999999",
+       "1:8 'count' has to be a whole number from -5 to 100, not 99999999999999999999\n"},
+      {"count: 010", "1:8 'count' has a leading zero; write 10\n"},
+      {"count: -00", "1:8 'count' has a leading zero; write 0\n"},
+      {"count: 0x10", "1:8 'count' has to be a whole number from -5 to 100, not '0x10'\n"},
+      {"count: 1e1", "1:8 'count' has to be a whole number from -5 to 100, not '1e1'\n"},
+      {"count: 1_0", "1:8 'count' has to be a whole number from -5 to 100, not '1_0'\n"},
+      {"count: 1.0", "1:8 'count' has to be a whole number from -5 to 100, not '1.0'\n"},
+      {"count: '5'", "1:8 'count' has to be a whole number from -5 to 100, not text in quotes\n"},
+      {"count: many", "1:8 'count' has to be a whole number from -5 to 100, not 'many'\n"},
+      {"count: {a: 1}", "1:8 'count' has to be a whole number from -5 to 100, not a mapping\n"},
+      {"heat: 3", "1:7 'heat' has to be a number from 0 to 2, not '3'\n"},
+      {"heat: .nan", "1:7 'heat' has to be a number from 0 to 2, not '.nan'\n"},
+      {"heat: 1e999", "1:7 'heat' has to be a number from 0 to 2, not '1e999'\n"},
+      {"loud: yes", "1:7 'loud' is 'yes'; write true or false\n"},
+      {"loud: on", "1:7 'loud' is 'on'; write true or false\n"},
+      {"loud: True", "1:7 'loud' is 'True'; write true or false\n"},
+      {"loud: \"true\"", "1:7 'loud' is text in quotes; write true or false\n"},
+      {"loud: 1", "1:7 'loud' is '1'; write true or false\n"},
+      {"wait: 30", "1:7 'wait' needs a unit: it has to be a duration like 500ms, 30s, 10m or 2h\n"},
+      {"wait: 1.5h", "1:7 'wait' has to be a duration like 500ms, 30s, 10m or 2h, not '1.5h'\n"},
+      {"wait: -1s", "1:7 'wait' has to be a duration like 500ms, 30s, 10m or 2h, not '-1s'\n"},
+      {"wait: 10 m", "1:7 'wait' has to be a duration like 500ms, 30s, 10m or 2h, not '10 m'\n"},
+      {"wait: 99999999999999999h",
+       "1:7 'wait' has to be a duration like 500ms, 30s, 10m or 2h, not '99999999999999999h'\n"},
+      {"wait: 25h", "1:7 'wait' has to be from 1s to 24h, not 25h\n"},
+      {"room: 0B", "1:7 'room' has to be from 1B to 1TiB, not 0B\n"},
+      {"room: 5", "1:7 'room' needs a unit: it has to be a size like 10KiB, 5MB or 2GiB\n"},
+      {"room: 5mb", "1:7 'room' has to be a size like 10KiB, 5MB or 2GiB, not '5mb'\n"},
+      {"room: 9999999999TiB",
+       "1:7 'room' has to be a size like 10KiB, 5MB or 2GiB, not '9999999999TiB'\n"},
+      {"words: a b", "1:8 'words' has to be a list, not 'a b'\n"},
+      {"words: [a, [b]]", "1:12 'words' has to be text, not a list\n"},
+      {"words: [a, ~]", "1:12 'words' has to be text, not nothing\n"},
+      {"words: ['']", "1:9 'words' must not be empty\n"},
+      {"set: {a: 1}", "1:7 'name' has to be of the form [A-Z]+, not 'a'\n"},
+      {"set: {A: }", "1:7 'A' needs a value\n"},
+      {"set: [A]", "1:6 'set' has to be a mapping, not a list\n"},
+      {"future: x", "1:1 'future' is not supported yet\n"},
+      {"Mode: fast", "1:1 unknown key 'Mode' in settings (mode)\n"},
+      {"zzzzzzzz: 1", "1:1 unknown key 'zzzzzzzz' in settings\n"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) {
+      Settings settings;
+      BOOST_TEST(read(std::string(row.text) + "\nname: a\n", settings) == row.finding);
+      BOOST_TEST(settings.mode == "fast");
+      BOOST_TEST(settings.count == 3);
+      BOOST_TEST((settings.wait == 10min));
+      BOOST_TEST(settings.room == 2ull << 30);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_key_and_a_wrong_shape_are_findings) {
+  Settings settings;
+  BOOST_TEST(read("mode: fast\n", settings) == "1:1 key 'name' is missing in settings\n");
+  BOOST_TEST(read("- name\n", settings) ==
+             "1:1 settings has to be a mapping of keys, not a list\n");
+  BOOST_TEST(read("name: Ab\n", settings) == "1:7 'name' has to be letters, not 'Ab'\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_has_types_ranges_defaults_and_no_other_keys) {
+  Settings settings;
+  settings.words.clear();
+
+  const Json schema = file_schema(table(settings), "settings");
+
+  BOOST_TEST(write_json(schema["properties"]["count"]) ==
+             R"({"description":"C.","type":"integer","minimum":-5,"maximum":100,"default":3})");
+  BOOST_TEST(
+      write_json(schema["properties"]["wait"]) ==
+      R"({"description":"W.","type":"string","pattern":"^[0-9]+(ms|s|m|h)$","default":"10m"})");
+  BOOST_TEST(schema["properties"]["room"]["default"].text() == "2GiB");
+  BOOST_TEST(schema["properties"].find("future") == nullptr);
+  BOOST_TEST(write_json(schema["required"]) == R"(["name"])");
+  BOOST_TEST(schema["additionalProperties"].boolean(true) == false);
+  BOOST_TEST(schema["$schema"].text() == "https://json-schema.org/draft/2020-12/schema");
+
+  const JsonSchema compiled(schema);
+  BOOST_TEST(compiled.check(parse_json(R"({"name":"a","mode":"slow","room":"1MiB"})")).empty());
+  BOOST_TEST(!compiled.check(parse_json(R"({"name":"a","mode":"warp"})")).empty());
+  BOOST_TEST(!compiled.check(parse_json(R"({"name":"a","other":1})")).empty());
+}
+
+BOOST_AUTO_TEST_CASE(quantities_are_written_as_they_are_read) {
+  BOOST_TEST(duration_text(90s) == "90s");
+  BOOST_TEST(duration_text(2h) == "2h");
+  BOOST_TEST(duration_text(1500ms) == "1500ms");
+  BOOST_TEST(duration_text(0ms) == "0ms");
+  BOOST_TEST(size_text(10u << 10) == "10KiB");
+  BOOST_TEST(size_text(5'000'000) == "5MB");
+  BOOST_TEST(size_text(1) == "1B");
+  BOOST_TEST(size_text(0) == "0B");
+  for (const char* text : {"10KiB", "5MB", "64MiB", "3TB", "7B"})
+    BOOST_TEST(size_text(parse_size(text).value()) == text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,103 @@
+#include "core/json/json.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+using namespace sortie;
+
+BOOST_AUTO_TEST_SUITE(json)
+
+BOOST_AUTO_TEST_CASE(what_is_read_is_written_back_as_it_was) {
+  const std::string text =
+      R"({"b":1.50,"a":[true,false,null,-0,1e300,12345678901234567890],"é":"\u0001\"\\x","o":{}})";
+
+  BOOST_TEST(write_json(parse_json(text)) == text);
+}
+
+BOOST_AUTO_TEST_CASE(malformed_texts_are_refused_with_their_offset) {
+  const struct {
+    const char* name;
+    std::string text;
+    std::size_t offset;
+  } rows[] = {
+      {"empty", "", 0},
+      {"two values", "1 2", 2},
+      {"a NUL byte behind the root", std::string("[1]\0[2]", 7), 3},
+      {"no end", "{\"a\":1", 6},
+      {"single quotes", "{'a':1}", 1},
+      {"trailing comma", "[1,]", 3},
+      {"bare word", "[nul]", 4},
+      {"NaN", "NaN", 0},
+      {"leading zero", "[01]", 2},
+      {"lone surrogate", "\"\\ud800\"", 1},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      BOOST_CHECK_EXCEPTION(parse_json(row.text), JsonError, [&](const JsonError& error) {
+        BOOST_TEST(error.offset() == row.offset);
+        return true;
+      });
+    }
+  }
+  BOOST_CHECK_THROW(parse_json("\"\xff\""), JsonError);
+  BOOST_CHECK_THROW(parse_json("{\"a\":1,\"a\":2}"), JsonError);
+}
+
+BOOST_AUTO_TEST_CASE(duplicates_are_found_in_large_objects_too) {
+  std::string text = "{";
+  for (int i = 0; i < 40; ++i) text += "\"k" + std::to_string(i) + "\":0,";
+
+  BOOST_CHECK_NO_THROW(parse_json(text + "\"k40\":0}"));
+  BOOST_CHECK_THROW(parse_json(text + "\"k3\":0}"), JsonError);
+  BOOST_CHECK_THROW(parse_json(text + "\"k39\":0}"), JsonError);
+}
+
+BOOST_AUTO_TEST_CASE(depth_is_limited_and_a_million_brackets_do_no_harm) {
+  BOOST_CHECK_NO_THROW(parse_json(std::string(128, '[') + std::string(128, ']')));
+  BOOST_CHECK_THROW(parse_json(std::string(129, '[') + std::string(129, ']')), JsonError);
+  BOOST_CHECK_THROW(parse_json(std::string(1'000'000, '[')), JsonError);
+}
+
+BOOST_AUTO_TEST_CASE(integers_are_read_where_they_are_exact) {
+  const struct {
+    const char* text;
+    std::optional<std::int64_t> value;
+  } rows[] = {
+      {"0", 0},
+      {"-7", -7},
+      {"1.0", 1},
+      {"1e3", 1000},
+      {"9223372036854775807", 9223372036854775807},
+      {"9223372036854775808", std::nullopt},
+      {"0.5", std::nullopt},
+      {"\"1\"", std::nullopt},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) { BOOST_TEST((parse_json(row.text).integer() == row.value)); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_not_utf8_are_repaired_when_written) {
+  BOOST_TEST(write_json(Json(std::string("a\xff\x62"))) == "\"a\xEF\xBF\xBD\x62\"");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_out_is_checked_and_not_kept) {
+  const auto without = [](const char* text) { return write_json(parse_json_without(text, "b")); };
+
+  BOOST_TEST(without(R"({"a":{"b":[1,{"b":"x","c":[]}],"c":2},"b":3})") ==
+             R"({"a":{"c":2},"b":3})");
+  BOOST_TEST(without(R"({"a":{"b":"x"},"c":{"d":{"b":1}}})") == R"({"a":{},"c":{"d":{"b":1}}})");
+  BOOST_CHECK_THROW(without(R"({"a":{"b":[1,}})"), JsonError);
+  BOOST_CHECK_THROW(without("{\"a\":{\"b\":\"\xff\"}}"), JsonError);
+}
+
+BOOST_AUTO_TEST_CASE(absent_members_read_as_null) {
+  const Json value = parse_json(R"({"a":{"b":"c"}})");
+
+  BOOST_TEST(value["a"]["b"].text() == "c");
+  BOOST_TEST(value["x"]["y"].is_null());
+  BOOST_TEST(value.string_at("a", "no") == "no");
+  BOOST_TEST(value.integer_at("a", 5) == 5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

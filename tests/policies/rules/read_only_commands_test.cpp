@@ -1,0 +1,114 @@
+#include "policies/rules/read_only_commands.h"
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "core/files/files.h"
+#include "core/json/json.h"
+#include "policies/engine/engine.h"
+#include "tests/policies/policies.h"
+
+using namespace sortie;
+
+namespace {
+
+const std::filesystem::path kWorkspace = "/home/user/project";
+
+bool is_read_only(std::vector<std::string> argv, const std::filesystem::path& workdir) {
+  return !why_not_read_only(argv, kWorkspace, workdir);
+}
+
+std::vector<std::string> argv_of(const std::string& json) {
+  std::vector<std::string> argv;
+  const Json words = parse_json(json);
+  for (const Json& word : words.items()) argv.push_back(word.text());
+  return argv;
+}
+
+/// The words with which a refused option's row is called.
+std::vector<std::string> call_with(const RefusedOption& row, const std::string& option) {
+  const std::string command(row.command);
+  if (command == "git") return {"git", "log", option, "x"};
+  if (command == "find") return {"find", ".", option, "x"};
+  return {command, option, "x"};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(read_only_commands)
+
+BOOST_AUTO_TEST_CASE(the_class_holds_what_the_table_says) {
+  const Policy policy = tests::strict_policy();
+  const Engine engine(policy, policy.approval, kWorkspace, {}, {"/usr/bin", "/bin"});
+  std::ifstream file(SORTIE_SOURCE_DIR "/tests/data/policy/read_only.txt");
+  BOOST_REQUIRE(file);
+  int allowed = 0;
+  int denied = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto blank = line.find(' ');
+    const bool expected = line.substr(0, blank) == "allow";
+    const Decision decision =
+        engine.decide(RunCommand{argv_of(line.substr(blank + 1)), kWorkspace});
+    BOOST_TEST((decision.effect == Effect::allow) == expected, line << ": " << decision.reason);
+    BOOST_TEST(!decision.reason.empty(), line);
+    ++(expected ? allowed : denied);
+  }
+  BOOST_TEST(allowed >= 100);
+  BOOST_TEST(denied >= 150);
+}
+
+BOOST_AUTO_TEST_CASE(each_refused_option_is_refused_in_every_spelling) {
+  for (const RefusedOption& row : refused_options()) {
+    BOOST_TEST_CONTEXT(row.command << ' ' << row.option) {
+      const std::string option(row.option);
+      std::vector<std::string> spellings = {option};
+      if (option.substr(0, 2) == "--") {
+        spellings.push_back(option + "=x");
+        spellings.push_back(option.substr(0, option.size() - 1));
+      } else if (option.size() == 2) {
+        spellings.push_back("-s" + option.substr(1));
+        spellings.push_back(option + "x");
+      }
+      for (const std::string& spelling : spellings) {
+        const std::vector<std::string> argv = call_with(row, spelling);
+        const auto refused = why_not_read_only(argv, kWorkspace, kWorkspace);
+        BOOST_REQUIRE(refused.has_value());
+        BOOST_TEST(refused->part == spelling);
+        BOOST_TEST(refused->known);
+        BOOST_TEST(!refused->reason.empty());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_documentation_says_what_the_table_says) {
+  const std::string text = read_file(SORTIE_SOURCE_DIR "/docs/read-only-class.md");
+  for (const std::string& name : read_only_command_names())
+    BOOST_TEST(text.find('`' + name + '`') != std::string::npos, name);
+  std::string table;
+  for (const RefusedOption& row : refused_options())
+    table += "| `" + std::string(row.command) + ' ' + std::string(row.option) + "` | " +
+             std::string(row.why) + " |\n";
+  // Exactly these rows, in this order, and none behind them.
+  BOOST_TEST(text.find("| option | why |\n|---|---|\n" + table + '\n') != std::string::npos, table);
+}
+
+BOOST_AUTO_TEST_CASE(paths_are_read_in_the_working_folder) {
+  BOOST_TEST(is_read_only({"cat", "proc/x"}, kWorkspace));
+  BOOST_TEST(!is_read_only({"cat", "proc/x"}, "/"));
+  BOOST_TEST(!is_read_only({"grep", "-fproc/x", "y"}, "/"));
+  BOOST_TEST(!is_read_only({"ls"}, "/proc"));
+  BOOST_TEST(!is_read_only({"cat", "environ"}, "/proc/self"));
+  BOOST_TEST(!is_read_only({"cat", "x"}, kWorkspace / "../../../sys"));
+}
+
+BOOST_AUTO_TEST_CASE(a_command_outside_the_class_is_said_to_be_so) {
+  const std::vector<std::string> argv = {"rm", "x"};
+  const auto refused = why_not_read_only(argv, kWorkspace, kWorkspace);
+  BOOST_REQUIRE(refused.has_value());
+  BOOST_TEST(!refused->known);
+  BOOST_TEST(refused->reason == "rm is not one of the read-only commands");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

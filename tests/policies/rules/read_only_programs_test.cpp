@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <random>
+#include <regex>
+#include <set>
+
+#include "core/files/files.h"
+#include "policies/rules/read_only_commands.h"
+#include "tests/support/git_repository.h"
+#include "tests/support/temporary_folder.h"
+
+// The real programs are the oracle: what the class allows is run, and nothing may come of it.
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Argv = std::vector<std::string>;
+
+/// Lines that are really run, of all that could be.
+constexpr std::size_t kMostRun = 400;
+
+std::string shown(const Argv& argv) {
+  std::string text;
+  for (const std::string& word : argv) text += word + ' ';
+  return text;
+}
+
+/// A folder with files that are worth a change, and programs that leave a mark when run.
+class Stage {
+ public:
+  Stage() {
+    fs::create_directories(programs());
+    write_file(programs() / "canary", "#!/bin/sh\n: > " + mark().string() + "\ncat\n", 0755);
+    // What rg -z, file -z, sort and git would start by name.
+    for (const char* name : {"gzip", "xz", "bzip2", "zstd", "lz4", "brotli", "uncompress", "less",
+                             "pager", "gpg", "man"})
+      fs::create_symlink("canary", programs() / name);
+    set();
+  }
+
+  void set() const {
+    fs::remove_all(work());
+    fs::create_directories(work());
+    fs::copy_file(programs() / "canary", work() / "canary");
+    write_file(work() / "a", "x\nneedle\nneedle\n");
+    write_file(work() / "b", "y\nneedle\n");
+    write_file(work() / "m", "0\tstring\tneedle\tfound\n");
+    write_file(work() / "a.zst", "\x28\xb5\x2f\xfd needle needle needle");
+    write_file(work() / "a.gz",
+               std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10) + "needle");
+    make_repository(work());
+    commit_all(work());
+    write_file(work() / "a", "x\nneedle\nmore\n");
+    git(work(), {"config", "gpg.program", (programs() / "canary").string()});
+    git(work(), {"config", "core.pager", (programs() / "canary").string()});
+    sign_head();
+  }
+
+  /// Runs it and says what came of it; "" for nothing.
+  std::string effect_of(const Argv& argv) const {
+    fs::remove(mark());
+    const auto before = files();
+    run_program(argv, work(), {{"PATH", programs().string() + ":/usr/bin:/bin"}});
+    std::string effect = fs::exists(mark()) ? "a program was run" : "";
+    if (files() != before) effect += " files were changed";
+    if (!effect.empty()) set();
+    return effect;
+  }
+
+  std::string output_of(const Argv& argv) const { return run_program(argv, work()).output; }
+  fs::path work() const { return folder_.path() / "work"; }
+
+ private:
+  fs::path programs() const { return folder_.path() / "programs"; }
+  fs::path mark() const { return folder_.path() / "mark"; }
+
+  /// Content and time of all files but git's own.
+  std::map<fs::path, std::pair<std::string, fs::file_time_type>> files() const {
+    std::map<fs::path, std::pair<std::string, fs::file_time_type>> all;
+    for (auto at = fs::recursive_directory_iterator(work()); at != fs::end(at); ++at) {
+      if (at->path().filename() == ".git") at.disable_recursion_pending();
+      if (!at->is_regular_file()) continue;
+      all[at->path()] = {read_file(at->path()), at->last_write_time()};
+    }
+    return all;
+  }
+
+  void sign_head() const {
+    std::string tree = git(work(), {"rev-parse", "HEAD^{tree}"});
+    write_file(folder_.path() / "commit",
+               "tree " + tree +
+                   "author T <t@example.org> 1700000000 +0000\n"
+                   "committer T <t@example.org> 1700000000 +0000\n"
+                   "gpgsig -----BEGIN PGP SIGNATURE-----\n \n abcd\n -----END PGP SIGNATURE-----\n"
+                   "\nsigned\n");
+    std::string id =
+        git(work(), {"hash-object", "-t", "commit", "-w", (folder_.path() / "commit").string()});
+    id.pop_back();
+    git(work(), {"update-ref", "HEAD", id});
+  }
+
+  TemporaryFolder folder_;
+};
+
+bool is_allowed(const Argv& argv) {
+  return !why_not_read_only(argv, "/home/user/project", "/home/user/project");
+}
+
+/// Whether the machine has it.
+bool is_there(const std::string& program) {
+  return run_program({program, "--version"}, "/").status != 127;
+}
+
+/// Lines with an effect, for each program: refused, and worth refusing.
+const std::vector<Argv>& effective_lines() {
+  static const std::vector<Argv> lines = {
+      {"rg", "--pre", "./canary", "needle"},
+      {"rg", "--pre=./canary", "needle"},
+      {"rg", "-z", "needle", "a.gz"},
+      {"rg", "-nz", "needle", "a.gz"},
+      {"rg", "--search-zip", "needle", "a.gz"},
+      {"find", ".", "-exec", "./canary", ";"},
+      {"find", ".", "-execdir", "./canary", ";"},
+      {"find", ".", "-name", "b", "-delete"},
+      {"find", ".", "-fprint", "out"},
+      {"find", ".", "-fprint0", "out"},
+      {"find", ".", "-fprintf", "out", "%p"},
+      {"find", ".", "-fls", "out"},
+      {"sort", "-o", "out", "a"},
+      {"sort", "-oout", "a"},
+      {"sort", "-no", "out", "a"},
+      {"sort", "a", "-o", "out"},
+      {"sort", "--output=out", "a"},
+      {"sort", "--out", "out", "a"},
+      {"uniq", "a", "out"},
+      {"uniq", "-c", "a", "out"},
+      {"uniq", "-", "out"},
+      {"uniq", "--", "a", "out"},
+      {"file", "-C", "-m", "m"},
+      {"file", "--compile", "-m", "m"},
+      {"file", "-bz", "a.zst"},
+      {"file", "-Z", "a.zst"},
+      {"git", "diff", "--output=out"},
+      {"git", "diff", "--output", "out"},
+      {"git", "log", "-p", "--output=out"},
+      {"git", "show", "--output=out"},
+      {"git", "log", "--show-signature"},
+      {"git", "log", "--format=%G?"},
+      {"git", "show", "-s", "--format=%<(9)%GS"},
+      {"git", "grep", "-O./canary", "needle"},
+      {"git", "grep", "-lO./canary", "needle"},
+      {"git", "grep", "--open-files-in-pager=./canary", "needle"},
+      {"git", "grep", "--open=./canary", "needle"},
+      {"sed", "-i", "1d", "a"},
+      {"sed", "-n", "1w out", "a"},
+      {"sed", "-n", "1e ./canary", "a"},
+  };
+  return lines;
+}
+
+/// The options that a program's own help names.
+std::set<std::string> options_of(const Stage& stage, const Argv& line) {
+  const Argv ask = line[0] == "git" ? Argv{"git", line[1], "--git-completion-helper-all"}
+                                    : Argv{line[0], line[0] == "find" ? "-help" : "--help"};
+  const std::string help = stage.output_of(ask);
+  const std::regex option(R"((^|[ ,\[|(])(--?[A-Za-z0-9][-A-Za-z0-9]*=?))");
+  std::set<std::string> options;
+  for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
+    std::string word = (*at)[2];
+    if (word.back() == '=') word.pop_back();
+    options.insert(word);
+  }
+  if (line[0] == "git")
+    for (const char letter : std::string("abcdefghiklmnopqrstuvwxyzABCDEFGHIJKLMNPQRSTUVWXYZ0"))
+      options.insert(std::string("-") + letter);
+  return options;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(read_only_programs)
+
+BOOST_AUTO_TEST_CASE(what_is_refused_has_an_effect) {
+  const Stage stage;
+  for (const Argv& line : effective_lines()) {
+    BOOST_TEST(!is_allowed(line), shown(line));
+    if (!is_there(line[0])) {
+      BOOST_TEST_MESSAGE("not installed: " << line[0]);
+      continue;
+    }
+    BOOST_TEST(!stage.effect_of(line).empty(), shown(line));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_option_of_a_program_hides_a_refused_one) {
+  const Stage stage;
+  std::vector<Argv> allowed;
+  for (const Argv& line : effective_lines()) {
+    if (!is_there(line[0])) continue;
+    const std::size_t first = line[0] == "git" ? 2 : 1;
+    const auto options = options_of(stage, line);
+    BOOST_TEST(options.size() > 10u, shown(line));
+    for (const std::string& option : options) {
+      for (std::size_t at = first; at <= line.size(); ++at) {
+        for (const char* value : {"", "--", "1", "-e"}) {
+          Argv argv = line;
+          auto place = argv.insert(argv.begin() + static_cast<std::ptrdiff_t>(at), option);
+          if (*value != '\0') argv.insert(place + 1, value);
+          if (is_allowed(argv)) allowed.push_back(argv);
+        }
+      }
+    }
+  }
+  BOOST_TEST_MESSAGE(allowed.size() << " lines are allowed");
+  BOOST_TEST(allowed.size() > kMostRun);
+  // Where an option takes the refused one as its value, or what stands before "--" ends options.
+  std::mt19937 random(20);  // NOLINT: the same lines each time
+  std::shuffle(allowed.begin(), allowed.end(), random);
+  allowed.resize(std::min(allowed.size(), kMostRun));
+  for (const Argv& argv : allowed) BOOST_TEST(stage.effect_of(argv).empty(), shown(argv));
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_random_words_that_are_allowed_have_no_effect) {
+  const Stage stage;
+  std::mt19937 random(20);  // NOLINT: the same lines each time
+  const auto pick = [&](const Argv& words) { return words[random() % words.size()]; };
+  std::map<std::string, std::set<std::string>> words;
+  for (const Argv& line : effective_lines()) {
+    if (!is_there(line[0])) continue;
+    const std::string key = line[0] == "git" ? "git " + line[1] : line[0];
+    if (words.count(key) == 0) words[key] = options_of(stage, line);
+    words[key].insert(line.begin() + (line[0] == "git" ? 2 : 1), line.end());
+    for (const char* each : {"a", "b", "--", "-", "1", "needle", "-e", "-n", "out"})
+      words[key].insert(each);
+  }
+  for (const auto& [key, set] : words) {
+    const Argv all(set.begin(), set.end());
+    std::size_t of_program = 0;
+    for (int i = 0; i < 2000 && of_program < kMostRun / 10; ++i) {
+      Argv argv = {key};
+      if (key.starts_with("git ")) argv = {"git", key.substr(4)};
+      for (auto count = 1 + random() % 4; count > 0; --count) argv.push_back(pick(all));
+      if (!is_allowed(argv)) continue;
+      ++of_program;
+      BOOST_TEST(stage.effect_of(argv).empty(), shown(argv));
+    }
+    // Of sed all but one form is refused.
+    BOOST_TEST((of_program > 5 || key == "sed"), key);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

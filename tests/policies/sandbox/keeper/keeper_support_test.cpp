@@ -1,0 +1,173 @@
+#include "policies/sandbox/keeper/support.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <iostream>
+
+#include "policies/sandbox/canary.h"
+#include "policies/sandbox/view/workspace_search.h"
+#include "tests/policies/sandbox/keeper_fixture.h"
+#include "tests/support/refuse_namespaces.h"
+
+namespace sortie::test {
+namespace {
+
+/// Runs the body in a child for which namespaces are refused. @return its exit code
+template <typename Body>
+int without_namespaces(const Body& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int code = 100;
+    try {
+      if (refuse_namespaces() == 0) code = body();
+    } catch (const std::exception& error) {
+      std::cerr << error.what() << '\n';
+      code = 101;
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+MountPlan in_place(const Sandboxed& here) {
+  MountPlan plan;
+  plan.kind = MountPlan::Kind::direct;
+  plan.workspace = here.workspace();
+  plan.source = here.workspace();
+  return plan;
+}
+
+BOOST_AUTO_TEST_SUITE(keeper_support)
+
+BOOST_AUTO_TEST_CASE(namespaces_are_found_where_they_are_and_refused_with_the_step) {
+  std::string why;
+  const auto start = std::chrono::steady_clock::now();
+  const bool available = namespaces_available(&why);
+  std::cout
+      << "namespaces_available: "
+      << std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()
+      << " ms\n";
+  BOOST_TEST(available, why);
+
+  BOOST_TEST(without_namespaces([] {
+               std::string cause;
+               if (namespaces_available(&cause)) return 1;
+               return cause.find("clone: Operation not permitted") == std::string::npos ? 2 : 0;
+             }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_overlay_is_tried_without_a_trace) {
+  Sandboxed here;
+
+  BOOST_TEST(probe_overlay(here.profile.mount) == "");
+  BOOST_TEST(fs::is_empty(here.base / "state/upper"));
+  BOOST_TEST(!fs::exists(here.base / "ws/.sortie-probe"));
+
+  MountPlan lost = here.profile.mount;
+  lost.upper = here.base / "nowhere";
+  BOOST_TEST(probe_overlay(lost).find("nowhere") != std::string::npos);
+  // An upper folder below the workspace loops: the mount itself succeeds.
+  MountPlan loop = here.profile.mount;
+  fs::create_directories(here.base / "ws/out/upper");
+  fs::create_directories(here.base / "ws/out/work");
+  loop.upper = here.base / "ws/out/upper";
+  loop.work = here.base / "ws/out/work";
+  BOOST_TEST(probe_overlay(loop) != "");
+}
+
+BOOST_AUTO_TEST_CASE(the_canary_proves_all_guarantees_in_a_keeper) {
+  Sandboxed here;
+  Keeper keeper(here.profile);
+  const auto environment = here.shell("").environment;
+
+  for (const auto& proof :
+       run_canary(keeper.launcher(), here.profile, environment, {"no-such-secret"}))
+    BOOST_TEST(proof.proved, static_cast<int>(proof.guarantee) << ": " << proof.detail);
+}
+
+BOOST_AUTO_TEST_CASE(refused_namespaces_fall_back_only_where_nothing_has_to_be_mounted) {
+  Sandboxed here;
+
+  BOOST_TEST(without_namespaces([&] {
+               try {
+                 Keeper keeper(here.profile);
+               } catch (const Error& error) {
+                 const std::string what = error.what();
+                 return what.find("--isolation copy") != std::string::npos ? 0 : 2;
+               }
+               return 1;
+             }) == 0);
+
+  here.profile.mount = in_place(here);
+  here.profile.home = here.base / "home";
+  BOOST_TEST(without_namespaces([&] {
+               Keeper keeper(here.profile);
+               if (keeper.layers().namespaces || keeper.layers().missing.empty()) return 1;
+               const Ran ran = run(keeper, here.shell("echo x > file.txt; echo y > ../y"));
+               if (ran.status.code == 0) return 2;
+               return keeper.shut_down() ? 0 : 3;
+             }) == 0);
+  BOOST_TEST(here.read("ws/file.txt") == "x\n");
+  BOOST_TEST(!fs::exists(here.base / "y"));
+}
+
+BOOST_AUTO_TEST_CASE(root_runs_commands_as_the_owner_of_the_workspace) {
+  if (::getuid() != 0) {
+    BOOST_TEST_MESSAGE("skipped: not root");
+    return;
+  }
+  Sandboxed here;
+  for (const auto& entry : fs::recursive_directory_iterator(here.base / "ws"))
+    BOOST_REQUIRE(::lchown(entry.path().c_str(), 1000, 1000) == 0);
+  BOOST_REQUIRE(::chown((here.base / "ws").c_str(), 1000, 1000) == 0);
+  here.profile.uid = 1000;
+  here.profile.gid = 1000;
+  Keeper keeper(here.profile);
+
+  const Ran ran = run(keeper, here.shell("id -u; id -g; echo x >> file.txt && echo y > new && "
+                                         "echo z > $HOME/z && grep CapEff /proc/self/status; "
+                                         "cat /etc/shadow > /dev/null 2>&1 || echo closed"));
+
+  BOOST_TEST(said(ran) == "0:0:1000\n1000\nCapEff:\t0000000000000000\nclosed\n");
+  BOOST_TEST(here.read("state/upper/file.txt") == "start\nx\n");
+}
+
+BOOST_AUTO_TEST_CASE(globs_are_searched_on_three_levels) {
+  Sandboxed here;
+  fs::create_directories(here.base / "ws/a/b/c");
+  for (const char* file : {"ws/x.key", "ws/a/x.key", "ws/a/b/x.key", "ws/a/b/c/x.key"})
+    here.write(file, "");
+  bool complete = false;
+
+  auto found = search_globs(here.base / "ws", {"**/*.key"}, &complete);
+  std::sort(found.begin(), found.end());
+
+  BOOST_TEST(complete);
+  BOOST_TEST((found == std::vector<fs::path>{"a/b/x.key", "a/x.key", "x.key"}));
+}
+
+BOOST_AUTO_TEST_CASE(tracked_files_are_told_from_untracked_ones) {
+  Sandboxed here;
+  here.write("ws/.env", "tracked\n");
+  here.write("ws/src/.env", "untracked\n");
+  fs::remove_all(here.base / "ws/.git");
+  const std::string git = "cd " + (here.base / "ws").string() + " && git init -q . && git add .env";
+  BOOST_REQUIRE(std::system(git.c_str()) == 0);
+
+  BOOST_TEST(git_tracks(here.base / "ws", ".env"));
+  BOOST_TEST(!git_tracks(here.base / "ws", "src/.env"));
+
+  here.profile.hide = {"**/.env"};
+  Keeper keeper(here.profile);
+  BOOST_TEST(run(keeper, here.shell("cat .env src/.env 2>/dev/null")).output == "tracked\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,191 @@
+#include "tools/commands/exec_command.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "core/base/error.h"
+#include "policies/engine/typed_input.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kYield = 10'000;
+constexpr std::int64_t kBytesOfToken = 4;  // of English text and code, about
+
+constexpr const char* kExecParameters = R"({
+  "type": "object",
+  "properties": {
+    "cmd": {"type": "string", "minLength": 1, "description": "The shell command to run."},
+    "workdir": {"type": "string",
+                "description": "Folder to run it in, inside the workspace; default: the workspace."},
+    "shell": {"type": "string", "minLength": 1,
+              "description": "The shell that runs it; default: bash."},
+    "login": {"type": "boolean",
+              "description": "Whether the shell is called with -l; no start-up files are read."},
+    "tty": {"type": "boolean",
+            "description": "Whether it gets a terminal of its own (80 columns, 24 rows); default: a pipe."},
+    "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
+                      "description": "How long to wait for its end before it goes on as a session; default: 10000."},
+    "max_output_tokens": {"type": "integer", "minimum": 1,
+                          "description": "The most of its output to be shown: head and tail of what is longer."}
+  },
+  "required": ["cmd"],
+  "additionalProperties": false
+})";
+
+constexpr const char* kWriteParameters = R"({
+  "type": "object",
+  "properties": {
+    "session_id": {"type": "integer", "description": "The session's number, as exec_command says it."},
+    "chars": {"type": "string",
+              "description": "What to type, \"\\n\" at the end of a line; without it nothing is typed. Control-C is \"\\u0003\", control-D \"\\u0004\"."},
+    "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
+                      "description": "How long to wait for its end; default: 10000."},
+    "max_output_tokens": {"type": "integer", "minimum": 1,
+                          "description": "The most of its output to be shown: head and tail of what is longer."}
+  },
+  "required": ["session_id"],
+  "additionalProperties": false
+})";
+
+/// The arguments of `shell` for the same command.
+Json shell_arguments(const Json& arguments) {
+  const std::string shell = arguments.string_at("shell");
+  Json command = Json::array();
+  command.push_back(shell.empty() ? std::string("bash") : shell);
+  command.push_back(arguments["login"].boolean() ? "-lc" : "-c");
+  command.push_back(arguments.string_at("cmd"));
+  Json result = Json::object({{"command", std::move(command)}});
+  if (const std::string workdir = arguments.string_at("workdir"); !workdir.empty())
+    result.set("workdir", workdir);
+  return result;
+}
+
+std::size_t shown_bytes(const Json& arguments, std::size_t most) {
+  const std::int64_t tokens = arguments.integer_at("max_output_tokens", 0);
+  const auto all = static_cast<std::int64_t>(most);
+  if (tokens <= 0 || tokens > all / kBytesOfToken) return most;
+  return static_cast<std::size_t>(tokens * kBytesOfToken);
+}
+
+int session_of(const Json& arguments) {
+  const std::int64_t id = arguments.integer_at("session_id");
+  return id > 0 && id <= std::numeric_limits<int>::max() ? static_cast<int>(id) : 0;
+}
+
+/// "Process running with session ID 3\nWall time: 1.2 seconds\n…Output:\n".
+std::string running_head(int id, const ExecSessions::News& news) {
+  std::string head = "Process running with session ID " + std::to_string(id) + '\n';
+  char time[60];
+  std::snprintf(time, sizeof time, "Wall time: %.1f seconds\n",
+                static_cast<double>(news.age.count()) / 1000);
+  head += time;
+  if (news.output.left_out_bytes > 0)
+    head += "Total output lines: " + std::to_string(news.output.total_lines) + '\n';
+  return head + "Output:\n";
+}
+
+/// What came of the session, once it has been waited for as long as the arguments say.
+ToolResult news_of(int id, const Json& arguments, ExecSessions& sessions, std::size_t most,
+                   std::stop_token stop) {
+  ExecSessions::News news =
+      sessions.wait(id, milliseconds(arguments.integer_at("yield_time_ms", kYield)),
+                    shown_bytes(arguments, most), std::move(stop));
+  ToolResult result;
+  if (news.ended) {
+    result.head = result_head(*news.ended, news.output, news.command);
+    result.success = news.ended->success();
+    result.exit = std::move(news.ended);
+  } else {
+    result.head = running_head(id, news);
+  }
+  std::vector<std::string> notes;
+  if (news.unwritten > 0)
+    notes.push_back(size_in_words(news.unwritten) +
+                    " of the input were not taken by the command yet");
+  if (news.held_back > 0)
+    notes.push_back("the last " + size_in_words(news.held_back) +
+                    " of the output are held back, since they may be the beginning of a secret");
+  for (const std::string& note : notes) result.note += (result.note.empty() ? "" : "; ") + note;
+  result.collected = std::move(news.output);
+  result.details = Json::object({{"session_id", id}});
+  result.worked_on_files = true;
+  return result;
+}
+
+}  // namespace
+
+ExecCommand::ExecCommand(std::unique_ptr<Shell> shell, ExecSessions& sessions,
+                         std::size_t shown_output)
+    : shell_(std::move(shell)), sessions_(sessions), shown_output_(shown_output) {
+  spec_.name = "exec_command";
+  spec_.description =
+      "Runs a shell command in the sandbox of the workspace and returns its output. One that has "
+      "not ended when yield_time_ms is over goes on as a session: write_stdin types into it and "
+      "reads on by the session_id that is told. At most 16 run at once, each with a time limit; "
+      "all end when you end your turn.";
+  spec_.parameters = parse_json(kExecParameters);
+}
+
+Json ExecCommand::renamed(Json arguments) const {
+  for (auto& [name, value] : arguments.members())
+    if (name == "command" && value.is_string() && !arguments.find("cmd")) name = "cmd";
+  return arguments;
+}
+
+std::vector<Action> ExecCommand::actions(const Json& arguments) const {
+  return shell_->actions(shell_arguments(arguments));
+}
+
+ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
+  const Json call = shell_arguments(arguments);
+  if (auto patched = shell_->run_patch(call, stop)) return *patched;
+  std::string note;
+  Command command = shell_->prepare(call, note);
+  command.input = arguments["tty"].boolean() ? CommandInput::terminal : CommandInput::pipe;
+  std::vector<std::string> asked;
+  for (const Json& word : call["command"].items()) asked.push_back(word.text());
+  const int id = sessions_.open(std::move(command), std::move(asked));
+  ToolResult result = news_of(id, arguments, sessions_, shown_output_, std::move(stop));
+  if (result.exit) result.details = Json();  // it never became a session for the model
+  return result;
+}
+
+WriteStdin::WriteStdin(ExecSessions& sessions, std::size_t shown_output)
+    : sessions_(sessions), shown_output_(shown_output) {
+  spec_.name = "write_stdin";
+  spec_.description =
+      "Types characters into a running session of exec_command, or only waits, and returns what it "
+      "has printed since it was last asked. Where the session has no terminal, \"\\u0004\" at the "
+      "end closes its input and \"\\u0003\" ends it.";
+  spec_.parameters = parse_json(kWriteParameters);
+}
+
+std::vector<Action> WriteStdin::actions(const Json& arguments) const {
+  const auto session = sessions_.describe(session_of(arguments));
+  const std::string typed = arguments.string_at("chars");
+  if (typed.empty() || !session.runs) return {};
+  std::string input = session.unfinished_line + typed;
+  if (session.terminal) input = with_editor_keys_marked(input);
+  return {RunCommand{.argv = session.argv, .workdir = session.workdir, .input = std::move(input)}};
+}
+
+ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {
+  const int id = session_of(arguments);
+  const std::string typed = arguments.string_at("chars");
+  const bool runs = sessions_.describe(id).runs;
+  if (runs && !typed.empty()) sessions_.type(id, typed);
+  ToolResult result = news_of(id, arguments, sessions_, shown_output_, std::move(stop));
+  if (!runs && !typed.empty()) {
+    result.note = "the session had ended before: nothing was written";
+    result.success = false;
+  }
+  return result;
+}
+
+}  // namespace sortie

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "core/process/launcher.h"
+#include "core/secrets/redact.h"
+#include "core/task/function.h"
+#include "tools/commands/shell.h"
+#include "tools/tool.h"
+
+namespace sortie {
+
+/// A tool of the task's own: its program is run as a command of the model would be, decided on by
+/// the same rules and in the same sandbox, in the workspace; its argv is the manifest's, with the
+/// call's arguments in the places of its placeholders.
+class FunctionTool : public Tool {
+ public:
+  /// @param parts  the launcher, the redactor, the outputs and the engine of it are used
+  FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options);
+  const ToolSpec& spec() const override { return spec_; }
+  bool reads_only() const override { return function_.read_only; }
+  std::vector<Action> actions(const Json& arguments) const override;
+  ToolResult run(const Json& arguments, std::stop_token stop) override;
+
+ private:
+  Command command_of(const Json& arguments) const;
+  ToolResult run_for_text(const Command& command, const std::string& input,
+                          std::stop_token stop) const;
+  ToolResult run_for_json(const Command& command, const std::string& input,
+                          std::stop_token stop) const;
+
+  TaskFunction function_;
+  Launcher& launcher_;
+  const Redactor& redactor_;
+  WholeOutputs* outputs_;
+  const Engine* engine_;
+  ShellOptions options_;
+  ToolSpec spec_;
+};
+
+}  // namespace sortie

@@ -1,0 +1,163 @@
+#include "tools/files/read_file.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/text/output_buffer.h"
+#include "core/text/text.h"
+#include "tools/files/binary_text.h"
+#include "tools/files/line_window.h"
+#include "tools/files/utf16.h"
+#include "tools/workspace_path.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::int64_t kDefaultLines = 400;
+constexpr std::uint64_t kLargestFile = 64ull << 20;  ///< that is read whole
+/// So much of a file is read behind the window, for the number of its lines.
+constexpr std::uint64_t kMostCountedBytes = 1ull << 30;
+
+/// Reads a file's pieces into the window.
+class Reading {
+ public:
+  Reading(LineWindow& window, const std::stop_token& stop) : window_(window), stop_(stop) {}
+
+  bool take(std::string_view piece) {
+    bytes_ += piece.size();
+    if (begin_) {
+      begin_ = false;
+      utf16_ = utf16_order(piece);
+      binary_ = !utf16_ && begins_binary(piece);
+      if (piece.starts_with("\xEF\xBB\xBF")) piece.remove_prefix(3);
+    }
+    if (binary_) return false;
+    if (utf16_)
+      decode(piece);
+    else
+      window_.feed(piece);
+    if (window_.is_full()) counted_ += piece.size();
+    all_ = counted_ < kMostCountedBytes;
+    return all_ && !stop_.stop_requested();
+  }
+  void finish() {
+    if (all_ && !binary_) window_.finish();
+  }
+
+  bool is_binary() const { return binary_; }
+  bool is_empty() const { return bytes_ == 0; }
+  /// Whether the number of lines is the file's.
+  bool read_all() const { return all_; }
+  const std::optional<Utf16Order>& utf16() const { return utf16_; }
+
+ private:
+  void decode(std::string_view piece) {
+    if (!decoder_) decoder_.emplace(*utf16_);
+    window_.feed(decoder_->feed(piece));
+  }
+
+  LineWindow& window_;
+  const std::stop_token& stop_;
+  std::optional<Utf16Order> utf16_{};
+  std::optional<Utf16Decoder> decoder_{};
+  std::uint64_t bytes_ = 0;
+  std::uint64_t counted_ = 0;
+  bool begin_ = true;
+  bool binary_ = false;
+  bool all_ = true;
+};
+
+std::string lines_of(const LineWindow& window, bool all) {
+  std::string text = "Lines " + std::to_string(window.first()) + "–" +
+                     std::to_string(window.first() + window.shown() - 1) + " of " +
+                     (all ? "" : "more than ") + std::to_string(window.total());
+  const std::uint64_t next = window.first() + window.shown();
+  if (next <= window.total() || !all) text += "; more follow from line " + std::to_string(next);
+  return text + "\n";
+}
+
+std::string remarks(const LineWindow& window, const Reading& reading) {
+  std::vector<std::string> remarks;
+  if (window.carriage_returns() == window.shown() && window.shown() > 0)
+    remarks.push_back("these lines end in CR LF");
+  else if (window.carriage_returns() > 0)
+    remarks.push_back(std::to_string(window.carriage_returns()) + " of these lines end in CR LF");
+  if (reading.utf16())
+    remarks.push_back(*reading.utf16() == Utf16Order::little ? "the file is in UTF-16LE"
+                                                             : "the file is in UTF-16BE");
+  else if (window.repaired())
+    remarks.push_back("bytes that are not UTF-8 are shown as \xEF\xBF\xBD");
+  std::string text;
+  for (const auto& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
+  return text;
+}
+
+}  // namespace
+
+ReadFile::ReadFile(const Files& files, std::filesystem::path workspace, ReadFileOptions options)
+    : files_(files), workspace_(std::move(workspace)), options_(std::move(options)) {
+  if (!options_.stream)
+    options_.stream = [this](const std::filesystem::path& path,
+                             const std::function<bool(std::string_view)>& take) {
+      const auto content = files_.read(path, kLargestFile);
+      if (content && !content->empty()) take(*content);
+      return content.has_value();
+    };
+  spec_.name = "read_file";
+  spec_.description =
+      "Reads lines of a text file, with their numbers; says how many lines it has and whether more "
+      "follow.";
+  spec_.parameters = parse_json(R"({
+    "type": "object",
+    "properties": {
+      "path": {"type": "string", "minLength": 1, "description": "The file, in the workspace."},
+      "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
+      "limit": {"type": "integer", "minimum": 1, "description": "Lines, default 400."}
+    },
+    "required": ["path"],
+    "additionalProperties": false
+  })");
+}
+
+std::vector<Action> ReadFile::actions(const Json& arguments) const {
+  const auto path = workspace_path(arguments.string_at("path"), workspace_);
+  return {ReadPath{path}, ReadPath{files_.resolve(path)}};
+}
+
+ToolResult ReadFile::run(const Json& arguments, std::stop_token stop) {
+  const auto path = workspace_path(arguments.string_at("path"), workspace_);
+  const std::string name = path.string();
+  LineWindow window(static_cast<std::uint64_t>(arguments.integer_at("offset", 1)),
+                    static_cast<std::uint64_t>(arguments.integer_at("limit", kDefaultLines)),
+                    options_.room);
+  Reading reading(window, stop);
+  if (!options_.stream(path, [&](std::string_view piece) { return reading.take(piece); }))
+    throw ToolError(missing_path(files_, path, options_.hidden));
+  reading.finish();
+  // How many lines there are is not known then.
+  if (stop.stop_requested() && !reading.is_binary())
+    throw ToolError(name + " was not read to its end: the run is to end");
+  ToolResult result;
+  if (reading.is_binary()) {
+    const auto status = files_.status(files_.resolve(path));
+    result.text = name + " is a binary file" +
+                  (status ? " of " + size_in_words(status->size) : std::string());
+    return result;
+  }
+  if (reading.is_empty()) {
+    result.text = name + " is empty";
+    return result;
+  }
+  if (window.shown() == 0) {
+    const std::string total = std::to_string(window.total());
+    throw ToolError(name + " has " + (reading.read_all() ? "" : "more than ") + total +
+                    (window.total() == 1 ? " line" : " lines"));
+  }
+  result.text = window.text();
+  result.head = lines_of(window, reading.read_all());
+  result.note = remarks(window, reading);
+  return result;
+}
+
+}  // namespace sortie

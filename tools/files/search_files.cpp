@@ -1,0 +1,425 @@
+#include "tools/files/search_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/files/open_beneath.h"
+#include "core/text/output_buffer.h"
+#include "core/text/text.h"
+#include "tools/files/binary_text.h"
+#include "tools/files/utf16.h"
+#include "tools/search/line_search.h"
+#include "tools/search/match_text.h"
+#include "tools/search/tree_walk.h"
+#include "tools/workspace_path.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger one goes with its file
+constexpr std::size_t kMostGlobs = 64;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kMostNamed = 5;  ///< of the files that can't be searched
+
+std::string shown_path(std::string_view path) { return one_line(path, 4096); }
+
+/// "a{b,c}d" as "abd" and "acd": gitignore(5) has no braces, models write them.
+void expand_braces(const std::string& glob, std::vector<std::string>& globs) {
+  const std::size_t open = glob.find('{');
+  const std::size_t close = open == glob.npos ? glob.npos : glob.find('}', open);
+  if (close == glob.npos) {
+    globs.push_back(glob);
+    return;
+  }
+  for (std::size_t at = open + 1; at <= close;) {
+    const std::size_t end = std::min(glob.find(',', at), close);
+    if (globs.size() >= kMostGlobs) throw ToolError("The glob has too many alternatives");
+    expand_braces(glob.substr(0, open) + glob.substr(at, end - at) + glob.substr(close + 1), globs);
+    at = end + 1;
+  }
+}
+
+/// Which files of the tree are searched.
+class FileFilter {
+ public:
+  explicit FileFilter(std::string glob) {
+    if (glob.starts_with("./")) glob.erase(0, 2);
+    excludes_ = glob.starts_with('!');
+    if (excludes_) glob.erase(0, 1);
+    if (glob.empty()) return;
+    if (glob.ends_with('/')) glob += "**";
+    names_dots_ = !excludes_ && (glob.starts_with('.') || glob.find("/.") != glob.npos ||
+                                 glob.find("{.") != glob.npos || glob.find(",.") != glob.npos);
+    std::vector<std::string> expanded;
+    expand_braces(glob, expanded);
+    try {
+      for (const auto& one : expanded)
+        if (!one.empty()) globs_.emplace_back(one);
+    } catch (const PatternError& error) {
+      throw ToolError("The glob can't be read: " + std::string(error.what()));
+    }
+  }
+  bool passes(std::string_view path) const {
+    if (globs_.empty()) return true;
+    const std::size_t slash = path.rfind('/');
+    const auto name = slash == path.npos ? path : path.substr(slash + 1);
+    const bool any = std::any_of(globs_.begin(), globs_.end(),
+                                 [&](const NameGlob& glob) { return glob.matches(path, name); });
+    return any != excludes_;
+  }
+
+  /// Whether it asks for names that begin with a dot, by naming one.
+  bool names_dots() const { return names_dots_; }
+
+ private:
+  std::vector<NameGlob> globs_;
+  bool excludes_ = false;
+  bool names_dots_ = false;
+};
+
+/// Takes CR before LF out; most texts have none.
+std::string_view without_carriage_returns(char* text, std::size_t size) {
+  auto* const first = static_cast<char*>(std::memchr(text, '\r', size));
+  if (first == nullptr) return {text, size};
+  char* to = first;
+  const char* const end = text + size;
+  for (const char* from = first; from < end; ++from)
+    if (*from != '\r' || (from + 1 < end && from[1] != '\n')) *to++ = *from;
+  return {text, static_cast<std::size_t>(to - text)};
+}
+
+void say(std::string& text, std::uint64_t count, const char* one, const char* many) {
+  if (count == 0) return;
+  if (!text.empty()) text += ", ";
+  text += std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+/// One search: what is asked for, and what was found so far.
+class Search {
+ public:
+  Search(const Json& arguments, const Clock& clock, const HiddenPaths& hidden,
+         const SearchFilesOptions& options, const std::stop_token& stop)
+      : lines_(pattern_of(arguments)),
+        filter_(arguments.string_at("glob")),
+        context_(static_cast<std::size_t>(arguments.integer_at("context", 0))),
+        most_(static_cast<std::uint64_t>(arguments.integer_at("max_matches", 100))),
+        hidden_(hidden),
+        largest_(options.largest_file),
+        most_output_(options.most_output),
+        clock_(clock),
+        deadline_(clock.steady() + options.time_limit),
+        stop_(stop) {}
+
+  /// @param named  the call names this very file: no glob and no ignore file leaves it out
+  /// @return false where the search is to end
+  bool look_into(const WalkedFile& file, bool named = false);
+  bool go_on();
+  bool is_hidden(std::string_view path) const { return hidden_ && hidden_(fs::path(path)); }
+  /// Whether the glob asks for names that begin with a dot.
+  bool names_dots() const { return filter_.names_dots(); }
+  ToolResult result(const WalkCounts& counts, const std::string& where) const;
+
+ private:
+  enum class End { none, matches, output, time, stopped };
+
+  static LineSearch pattern_of(const Json& arguments) {
+    try {
+      return LineSearch(arguments.string_at("pattern"));
+    } catch (const PatternError& error) {
+      throw ToolError(
+          "The pattern can't be read (RE2 syntax: no look-around, no back references; "
+          "a backslash quotes a character): " +
+          std::string(error.what()));
+    }
+  }
+  std::optional<std::string_view> read(const WalkedFile& file);
+  void could_not(const char* why, std::string_view path);
+  void search(std::string_view text, std::string_view path);
+  std::string why_it_ended() const;
+
+  LineSearch lines_;
+  FileFilter filter_;
+  std::size_t context_;
+  std::uint64_t most_;
+  const HiddenPaths& hidden_;
+  std::uint64_t largest_;
+  std::size_t most_output_;
+  const Clock& clock_;
+  std::chrono::steady_clock::time_point deadline_;
+  const std::stop_token& stop_;
+
+  std::vector<char> buffer_;
+  std::string decoded_;  ///< of a file in UTF-16
+  std::string text_;
+  std::vector<std::string> not_read_;  ///< "PATH: why", the first of them
+  std::string last_path_;
+  std::uint64_t matches_ = 0;
+  std::uint64_t files_with_matches_ = 0;
+  std::uint64_t searched_ = 0;
+  std::uint64_t passed_over_ = 0;  ///< by the glob
+  std::uint64_t binary_ = 0;
+  std::uint64_t failed_ = 0;
+  End end_ = End::none;
+};
+
+bool Search::go_on() {
+  if (stop_.stop_requested())
+    end_ = End::stopped;
+  else if (clock_.steady() >= deadline_)
+    end_ = End::time;
+  return end_ == End::none;
+}
+
+void Search::could_not(const char* why, std::string_view path) {
+  if (is_hidden(path)) return;
+  ++failed_;
+  if (not_read_.size() < kMostNamed) not_read_.push_back(shown_path(path) + " (" + why + ")");
+}
+
+/// The whole file, in the buffer, without CR at the lines' ends; nothing where it is not searched.
+std::optional<std::string_view> Search::read(const WalkedFile& file) {
+  const Fd open(
+      ::openat(file.folder, file.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!open) {
+    // Gone since its folder was read: nothing is left out.
+    if (errno != ENOENT) could_not(errno == EACCES ? "no permission" : "can't be read", file.path);
+    return std::nullopt;
+  }
+  struct stat status {};
+  if (::fstat(open.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (static_cast<std::uint64_t>(status.st_size) > largest_) {
+    could_not("too large", file.path);
+    return std::nullopt;
+  }
+  if (buffer_.size() > kKeptBuffer) std::vector<char>(kKeptBuffer).swap(buffer_);
+  // One more byte than it has, so that its end is seen by one read(2).
+  buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(status.st_size) + 1));
+  std::size_t filled = 0;
+  std::optional<Utf16Order> order;
+  for (;;) {
+    if (filled > largest_) {
+      could_not("too large: it grows", file.path);
+      return std::nullopt;
+    }
+    if (filled == buffer_.size()) buffer_.resize(filled + kKeptBuffer);
+    const ssize_t count = ::read(open.get(), buffer_.data() + filled, buffer_.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      could_not("can't be read", file.path);
+      return std::nullopt;
+    }
+    const bool first = filled == 0;
+    filled += static_cast<std::size_t>(count);
+    if (first) order = utf16_order({buffer_.data(), filled});
+    if (first && !order && begins_binary({buffer_.data(), filled})) {
+      ++binary_;
+      return std::nullopt;
+    }
+    if (count == 0 || (first && filled == static_cast<std::size_t>(status.st_size))) break;
+  }
+  ++searched_;
+  if (order) {
+    decoded_ = Utf16Decoder(*order).feed({buffer_.data(), filled});
+    return without_carriage_returns(decoded_.data(), decoded_.size());
+  }
+  const std::size_t mark = std::string_view(buffer_.data(), filled).starts_with(kByteOrderMark)
+                               ? kByteOrderMark.size()
+                               : 0;
+  return without_carriage_returns(buffer_.data() + mark, filled - mark);
+}
+
+void Search::search(std::string_view text, std::string_view path) {
+  MatchText shown(text, context_, text_);
+  bool any = false;
+  lines_.search(
+      text,
+      [&](const LineMatch& match) {
+        // Asked once there is something to show: most files have no match.
+        if (!any && is_hidden(path)) return false;
+        if (!any && std::memchr(text.data(), 0, text.size()) != nullptr) {
+          --searched_;
+          ++binary_;
+          return false;
+        }
+        if (matches_ >= most_ || text_.size() >= most_output_) {
+          end_ = matches_ >= most_ ? End::matches : End::output;
+          return false;
+        }
+        if (!any) text_ += (text_.empty() ? "" : "\n") + shown_path(path) + "\n";
+        any = true;
+        ++matches_;
+        shown.add(match);
+        return true;
+      },
+      [this] { return go_on(); });
+  if (!any) return;
+  shown.finish();
+  ++files_with_matches_;
+}
+
+bool Search::look_into(const WalkedFile& file, bool named) {
+  if ((searched_ + passed_over_) % 64 == 0 && !go_on()) return false;
+  last_path_ = file.path;
+  if (!named && !filter_.passes(file.path)) {
+    ++passed_over_;
+    return true;
+  }
+  if (const auto text = read(file)) search(*text, file.path);
+  return end_ == End::none;
+}
+
+std::string Search::why_it_ended() const {
+  const std::string where = last_path_.empty() ? "" : ", in " + shown_path(last_path_);
+  switch (end_) {
+    case End::none:
+      return "";
+    case End::matches:
+      return "; there are more: the search ended at max_matches" + where;
+    case End::output:
+      return "; there may be more: the search ended at " + size_in_words(most_output_) +
+             " of output" + where;
+    case End::time:
+      return "; there may be more: the search ended at its time limit" + where;
+    case End::stopped:
+      return "; there may be more: the search was stopped" + where;
+  }
+  return "";
+}
+
+ToolResult Search::result(const WalkCounts& counts, const std::string& where) const {
+  ToolResult result;
+  result.head = matches_ == 0 ? "No line matches" + where
+                              : counted(matches_, "line matches", "lines match") + where + ", in " +
+                                    counted(files_with_matches_, "file", "files");
+  result.head += why_it_ended() + "\n";
+  result.text = text_;
+  std::string left_out;
+  say(left_out, counts.ignored, "name that ignore files name", "names that ignore files name");
+  say(left_out, counts.dot_names, "name that begins with a dot", "names that begin with a dot");
+  say(left_out, binary_, "binary file", "binary files");
+  say(left_out, counts.links, "link", "links");
+  say(left_out, counts.special, "pipe, socket or device", "pipes, sockets and devices");
+  say(left_out, counts.closed_folders, "folder that can't be read", "folders that can't be read");
+  say(left_out, counts.deep_folders, "folder too deep", "folders too deep");
+  say(left_out, passed_over_, "file that the glob leaves out", "files that the glob leaves out");
+  result.note = "searched " + counted(searched_, "file", "files");
+  if (!left_out.empty()) result.note += "; left out: " + left_out;
+  if (failed_ > 0) {
+    result.note += "; not searched:";
+    for (const auto& one : not_read_) result.note += " " + one;
+    if (failed_ > not_read_.size())
+      result.note += " and " + std::to_string(failed_ - not_read_.size()) + " more";
+  }
+  return result;
+}
+
+}  // namespace
+
+SearchFiles::SearchFiles(const DiskFiles& files, fs::path workspace, const Clock& clock,
+                         HiddenPaths hidden, SearchFilesOptions options)
+    : files_(files),
+      workspace_(std::move(workspace)),
+      clock_(clock),
+      hidden_(std::move(hidden)),
+      options_(std::move(options)) {
+  spec_.name = "search_files";
+  spec_.description =
+      "Searches text files for lines in which a regular expression matches (RE2 syntax, (?i) for "
+      "any letter case). Left out are files that .gitignore, .ignore or .git/info/exclude name, "
+      "binary files and links, unless `path` names them, and names that begin with a dot, unless "
+      "git tracks them or `path` or `glob` names them. Sorted by path; under each path its lines: "
+      "12:match, 13-context.";
+  spec_.parameters = parse_json(R"({
+    "type": "object",
+    "properties": {
+      "pattern": {"type": "string", "minLength": 1, "maxLength": 4096,
+                  "description": "The expression; it is looked for in each line by itself."},
+      "path": {"type": "string", "description": "File or folder to search, default: the workspace."},
+      "glob": {"type": "string", "maxLength": 1024,
+               "description": "Only these files: '*.py', '*.{h,cpp}', 'src/**/*.ts'; '!*.min.js': not these."},
+      "context": {"type": "integer", "minimum": 0, "maximum": 20,
+                  "description": "Lines around each match, default 0."},
+      "max_matches": {"type": "integer", "minimum": 1, "maximum": 2000,
+                      "description": "Lines that match at most, default 100."}
+    },
+    "required": ["pattern"],
+    "additionalProperties": false
+  })");
+}
+
+std::vector<Action> SearchFiles::actions(const Json& arguments) const {
+  const auto path = workspace_path(arguments.string_at("path"), workspace_);
+  if (path == ".") return {ReadPath{path}};
+  return {ReadPath{path}, ReadPath{files_.resolve(path)}};
+}
+
+IgnoreRules SearchFiles::first_rules() {
+  std::call_once(outer_ignore_files_asked_, [this] {
+    if (options_.outer_ignore_files) outer_ignore_files_ = options_.outer_ignore_files();
+  });
+  return outer_rules(outer_ignore_files_);
+}
+
+bool SearchFiles::is_kept_dot_name(std::string_view path) {
+  std::call_once(dot_names_asked_, [this] {
+    if (options_.dot_names) dot_names_ = options_.dot_names();
+  });
+  return dot_names_.contains(path);
+}
+
+ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
+  Search search(arguments, clock_, hidden_, options_, stop);
+  const fs::path path = workspace_path(arguments.string_at("path"), workspace_);
+  const fs::path start = path == "." ? path : files_.resolve(path);
+  const auto status = files_.status(start);
+  if (!status) throw ToolError(missing_path(files_, path, hidden_));
+  if (status->kind == FileStatus::Kind::other || status->kind == FileStatus::Kind::symlink)
+    throw ToolError(path.string() + ": is neither a file nor a folder");
+  const bool is_folder = status->kind == FileStatus::Kind::folder;
+  const fs::path folder = is_folder ? start : start.has_parent_path() ? start.parent_path() : ".";
+  Fd open = open_beneath(files_.root(), folder.string(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!open) throw ToolError(path.string() + ": " + errno_text(errno));
+  const std::string where = path == "." ? "" : " in " + shown_path(path.string());
+  if (!is_folder) {
+    const std::string name = start.filename().string();
+    const std::string whole = start.string();
+    search.look_into({open.get(), name.c_str(), whole}, true);
+    return search.result({}, where);
+  }
+
+  IgnoreRules rules = first_rules();
+  if (start != ".") {
+    // The rules of the folders on the way; its own are read by the walk.
+    fs::path above;
+    for (const auto& part : start) {
+      const Fd on_the_way =
+          open_beneath(files_.root(), above.empty() ? "." : above.string(), O_PATH | O_DIRECTORY);
+      if (on_the_way) add_rules_of(on_the_way.get(), above.string(), rules);
+      above /= part;
+    }
+  }
+  WalkOptions walk_options;
+  walk_options.dot_names = search.names_dots();
+  walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
+  walk_options.goes_on = [&search] { return search.go_on(); };
+  TreeWalk walk(
+      std::move(rules), [&](const std::string& below) { return !search.is_hidden(below); },
+      std::move(walk_options));
+  walk.run(std::move(open), start == "." ? "" : start.string(),
+           [&](const WalkedFile& file) { return search.look_into(file); });
+  return search.result(walk.counts(), where);
+}
+
+}  // namespace sortie

@@ -1,0 +1,67 @@
+#include "tools/files/view_image.h"
+
+#include "core/base/error.h"
+#include "core/images/image_check.h"
+#include "core/images/image_file.h"
+#include "core/text/output_buffer.h"
+#include "core/text/text.h"
+#include "tools/workspace_path.h"
+
+namespace sortie {
+namespace {
+
+/// Why the content is no image that could be shown.
+std::string why_not_shown(std::string_view content) {
+  if (content.empty()) return "is empty";
+  const std::string_view format = image_format(content);
+  if (!format.empty())
+    return "begins as a " + std::string(format) +
+           " image, and is cut off or broken before its width and height";
+  return "is no PNG, JPEG, GIF or WebP image; what its name says does not count";
+}
+
+}  // namespace
+
+ViewImage::ViewImage(const Files& files, std::filesystem::path workspace, HiddenPaths hidden)
+    : files_(files), workspace_(std::move(workspace)), hidden_(std::move(hidden)) {
+  spec_.name = "view_image";
+  spec_.description =
+      "Shows you an image file of the workspace: PNG, JPEG, GIF or WebP of at most 10 MiB, as it "
+      "is.";
+  spec_.parameters = parse_json(R"({
+    "type": "object",
+    "properties": {"path": {"type": "string", "minLength": 1,
+                            "description": "The file, in the workspace."}},
+    "required": ["path"],
+    "additionalProperties": false
+  })");
+}
+
+std::vector<Action> ViewImage::actions(const Json& arguments) const {
+  const auto path = workspace_path(arguments.string_at("path"), workspace_);
+  return {ReadPath{path}, ReadPath{files_.resolve(path)}};
+}
+
+ToolResult ViewImage::run(const Json& arguments, std::stop_token stop) {
+  const auto path = workspace_path(arguments.string_at("path"), workspace_);
+  const std::string name = one_line(path.string(), 400);
+  const auto content = files_.read(path, kMaxImageBytes);
+  if (!content) throw ToolError(missing_path(files_, path, hidden_));
+  // Of a disk that is slow: what follows is short, and nobody sees the image any more.
+  if (stop.stop_requested()) throw ToolError(name + " is not shown: the run is to end");
+  const auto header = read_image_header(*content);
+  if (!header) throw ToolError(name + " " + why_not_shown(*content));
+  // Every later request would hold it: one that a provider can't decode would end the run.
+  if (const auto problem = image_problem(*content, *header); !problem.empty())
+    throw ToolError(name + " " + problem);
+  ToolResult result;
+  result.text = name + ": " + header->media_type + ", " + std::to_string(header->width) + " x " +
+                std::to_string(header->height) + " pixels, " + size_in_words(content->size());
+  result.images.push_back({.media_type = header->media_type,
+                           .base64 = base64_encoded(*content),
+                           .width = header->width,
+                           .height = header->height});
+  return result;
+}
+
+}  // namespace sortie

@@ -1,0 +1,161 @@
+#include "tools/git/git_diff.h"
+
+#include "core/base/error.h"
+#include "core/text/text.h"
+#include "tools/workspace_path.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kBegin = "diff --git ";
+constexpr std::size_t kMostListed = 200;
+
+/// The diff is given up: the time is over, or the run is to end.
+class GivenUp : public Error {
+  using Error::Error;
+};
+
+bool is_in(const std::string& path, const std::string& folder) {
+  return folder == "." || path == folder || path.starts_with(folder + "/");
+}
+
+std::string line_of(const DiffFile& file) {
+  const char* kind = file.kind == ChangedPath::Kind::added     ? "A "
+                     : file.kind == ChangedPath::Kind::deleted ? "D "
+                                                               : "M ";
+  std::string line = kind + one_line(file.path, 4096);
+  if (!file.old_path.empty()) line += " (was " + one_line(file.old_path, 4096) + ")";
+  return line + " +" + std::to_string(file.added_lines) + " -" +
+         std::to_string(file.deleted_lines) + "\n";
+}
+
+std::string files_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " file" : " files");
+}
+
+void add_note(std::string& note, const std::string& text) {
+  note += (note.empty() ? "" : "; ") + text;
+}
+
+/// The changes that the run's own diff can't hold either: better known now than at its end.
+std::string undiffable(const Diff& diff, const std::string& folder) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const LeftOut& one : diff.left_out) {
+    if (one.why == LeftOut::Why::git_folder || !is_in(one.path, folder)) continue;
+    if (++count <= kMostNamed)
+      text += (text.empty() ? "" : ", ") + one_line(one.path, 4096) + " (" + one.detail + ")";
+  }
+  if (count > kMostNamed) text += " and " + std::to_string(count - kMostNamed) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string_view> diff_sections(std::string_view diff) {
+  std::vector<std::string_view> sections;
+  const auto first_line = [](std::string_view text) { return text.substr(0, text.find('\n')); };
+  // Lines of content begin with another letter, those of binary patches hold no blank.
+  while (diff.starts_with(kBegin)) {
+    const std::size_t next = diff.find("\ndiff --git ");
+    const std::size_t end = next == diff.npos ? diff.size() : next + 1;
+    // A file that became a link, or the other way round, is told as gone and made anew.
+    if (!sections.empty() && first_line(sections.back()) == first_line(diff))
+      sections.back() = {sections.back().data(), sections.back().size() + end};
+    else
+      sections.push_back(diff.substr(0, end));
+    diff.remove_prefix(end);
+  }
+  return sections;
+}
+
+GitDiff::GitDiff(MakeDiff make, fs::path workspace, const Clock& clock, GitDiffOptions options)
+    : make_(std::move(make)),
+      workspace_(std::move(workspace)),
+      clock_(clock),
+      options_(std::move(options)) {
+  spec_.name = "git_diff";
+  spec_.description =
+      "Shows what you have changed since the run began, as a diff in git's format: all of it, or "
+      "that of one file or folder. All changed files are listed; where their diffs are too long, "
+      "the first of them are shown.";
+  spec_.parameters = parse_json(R"({
+    "type": "object",
+    "properties": {"path": {"type": "string", "description": "File or folder, default: all."}},
+    "additionalProperties": false
+  })");
+}
+
+std::vector<Action> GitDiff::actions(const Json& arguments) const {
+  return {ReadPath{workspace_path(arguments.string_at("path"), workspace_)}};
+}
+
+Diff GitDiff::make(const std::string& path, const std::stop_token& stop) {
+  const auto deadline = clock_.steady() + options_.time_limit;
+  const auto pace = [&] {
+    if (stop.stop_requested()) throw GivenUp("the run is to end");
+    if (clock_.steady() >= deadline)
+      throw GivenUp("not done within " + std::to_string(options_.time_limit.count() / 1000) +
+                    " s; name a smaller `path`");
+  };
+  std::unique_lock lock(one_at_a_time_, std::defer_lock);
+  // The one before ends in time too; in steps, so that a stop is heard meanwhile.
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) pace();
+  pace();
+  return make_(path == "." ? "" : path, pace);
+}
+
+bool GitDiff::is_shown(const DiffFile& file, const std::string& path) const {
+  const auto& hidden = options_.hidden;
+  if (hidden && (hidden(file.path) || (!file.old_path.empty() && hidden(file.old_path))))
+    return false;
+  return is_in(file.path, path) || (!file.old_path.empty() && is_in(file.old_path, path));
+}
+
+ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
+  const std::string path = workspace_path(arguments.string_at("path"), workspace_).string();
+  Diff diff;
+  try {
+    diff = make(path, stop);
+  } catch (const Error& error) {
+    throw ToolError("The diff can't be made: " + std::string(error.what()));
+  }
+  const auto sections = diff_sections(diff.text);
+  if (sections.size() != diff.files.size())
+    throw ToolError("The diff can't be told apart by files");
+  ToolResult result;
+  std::string list;
+  std::size_t count = 0;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < diff.files.size(); ++i) {
+    if (!is_shown(diff.files[i], path)) continue;
+    if (++count <= kMostListed) list += line_of(diff.files[i]);
+    // Up to the first that has no room: what is shown is the list's beginning.
+    const bool fits = result.text.size() + sections[i].size() <= options_.room;
+    if (shown + 1 != count || (shown > 0 && !fits)) continue;
+    ++shown;
+    result.text += sections[i];
+  }
+  const std::string where = path == "." ? "" : " in " + one_line(path, 4096);
+  if (count == 0) {
+    result.text = "Nothing is changed" + where + ".\n";
+  } else {
+    result.head = files_text(count) + " changed" + where + " since " +
+                  (diff.base == "head" ? "HEAD" : "the start of the run") + ":\n" + list;
+    if (count > kMostListed)
+      result.head += "… and " + std::to_string(count - kMostListed) + " more\n";
+  }
+  if (shown < count)
+    add_note(result.note, "the diffs of " + files_text(count - shown) +
+                              " are left out; `path` shows one of them");
+  if (!diff.too_large.empty())
+    add_note(result.note,
+             std::to_string(diff.too_large.size()) + " changed files are too large to be shown");
+  if (const std::string lost = undiffable(diff, path); !lost.empty())
+    add_note(result.note, "no diff can hold " + lost + ": take them back, or change other files");
+  return result;
+}
+
+}  // namespace sortie

@@ -1,0 +1,144 @@
+#include "tools/git/git_status.h"
+
+#include <fcntl.h>
+
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/files/open_beneath.h"
+#include "core/git/git_content.h"
+#include "core/git/git_tree.h"
+#include "core/text/text.h"
+#include "tools/git/git_comparison.h"
+#include "tools/search/tree_walk.h"
+
+namespace sortie {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kCommits = 5;
+
+/// The repository's side is given up: the time is over, or the run is to end.
+class StatusGivenUp : public Error {
+  using Error::Error;
+};
+
+std::string upstream_text(const GitTreeState& state) {
+  std::string text = "upstream " + one_line(state.upstream);
+  if (state.upstream_is_gone) return text + ", which is gone";
+  if (!state.ahead || !state.behind) return text;
+  if (*state.ahead + *state.behind == 0) return text + ", up to date";
+  if (*state.ahead > 0) text += ", " + std::to_string(*state.ahead) + " ahead";
+  if (*state.behind > 0) text += ", " + std::to_string(*state.behind) + " behind";
+  return text;
+}
+
+std::string first_lines(const GitTreeState& state) {
+  std::string text = state.branch.empty() ? "HEAD is detached at " + state.head.substr(0, 10)
+                                          : "branch: " + one_line(state.branch);
+  if (!state.upstream.empty()) text += " (" + upstream_text(state) + ")";
+  text += "\n";
+  if (state.head.empty()) text += "no commit yet\n";
+  if (!state.doing.empty()) text += "in the middle of a " + state.doing + "\n";
+  return text;
+}
+
+/// A rename of which one side is hidden is told as what the other side sees of it.
+PathList staged_paths(const GitTreeState& state, const GitStatusOptions& options) {
+  PathList list{options.most_paths};
+  const auto is_hidden = [&](const std::string& path) {
+    return options.hidden && options.hidden(fs::path(path));
+  };
+  for (const StagedChange& change : state.staged) {
+    const bool hides_new = is_hidden(change.path);
+    const bool hides_old = change.old_path.empty() || is_hidden(change.old_path);
+    if (hides_new && hides_old) continue;
+    if (hides_new)
+      list.add("D " + one_line(change.old_path, 4096));
+    else if (change.kind == 'R' && hides_old)
+      list.add("A " + one_line(change.path, 4096));
+    else
+      list.add(std::string(1, change.kind) + " " +
+               (change.kind == 'R' ? one_line(change.old_path, 4096) + " -> " : "") +
+               one_line(change.path, 4096));
+  }
+  return list;
+}
+
+}  // namespace
+
+GitStatus::GitStatus(const DiskFiles& files, fs::path repository, const Clock& clock,
+                     GitStatusOptions options)
+    : files_(files),
+      repository_(std::move(repository)),
+      clock_(clock),
+      options_(std::move(options)) {
+  spec_.name = "git_status";
+  spec_.description =
+      "Shows the state of the git tree: branch, upstream and how far apart they are, staged, "
+      "unstaged (M changed, A added, D deleted, R renamed, T of another type, U in conflict) and "
+      "untracked paths, and the last commits. What ignore files name and submodules are left out.";
+  spec_.parameters =
+      parse_json(R"({"type": "object", "properties": {}, "additionalProperties": false})");
+}
+
+std::vector<Action> GitStatus::actions(const Json&) const { return {ReadPath{"."}}; }
+
+ToolResult GitStatus::run(const Json&, std::stop_token stop) {
+  GitTreeState state;
+  std::optional<GitContent> content;
+  std::vector<OuterIgnoreFile> outer;
+  const auto deadline = clock_.steady() + options_.time_limit;
+  const auto pace = [&] {
+    if (stop.stop_requested()) throw StatusGivenUp("the run is to end");
+    if (clock_.steady() >= deadline)
+      throw StatusGivenUp("not done within " + std::to_string(options_.time_limit.count() / 1000) +
+                          " s");
+  };
+  try {
+    state = read_git_tree(repository_, kCommits, pace);
+    content.emplace(repository_);
+    outer = outer_ignore_files(repository_);
+  } catch (const Error& error) {
+    throw ToolError("The repository can't be read: " + std::string(error.what()));
+  }
+  GitComparison tree(state, *content, files_, options_.hidden, options_.most_paths);
+  bool ended = false;
+  const auto goes_on = [&] {
+    ended = ended || stop.stop_requested() || clock_.steady() >= deadline;
+    return !ended;
+  };
+  WalkOptions walk_options{
+      .dot_names = true,
+      .with_links = true,
+      .keeps = [&](std::string_view path,
+                   bool is_folder) { return tree.is_tracked(path, is_folder); },
+      .goes_on = goes_on};
+  TreeWalk walk(
+      outer_rules(outer), [&](const std::string& path) { return !tree.is_submodule(path); },
+      std::move(walk_options));
+  std::size_t seen = 0;
+  Fd root = open_beneath(files_.root(), ".", O_RDONLY | O_DIRECTORY);
+  if (!root) throw ToolError("The workspace can't be read");
+  walk.run(std::move(root), "", [&](const WalkedFile& file) {
+    if (seen++ % 16 == 0 && !goes_on()) return false;
+    tree.look_at(file);
+    return true;
+  });
+  if (!ended) tree.finish();
+
+  const PathList staged = staged_paths(state, options_);
+  ToolResult result;
+  result.text = first_lines(state) + staged.section("staged") +
+                tree.unstaged().section("unstaged") + tree.untracked().section("untracked");
+  if (staged.count + tree.unstaged().count + tree.untracked().count == 0 && !ended)
+    result.text += "nothing is changed\n";
+  if (!state.commits.empty()) result.text += "last commits:\n";
+  for (const CommitLine& commit : state.commits)
+    result.text += commit.id + " " + commit.date + " " + one_line(commit.author, 60) + ": " +
+                   one_line(commit.subject, 160) + "\n";
+  if (ended) result.note = "the comparison was ended early: there may be more changes";
+  return result;
+}
+
+}  // namespace sortie

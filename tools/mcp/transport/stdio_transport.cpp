@@ -1,0 +1,325 @@
+#include "tools/mcp/transport/stdio_transport.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/text/output_buffer.h"
+#include "core/text/text.h"
+
+namespace sortie::mcp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// Of what one look at a pipe takes, so that the others have their turn.
+constexpr std::size_t kPiece = 64 * 1024;
+/// A server that was killed is gone at once, but for a machine in trouble.
+constexpr std::chrono::seconds kGoneWithin{20};
+/// How long a server may live on that has closed its stdout.
+constexpr std::chrono::seconds kAfterLastWord{1};
+
+/// Reads once. @return  false at the end
+template <typename Sink>
+bool read_piece(const Fd& from, const Sink& sink, bool& some) {
+  std::array<char, kPiece> buffer;
+  const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
+  some = count > 0;
+  if (some) sink(std::string_view(buffer.data(), static_cast<std::size_t>(count)));
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+}  // namespace
+
+struct StdioTransport::Process {
+  std::unique_ptr<RunningCommand> running;
+  LineReader lines;
+  bool output_open = true;
+  bool errors_open = true;
+  std::optional<Deadline> told_at{};  ///< that it is to end: its stdin was closed then
+  bool asked = false;                 ///< likewise, by SIGTERM
+  std::optional<Deadline> kill_at{};
+  std::optional<Deadline> give_up_at{};
+
+  /// Half of its time is for the end that its stdin tells it, the rest for the one by SIGTERM.
+  Deadline ask_at() const { return *told_at + (*kill_at - *told_at) / 2; }
+  /// When something is to be done about its end, where it is to end.
+  std::optional<Deadline> next_step() const {
+    if (give_up_at || !kill_at) return give_up_at;
+    return asked ? *kill_at : std::min(ask_at(), *kill_at);
+  }
+
+  void kill() {
+    if (give_up_at) return;
+    running->end(Ending::cancelled);
+    give_up_at = steady_clock::now() + kGoneWithin;
+  }
+};
+
+StdioTransport::StdioTransport(Launcher& launcher, Command command, StdioLimits limits)
+    : launcher_(launcher), command_(std::move(command)), limits_(limits) {
+  command_.input = CommandInput::pipe;
+  command_.errors_apart = true;
+  command_.max_output_bytes = 0;
+}
+
+StdioTransport::~StdioTransport() {
+  close(steady_clock::now());
+  if (thread_.joinable()) thread_.join();
+}
+
+void StdioTransport::open(Receiver& receiver, Deadline /*deadline*/, std::stop_token /*stop*/) {
+  receiver_ = &receiver;
+  try {
+    wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!wake_) throw system_error("eventfd");
+    LineReader lines(limits_.max_message_bytes,
+                     {.line = [this](std::string_view line) { take_line(line); },
+                      .too_long = [this](std::size_t bytes) { take_long_line(bytes); }});
+    process_ = std::make_unique<Process>(
+        Process{.running = launcher_.start(command_), .lines = std::move(lines)});
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::exception& error) {
+    process_.reset();
+    throw TransportError(error.what());
+  }
+}
+
+void StdioTransport::send(const Message& message) {
+  std::string line = write_message(message) + '\n';
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_over_ || close_by_ || !thread_.joinable()) throw TransportError("the server has ended");
+    if (waiting_.size() + line.size() > limits_.max_waiting_bytes)
+      throw TransportError("the server does not read what it is sent: " +
+                           size_in_words(waiting_.size()) + " are waiting");
+    waiting_ += line;
+    if (message.kind == Message::Kind::request) {
+      open_[id_text(message.id)] = message.id;
+      unasked_ = 0;
+    }
+  }
+  wake();
+}
+
+void StdioTransport::abandon(const Json& id) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(id_text(id));
+}
+
+void StdioTransport::close(Deadline deadline) {
+  if (!thread_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  close_by_ = close_by_ ? std::min(*close_by_, deadline) : deadline;
+  lock.unlock();
+  wake();
+  lock.lock();
+  over_.wait(lock, [this] { return is_over_; });
+}
+
+void StdioTransport::wake() { ::eventfd_write(wake_.get(), 1); }
+
+void StdioTransport::run() {
+  std::string why;
+  try {
+    why = converse(*process_);
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  process_.reset();
+  if (const std::string rest = error_text_.finish(); !rest.empty())
+    receiver_->remarked({Remark::Kind::stderr_text, rest});
+  receiver_->closed(why);
+  const std::lock_guard lock(mutex_);
+  is_over_ = true;
+  over_.notify_all();
+}
+
+/// Until the process has ended. @return  why
+std::string StdioTransport::converse(Process& process) {
+  const auto take_output = [&](std::string_view bytes) { process.lines.feed(bytes); };
+  const auto take_text = [this](std::string_view bytes) { take_errors(bytes); };
+  for (;;) {
+    const auto status = process.running->status();
+    bool some = false;
+    if (process.output_open)
+      process.output_open = read_piece(process.running->output(), take_output, some);
+    bool more = some;
+    if (process.errors_open)
+      process.errors_open = read_piece(process.running->errors(), take_text, some);
+    more = more || some;
+    // All of it is dead then: what the pipes still hold is the last.
+    if (status && !more) return ended(*status, process.asked);
+    if (!cut_off_by_.empty()) process.kill();
+    write_some(process);
+    end_politely(process);
+    if (!more) wait(process);
+  }
+}
+
+void StdioTransport::wait(Process& process) {
+  Deadline until = steady_clock::now() + std::chrono::minutes(1);
+  if (const auto next = process.next_step()) until = std::min(until, *next);
+  bool has_words = false;
+  {
+    const std::lock_guard lock(mutex_);
+    has_words = !waiting_.empty();
+  }
+  const auto& running = *process.running;
+  const int input = has_words && !process.told_at ? process.running->input().get() : -1;
+  std::array<pollfd, 5> polled = {{{wake_.get(), POLLIN, 0},
+                                   {running.ended_descriptor(), POLLIN, 0},
+                                   {process.output_open ? running.output().get() : -1, POLLIN, 0},
+                                   {process.errors_open ? running.errors().get() : -1, POLLIN, 0},
+                                   {input, POLLOUT, 0}}};
+  const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
+  ::poll(polled.data(), polled.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
+  eventfd_t ignored = 0;
+  if (polled[0].revents != 0) ::eventfd_read(wake_.get(), &ignored);
+}
+
+/// Its stdin ends; then it is asked to end; then it is killed.
+void StdioTransport::end_politely(Process& process) {
+  const auto now = steady_clock::now();
+  std::optional<Deadline> by = process.kill_at;
+  {
+    const std::lock_guard lock(mutex_);
+    if (close_by_) by = by ? std::min(*by, *close_by_) : *close_by_;
+  }
+  // One that talks no more is of no use, though it may live on.
+  if (!by && !process.output_open) {
+    by = now + kAfterLastWord;
+    if (end_reason_.empty()) end_reason_ = "it closed its stdout";
+  }
+  if (!by) return;
+  process.kill_at = by;
+  if (!process.told_at) {
+    process.told_at = now;
+    process.running->input().reset();
+  }
+  if (!process.asked && now >= process.ask_at() && now < *by) {
+    process.asked = true;
+    process.running->ask_to_end();
+  }
+  if (process.give_up_at && now >= *process.give_up_at)
+    throw Error("it could not be ended within 20 s of being killed");
+  if (now >= *by) process.kill();
+}
+
+void StdioTransport::write_some(Process& process) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty() || process.told_at) return;
+  const ssize_t count =
+      ::write(process.running->input().get(), waiting_.data(), std::min(waiting_.size(), kPiece));
+  if (count > 0) waiting_.erase(0, static_cast<std::size_t>(count));
+  // Nobody reads: it has ended, which is heard of by another way, or it has closed its stdin.
+  if (count < 0 && errno != EAGAIN && errno != EINTR) {
+    waiting_.clear();
+    if (errno == EPIPE && cut_off_by_.empty()) cut_off_by_ = "it reads nothing any more";
+  }
+}
+
+void StdioTransport::take_line(std::string_view line) {
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+  std::vector<Message> messages;
+  try {
+    messages = parse_messages(line, {.max_bytes = limits_.max_message_bytes});
+  } catch (const RpcFormatError& error) {
+    take_broken_line(line, error.what());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    unasked_ += static_cast<int>(std::max<std::size_t>(messages.size(), 1));
+    if (unasked_ > limits_.max_unasked && cut_off_by_.empty())
+      cut_off_by_ = "it sent more than " + std::to_string(limits_.max_unasked) +
+                    " messages that nobody asked for";
+    for (const Message& message : messages)
+      if (message.is_reply()) open_.erase(id_text(message.id));
+  }
+  if (!cut_off_by_.empty()) return;
+  for (Message& message : messages) receiver_->received(std::move(message));
+}
+
+/// Nobody is kept waiting for a reply that came and can't be read. Lines of a log are none.
+void StdioTransport::take_broken_line(std::string_view line, const std::string& why) {
+  receiver_->remarked(
+      {Remark::Kind::bad_message, "on its stdout, " + why + ": " + one_line(line, 200)});
+  const BrokenMessage broken = look_at_broken(line);
+  if (!broken.is_reply) return;
+  Json id;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = !broken.id.is_null() ? open_.find(id_text(broken.id))
+                       : open_.size() == 1  ? open_.begin()
+                                            : open_.end();
+    if (found == open_.end()) return;
+    id = std::move(found->second);
+    open_.erase(found);
+  }
+  receiver_->failed(id, "its answer is no message of JSON-RPC (" + why + ")");
+}
+
+/// Whose reply it was can't be told any more, so that nobody is kept waiting for one.
+void StdioTransport::take_long_line(std::size_t /*bytes*/) {
+  const std::string what =
+      "it sent a message of more than " + size_in_words(limits_.max_message_bytes);
+  receiver_->remarked({Remark::Kind::bad_message, what + ", which was passed over"});
+  std::map<std::string, Json> open;
+  {
+    const std::lock_guard lock(mutex_);
+    open.swap(open_);
+  }
+  for (const auto& [text, id] : open) receiver_->failed(id, what);
+}
+
+void StdioTransport::take_errors(std::string_view bytes) {
+  const std::string text = error_text_.feed(bytes);
+  if (text.empty()) return;
+  for (const std::string_view line : split_lines(text))
+    if (line.find_first_not_of(" \t") != std::string_view::npos)
+      last_error_line_ = one_line(line, 300);
+  receiver_->remarked({Remark::Kind::stderr_text, text});
+}
+
+/// @param asked  whether it was asked to end by SIGTERM
+std::string StdioTransport::ended(const ExitStatus& status, bool asked) const {
+  std::string why;
+  const bool as_asked = asked && status.ending == Ending::signalled && status.code == SIGTERM;
+  const std::string& reason = cut_off_by_.empty() ? end_reason_ : cut_off_by_;
+  switch (as_asked ? Ending::cancelled : status.ending) {
+    case Ending::exited:
+      why = "it exited with code " + std::to_string(status.code);
+      break;
+    case Ending::signalled:
+      why = "it was killed by signal " + std::to_string(status.code);
+      break;
+    case Ending::not_started:
+      why = "it could not be started";
+      break;
+    case Ending::cancelled:
+      why = as_asked ? "it was ended" : "it had to be killed";
+      if (!reason.empty()) why += ": " + reason;
+      break;
+    case Ending::timed_out:
+    case Ending::output_limit:
+    case Ending::memory_limit:
+    case Ending::process_limit:
+    case Ending::disk_limit:
+      why = "it was ended at a limit of the policy";
+      break;
+  }
+  if (!status.detail.empty()) why += ": " + one_line(status.detail, 300);
+  if (status.ending == Ending::exited && !last_error_line_.empty())
+    why += "; its last line on stderr: " + last_error_line_;
+  return why;
+}
+
+}  // namespace sortie::mcp

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/base/fd.h"
+#include "core/process/launcher.h"
+#include "core/text/terminal_text.h"
+#include "tools/mcp/transport/line_reader.h"
+#include "tools/mcp/transport/transport.h"
+
+namespace sortie::mcp {
+
+/// What a server over stdio may make us hold or do.
+struct StdioLimits {
+  std::size_t max_message_bytes = 16u << 20;  ///< a longer line is passed over
+  std::size_t max_waiting_bytes = 16u << 20;  ///< messages that the server has not read yet
+  int max_unasked = 100'000;                  ///< messages since our last request; then it is ended
+};
+
+/// A server as a child process: messages are lines on its stdin and stdout, its stderr is text for
+/// people. One thread of ours reads and writes, so that no server can make a caller wait.
+class StdioTransport : public Transport {
+ public:
+  /// @param launcher  outlives the transport
+  /// @param command   how stdin, stdout and stderr are connected is set here
+  StdioTransport(Launcher& launcher, Command command, StdioLimits limits = {});
+  StdioTransport(const StdioTransport&) = delete;
+  StdioTransport& operator=(const StdioTransport&) = delete;
+  ~StdioTransport() override;
+
+  void open(Receiver& receiver, Deadline deadline, std::stop_token stop) override;
+  void send(const Message& message) override;
+  void abandon(const Json& id) override;
+  void close(Deadline deadline) override;
+
+ private:
+  /// What was started, for the thread alone.
+  struct Process;
+
+  void run();
+  std::string converse(Process& process);
+  void wait(Process& process);
+  void end_politely(Process& process);
+  void write_some(Process& process);
+  void take_line(std::string_view line);
+  void take_broken_line(std::string_view line, const std::string& why);
+  void take_long_line(std::size_t bytes);
+  void take_errors(std::string_view bytes);
+  std::string ended(const ExitStatus& status, bool asked) const;
+  void wake();
+
+  Launcher& launcher_;
+  Command command_;
+  StdioLimits limits_;
+  Receiver* receiver_ = nullptr;
+  Fd wake_;
+  std::thread thread_;
+
+  // The thread's own.
+  std::unique_ptr<Process> process_;
+  TerminalText error_text_;
+  std::string last_error_line_;
+  std::string cut_off_by_;  ///< why it is killed at once, where it is
+  std::string end_reason_;  ///< why it is ended otherwise, though nobody has said so
+
+  std::mutex mutex_;  ///< for all that follows
+  std::condition_variable over_;
+  std::string waiting_;               ///< to be written
+  std::map<std::string, Json> open_;  ///< requests without a reply, by their id's text
+  int unasked_ = 0;
+  std::optional<Deadline> close_by_;
+  bool is_over_ = false;
+};
+
+}  // namespace sortie::mcp
