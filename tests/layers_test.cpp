@@ -158,6 +158,42 @@ std::vector<Include> all_includes() {
   return found;
 }
 
+std::string module_of(const fs::path& file) { return fs::path(file).replace_extension().string(); }
+
+using Uses = std::map<std::string, std::set<std::string>>;
+
+/// Follows what a module uses; `path` are those on the way to it, `done` those without a circle.
+std::string circle_from(const Uses& uses, const std::string& module, std::vector<std::string>& path,
+                        std::set<std::string>& done) {
+  const auto before = std::find(path.begin(), path.end(), module);
+  if (before != path.end()) {
+    std::string circle;
+    for (auto step = before; step != path.end(); ++step) circle += *step + " → ";
+    return circle + module;
+  }
+  const auto used = uses.find(module);
+  if (done.contains(module) || used == uses.end()) return "";
+  path.push_back(module);
+  for (const auto& next : used->second) {
+    const std::string circle = circle_from(uses, next, path, done);
+    if (!circle.empty()) return circle;
+  }
+  path.pop_back();
+  done.insert(module);
+  return "";
+}
+
+/// The first circle, "a → b → a"; "" where there is none.
+std::string circle_in(const Uses& uses) {
+  std::set<std::string> done;
+  for (const auto& [module, used] : uses) {
+    std::vector<std::string> path;
+    const std::string circle = circle_from(uses, module, path, done);
+    if (!circle.empty()) return circle;
+  }
+  return "";
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(layers)
@@ -198,6 +234,19 @@ BOOST_AUTO_TEST_CASE(what_the_table_allows_is_used) {
     for (const auto& library : row.libraries)
       BOOST_TEST(used[row.folder].contains(library), row.folder << " does not use " << library);
   }
+}
+
+// A module is a header with its source. Where two need each other, what both need is a value: it
+// has a header of its own.
+BOOST_AUTO_TEST_CASE(no_modules_use_each_other_in_a_circle) {
+  std::map<std::string, std::set<std::string>> uses;
+  for (const Include& include : all_includes()) {
+    const std::string module = module_of(include.file);
+    if (include.quoted && module_of(include.name) != module)
+      uses[module].insert(module_of(include.name));
+  }
+  BOOST_TEST(circle_in(uses) == "");
+  BOOST_TEST(circle_in({{"a", {"b"}}, {"b", {"c"}}, {"c", {"d", "b"}}}) == "b → c → b");
 }
 
 BOOST_AUTO_TEST_CASE(the_test_refuses_what_it_should) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/inputs/run_files.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/patient_io.h"

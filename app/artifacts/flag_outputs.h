@@ -6,6 +6,7 @@
 
 #include "app/inputs/inputs.h"
 #include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
 
 namespace sortie {
 

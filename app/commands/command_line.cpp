@@ -153,15 +153,6 @@ void keep_own_rights() {
 
 }  // namespace
 
-CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
-                      const std::string& description, const std::string& example,
-                      CommandBody body) {
-  CLI::App* app = parent.add_subcommand(name, description);
-  app->footer("Example:\n  " + example);
-  table.bodies[app] = std::move(body);
-  return *app;
-}
-
 int run_command_line(int argc, char** argv) {
   set_up_signals();
   open_standard_descriptors();

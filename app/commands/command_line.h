@@ -1,35 +1,8 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "app/inputs/options.h"
-#include "core/base/exit_code.h"
-
-namespace CLI {
-class App;
-}
-
 namespace sortie {
-
-/// What is to be done for the command that was named on the command line.
-using CommandBody = std::function<ExitCode()>;
-
-/// The program's commands. Each add_… function of app/commands/ adds its command with its flags to
-/// the parser and its body to `bodies`.
-struct CommandTable {
-  CLI::App& root;
-  OutputStyle& style;
-  std::map<const CLI::App*, CommandBody> bodies;
-};
 
 /// Parses the arguments and runs the command; every error becomes a message and an exit code.
 int run_command_line(int argc, char** argv);
-
-/// Adds a command with its one-line description and its example for --help.
-CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
-                      const std::string& description, const std::string& example, CommandBody body);
 
 }  // namespace sortie

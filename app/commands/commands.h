@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/commands/command_line.h"
+#include "app/commands/command_table.h"
 
 namespace sortie {
 

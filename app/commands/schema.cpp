@@ -12,6 +12,7 @@
 #include "core/record/schema.h"
 #include "core/task/functions.h"
 #include "core/task/task.h"
+#include "core/task/task_loader.h"
 #include "core/text/text.h"
 #include "policies/engine/approver.h"
 #include "policies/file/policy_loader.h"

@@ -7,10 +7,13 @@
 
 #include "app/commands/commands.h"
 #include "app/inputs/inputs.h"
+#include "app/inputs/run_inputs.h"
+#include "app/inputs/task_and_policy.h"
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/agent/answer.h"
 #include "core/json/json.h"
+#include "core/task/task_json.h"
 
 namespace sortie {
 

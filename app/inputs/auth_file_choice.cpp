@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "app/inputs/provider_choice.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
@@ -55,8 +56,6 @@ std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const Ru
   refresh_address(own_variable("SORTIE_AUTH_URL"));
   return summary;
 }
-
-bool signs_in(const RunInputs& inputs) { return inputs.auth_file && inputs.auth_file->is_sign_in; }
 
 std::optional<RunSignIn> take_sign_in(const RunInputs& inputs, const RunOptions& options,
                                       const SandboxProfile& profile) {

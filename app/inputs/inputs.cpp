@@ -11,6 +11,7 @@
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_files.h"
 #include "app/inputs/run_id.h"
+#include "app/inputs/run_inputs.h"
 #include "app/inputs/standard_input.h"
 #include "app/inputs/task_and_policy.h"
 #include "app/inputs/tool_choice.h"
@@ -23,6 +24,7 @@
 #include "core/git/config/git_place.h"
 #include "core/git/git_info.h"
 #include "core/provider/sign_in/credentials.h"
+#include "core/task/task_json.h"
 #include "core/task/variables.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
@@ -405,11 +407,6 @@ void look_for_git(const TaskGate& gate, RunInputs& inputs) {
 }
 
 }  // namespace
-
-std::string chosen_policy(const std::string& flag, const Task& task) {
-  if (!flag.empty()) return flag;
-  return task.policy.empty() ? "strict" : task.policy;
-}
 
 RunInputs load_inputs(const RunOptions& options) {
   RunInputs inputs;

@@ -1,47 +1,16 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "app/inputs/options.h"
-#include "core/agent/model_terms.h"
-#include "core/json/json.h"
-#include "core/provider/cassette.h"
-#include "core/provider/sign_in/auth_file.h"
-#include "core/task/task.h"
-#include "core/task/variables.h"
-#include "policies/rules/policy.h"
+#include "app/inputs/run_inputs.h"
 
 namespace sortie {
-
-/// What a run is made of, read once before it starts: files, flags, stdin.
-struct RunInputs {
-  Task task;  ///< with the flags' overrides, and with what is in force of its models
-  /// What requests to the model and its fallbacks may hold and cost.
-  std::vector<ModelTerms> terms;
-  Policy policy;
-  Approval approval = Approval::deny_by_default;
-  std::string run_id;               ///< UUIDv7 (RFC 9562)
-  ExpandedPrompts prompts;          ///< variables replaced
-  Json variables;                   ///< name → digest of its value, for the run key
-  std::filesystem::path workspace;  ///< absolute, links resolved
-  /// What a replay answers with: read before --out is touched, where the recording may lie.
-  std::vector<RecordedStream> recorded;
-  /// What --auth-file holds, without its secrets; nothing where none is used.
-  std::optional<AuthFileSummary> auth_file;
-  /// What the policy allows at the operator's own risk: said loudly.
-  std::vector<std::string> warnings;
-};
 
 /// Loads task and policy, applies the flags, replaces the variables, holds the task against the
 /// policy's bounds.
 /// @throws InputError  everything that is wrong with a file or flag, all of it at once where it can
 RunInputs load_inputs(const RunOptions& options);
-
-/// The policy that a run would take: the flag's, else the task's, else "strict".
-std::string chosen_policy(const std::string& flag, const Task& task);
 
 /// SHA-256 over what decides a run's outcome: task, policy, variables, model, HEAD, version.
 std::string run_key(const RunInputs& inputs, const std::string& head_commit);

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "app/inputs/auth_file_choice.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 
@@ -71,8 +71,6 @@ void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
 }
 
 }  // namespace
-
-bool replays(const RunInputs& inputs) { return inputs.task.model.provider == "replay"; }
 
 std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options) {
   std::vector<ModelChoice> choices;

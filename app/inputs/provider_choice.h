@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "app/inputs/inputs.h"
+#include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
 #include "core/net/proxy.h"
 #include "core/provider/provider.h"
 #include "policies/bounds/task_gate.h"
 
 namespace sortie {
 
-/// Whether the model's responses come from a recording.
-bool replays(const RunInputs& inputs);
+/// Where requests go by default with a sign-in.
+inline constexpr const char* kSignInBase = "https://chatgpt.com/backend-api/codex";
 
 /// One of the models of a run, and who is asked for it.
 struct ModelChoice {

@@ -8,11 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "app/inputs/inputs.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/files/file_name.h"
-#include "core/task/file_judge.h"
+#include "core/task/task_loader.h"
 #include "policies/file/policy_loader.h"
 
 namespace sortie {
@@ -101,6 +100,11 @@ LoadedTask load_task_and_policy(const RunOptions& options, const std::string& pi
   loaded.places = judge.places();
   loaded.policy = judge.take_policy();
   return loaded;
+}
+
+std::string chosen_policy(const std::string& flag, const Task& task) {
+  if (!flag.empty()) return flag;
+  return task.policy.empty() ? "strict" : task.policy;
 }
 
 }  // namespace sortie

@@ -24,4 +24,7 @@ struct LoadedTask {
 /// @throws InputError
 LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped);
 
+/// The policy that a run would take: the flag's, else the task's, else "strict".
+std::string chosen_policy(const std::string& flag, const Task& task);
+
 }  // namespace sortie

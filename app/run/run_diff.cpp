@@ -4,6 +4,7 @@
 #include "core/agent/loop.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/workspace/diff/make_diff.h"
 
 namespace sortie {
 

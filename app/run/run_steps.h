@@ -16,6 +16,7 @@
 #include "app/confinement/protected_paths.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
 #include "app/run/signals.h"
 #include "app/setup/compose.h"
 #include "app/setup/models.h"

@@ -7,6 +7,7 @@
 #include "core/files/file_name.h"
 #include "core/model/image_refusal.h"
 #include "core/text/text.h"
+#include "core/workspace/diff/make_diff.h"
 #include "core/workspace/diff/touched_paths.h"
 #include "core/workspace/tree_stamp.h"
 #include "policies/sandbox/keeper/keeper.h"

@@ -1,4 +1,5 @@
 #include "app/setup/compose.h"
+#include "app/inputs/run_inputs.h"
 #include "app/setup/task_images.h"
 
 #include <fcntl.h>
@@ -19,8 +20,11 @@
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"
 #include "core/files/path_below.h"
+#include "core/task/task_json.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
+#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_options.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
 #include "policies/rules/path_rules.h"
@@ -468,14 +472,6 @@ std::vector<Item> Agent::State::opening(const std::string& prompt,
   }
   context.date = utc_timestamp(parts.clock.now()).substr(0, 10);
   return first_items(docs, context, prompt, parts.redactor, std::move(images));
-}
-
-bool nothing_may_be_written(const RunInputs& inputs) {
-  if (inputs.policy.sandbox == SandboxMode::read_only) return true;
-  const auto& stages = inputs.task.stages;
-  return !stages.empty() && std::all_of(stages.begin(), stages.end(), [](const TaskStage& stage) {
-    return stage.sandbox == "read-only";
-  });
 }
 
 }  // namespace sortie

@@ -13,6 +13,7 @@
 #include "app/confinement/protected_paths.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
 #include "app/setup/models.h"
 #include "ci/result.h"
 #include "core/agent/loop.h"
@@ -26,9 +27,6 @@
 #include "tools/whole_outputs.h"
 
 namespace sortie {
-
-/// Whether no part of the run may write: by the policy, or by each of its stages.
-bool nothing_may_be_written(const RunInputs& inputs);
 
 /// What is known of this machine's namespaces.
 enum class Namespaces {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/inputs/mcp_uses.h"
-#include "app/setup/compose.h"
+#include "app/inputs/run_inputs.h"
 #include "app/setup/server_program.h"
 #include "core/base/error.h"
 #include "core/net/poco_http.h"

@@ -7,6 +7,7 @@
 
 #include "app/confinement/confinement.h"
 #include "app/inputs/inputs.h"
+#include "app/inputs/run_inputs.h"
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
 #include "core/net/proxy.h"

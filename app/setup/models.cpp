@@ -6,6 +6,7 @@
 #include <map>
 #include <stop_token>
 
+#include "app/inputs/run_inputs.h"
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"

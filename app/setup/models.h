@@ -10,6 +10,7 @@
 #include "app/inputs/inputs.h"
 #include "app/inputs/options.h"
 #include "app/inputs/provider_choice.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/clock.h"
 #include "core/model/model.h"
 #include "core/model/wire.h"

@@ -9,6 +9,7 @@
 
 #include "app/confinement/confinement.h"
 #include "app/inputs/inputs.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/clock.h"
 #include "core/git/git_info.h"
 #include "core/process/launcher.h"

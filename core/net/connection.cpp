@@ -18,7 +18,7 @@
 #include "core/base/error.h"
 #include "core/net/http_reader.h"
 #include "core/net/resolver.h"
-#include "core/net/tls_state.h"
+#include "core/net/tls.h"
 #include "core/text/text.h"
 
 namespace sortie {

@@ -5,36 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/net/connect_error.h"
 #include "core/net/http.h"
-#include "core/net/poco_http.h"
 #include "core/net/proxy.h"
 #include "core/net/watchdog.h"
 
 namespace sortie {
 
-/// A connection that could not be made; `what()` is for people.
-class ConnectError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The proxy asks for credentials, or does not take those it was given.
-class ProxyCredentialsError : public ConnectError {
-  using ConnectError::ConnectError;
-};
-
-/// The TLS settings, made with the first https connection: loading certificates takes time.
-class Tls {
- public:
-  explicit Tls(TrustedCertificates certificates);
-  ~Tls();
-  struct State;
-  /// @throws Error  environment: the certificates named can't be read
-  State& state();
-
- private:
-  TrustedCertificates certificates_;
-  std::unique_ptr<State> state_;
-};
+class Tls;
 
 /// An open connection to one origin, with TLS where the address is https. Blocking; a watchdog
 /// ends its waits.

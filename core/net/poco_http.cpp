@@ -10,6 +10,7 @@
 #include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
+#include "core/net/tls.h"
 #include "core/net/watchdog.h"
 #include "core/text/words.h"
 

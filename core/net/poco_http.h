@@ -4,14 +4,9 @@
 
 #include "core/net/http.h"
 #include "core/net/proxy.h"
+#include "core/net/trusted_certificates.h"
 
 namespace sortie {
-
-/// Where the certificates of trusted authorities are; both "": the system's.
-struct TrustedCertificates {
-  std::string file{};    ///< SSL_CERT_FILE
-  std::string folder{};  ///< SSL_CERT_DIR, with hash links (openssl-rehash(1))
-};
 
 /// HTTP and HTTPS on Poco's sockets. A connection is kept for the next request to the same place;
 /// one that the server closed meanwhile is replaced once, unseen. TLS is 1.2 or later and always

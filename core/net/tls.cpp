@@ -1,3 +1,5 @@
+#include "core/net/tls.h"
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <openssl/err.h>
@@ -8,7 +10,6 @@
 #include <cctype>
 
 #include "core/base/error.h"
-#include "core/net/tls_state.h"
 #include "core/text/text.h"
 
 namespace sortie {

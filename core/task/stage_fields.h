@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/config/fields.h"
-#include "core/task/task_fields.h"
+#include "core/task/task_draft.h"
 
 namespace sortie {
 

@@ -162,18 +162,4 @@ struct Task {
   TaskOutput output;
 };
 
-/// Reads a task file; relative paths in it are relative to the file's folder.
-/// @param path  "-" reads `stdin_text` instead
-/// @throws InputError  all findings at once, each with FILE:LINE:COLUMN, the line and a caret
-Task load_task(const std::string& path, const std::string& stdin_text = {});
-
-/// The effective task with every default, as JSON: what `task check` prints and the digest covers.
-Json task_json(const Task& task);
-
-/// "sha256:…" of the effective task without its budget: once more after flags changed the task.
-std::string task_digest(const Task& task);
-
-/// JSON Schema (draft 2020-12) of the task file, from the loader's own table.
-Json task_schema();
-
 }  // namespace sortie

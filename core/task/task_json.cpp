@@ -1,6 +1,9 @@
+#include "core/task/task_json.h"
+
+#include "core/base/hash.h"
 #include "core/config/fields.h"
+#include "core/task/functions.h"
 #include "core/task/mcp_fields.h"
-#include "core/task/task.h"
 
 namespace sortie {
 namespace {
@@ -156,6 +159,18 @@ Json task_json(const Task& task) {
                                                        {"renames", output.renames},
                                                        {"base", output.base},
                                                        {"include", strings(output.include)}})}})}});
+}
+
+std::string task_digest(const Task& task) {
+  Json effective = task_json(task);
+  auto& members = effective.members();
+  std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
+  if (task.output.schema) effective.set("output_schema", *task.output.schema);
+  if (!task.functions.empty()) effective.set("functions", functions_json(task.functions));
+  Json images = Json::array();
+  for (const TaskImage& image : task.images) images.push_back(sha256_hex(image.content));
+  if (!task.images.empty()) effective.set("image_contents", std::move(images));
+  return "sha256:" + sha256_hex(write_json(effective));
 }
 
 }  // namespace sortie

@@ -10,6 +10,7 @@
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
+#include "core/workspace/workspace_options.h"
 
 namespace fs = std::filesystem;
 

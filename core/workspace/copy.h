@@ -7,7 +7,9 @@
 
 #include "core/files/files.h"
 #include "core/workspace/manifest.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_options.h"
 
 namespace sortie {
 

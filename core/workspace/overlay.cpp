@@ -18,6 +18,7 @@
 #include "core/workspace/overlay_origin.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
+#include "core/workspace/workspace_options.h"
 
 namespace fs = std::filesystem;
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/files/files.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_options.h"
 
 namespace sortie {
 

@@ -15,6 +15,7 @@
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/manifest.h"
+#include "core/workspace/workspace_options.h"
 
 namespace fs = std::filesystem;
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/git/git_repository.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {

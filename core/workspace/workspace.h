@@ -11,13 +11,10 @@
 
 #include "core/base/pace.h"
 #include "core/files/files.h"
+#include "core/workspace/isolation.h"
 #include "core/workspace/mount_plan.h"
 
 namespace sortie {
-
-enum class Isolation { automatic, overlay, copy, none };
-/// "overlay", "copy", …
-const char* name_of(Isolation isolation) noexcept;
 
 /// A path that a run changed, relative to the workspace.
 struct ChangedPath {
@@ -49,15 +46,7 @@ struct TreeEntry {
   bool operator==(const TreeEntry&) const = default;
 };
 
-/// What git had of a workspace at the start of its run, kept in the state folder as a small
-/// repository of its own: what the user does to theirs meanwhile does not show in it.
-struct StartRecord {
-  std::filesystem::path folder;    ///< its working tree: ignore and attribute files
-  std::filesystem::path toplevel;  ///< of the user's repository; the workspace where it has none
-  bool has_repository = false;
-  std::vector<std::filesystem::path> objects;  ///< folders of the user's objects
-  std::int64_t began = 0;  ///< by the clock that stamps files (ctime), nanoseconds
-};
+struct StartRecord;
 
 /// The tree a run works on, kept apart from the user's own.
 class Workspace {
@@ -80,30 +69,5 @@ class Workspace {
  private:
   virtual std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const = 0;
 };
-
-struct WorkspaceOptions {
-  std::filesystem::path root;   ///< absolute, links resolved
-  std::filesystem::path out;    ///< --out, absolute; may lie inside root
-  std::filesystem::path state;  ///< where upper, work or the copy go (outside root)
-  Isolation isolation = Isolation::automatic;
-  std::uint64_t copy_limit = 2ull << 30;  ///< bytes
-  bool namespaces = true;                 ///< whether the keeper can mount (found by probing)
-  /// Tries an overlay plan for real: mounts it in a throw-away keeper, reads the top levels,
-  /// writes through it. Returns "" or why it does not work.
-  std::function<std::string(const MountPlan&)> probe_overlay;
-  /// Paths that commands may not read, relative to the root. A copy in which nothing can be covered
-  /// is made without them; the diff says nothing of them.
-  std::function<bool(const std::string& path)> hidden = {};
-  /// Not tried beforehand: whoever mounts it sees.
-  bool overlay_assumed = false;
-};
-
-/// The folders of the workspace that a run's own output is in, relative to it: --out, and the run
-/// before it that was moved to `OUT.prev`.
-std::vector<std::filesystem::path> output_folders(const WorkspaceOptions& options);
-
-/// Picks the isolation. @throws Error with ExitCode::environment, reason and remedy, where a mode
-/// asked for by name can't be had, or none can.
-std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options);
 
 }  // namespace sortie

@@ -12,27 +12,16 @@
 #include "core/net/proxy.h"
 #include "policies/egress/connection.h"
 #include "policies/egress/name_lookup.h"
+#include "policies/egress/proxy_options.h"
 
 namespace sortie {
-
-/// How much the proxy puts up with.
-struct EgressLimits {
-  std::size_t connections = 256;              ///< of clients at once; more wait to be accepted
-  std::uint64_t requests = 100'000;           ///< in all; then nothing more is served
-  std::chrono::milliseconds head{10'000};     ///< for a request's head to arrive
-  std::chrono::milliseconds connect{10'000};  ///< for looking a host up and connecting to it
-  std::chrono::milliseconds idle{300'000};    ///< without a byte in either direction
-};
 
 /// The only way out of a sandbox of network mode `allow-list`: an HTTP proxy (CONNECT and absolute
 /// form, RFC 9110 and 9112) outside of it. It reads the host's name once, resolves it itself, and
 /// connects to the address that it checked. docs/network.md tells what it checks.
 class EgressProxy {
  public:
-  /// Told of a connection when it is denied, when it is allowed (before anything is connected to),
-  /// and when it is over: from the proxy's own thread, one at a time. Where it throws on one that
-  /// is allowed, that one is not made.
-  using Report = std::function<void(const EgressConnection&)>;
+  using Report = EgressReport;
 
   /// Starts the proxy's thread, which takes no signals.
   /// @param allow  `network.allow`

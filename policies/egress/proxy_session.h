@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/net/proxy.h"
 #include "policies/egress/connector.h"
 #include "policies/egress/host_rules.h"
 #include "policies/egress/http/message_body.h"
@@ -13,7 +14,7 @@
 #include "policies/egress/http/server_response.h"
 #include "policies/egress/name_lookup.h"
 #include "policies/egress/peer.h"
-#include "policies/egress/proxy.h"
+#include "policies/egress/proxy_options.h"
 #include "policies/egress/upstream.h"
 
 namespace sortie {
@@ -23,7 +24,7 @@ struct ProxyServices {
   const HostRules& rules;
   NameLookup& lookup;
   const EgressLimits& limits;
-  const EgressProxy::Report& report;
+  const EgressReport& report;
   const ProxySettings& ahead;
   std::uint64_t requests = 0;  ///< so far
   std::uint64_t lookups = 0;

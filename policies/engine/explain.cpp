@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/text/text.h"
-#include "policies/engine/engine.h"
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/wrappers.h"
@@ -114,15 +113,6 @@ std::string policy_summary(const Policy& policy, Approval approval) {
   }
   text += policy.sandbox == SandboxMode::read_only ? "\nNothing may be written." : "";
   return std::string(utf8_prefix(text, kMaxSummary));
-}
-
-Decision check_command(const Policy& policy, Approval approval,
-                       const std::vector<std::string>& argv, const std::filesystem::path& workdir) {
-  // By words alone: the usual folders of a system, whatever this machine's PATH is.
-  const Engine engine(
-      policy, approval, workdir, {},
-      {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"});
-  return engine.decide(RunCommand{.argv = argv, .workdir = workdir});
 }
 
 std::string decision_text(const Decision& decision) {

@@ -17,10 +17,6 @@ std::string policy_summary(const Policy& policy, Approval approval);
 /// What is allowed in place of a denied command, at most 300 bytes.
 std::string allowed_instead(const Policy& policy);
 
-/// `policy check POLICY -- CMD`: decided by words and paths alone, in the folder given.
-Decision check_command(const Policy& policy, Approval approval,
-                       const std::vector<std::string>& argv, const std::filesystem::path& workdir);
-
 /// The decision for people: "deny: rm x\n  no rule … \n  instead: …", with the rule's file:line.
 std::string decision_text(const Decision& decision);
 

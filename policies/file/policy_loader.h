@@ -4,12 +4,10 @@
 #include <string>
 
 #include "core/json/json.h"
+#include "policies/file/rule_examples.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
-
-/// Whether a rule whose example does not hold is a finding.
-enum class Examples { checked, kept };
 
 /// Loads a policy by file or preset name ("strict", "review", "auto"), with what it extends. A
 /// value without '/' that does not end in .yaml or .yml is a preset's name.

@@ -6,7 +6,6 @@
 
 #include "core/text/pattern.h"
 #include "core/text/text.h"
-#include "policies/file/policy_loader.h"
 #include "policies/file/policy_values.h"
 #include "policies/file/rule_examples.h"
 

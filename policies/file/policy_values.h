@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "policies/file/policy_fields.h"
+#include "policies/file/policy_draft.h"
 
 namespace sortie {
 

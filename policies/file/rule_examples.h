@@ -8,6 +8,9 @@
 
 namespace sortie {
 
+/// Whether a rule whose example does not hold is a finding.
+enum class Examples { checked, kept };
+
 /// `examples` of a rule: {match: […], not_match: […]}, each a command line or an argv.
 FieldValue examples_value(std::vector<RuleExample>& target);
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "policies/review/audit_flags.h"
+#include "policies/review/audit_flag.h"
 
 namespace sortie {
 

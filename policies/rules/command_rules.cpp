@@ -70,15 +70,6 @@ const std::string* excepted_word(const std::vector<Pattern>& but_not, Words argv
 
 }  // namespace
 
-bool matches_class(const CommandRule& rule, Words argv, const CommandPlace& place) {
-  if (rule.command_class != "read-only") return false;
-  const std::string_view name = command_name(argv[0], place.folders);
-  if (name.empty()) return false;
-  std::vector<std::string> named(argv.begin(), argv.end());
-  named[0] = name;
-  return !why_not_read_only(named, place.workspace, place.workdir);
-}
-
 CommandRules::CommandRules(const std::vector<CommandRule>& rules) {
   for (const CommandRule& rule : rules) {
     CompiledRule compiled{.rule = &rule, .but_not = {}, .script = {}};

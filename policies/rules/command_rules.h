@@ -7,37 +7,12 @@
 #include <vector>
 
 #include "core/text/pattern.h"
+#include "policies/rules/compiled_rule.h"
 #include "policies/rules/policy.h"
 #include "policies/rules/running_beside.h"
 #include "policies/rules/script_rule.h"
 
 namespace sortie {
-
-/// Where a command is to run, for the rules that judge paths.
-struct CommandPlace {
-  std::filesystem::path workspace;                 ///< absolute
-  std::filesystem::path workdir;                   ///< absolute
-  std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
-  /// What stands at a script's path now; nothing: script rules judge by words alone.
-  const ScriptFiles* scripts = nullptr;
-  const RunningBeside* beside = nullptr;  ///< what runs already; nothing: nothing does
-};
-
-/// A rule with its globs compiled.
-struct CompiledRule {
-  const CommandRule* rule = nullptr;
-  std::vector<Pattern> but_not;
-  std::optional<ScriptRule> script;
-};
-
-/// A rule that a command matches, and how surely.
-struct RuleMatch {
-  const CommandRule* rule = nullptr;      ///< nothing: none matches
-  const CommandRule* excepted = nullptr;  ///< would have matched but for its but_not on `part`
-  std::string part;                       ///< the command, or the part of a script, that it matches
-  std::string problem{};                  ///< why `excepted` excepts it, where not by its but_not
-  bool loose = false;  ///< only could be it: a word of a script, an option read both ways
-};
 
 /// The `commands` rules of a policy, their globs compiled. The policy must outlive it.
 class CommandRules {
@@ -63,10 +38,6 @@ class CommandRules {
                        std::span<const std::size_t> globs, Wanted wanted) const;
   std::vector<CompiledRule> rules_;
 };
-
-/// Whether the argv as it stands is of the rule's class.
-bool matches_class(const CommandRule& rule, std::span<const std::string> argv,
-                   const CommandPlace& place);
 
 /// Whether one rule matches a direct argv, as find_allow judges: for the examples of a rule.
 /// @throws PatternError

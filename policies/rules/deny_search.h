@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "policies/rules/command_rules.h"
+#include "policies/rules/compiled_rule.h"
 #include "policies/shell/script.h"
 
 namespace sortie {

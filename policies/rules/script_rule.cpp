@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "policies/rules/command_rules.h"
-
 namespace sortie {
 namespace {
 

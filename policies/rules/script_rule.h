@@ -7,20 +7,9 @@
 #include <string>
 
 #include "core/text/pattern.h"
+#include "policies/rules/command_place.h"
 
 namespace sortie {
-
-struct CommandPlace;
-
-/// What stands at the path of a script of the workspace, against the start of the run.
-struct ScriptFile {
-  std::filesystem::path path;  ///< relative to the workspace, links resolved
-  std::string problem;         ///< why it is not as it was at the start; "" where it is
-};
-
-/// Looks at the file that a path means, as the kernel would resolve it.
-/// path: absolute, as the command names it, not normalised: "WORKDIR/./scripts/a.sh"
-using ScriptFiles = std::function<ScriptFile(const std::filesystem::path& path)>;
 
 /// `allow: {script: GLOB}`: executables of the workspace, called by their path.
 class ScriptRule {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "policies/shell/script.h"
+#include "policies/shell/script_word.h"
 
 namespace sortie {
 

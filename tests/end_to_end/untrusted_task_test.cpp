@@ -10,6 +10,7 @@
 
 #include "core/files/files.h"
 #include "core/task/task.h"
+#include "core/task/task_loader.h"
 #include "policies/bounds/task_gate.h"
 #include "tests/support/run_folder.h"
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/task/task_loader.h"
 #include "core/task/variables.h"
 
 using namespace sortie;

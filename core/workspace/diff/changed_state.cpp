@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/workspace/diff/diff_selection.h"
+#include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {

@@ -7,7 +7,7 @@
 
 #include "core/files/file_name.h"
 #include "core/git/git_handle.h"
-#include "core/workspace/diff/patch_text.h"
+#include "core/workspace/diff/touched_files.h"
 
 namespace sortie {
 

@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/touched_files.h"
 
 namespace sortie {
-
-/// The touched files of a tree, by path.
-using TouchedFiles = std::map<std::string, TreeEntry>;
 
 /// A diff as text, and what it says of each file.
 struct PatchText {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/diff/patch_text.h"
+#include "core/workspace/diff/touched_files.h"
 
 namespace sortie {
 

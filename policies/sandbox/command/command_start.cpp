@@ -14,6 +14,7 @@
 
 #include "core/process/channel.h"
 #include "policies/sandbox/canary.h"
+#include "policies/sandbox/layers/mounts.h"
 #include "policies/sandbox/layers/namespaces.h"
 #include "policies/sandbox/layers/process_tree.h"
 #include "policies/sandbox/view/view.h"

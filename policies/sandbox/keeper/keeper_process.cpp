@@ -14,6 +14,7 @@
 #include "policies/sandbox/keeper/settle.h"
 #include "policies/sandbox/keeper/wire.h"
 #include "policies/sandbox/layers/namespaces.h"
+#include "policies/sandbox/view/build_view.h"
 #include "policies/sandbox/view/view.h"
 
 namespace sortie {

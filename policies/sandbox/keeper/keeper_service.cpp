@@ -21,6 +21,7 @@
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/process_tree.h"
 #include "policies/sandbox/layers/terminal.h"
+#include "policies/sandbox/view/build_view.h"
 
 namespace sortie {
 namespace {

@@ -15,7 +15,7 @@
 #include "policies/sandbox/command/layer_set.h"
 #include "policies/sandbox/command/limit_watch.h"
 #include "policies/sandbox/command/private_set.h"
-#include "policies/sandbox/keeper/keeper_process.h"
+#include "policies/sandbox/keeper/keeper_start.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view/view.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/sandbox/keeper/keeper_process.h"
+#include "policies/sandbox/keeper/keeper_start.h"
 
 namespace sortie {
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/workspace/mount_plan.h"
+#include "core/workspace/workspace_options.h"
 
 namespace sortie {
 

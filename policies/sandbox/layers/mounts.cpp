@@ -85,4 +85,28 @@ void mount_terminals(const std::filesystem::path& path) {
     throw mount_error("mount devpts at", path);
 }
 
+int mount_command_proc(bool read_only) noexcept {
+  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (read_only ? MS_RDONLY : 0);
+  if (::mount("proc", "/proc", "proc", flags, nullptr) != 0) return errno;
+  if (read_only) return 0;
+  const int tree =
+      ::open_tree(AT_FDCWD, "/proc/sys", OPEN_TREE_CLONE | static_cast<unsigned>(O_CLOEXEC));
+  if (tree < 0) return errno;
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  int error = 0;
+  if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0 ||
+      ::move_mount(tree, "", AT_FDCWD, "/proc/sys", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    error = errno;
+  ::close(tree);
+  return error;
+}
+
+int make_tree_read_only(const char* path) noexcept {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  return ::mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0 ? 0
+                                                                                            : errno;
+}
+
 }  // namespace sortie

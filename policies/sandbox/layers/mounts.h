@@ -35,4 +35,9 @@ Fd open_folder(const std::filesystem::path& path);
 /// @throws Error
 void mount_terminals(const std::filesystem::path& path);
 
+/// A new /proc for a command's own PID namespace over the view's. 0 or the errno.
+int mount_command_proc(bool read_only) noexcept;
+/// Makes a mounted tree read-only in this mount namespace alone. 0 or the errno.
+int make_tree_read_only(const char* path) noexcept;
+
 }  // namespace sortie

@@ -7,6 +7,7 @@
 #include "core/json/json_schema.h"
 #include "core/task/argv_template.h"
 #include "core/task/task.h"
+#include "core/task/task_loader.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

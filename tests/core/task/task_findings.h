@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/task/task.h"
+#include "core/task/task_loader.h"
 
 namespace sortie::test {
 

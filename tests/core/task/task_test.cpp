@@ -11,6 +11,8 @@
 #include "core/config/yaml.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
+#include "core/task/task_json.h"
+#include "core/task/task_loader.h"
 #include "core/task/tool_names.h"
 #include "tests/core/task/task_findings.h"
 #include "tests/support/images.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/files/files.h"
+#include "core/task/task_loader.h"
 #include "tests/core/task/task_findings.h"
 #include "tests/support/images.h"
 #include "tests/support/temporary_folder.h"

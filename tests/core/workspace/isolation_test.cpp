@@ -8,6 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/make_diff.h"
+#include "core/workspace/open_workspace.h"
 #include "core/workspace/overlay.h"
 #include "core/workspace/tree.h"
 #include "tests/core/workspace/trees.h"

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/make_diff.h"
+#include "core/workspace/open_workspace.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"

@@ -6,6 +6,8 @@
 #include "core/base/error.h"
 #include "core/workspace/diff/changed_state.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/make_diff.h"
+#include "core/workspace/open_workspace.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"

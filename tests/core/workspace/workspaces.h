@@ -11,6 +11,7 @@
 #include "core/base/fd.h"
 #include "core/files/files.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_options.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sortie::test {

@@ -2,10 +2,23 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "policies/engine/engine.h"
 #include "tests/policies/policies.h"
 
 using namespace sortie;
 using tests::command_rule;
+
+namespace {
+
+/// By words alone, as if in the folder given.
+Decision decide(const Policy& policy, Approval approval, const std::vector<std::string>& argv,
+                const std::filesystem::path& workdir) {
+  const Engine engine(policy, approval, workdir, {},
+                      {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"});
+  return engine.decide(RunCommand{.argv = argv, .workdir = workdir});
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(explain)
 
@@ -35,9 +48,9 @@ BOOST_AUTO_TEST_CASE(the_summary_is_short_and_names_what_is_allowed) {
 BOOST_AUTO_TEST_CASE(policy_check_explains_with_file_and_line) {
   const Policy policy = tests::strict_policy({command_rule(Effect::deny, {{"git"}, {"push"}})});
 
-  const Decision allowed = check_command(policy, policy.approval, {"/bin/ls"}, "/w");
-  const Decision denied = check_command(policy, policy.approval, {"git", "push"}, "/w");
-  const Decision unknown = check_command(policy, policy.approval, {"notinstalled"}, "/w");
+  const Decision allowed = decide(policy, policy.approval, {"/bin/ls"}, "/w");
+  const Decision denied = decide(policy, policy.approval, {"git", "push"}, "/w");
+  const Decision unknown = decide(policy, policy.approval, {"notinstalled"}, "/w");
 
   BOOST_TEST(
       decision_text(allowed) ==

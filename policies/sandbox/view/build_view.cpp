@@ -1,4 +1,4 @@
-#include "policies/sandbox/view/view.h"
+#include "policies/sandbox/view/build_view.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -370,30 +370,6 @@ void remove_placeholders(const View& view) noexcept {
     ::umount2(path->c_str(), MNT_DETACH);
     ::rmdir(path->c_str());
   }
-}
-
-int mount_command_proc(bool read_only) noexcept {
-  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (read_only ? MS_RDONLY : 0);
-  if (::mount("proc", "/proc", "proc", flags, nullptr) != 0) return errno;
-  if (read_only) return 0;
-  const int tree =
-      ::open_tree(AT_FDCWD, "/proc/sys", OPEN_TREE_CLONE | static_cast<unsigned>(O_CLOEXEC));
-  if (tree < 0) return errno;
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY;
-  int error = 0;
-  if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0 ||
-      ::move_mount(tree, "", AT_FDCWD, "/proc/sys", MOVE_MOUNT_F_EMPTY_PATH) != 0)
-    error = errno;
-  ::close(tree);
-  return error;
-}
-
-int make_tree_read_only(const char* path) noexcept {
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY;
-  return ::mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes) == 0 ? 0
-                                                                                            : errno;
 }
 
 }  // namespace sortie

@@ -1,4 +1,4 @@
-#include "core/workspace/workspace.h"
+#include "core/workspace/open_workspace.h"
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
@@ -63,24 +63,7 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
   }
 }
 
-/// Not any folder of that name: one that a run has written, and no link.
-bool holds_a_run(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return false;
-  return fs::exists(folder / "result.json", error) ||
-         fs::exists(folder / "transcript.jsonl", error);
-}
-
 }  // namespace
-
-std::vector<fs::path> output_folders(const WorkspaceOptions& options) {
-  const fs::path out = options.out.lexically_relative(options.root);
-  if (options.out.empty() || out.empty() || out == "." || *out.begin() == "..") return {};
-  std::vector<fs::path> folders = {out};
-  if (const fs::path previous = out.string() + ".prev"; holds_a_run(options.root / previous))
-    folders.push_back(previous);
-  return folders;
-}
 
 std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options) {
   if (options.isolation == Isolation::none) {
@@ -96,20 +79,6 @@ std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options) {
     default:
       return open_best(options);
   }
-}
-
-const char* name_of(Isolation isolation) noexcept {
-  switch (isolation) {
-    case Isolation::automatic:
-      return "auto";
-    case Isolation::overlay:
-      return "overlay";
-    case Isolation::copy:
-      return "copy";
-    case Isolation::none:
-      return "none";
-  }
-  return "auto";
 }
 
 }  // namespace sortie

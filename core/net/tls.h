@@ -5,7 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "core/net/connection.h"
+#include "core/net/connect_error.h"
+#include "core/net/trusted_certificates.h"
 
 namespace sortie {
 
@@ -14,6 +15,20 @@ struct FreeTls {
   void operator()(SSL* session) const { ::SSL_free(session); }
 };
 using TlsSession = std::unique_ptr<SSL, FreeTls>;
+
+/// The TLS settings, made with the first https connection: loading certificates takes time.
+class Tls {
+ public:
+  explicit Tls(TrustedCertificates certificates);
+  ~Tls();
+  struct State;
+  /// @throws Error  environment: the certificates named can't be read
+  State& state();
+
+ private:
+  TrustedCertificates certificates_;
+  std::unique_ptr<State> state_;
+};
 
 struct Tls::State {
   std::unique_ptr<SSL_CTX, FreeTls> context;

@@ -1,4 +1,4 @@
-#include "core/task/task.h"
+#include "core/task/task_loader.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,11 +11,11 @@
 #include "core/files/text_file.h"
 #include "core/images/image_check.h"
 #include "core/json/json_schema.h"
-#include "core/task/file_judge.h"
 #include "core/task/functions.h"
 #include "core/task/path_value.h"
 #include "core/task/placeholders.h"
 #include "core/task/task_fields.h"
+#include "core/task/task_json.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 
@@ -308,18 +308,6 @@ Json task_schema() {
                                    Json::object({{"required", Json::array({"prompt_file"})}}),
                                    Json::object({{"required", Json::array({"stages"})}})}));
   return schema;
-}
-
-std::string task_digest(const Task& task) {
-  Json effective = task_json(task);
-  auto& members = effective.members();
-  std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
-  if (task.output.schema) effective.set("output_schema", *task.output.schema);
-  if (!task.functions.empty()) effective.set("functions", functions_json(task.functions));
-  Json images = Json::array();
-  for (const TaskImage& image : task.images) images.push_back(sha256_hex(image.content));
-  if (!task.images.empty()) effective.set("image_contents", std::move(images));
-  return "sha256:" + sha256_hex(write_json(effective));
 }
 
 }  // namespace sortie

@@ -1,0 +1,130 @@
+#include "core/workspace/diff/make_diff.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/workspace/diff/diff_selection.h"
+#include "core/workspace/diff/patch_text.h"
+#include "core/workspace/start_record.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+bool clean(const std::vector<Change>& changes, const StartState& start) {
+  return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return change.no_start || start.head_has(change.path, change.before);
+  });
+}
+
+DiffBase choose_base(DiffBase asked, const std::vector<Change>& changes, const StartState& start) {
+  const bool has_head = !start.head_commit().empty();
+  if (asked == DiffBase::head && !has_head) {
+    throw Error("output.diff.base: head: the workspace has no commit; use start", ExitCode::usage);
+  }
+  if (asked != DiffBase::automatic) return asked;
+  return has_head && clean(changes, start) ? DiffBase::head : DiffBase::start;
+}
+
+std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
+                                          const TouchedFiles& before, const StartState& start) {
+  const auto side = [&](const std::string& path) -> std::optional<TreeEntry> {
+    const auto found = before.find(start.prefix() + path);
+    return found == before.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto all = [&](const auto& holds) {
+    return std::all_of(changes.begin(), changes.end(), holds);
+  };
+  std::vector<std::string> names;
+  if (all([&](const Change& c) { return !c.no_start && c.before == side(c.path); }))
+    names.push_back("start");
+  if (!start.head_commit().empty() &&
+      all([&](const Change& c) { return start.head_has(c.path, side(c.path)); })) {
+    names.push_back("head");
+  }
+  if (start.has_index() &&
+      all([&](const Change& c) { return start.index_has(c.path, side(c.path)); })) {
+    names.push_back("index");
+  }
+  return names;
+}
+
+/// One that nobody applies.
+PatchText draft_patch(const TouchedFiles& before, const TouchedFiles& after,
+                      const DiffOptions& options) {
+  constexpr std::size_t kMostPairs = 100'000;
+  return make_patch(before, after, options.context_lines, options.renames, options.pace,
+                    kMostPairs);
+}
+
+/// Renames are a nicety: where one can't be proved to apply, the same change is told without them.
+PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
+                       const DiffOptions& options) {
+  std::string flaw;
+  for (const bool renames : {true, false}) {
+    if (renames && !options.renames) continue;
+    PatchText patch = make_patch(before, after, options.context_lines, renames, options.pace);
+    flaw = check_patch(patch.text, before, after, options.pace);
+    if (flaw.empty()) return patch;
+  }
+  throw Error("the diff does not pass its own check: " + flaw, ExitCode::internal);
+}
+
+std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::string& prefix) {
+  for (DiffFile& file : files) {
+    file.path.erase(0, prefix.size());
+    if (!file.old_path.empty()) file.old_path.erase(0, prefix.size());
+  }
+  return files;
+}
+
+}  // namespace
+
+void check_start(const fs::path& root) {
+  if (const FoundRepository found = find_repository(root); found.handle)
+    (void)head_tree(*found.handle);
+}
+
+Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
+               const DiffOptions& options) {
+  const StartState start(workspace.record(), root);
+  Diff diff;
+  diff.head_commit = start.head_commit();
+  diff.index_problem = start.index_problem();
+  std::vector<Change> changes = select_changes(workspace, view, start, options, diff);
+  const DiffBase base = choose_base(options.base, changes, start);
+  diff.base = base == DiffBase::head ? "head" : "start";
+
+  TouchedFiles before;
+  TouchedFiles after;
+  // A draft has no other use of them.
+  const auto take = [&](std::optional<TreeEntry>& entry) {
+    return options.draft ? std::exchange(entry, {}) : entry;
+  };
+  for (Change& change : changes) {
+    if (options.pace) options.pace();
+    const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
+      if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
+    };
+    // Where the start is as HEAD, its bytes are those: HEAD's need not be there to be read.
+    const bool from_head = (base == DiffBase::head || change.no_start) &&
+                           start.head_has_file(change.path) &&
+                           !start.head_has(change.path, change.before);
+    const bool none = base == DiffBase::head && !start.head_has_file(change.path);
+    if (from_head)
+      put(before, start.head_entry(change.path));
+    else if (!none)
+      put(before, take(change.before));
+    put(after, take(change.after));
+  }
+  PatchText patch =
+      options.draft ? draft_patch(before, after, options) : proved_patch(before, after, options);
+  diff.text = std::move(patch.text);
+  diff.files = without_prefix(std::move(patch.files), start.prefix());
+  if (!options.draft) diff.applies_to = judge_applies_to(changes, before, start);
+  return diff;
+}
+
+}  // namespace sortie

@@ -1,0 +1,30 @@
+#include "core/workspace/workspace_options.h"
+
+#include <system_error>
+
+namespace sortie {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Not any folder of that name: one that a run has written, and no link.
+bool holds_a_run(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return false;
+  return fs::exists(folder / "result.json", error) ||
+         fs::exists(folder / "transcript.jsonl", error);
+}
+
+}  // namespace
+
+std::vector<fs::path> output_folders(const WorkspaceOptions& options) {
+  const fs::path out = options.out.lexically_relative(options.root);
+  if (options.out.empty() || out.empty() || out == "." || *out.begin() == "..") return {};
+  std::vector<fs::path> folders = {out};
+  if (const fs::path previous = out.string() + ".prev"; holds_a_run(options.root / previous))
+    folders.push_back(previous);
+  return folders;
+}
+
+}  // namespace sortie
