@@ -18,7 +18,7 @@ namespace sortie {
 /// A walk through one automaton of all needles (NeedleSearch) reads the text as it stands. Where
 /// the text may be read otherwise, another walk forks off and goes on behind; walks that come to
 /// the same are one again, and those that are in no needle end. Of ordinary text most bytes are
-/// passed over by pairs, as NeedleSearch does.
+/// passed over by a table of the pairs of bytes that a needle may begin with, coded or not.
 class CodedSearch {
  public:
   /// What may stand between the characters of a needle, besides quotes and escapes.
@@ -31,21 +31,27 @@ class CodedSearch {
 
   /// A reader of the text. Offsets count from the stream's beginning.
   struct Walk {
-    std::size_t at = 0;                 ///< what it reads next
-    std::uint32_t state = 0;            ///< of the automaton
-    std::uint8_t skipped = 0;           ///< bytes since the last character of a needle
-    std::uint8_t marks = 0;             ///< among them, of comments and quotes
-    bool broken = false;                ///< among them, a line break
-    bool escaped_break = false;         ///< one that is coded
-    bool after_return = false;          ///< the line break was a "\r"
-    bool after_blank = false;           ///< the last character was a blank
-    std::size_t last_wrap = 0;          ///< behind the last line break that was passed over
-    std::size_t last_dump_line = 0;     ///< likewise, of a dump
-    std::vector<std::size_t> begins{};  ///< of the last characters, at least as many as are open
+    std::size_t at = 0;              ///< what it reads next
+    std::uint32_t state = 0;         ///< of the automaton
+    std::uint32_t last = 0;          ///< the last character that it read, in `read`; 0 is none
+    std::uint8_t skipped = 0;        ///< bytes since the last character of a needle
+    std::uint8_t marks = 0;          ///< among them, of comments and quotes
+    bool broken = false;             ///< among them, a line break
+    bool escaped_break = false;      ///< one that is coded
+    bool after_return = false;       ///< the line break was a "\r"
+    bool after_blank = false;        ///< the last character was a blank
+    std::size_t last_wrap = 0;       ///< behind the last line break that was passed over
+    std::size_t last_dump_line = 0;  ///< likewise, of a dump
+  };
+  /// A character that a walk has read; walks that forked share what they read before.
+  struct Read {
+    std::size_t begin = 0;     ///< of what stands for it
+    std::uint32_t before = 0;  ///< the character before it; 0 is none
   };
   /// Where a search stands; a new stream begins with a new one.
   struct Position {
     std::vector<Walk> walks{Walk{}};  ///< the first one reads the text as it stands
+    std::vector<Read> read{Read{}};   ///< of each walk as many at least as are open
   };
   struct Hit {
     std::size_t begin = 0;
@@ -72,16 +78,23 @@ class CodedSearch {
   bool empty() const noexcept { return automaton_.empty(); }
 
  private:
-  struct Scan;
-  void allow_pairs(std::string_view needle, Gaps gaps);
+  friend class CodedScan;
+  enum Expects : std::uint8_t { separators = 1, blanks = 2 };
+
+  void expect_gaps(std::string_view needle, Gaps gaps);
+  void allow_raw_start(std::string_view needle);
+  void allow_coded_start(char c);
 
   NeedleSearch automaton_;
   std::vector<Gaps> gaps_;  ///< by needle
   /// By state of the automaton: what may stand behind it, of the needles that it is in.
   std::vector<std::uint8_t> expects_;
   bool has_blanks_ = false;  ///< a needle does
-  /// As of NeedleSearch, with what may stand between the first characters.
-  std::bitset<65536> pairs_;
+  /// The pairs of bytes that a needle may begin with: its first two characters, what may stand
+  /// between them, and what coded forms of the first one begin with.
+  std::bitset<65536> starts_;
+  /// Likewise of three bytes, by triple_of(), where the first is a character as it stands.
+  std::bitset<65536> thirds_;
 };
 
 }  // namespace sortie

@@ -30,6 +30,10 @@ constexpr NamedCharacter kNamed[] = {
     {"Tab", '\t'},   {"NewLine", '\n'}};
 constexpr std::size_t kLongestName = 7;
 
+/// What a backslash makes of letters.
+constexpr std::string_view kEscapeLetters = "ntrbfvaeE";
+constexpr std::string_view kEscapesMeant = "\n\t\r\b\f\v\a\x1B\x1B";
+
 std::optional<std::uint32_t> digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -37,7 +41,7 @@ std::optional<std::uint32_t> digit_of(char c) {
   return std::nullopt;
 }
 
-bool is_letter_or_digit(char c) {
+constexpr bool is_letter_or_digit(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
          (c & 0x80) != 0;
 }
@@ -63,7 +67,13 @@ std::optional<Reading> character_reading(std::uint32_t character, std::size_t en
 /// below says decoded once more.
 class Reader {
  public:
-  Reader(std::string_view text, bool ended) : text_(text), ended_(ended) {}
+  using Known = TextReader::Known;
+
+  /// @param known  what was read before, for each level and by offset
+  Reader(std::string_view text, bool ended, std::vector<Known>& known)
+      : text_(text), ended_(ended), known_(known) {
+    if (known_.empty()) known_.resize(Readings::kMost * kKnown);
+  }
 
   bool cut() const { return cut_; }
 
@@ -72,10 +82,15 @@ class Reader {
       cut_ = cut_ || !ended_;
       return {.end = at};
     }
-    if (level == 0) return byte_reading(static_cast<unsigned char>(text_[at]), at + 1);
-    const Reading first = read(at, level - 1);
-    if (first.size != 1 || !begins_coded(first.bytes[0])) return first;
-    return decoded(first, level - 1).value_or(first);
+    if (level == 0 || !begins_coded(text_[at]))
+      return byte_reading(static_cast<unsigned char>(text_[at]), at + 1);
+    Known& known = known_[(level - 1) * kKnown + at % kKnown];
+    if (known.at == at) return known.reading;
+    Reading reading = read(at, level - 1);
+    if (reading.size == 1 && begins_coded(reading.bytes[0]))
+      reading = decoded(reading, level - 1).value_or(reading);
+    if (!cut_) known = {at, reading};
+    return reading;
   }
 
  private:
@@ -121,10 +136,8 @@ class Reader {
     const Reading next = read(at, lower);
     if (next.size != 1) return std::nullopt;
     const char c = next.bytes[0];
-    constexpr std::string_view kLetters = "ntrbfvaeE";
-    constexpr std::string_view kMeant = "\n\t\r\b\f\v\a\x1B\x1B";
-    if (const auto letter = kLetters.find(c); letter != std::string_view::npos)
-      return byte_reading(static_cast<unsigned char>(kMeant[letter]), next.end);
+    if (const auto letter = kEscapeLetters.find(c); letter != std::string_view::npos)
+      return byte_reading(static_cast<unsigned char>(kEscapesMeant[letter]), next.end);
     if (c == 'x') {
       const Number byte = number(next.end, lower, 16, 2);
       if (byte.digits == 0) return std::nullopt;
@@ -217,16 +230,147 @@ class Reader {
     return two_hex_digits(at, lower);
   }
 
+  static constexpr std::size_t kKnown = 64;
+
   std::string_view text_;
   bool ended_;
+  std::vector<Known>& known_;
   bool cut_ = false;
 };
 
+/// What a backslash and a byte stand for; kNothing, or kUnclear where more bytes belong to it.
+constexpr int kNothing = -1;
+constexpr int kUnclear = -2;
+constexpr std::array<std::int16_t, 256> make_escapes() {
+  std::array<std::int16_t, 256> escapes{};
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool nothing = is_letter_or_digit(c) || c == '\n' || c == '\r';
+    escapes[static_cast<std::size_t>(byte)] = static_cast<std::int16_t>(nothing ? kNothing : byte);
+  }
+  for (std::size_t i = 0; i < kEscapeLetters.size(); ++i)
+    escapes[static_cast<unsigned char>(kEscapeLetters[i])] = kEscapesMeant[i];
+  for (const char c : std::string_view("xuU01234567\\%&="))
+    escapes[static_cast<unsigned char>(c)] = kUnclear;
+  return escapes;
+}
+constexpr std::array<std::int16_t, 256> kEscapes = make_escapes();
+
+/// The value of so many hex digits, or kNothing.
+int hex_number(const char* digits, int count) {
+  int value = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto digit = digit_of(digits[i]);
+    if (!digit) return kNothing;
+    value = value * 16 + static_cast<int>(*digit);
+  }
+  return value;
+}
+
+struct QuickReading {
+  int character = kUnclear;  ///< or kNothing
+  std::size_t size = 0;      ///< of what stands for it
+  bool is_byte = true;       ///< of UTF-8, else a character
+};
+
+/// Four hex digits that are no surrogate.
+QuickReading quick_character(const char* digits) {
+  const int value = hex_number(digits, 4);
+  if (value == kNothing || (value >= 0xD800 && value < 0xE000)) return {};
+  return {value, 6, false};
+}
+
+QuickReading quick_escape(const char* text) {
+  const char c = text[1];
+  const int meant = kEscapes[static_cast<unsigned char>(c)];
+  if (meant != kUnclear) return {meant, 2};
+  if (c == 'x') {
+    const int byte = hex_number(text + 2, 2);
+    return byte == kNothing ? QuickReading{} : QuickReading{byte, 4};
+  }
+  if (c == 'u') return quick_character(text + 2);
+  const auto is_octal = [](char digit) { return digit >= '0' && digit <= '7'; };
+  if (c >= '0' && c <= '3' && is_octal(text[2]) && is_octal(text[3]))
+    return {(c - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0', 4};
+  return {};
+}
+
+QuickReading quick_reference(const char* text) {
+  if (text[1] != '#') {
+    std::size_t i = 1;
+    while (i <= kLongestName && is_letter_or_digit(text[i])) ++i;
+    return {text[i] == ';' ? kUnclear : kNothing};
+  }
+  int character = 0;
+  for (std::size_t i = 2; i < 6; ++i) {
+    if (text[i] == ';' && i > 2) return {character, i + 1, false};
+    if (text[i] < '0' || text[i] > '9') return {};
+    character = character * 10 + text[i] - '0';
+  }
+  return {};
+}
+
+/// What most coded characters are, at a glance. Reader says the same, and the rest.
+/// @param text  kQuick bytes or more
+QuickReading quick_reading(const char* text) {
+  if (text[0] == '\\') return quick_escape(text);
+  if (begins_coded(text[1])) {
+    // Signs in a row are coded three times at most.
+    const auto is_sign = [](char c) { return c == '%' || c == '&' || c == '='; };
+    return {is_sign(text[1]) && is_sign(text[2]) && is_sign(text[3]) ? kNothing : kUnclear};
+  }
+  if (text[0] == '&') return quick_reference(text);
+  const int byte = hex_number(text + 1, 2);
+  if (byte != kNothing) return {byte, 3};
+  if (text[0] == '%' && text[1] == 'u') return quick_character(text + 2);
+  const bool may_break = text[0] == '=' && (text[1] == '\n' || text[1] == '\r');
+  return {may_break || text[1] == 'u' ? kUnclear : kNothing};
+}
+constexpr std::size_t kQuick = 16;
+
+/// A backslash that is escaped, and what it is an escape of then: \\n, \\\".
+/// @return  false where more is to be looked at
+bool read_escaped_backslash(const char* text, std::size_t at, Readings& found) {
+  if (text[0] != '\\' || text[1] != '\\') return false;
+  std::size_t size = 3;
+  int meant = kEscapes[static_cast<unsigned char>(text[2])];
+  if (text[2] == '\\') {
+    const int lower = kEscapes[static_cast<unsigned char>(text[3])];
+    if (lower < 0) return false;
+    meant = kEscapes[static_cast<unsigned char>(lower)];
+    size = 4;
+  }
+  if (meant == kUnclear) return false;
+  found.list[found.count++] = byte_reading('\\', at + 2);
+  if (meant != kNothing)
+    found.list[found.count++] = byte_reading(static_cast<std::uint32_t>(meant), at + size);
+  return true;
+}
+
 }  // namespace
 
-Readings readings(std::string_view text, std::size_t at, bool ended) {
+Readings TextReader::readings(std::size_t at) {
   Readings found;
-  Reader reader(text, ended);
+  if (text_.size() - at >= kQuick) {
+    const QuickReading quick = quick_reading(text_.data() + at);
+    if (quick.character == kNothing) return found;
+    const bool again = quick.character < 0x80 && begins_coded(static_cast<char>(quick.character));
+    if (quick.character != kUnclear && !again) {
+      const auto number = static_cast<std::uint32_t>(quick.character);
+      const std::size_t end = at + quick.size;
+      found.list[found.count++] =
+          quick.is_byte ? byte_reading(number, end) : *character_reading(number, end);
+      return found;
+    }
+    if (read_escaped_backslash(text_.data() + at, at, found)) return found;
+    // Of backslashes alone, one in two, four or eight is meant.
+    if (text_.substr(at, 8) == "\\\\\\\\\\\\\\\\") {
+      for (const std::size_t size : {2u, 4u, 8u})
+        found.list[found.count++] = byte_reading('\\', at + size);
+      return found;
+    }
+  }
+  Reader reader(text_, ended_, known_);
   std::size_t end = at + 1;
   for (std::size_t level = 1; level <= Readings::kMost; ++level) {
     const Reading reading = reader.read(at, level);
@@ -234,7 +378,7 @@ Readings readings(std::string_view text, std::size_t at, bool ended) {
     end = reading.end;
     // A further level says something else of what is a sign again, or has coded digits behind it.
     if (reading.size != 1 || !begins_coded(reading.bytes[0])) break;
-    if (found.count == 0 && at + 1 < text.size() && !begins_coded(text[at + 1])) break;
+    if (found.count == 0 && at + 1 < text_.size() && !begins_coded(text_[at + 1])) break;
   }
   found.cut = reader.cut();
   return found;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace sortie {
 
@@ -32,9 +33,23 @@ constexpr bool begins_coded(char c) { return c == '\\' || c == '%' || c == '&' |
 /// Reads escapes of C, JSON, JavaScript, Python and the shell (\" \n \x41 \u0041 \u{41} \101),
 /// percent-coding (RFC 3986 §2.1, %u0041 too), HTML's references (&#65; &#x41; &quot;) and
 /// quoted-printable (RFC 2045 §6.7, with its soft line breaks), coded up to three times over.
-///
-/// @param at     where begins_coded() holds
-/// @param ended  nothing comes behind the text
-Readings readings(std::string_view text, std::size_t at, bool ended);
+class TextReader {
+ public:
+  /// @param ended  nothing comes behind the text
+  TextReader(std::string_view text, bool ended) : text_(text), ended_(ended) {}
+  /// @param at  where begins_coded() holds
+  Readings readings(std::size_t at);
+
+  /// What was read at an offset already, for what is coded again.
+  struct Known {
+    std::size_t at = std::string_view::npos;
+    Reading reading{};
+  };
+
+ private:
+  std::string_view text_;
+  bool ended_;
+  std::vector<Known> known_{};
+};
 
 }  // namespace sortie
