@@ -11,7 +11,6 @@
 #include "app/inputs/mcp_uses.h"
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_files.h"
-#include "app/inputs/run_inputs.h"
 #include "app/run/carry_over.h"
 #include "app/run/run_steps.h"
 #include "app/setup/mcp_servers.h"
