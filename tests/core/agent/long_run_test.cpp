@@ -35,7 +35,7 @@ std::vector<std::int64_t> counted_instructions() {
   const std::string file = folder.path() / "counted";
   Program program(
       {.argv = {kValgrind, "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=" + file,
-                "--read-inline-info=no", SORTIE_BINARY_DIR "/tests/core/agent/turn_cost"}});
+                "--read-inline-info=no", SORTIE_BINARY_DIR "/tests/core/turn_cost"}});
   const ProgramEnd end = program.finish(std::chrono::minutes(10));
   BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
   std::vector<std::int64_t> counts;
