@@ -6,9 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "app/confinement/glob_steps.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/text/ascii.h"
 #include "core/text/pattern.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -21,63 +23,6 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;  ///< as path_resolution(7)
 constexpr int kMostHashed = 20'000;
 constexpr int kMostBehindLinks = 20'000;  ///< entries, for globs
-
-/// Globs read folder by folder, to see where below a link one could match. What `**` at a glob's
-/// beginning reaches by itself is left out: such a match lies at its own place too.
-class GlobSteps {
- public:
-  /// Of each glob, how many of its parts a path has gone through so far.
-  using Places = std::set<std::pair<std::size_t, std::size_t>>;
-
-  explicit GlobSteps(const std::vector<std::string>& globs) {
-    for (const std::string& glob : globs) {
-      std::vector<Part> parts;
-      for (const auto& part : fs::path(glob))
-        if (!part.empty() && part != ".")
-          parts.push_back({part == "**", Pattern::word_glob(part.native(), LetterCase::ignored)});
-      globs_.push_back(std::move(parts));
-    }
-  }
-
-  /// @param link  relative
-  Places at_link(const fs::path& link) const {
-    Places places;
-    for (std::size_t i = 0; i < globs_.size(); ++i) add(i, 0, places);
-    for (const auto& part : link.parent_path()) places = below(places, part.string());
-    std::erase_if(places, [&](const auto& at) { return is_anywhere(at.first, at.second); });
-    return below(places, link.filename().string());
-  }
-
-  Places below(const Places& places, const std::string& name) const {
-    Places next;
-    for (const auto& [glob, at] : places) {
-      const auto& parts = globs_[glob];
-      if (at == parts.size()) continue;
-      if (parts[at].any_folders)
-        add(glob, at, next);
-      else if (parts[at].name.matches(name))
-        add(glob, at + 1, next);
-    }
-    return next;
-  }
-
- private:
-  struct Part {
-    bool any_folders;  ///< "**"
-    Pattern name;
-  };
-
-  bool is_anywhere(std::size_t glob, std::size_t at) const {
-    return at == 0 && !globs_[glob].empty() && globs_[glob][0].any_folders;
-  }
-  void add(std::size_t glob, std::size_t at, Places& places) const {
-    places.insert({glob, at});
-    // It may stand for no folder at all.
-    if (at < globs_[glob].size() && globs_[glob][at].any_folders) add(glob, at + 1, places);
-  }
-
-  std::vector<std::vector<Part>> globs_;
-};
 
 /// What is looked for behind links.
 struct Wanted {
@@ -126,7 +71,7 @@ class Leads {
       return follow(fs::path(at).parent_path().string(), rest, trail, links);
     }
     const Listing& folder = listing(at);
-    for (auto [it, end] = folder.by_name.equal_range(lower(part)); it != end; ++it) {
+    for (auto [it, end] = folder.by_name.equal_range(ascii_lower(part)); it != end; ++it) {
       const FolderEntry& entry = folder.entries[it->second];
       const std::string path = joined(at, entry.name);
       if (entry.kind == FileStatus::Kind::symlink)
@@ -177,12 +122,6 @@ class Leads {
     std::multimap<std::string, std::size_t> by_name{};
   };
 
-  static std::string lower(std::string name) {
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return name;
-  }
-
   /// What can't be listed leads nowhere for a run either.
   const Listing& listing(const std::string& at) {
     const auto [known, is_new] = listings_.try_emplace(at);
@@ -194,7 +133,7 @@ class Leads {
       return folder;
     }
     for (std::size_t i = 0; i < folder.entries.size(); ++i)
-      folder.by_name.emplace(lower(folder.entries[i].name), i);
+      folder.by_name.emplace(ascii_lower(folder.entries[i].name), i);
     return folder;
   }
 
