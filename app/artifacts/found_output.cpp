@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "core/base/error.h"
-#include "core/base/path_error.h"
 #include "core/files/file_name.h"
 #include "core/files/text_file.h"
 #include "core/json/json.h"

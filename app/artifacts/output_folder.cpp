@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/path_error.h"
 #include "core/files/files.h"
 #include "core/files/temporary.h"
 #include "core/text/text.h"

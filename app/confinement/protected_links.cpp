@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
-#include "core/text/ascii.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 #include "core/workspace/tree.h"
 #include "policies/sandbox/view/workspace_search.h"
 

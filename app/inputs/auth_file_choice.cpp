@@ -1,10 +1,9 @@
 #include "app/inputs/auth_file_choice.h"
 
-#include <cstdlib>
-
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
 #include "core/provider/sign_in/credentials.h"
@@ -13,11 +12,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string own_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// A refreshed file is a new one in the place of the old, and what hides the old one from commands
 /// is a mount that goes with it (rename(2)). So it must not lie where they can look at all.

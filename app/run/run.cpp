@@ -19,7 +19,6 @@
 #include "core/agent/loop.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
-#include "core/base/path_error.h"
 #include "core/git/config/git_secrets.h"
 #include "core/provider/sign_in/credentials.h"
 #include "core/secrets/address_passwords.h"

@@ -13,13 +13,6 @@ constexpr int kMostMisfits = 2;  ///< that go back
 constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr std::size_t kReasonBytes = 500;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 /// Where an offset lies, as people count: "line 2, column 5".
 std::string place_in(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));

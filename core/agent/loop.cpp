@@ -6,7 +6,7 @@
 #include "core/base/stop_at.h"
 #include "core/json/json.h"
 #include "core/model/image_refusal.h"
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

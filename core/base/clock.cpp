@@ -35,4 +35,9 @@ std::string utc_timestamp(std::chrono::system_clock::time_point time) {
   return text;
 }
 
+std::string limit_text(std::chrono::milliseconds limit) {
+  return limit.count() % 1000 == 0 ? std::to_string(limit.count() / 1000) + " s"
+                                   : std::to_string(limit.count()) + " ms";
+}
+
 }  // namespace sortie

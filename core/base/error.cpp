@@ -7,6 +7,15 @@ namespace sortie {
 
 std::string errno_text(int number) { return std::generic_category().message(number); }
 
+Error path_error(const std::string& what, int number) {
+  const bool named_wrongly = number == ENOENT || number == ENOTDIR || number == EISDIR ||
+                             number == EEXIST || number == EACCES || number == EPERM ||
+                             number == EROFS || number == ENAMETOOLONG || number == ELOOP ||
+                             number == EINVAL || number == EILSEQ;
+  return Error(what + ": " + errno_text(number),
+               named_wrongly ? ExitCode::usage : ExitCode::environment);
+}
+
 Error system_error(const std::string& step, ExitCode code) {
   const int number = errno;
   // What the machine refuses is its own affair; only a call that makes no sense is a bug.

@@ -32,6 +32,12 @@ class ToolError : public std::runtime_error {
 /// The text of an errno value: "Permission denied".
 std::string errno_text(int number);
 
+/// What came of a path that somebody named: usage where it was named wrongly (ENOENT, EACCES and
+/// the like), environment where the machine can't do it: a full or broken disk.
+/// @param what    what was tried: "--out /x"
+/// @param number  an errno
+Error path_error(const std::string& what, int number);
+
 /// Error "STEP PATH: <errno text>" of a failed system call, whose errno it reads; no bug is: 7.
 Error system_error(const std::string& step, ExitCode code = ExitCode::internal);
 

@@ -5,6 +5,9 @@
 
 namespace sortie {
 
+/// Called again and again in the midst of long work; what it throws ends the work.
+using Pace = std::function<void()>;
+
 /// Does [0, size) in a few parts at the same time, each in a thread, and comes back when all are
 /// done. One after the other where there is too little for that to be worth a thread's start, or no
 /// thread is to be had.

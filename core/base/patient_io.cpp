@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 
 namespace sortie {
@@ -21,11 +22,6 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLookAtStop{100};
 constexpr milliseconds kAskAgain{20};
-
-std::string seconds_text(milliseconds time) {
-  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
-                                  : std::to_string(time.count()) + " ms";
-}
 
 int until(steady_clock::time_point time) {
   const auto left = std::chrono::ceil<milliseconds>(time - steady_clock::now()).count();
@@ -80,14 +76,14 @@ ReadBytes read_to_end(int descriptor, const ReadLimits& limits) {
     if (ready == 0) {
       result.problem =
           steady_clock::now() >= last
-              ? "was not whole within " + seconds_text(limits.total)
-              : "no byte for " + seconds_text(limits.quiet) + ", and its end was not reached";
+              ? "was not whole within " + limit_text(limits.total)
+              : "no byte for " + limit_text(limits.quiet) + ", and its end was not reached";
       return result;
     }
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
       if (steady_clock::now() < last) continue;
-      result.problem = "was not whole within " + seconds_text(limits.total);
+      result.problem = "was not whole within " + limit_text(limits.total);
       return result;
     }
     if (count < 0) {
@@ -156,8 +152,8 @@ Fd open_for_writing(const std::filesystem::path& path, const WriteLimits& limits
 
 std::string write_problem(int number, const WriteLimits& limits) {
   if (number == ETIMEDOUT)
-    return "its reader took nothing for " + seconds_text(limits.quiet) +
-           ", or not all of it within " + seconds_text(limits.total);
+    return "its reader took nothing for " + limit_text(limits.quiet) +
+           ", or not all of it within " + limit_text(limits.total);
   if (number == ECANCELED) return "its reader did not take all before the run had to end";
   return errno_text(number);
 }

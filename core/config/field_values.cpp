@@ -7,7 +7,6 @@
 
 #include "core/config/fields.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 namespace {

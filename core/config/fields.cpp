@@ -5,7 +5,6 @@
 
 #include "core/base/is_one_of.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 namespace {}  // namespace

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "core/base/error.h"
-#include "core/base/path_error.h"
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/text/text.h"
@@ -59,9 +60,8 @@ bool is_temporary_name(std::string_view name) noexcept {
 }
 
 std::string some_of(const std::vector<std::string>& paths, std::size_t shown) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i)
-    text += (i == 0 ? "" : ", ") + path_text(paths[i]);
+  const std::span told(paths.data(), std::min(paths.size(), shown));
+  std::string text = joined(told, ", ", path_text);
   if (paths.size() > shown) text += " and " + std::to_string(paths.size() - shown) + " more";
   return text;
 }

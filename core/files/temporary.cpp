@@ -7,21 +7,17 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 
 namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string value_of(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 /// Where temporary folders may be, the first one wanted most.
 std::vector<fs::path> places() {
-  std::vector<fs::path> found = {value_of("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm",
-                                 value_of("HOME")};
+  std::vector<fs::path> found = {own_variable("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm",
+                                 own_variable("HOME")};
   std::erase_if(found, [](const fs::path& place) { return !place.is_absolute(); });
   return found;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/pace.h"
+#include "core/base/parts.h"
 
 namespace sortie {
 

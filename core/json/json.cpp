@@ -31,6 +31,16 @@ Json::Json(double value) : type_(Type::number) {
   text_.assign(buffer, end);
 }
 
+Json Json::strings(const std::vector<std::string>& texts) {
+  return array({texts.begin(), texts.end()});
+}
+
+std::vector<std::string> Json::texts() const {
+  std::vector<std::string> texts;
+  for (const Json& item : items_) texts.push_back(item.text());
+  return texts;
+}
+
 Json Json::array(std::vector<Json> items) {
   Json value;
   value.type_ = Type::array;

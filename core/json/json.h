@@ -45,6 +45,8 @@ class Json {
   Json(std::string value) : type_(Type::string), text_(std::move(value)) {}
 
   static Json array(std::vector<Json> items = {});
+  /// An array of these strings.
+  static Json strings(const std::vector<std::string>& texts);
   static Json object(std::initializer_list<Member> members = {});
   /// A number with the spelling given, which the caller knows to be valid JSON.
   static Json number(std::string spelling);
@@ -70,6 +72,8 @@ class Json {
 
   const std::vector<Json>& items() const noexcept { return items_; }
   std::vector<Json>& items() noexcept { return items_; }
+  /// The text() of each item.
+  std::vector<std::string> texts() const;
   const std::vector<Member>& members() const noexcept { return members_; }
   std::vector<Member>& members() noexcept { return members_; }
 

@@ -10,7 +10,6 @@
 #include "core/base/is_one_of.h"
 #include "core/json/json_pointer.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 namespace {

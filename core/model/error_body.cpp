@@ -1,7 +1,7 @@
 #include "core/model/error_body.h"
 
 #include "core/base/clock.h"
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

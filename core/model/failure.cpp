@@ -8,7 +8,7 @@
 #include "core/model/error_body.h"
 #include "core/model/image_refusal.h"
 #include "core/net/retry.h"
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

@@ -1,6 +1,6 @@
 #include "core/model/tool_calls.h"
 
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

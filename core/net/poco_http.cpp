@@ -12,7 +12,7 @@
 #include "core/net/http_reader.h"
 #include "core/net/tls.h"
 #include "core/net/watchdog.h"
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

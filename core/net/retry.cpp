@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

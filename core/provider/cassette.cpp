@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/path_error.h"
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"

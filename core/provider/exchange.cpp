@@ -5,7 +5,6 @@
 
 #include "core/base/clock.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 

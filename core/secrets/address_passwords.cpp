@@ -5,6 +5,7 @@
 
 #include "core/secrets/codings.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -27,18 +28,8 @@ void add_user(std::vector<std::string>& found, const std::string& user) {
   if (looks_like_token(user)) add(found, user);
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool same_letters(std::string_view one, std::string_view other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  });
+  return ascii_lower(one) == ascii_lower(other);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

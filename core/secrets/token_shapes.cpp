@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

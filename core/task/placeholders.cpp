@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::string_view kFilePrefix = "file:";
 
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 /// The placeholder that opens at `at`.
 PromptPart placeholder_at(std::string_view prompt, std::size_t at) {
   const std::size_t inside = at + 2;
@@ -24,7 +18,7 @@ PromptPart placeholder_at(std::string_view prompt, std::size_t at) {
   if (end == std::string_view::npos || line_end < end)
     return {.kind = PromptPart::Kind::unclosed, .text = "{{", .offset = at, .length = 2};
   return {.kind = PromptPart::Kind::variable,
-          .text = std::string(trimmed(prompt.substr(inside, end - inside))),
+          .text = std::string(without_blanks(prompt.substr(inside, end - inside))),
           .offset = at,
           .length = end + 2 - at};
 }
@@ -102,7 +96,7 @@ const std::vector<std::string>& built_in_variables() {
 
 std::string_view file_of_placeholder(std::string_view name) noexcept {
   if (!name.starts_with(kFilePrefix)) return {};
-  return trimmed(name.substr(kFilePrefix.size()));
+  return without_blanks(name.substr(kFilePrefix.size()));
 }
 
 }  // namespace sortie

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

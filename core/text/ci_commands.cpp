@@ -1,9 +1,9 @@
 #include "core/text/ci_commands.h"
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "core/text/ascii.h"
+#include "core/base/own_variable.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kLongestSign = 14;  // "section_start:"
 
 bool is_set(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr && *value != '\0' && std::string_view(value) != "false";
+  const std::string value = own_variable(name);
+  return !value.empty() && value != "false";
 }
 
 bool is_visible(char c) { return c >= ' ' && c <= '~'; }

@@ -41,7 +41,29 @@ std::size_t character_length(std::string_view bytes, std::size_t& bad) noexcept 
 
 bool is_continuation(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+std::string_view without(std::string_view blanks, std::string_view text) noexcept {
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// What keys, tokens and their encodings are made of.
+bool is_in_word(char c) noexcept {
+  return is_ascii_alphanumeric(c) ||
+         std::string_view("-_.~+/=%:").find(c) != std::string_view::npos;
+}
+
 }  // namespace
+
+std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = ascii_lower(c);
+  return lower;
+}
+
+std::string_view without_blanks(std::string_view text) noexcept { return without(" \t", text); }
+
+std::string_view trimmed(std::string_view text) noexcept { return without(" \t\r\n", text); }
 
 bool is_utf8(std::string_view bytes) noexcept {
   std::size_t bad = 0;
@@ -182,6 +204,18 @@ std::string one_line(std::string_view text, std::size_t max_bytes) {
   std::string line = without_directions(utf8_prefix(text, max_bytes));
   if (text.size() > max_bytes) line += "…";
   return line;
+}
+
+std::string one_line_of_words(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return one_line(text, max_bytes);
+  std::size_t end = utf8_prefix(text, max_bytes).size();
+  if (is_in_word(text[end]))
+    while (end > 0 && is_in_word(text[end - 1])) --end;
+  return one_line(text.substr(0, end), end) + "…";
+}
+
+std::string in_quotes(std::string_view text, std::size_t max_bytes) {
+  return "'" + one_line(text, max_bytes) + "'";
 }
 
 }  // namespace sortie

@@ -2,11 +2,44 @@
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sortie {
+
+/// What protocols and file formats mean by letters and digits: those of ASCII, in every locale.
+constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_ascii_alphanumeric(char c) noexcept {
+  return is_ascii_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+constexpr char ascii_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+std::string ascii_lower(std::string_view text);
+
+/// A space or a tab.
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+/// The text without the spaces and tabs around it (RFC 9110 §5.6.3's optional whitespace).
+std::string_view without_blanks(std::string_view text) noexcept;
+/// The text without the spaces, tabs and line ends around it.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// The texts one after the other, `separator` between each two.
+/// @param texts    a range
+/// @param text_of  what of each of them: a member, a function; by default the text itself
+template <typename Texts, typename TextOf = std::identity>
+std::string joined(const Texts& texts, std::string_view separator, TextOf text_of = {}) {
+  std::string all;
+  bool first = true;
+  for (const auto& each : texts) {
+    if (!first) all += separator;
+    first = false;
+    all += std::invoke(text_of, each);
+  }
+  return all;
+}
 
 /// The bytes as valid UTF-8 (RFC 3629): each maximal bad sequence becomes one U+FFFD.
 std::string repair_utf8(std::string_view bytes);
@@ -36,5 +69,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 /// One line for people: control bytes as spaces, cut with "…" past max_bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes = 160);
+/// The same, but never cut inside a word: a redactor doesn't recognise half a key.
+std::string one_line_of_words(std::string_view text, std::size_t max_bytes);
+/// A name or a line for a message: one line in single quotes, cut past max_bytes.
+std::string in_quotes(std::string_view text, std::size_t max_bytes = 60);
 
 }  // namespace sortie

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/pace.h"
+#include "core/base/parts.h"
 #include "core/files/files.h"
 #include "core/workspace/isolation.h"
 #include "core/workspace/mount_plan.h"

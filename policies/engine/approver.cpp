@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/clock.h"
 #include "core/process/operator_program.h"
 #include "core/text/text.h"
 
@@ -25,11 +26,6 @@ ApproverAnswer failed(std::string failure) {
   return answer;
 }
 
-std::string seconds_text(milliseconds time) {
-  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
-                                  : std::to_string(time.count()) + " ms";
-}
-
 /// Why the end of the program is no answer, or "".
 std::string failure_of(const OperatorProgramEnd& end, milliseconds limit, bool run_ends) {
   const ExitStatus& exit = end.exit;
@@ -40,7 +36,7 @@ std::string failure_of(const OperatorProgramEnd& end, milliseconds limit, bool r
       return "it was ended by signal " + std::to_string(exit.code);
     case Ending::timed_out:
       return run_ends ? "the run's time was up before it answered"
-                      : "it gave no answer within " + seconds_text(limit);
+                      : "it gave no answer within " + limit_text(limit);
     case Ending::output_limit:
       return "its answer is longer than 64 KiB";
     case Ending::cancelled:

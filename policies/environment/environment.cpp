@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 #include "policies/environment/proxy_address.h"
 
 namespace sortie {
@@ -73,12 +74,6 @@ Environment inherited(const Policy& policy, const Environment& own) {
     if (wanted && !held_back) result.emplace(name, value);
   }
   return result;
-}
-
-std::string joined(const std::vector<fs::path>& folders) {
-  std::string text;
-  for (const fs::path& folder : folders) text += (text.empty() ? "" : ":") + folder.string();
-  return text;
 }
 
 void set_git_config(Environment& environment,
@@ -153,7 +148,7 @@ Environment command_environment(const Policy& policy, const Environment& own,
     if (is_name(name) && !runs_code(name)) environment[name] = value;
   }
   // The rules judge a command's name by these folders: it has to be found in the same.
-  environment["PATH"] = joined(places.path);
+  environment["PATH"] = joined(places.path, ":");
   return environment;
 }
 

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/json/json.h"
 #include "core/secrets/address_passwords.h"
-#include "core/text/ascii.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 
@@ -55,13 +54,6 @@ bool names_existing_path(std::string_view value) {
   if (!value.starts_with('/') || value.find('\n') != std::string_view::npos) return false;
   std::error_code error;
   return fs::exists(fs::symlink_status(value, error));
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 /// A line of a key and no text: one word, and not the armour around it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/text/text.h"
 #include "policies/shell/glob_arguments.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/loose_script.h"
@@ -18,12 +19,6 @@ using Words = std::span<const std::string>;
 constexpr int kMaxDepth = 16;
 /// Options before a subcommand beyond it count as a match.
 constexpr std::size_t kMaxSkipped = 64;
-
-std::string joined(Words words) {
-  std::string text;
-  for (const std::string& word : words) (text += text.empty() ? "" : " ") += word;
-  return text;
-}
 
 bool is_unknown(std::string_view word) {
   return word.find(kLooseAnything) != std::string_view::npos;
@@ -158,12 +153,12 @@ class DenySearch {
 
   void search(Words argv, int depth) {
     if (argv.empty()) return;
-    if (depth > kMaxDepth) return search_loosely(joined(argv), true);
+    if (depth > kMaxDepth) return search_loosely(joined(argv, " "), true);
     for (const CompiledRule& compiled : rules_) {
       if (compiled.rule->effect == Effect::allow) continue;
       if (!matches(compiled, argv, Reading::possible)) continue;
       const bool sure = matches(compiled, argv, Reading::sure);
-      consider({.rule = compiled.rule, .part = printable(joined(argv)), .loose = !sure});
+      consider({.rule = compiled.rule, .part = printable(joined(argv, " ")), .loose = !sure});
     }
     for (const Wrapped& wrapped : unwrap(argv)) {
       if (!wrapped.argv.empty()) {
@@ -199,7 +194,7 @@ class DenySearch {
       search(argv, depth + 1);
       if (is_fed(command, argv)) consider_all(argv[0]);
       if (renames_commands(argv[0])) consider_named(argv);
-      if (!why_changes_shell(command.words).empty()) search_loosely(joined(argv), true);
+      if (!why_changes_shell(command.words).empty()) search_loosely(joined(argv, " "), true);
     }
   }
 
@@ -218,7 +213,8 @@ class DenySearch {
       const bool named = std::any_of(argv.begin() + 1, argv.end(), [&](const std::string& word) {
         return names_any(*compiled.rule, word.substr(0, word.find_first_of(" \t\n")));
       });
-      if (named) consider({.rule = compiled.rule, .part = printable(joined(argv)), .loose = true});
+      if (named)
+        consider({.rule = compiled.rule, .part = printable(joined(argv, " ")), .loose = true});
     }
   }
 

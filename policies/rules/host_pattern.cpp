@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text/ascii.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -11,8 +11,6 @@ namespace {
 constexpr const char* kNoCommandInside =
     "a command inside a word is not known before it runs: send it as a call of its own";
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /// What ends a bare word, parentheses aside, which are refused.
 bool ends_word(char c) {
   return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>';

@@ -4,12 +4,11 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/text/text.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
 namespace {
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/text/text.h"
-#include "core/text/words.h"
 #include "tools/patch/blanks.h"
 
 namespace sortie::patch {

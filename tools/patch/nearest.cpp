@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie::patch {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "core/agent/checks/prose.h"
 #include "core/base/is_one_of.h"
-#include "core/text/ascii.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

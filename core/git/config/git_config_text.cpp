@@ -5,7 +5,7 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_key_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 //   file    = { blank | comment | section | setting }
@@ -34,7 +34,7 @@ class Reader {
         section += '.';
       } else if (is_letter(c)) {
         if (!read_setting(section + lower(c))) return std::nullopt;
-      } else if (!is_blank(c)) {
+      } else if (!is_space(c)) {
         return std::nullopt;
       }
     }
@@ -56,14 +56,14 @@ class Reader {
       const char c = next();
       if (ended_) return false;
       if (c == ']') return true;
-      if (is_blank(c)) return read_subsection(name, c);
+      if (is_space(c)) return read_subsection(name, c);
       if (!is_key_char(c) && c != '.') return false;
       name += lower(c);
     }
   }
 
   bool read_subsection(std::string& name, char c) {
-    while (is_blank(c)) {
+    while (is_space(c)) {
       if (c == '\n') return false;
       c = next();
     }
@@ -96,7 +96,7 @@ class Reader {
     for (;;) {
       char c = next();
       if (c == '\n') return !quoted;
-      if (is_blank(c) && !quoted) {
+      if (is_space(c) && !quoted) {
         blanks += value.empty() ? 0 : 1;
         continue;
       }

@@ -3,7 +3,6 @@
 #include "core/base/is_one_of.h"
 #include "core/model/token_count.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 

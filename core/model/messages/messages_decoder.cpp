@@ -7,7 +7,6 @@
 #include "core/model/messages/messages_delta.h"
 #include "core/model/token_count.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 

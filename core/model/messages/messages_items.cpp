@@ -7,7 +7,6 @@
 #include "core/model/messages/messages_blocks.h"
 #include "core/model/tool_calls.h"
 #include "core/text/text.h"
-#include "core/text/words.h"
 
 namespace sortie {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/json/json.h"
 #include "core/model/model.h"
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

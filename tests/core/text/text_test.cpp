@@ -75,4 +75,37 @@ BOOST_AUTO_TEST_CASE(a_line_for_people_has_no_control_bytes) {
              "b");
 }
 
+BOOST_AUTO_TEST_CASE(a_line_is_cut_between_words) {
+  const struct {
+    const char* text;
+    std::size_t most;
+    const char* line;
+  } rows[] = {
+      {"a key", 5, "a key"},
+      {"the key sk-proj-0123456789 was refused", 20, "the key …"},
+      {"the key sk-proj-0123456789 was refused", 26, "the key sk-proj-0123456789…"},
+      {"0123456789", 4, "…"},
+      {"\"sk-0123%2F+=/~.:_\", no", 10, "\"…"},
+      {"größer\n\x1b[31m", 4, "grö…"},
+      {"", 0, ""},
+  };
+  for (const auto& row : rows) BOOST_TEST(one_line_of_words(row.text, row.most) == row.line);
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_joined_with_a_separator_between_each_two) {
+  struct Named {
+    std::string name;
+  };
+  const std::vector<std::string> words = {"", "a", "b"};
+  BOOST_TEST(joined(words, ", ") == ", a, b");
+  BOOST_TEST(joined(std::vector<std::string>(), ", ") == "");
+  BOOST_TEST(joined(std::vector<Named>{{"x"}, {"y"}}, " and ", &Named::name) == "x and y");
+}
+
+BOOST_AUTO_TEST_CASE(blanks_around_a_text_go) {
+  BOOST_TEST(trimmed(" \t\r\n a b\n") == "a b");
+  BOOST_TEST(trimmed(" \n") == "");
+  BOOST_TEST(without_blanks("\t a\n ") == "a\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

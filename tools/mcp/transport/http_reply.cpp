@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/text/words.h"
+#include "core/text/text.h"
 
 namespace sortie::mcp {
 namespace {
