@@ -119,8 +119,8 @@ Decision Engine::decide_by_policy(const Action& action) const {
   const bool may_run = command != nullptr ? malformed(command->argv).empty()
                                           : std::holds_alternative<CallTool>(action);
   if (!may_run) return decision;
+  decision.audited = decision.effect;
   decision.effect = Effect::allow;
-  decision.audited = true;
   return decision;
 }
 

@@ -22,9 +22,9 @@ struct Decision {
   std::string reason;      ///< in words, for the operator and the transcript
   std::string instead;     ///< what is allowed instead, for the model; may be ""
   bool unmatched = false;  ///< denied for want of an allow rule, not by a rule or a fixed limit
-  /// Allowed by the approval mode audit alone: the other members are those of the decision that
-  /// strict rules would have made, `effect` aside.
-  bool audited = false;
+  /// Where the approval mode audit alone allowed it: the effect that strict rules would have had.
+  /// The other members, `effect` aside, are those of that strict decision.
+  std::optional<Effect> audited{};
   /// Of a command that is not allowed: the words of the simple command that the decision is about,
   /// which may be one of a script's; empty where it is about no single one.
   std::vector<std::string> command{};

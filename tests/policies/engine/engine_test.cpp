@@ -245,25 +245,30 @@ BOOST_AUTO_TEST_CASE(a_stricter_approval_wins_over_the_policys) {
 BOOST_AUTO_TEST_CASE(audit_allows_and_keeps_what_strict_rules_would_have_said) {
   Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"cargo"}, {"test"}}),
                                         command_rule(Effect::forbid, {{"sudo"}})});
+  // The text of a rule is for people: what it begins with says nothing of the rule's effect.
+  policy.commands.push_back(command_rule(Effect::deny, {{"mkfs"}}));
+  policy.commands.back().place.text = "forbid {deny: mkfs}";
   policy.tools = {{.effect = Effect::deny, .names = {"apply_patch"}, .why = "no", .place = {}}};
   const Engine strict(policy, Approval::deny_by_default, kWorkspace, {}, {"/usr/bin"});
   const Engine audit(policy, Approval::audit, kWorkspace, {}, {"/usr/bin"});
   const struct {
     Action action;
-    bool audited;
+    std::optional<Effect> audited;
     Effect effect;
   } rows[] = {
-      {RunCommand{{"ls"}, kWorkspace}, false, Effect::allow},
-      {RunCommand{{"cargo", "test"}, kWorkspace}, false, Effect::allow},
-      {RunCommand{{"rm", "x"}, kWorkspace}, true, Effect::allow},
-      {RunCommand{{"sudo", "ls"}, kWorkspace}, true, Effect::allow},
-      {RunCommand{{"bash", "-c", "$x"}, kWorkspace}, true, Effect::allow},
-      {RunCommand{{"cargo", std::string("\0", 1)}, kWorkspace}, false, Effect::deny},
-      {RunCommand{{}, kWorkspace}, false, Effect::deny},
-      {CallTool{"shell"}, true, Effect::allow},
-      {CallTool{"apply_patch"}, true, Effect::allow},
-      {WritePath{".git/config"}, false, Effect::deny},
-      {ReadPath{".env"}, false, Effect::deny},
+      {RunCommand{{"ls"}, kWorkspace}, {}, Effect::allow},
+      {RunCommand{{"cargo", "test"}, kWorkspace}, {}, Effect::allow},
+      {RunCommand{{"rm", "x"}, kWorkspace}, Effect::deny, Effect::allow},
+      {RunCommand{{"sudo", "ls"}, kWorkspace}, Effect::forbid, Effect::allow},
+      {RunCommand{{"mkfs"}, kWorkspace}, Effect::deny, Effect::allow},
+      {RunCommand{{"timeout", "--odd", "sudo"}, kWorkspace}, Effect::deny, Effect::allow},
+      {RunCommand{{"bash", "-c", "$x"}, kWorkspace}, Effect::deny, Effect::allow},
+      {RunCommand{{"cargo", std::string("\0", 1)}, kWorkspace}, {}, Effect::deny},
+      {RunCommand{{}, kWorkspace}, {}, Effect::deny},
+      {CallTool{"shell"}, Effect::deny, Effect::allow},
+      {CallTool{"apply_patch"}, Effect::deny, Effect::allow},
+      {WritePath{".git/config"}, {}, Effect::deny},
+      {ReadPath{".env"}, {}, Effect::deny},
   };
   for (const auto& row : rows) {
     const Decision decision = audit.decide(row.action);
