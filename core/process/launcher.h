@@ -65,6 +65,26 @@ struct ExitStatus {
   bool success() const noexcept { return ending == Ending::exited && code == 0; }
 };
 
+/// The ending as one number, as shells have it: the exit code; 128 + n after signal n; 124 at the
+/// time limit, as timeout(1); 127 where it was not started; 130 on a stop request; 137 at another
+/// limit.
+constexpr int shell_code(const ExitStatus& status) noexcept {
+  switch (status.ending) {
+    case Ending::exited:
+      return status.code;
+    case Ending::signalled:
+      return 128 + status.code;
+    case Ending::timed_out:
+      return 124;
+    case Ending::not_started:
+      return 127;
+    case Ending::cancelled:
+      return 130;
+    default:
+      return 137;
+  }
+}
+
 /// A started command. Destroying it kills the command and everything that came of it.
 class RunningCommand {
  public:
@@ -80,7 +100,8 @@ class RunningCommand {
   virtual Fd& input() = 0;
   /// Read end of stderr where the command has `errors_apart`, as output() is; else none.
   virtual const Fd& errors() const = 0;
-  /// A descriptor that becomes readable when the command has ended: for poll(2) beside output().
+  /// A descriptor that becomes readable when the command has ended: for poll(2) beside output(). -1
+  /// where there is none to be had: status() is asked in short steps then.
   virtual int ended_descriptor() const = 0;
   /// The status once the command has ended and all its descendants are dead; else nothing.
   virtual std::optional<ExitStatus> status() = 0;

@@ -26,7 +26,8 @@ class OpenTraffic {
       : running_(running),
         limit_(limit),
         input_(traffic.input),
-        streams_{{{&running.output(), &traffic.output}, {&running.errors(), &traffic.errors}}} {
+        streams_{{{&running.output(), &traffic.output, true},
+                  {&running.errors(), &traffic.errors, traffic.errors_count}}} {
     close_written_input();
   }
 
@@ -42,11 +43,12 @@ class OpenTraffic {
     }
   }
 
-  /// What the pipes still hold.
+  /// What the pipes still hold. An operator's program may leave a process that goes on writing: no
+  /// more is read than the limit, or than a pipe can hold.
   void read_the_rest() {
     for (Stream& stream : streams_) {
-      while (stream.open && read(stream)) {
-      }
+      for (int reads = 0; stream.open && (stream.counts ? !is_over_limit() : reads < 64); ++reads)
+        if (!read(stream)) break;
     }
   }
 
@@ -56,6 +58,7 @@ class OpenTraffic {
   struct Stream {
     const Fd* from;
     const OutputSink* sink;
+    bool counts;  ///< towards the limit
     bool open = true;
     pollfd awaited() const { return {open ? from->get() : -1, POLLIN, 0}; }
   };
@@ -67,10 +70,11 @@ class OpenTraffic {
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (count <= 0) return stream.open = false;
     const auto size = static_cast<std::uint64_t>(count);
-    const std::uint64_t room = limit_ == 0 ? size : limit_ - std::min(limit_, total_);
+    const std::uint64_t room =
+        limit_ == 0 || !stream.counts ? size : limit_ - std::min(limit_, total_);
     const auto shown = static_cast<std::size_t>(std::min(room, size));
     if (shown > 0 && *stream.sink) (*stream.sink)(std::string_view(buffer.data(), shown));
-    total_ += size;
+    if (stream.counts) total_ += size;
     return true;
   }
 
@@ -138,9 +142,10 @@ ExitStatus run_command(Launcher& launcher, const Command& command, const Command
                      awaited[0],
                      awaited[1],
                      awaited[2]};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count();
-    if (::poll(wait, std::size(wait), static_cast<int>(std::min<std::int64_t>(left, 60'000))) < 0 &&
-        errno != EINTR)
+    const std::int64_t longest = wait[0].fd < 0 ? 20 : 60'000;
+    const auto left = std::min<std::int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count(), longest);
+    if (::poll(wait, std::size(wait), static_cast<int>(left)) < 0 && errno != EINTR)
       throw system_error("poll");
     if (stop.stop_requested()) end(Ending::cancelled);
     open.go_on(wait + 2);

@@ -20,6 +20,9 @@ struct CommandTraffic {
   OutputSink output;
   OutputSink errors{};       ///< gets stderr where the command has `errors_apart`
   std::string_view input{};  ///< all of its stdin where that is CommandInput::pipe
+  /// Whether stderr counts towards `max_output_bytes`. It does not where `errors` drops what is too
+  /// much.
+  bool errors_count = true;
 };
 
 /// Starts the command, hands its output on as it comes, and returns once it has ended and nothing
