@@ -17,6 +17,7 @@
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/files/path_below.h"
 #include "core/text/ci_commands.h"
 
 namespace sortie {
@@ -145,8 +146,7 @@ std::vector<Input> files_read(const RunOptions& options, const RunInputs& inputs
 std::string problem_of(const Output& output, const RunOptions& options,
                        const std::vector<Input>& inputs) {
   if (const auto number = named_descriptor(output.path)) return problem_of_descriptor(*number);
-  const fs::path inside = real(output.path).lexically_relative(real(options.out));
-  if (!inside.empty() && *inside.begin() != "..")
+  if (path_below(real(output.path), real(options.out)))
     return "lies in --out, whose files are the run's own; what it asks for is written there anyway";
   const Target target = target_at(output.path);
   if (!target.problem.empty()) return target.problem;

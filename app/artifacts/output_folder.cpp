@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/files/files.h"
+#include "core/files/path_below.h"
 #include "core/files/temporary.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -29,11 +30,6 @@ void keep_out_of_git(const fs::path& folder) {
   std::error_code error;
   const fs::path file = folder / kIgnoreFile;
   if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n");
-}
-
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
 }
 
 /// What to say of files that are somebody else's.
@@ -152,13 +148,13 @@ void OutputFolder::set_aside(FoundRun found) {
 fs::path OutputFolder::make_state(const fs::path& workspace) {
   const fs::path state = path_ / "state";
   std::error_code error;
-  if (!is_inside(path_, workspace)) {
+  if (!path_below(path_, workspace)) {
     fs::create_directories(state, error);
     if (error) throw path_error(state.string(), error.value());
     return state;
   }
   const fs::path folder = make_temporary_folder("sortie-state");
-  if (is_inside(folder, workspace)) {
+  if (path_below(folder, workspace)) {
     fs::remove(folder, error);
     throw Error(
         "--out lies inside the workspace, and $TMPDIR is no folder outside of it: name an "

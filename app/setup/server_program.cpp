@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/files/path_below.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -32,9 +33,9 @@ std::string base_name(const std::string& program) {
 
 /// The path below the workspace, "." for itself; "" where it lies elsewhere.
 std::string below(const std::string& word, const fs::path& workspace) {
-  const fs::path relative = (workspace / word).lexically_normal().lexically_relative(workspace);
-  std::string text = relative.string();
-  if (text.empty() || *relative.begin() == "..") return "";
+  const auto relative = path_below((workspace / word).lexically_normal(), workspace);
+  if (!relative) return "";
+  std::string text = relative->string();
   if (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
 }

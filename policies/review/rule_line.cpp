@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/files/path_below.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/review/rule_key.h"
@@ -124,9 +125,7 @@ class Lines {
   /// As a policy names it: relative inside the workspace, absolute elsewhere.
   std::string written(const std::filesystem::path& path) const {
     const auto whole = (engine_.workspace() / path).lexically_normal();
-    const auto relative = whole.lexically_relative(engine_.workspace());
-    const bool inside = !relative.empty() && *relative.begin() != "..";
-    return inside ? relative.string() : whole.string();
+    return path_below(whole, engine_.workspace()).value_or(whole).string();
   }
 
   static void add_text(Json& texts, const std::string& text) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "core/files/path_below.h"
+
 namespace sortie {
 namespace {
 
@@ -19,11 +21,6 @@ bool is_bare_name(std::string_view word) {
   return std::all_of(word.begin(), word.end(), is_command_letter);
 }
 
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  const auto [left, right] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return left == folder.end();
-}
-
 }  // namespace
 
 std::string_view base_name(std::string_view word) {
@@ -35,7 +32,7 @@ std::vector<fs::path> lookup_folders(const std::vector<fs::path>& path, const fs
   std::vector<fs::path> folders;
   std::vector<fs::path> targets;
   for (const fs::path& entry : path) {
-    if (!entry.is_absolute() || is_inside(entry.lexically_normal(), workspace)) continue;
+    if (!entry.is_absolute() || is_below(entry.lexically_normal(), workspace)) continue;
     std::string text = entry.lexically_normal().string();
     while (text.size() > 1 && text.back() == '/') text.pop_back();
     folders.emplace_back(text);

@@ -1,6 +1,7 @@
 #include "tools/git/git_diff.h"
 
 #include "core/base/error.h"
+#include "core/files/path_below.h"
 #include "core/text/text.h"
 #include "tools/workspace_path.h"
 
@@ -17,7 +18,7 @@ class GivenUp : public Error {
 };
 
 bool is_in(const std::string& path, const std::string& folder) {
-  return folder == "." || path == folder || path.starts_with(folder + "/");
+  return folder == "." || is_below(path, folder);
 }
 
 std::string line_of(const DiffFile& file) {
