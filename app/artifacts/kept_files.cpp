@@ -51,7 +51,7 @@ class Keeping {
  private:
   void keep_folder(const std::string& path, int depth) {
     if (depth >= kDeepestFolder) return refuse(path, "is nested too deep");
-    for (const FolderEntry& entry : view_.list(path)) keep(joined(path, entry.name), depth + 1);
+    for (const FolderEntry& entry : view_.list(path)) keep(child_path(path, entry.name), depth + 1);
   }
 
   void write(const std::string& path, const std::string& content) {

@@ -14,7 +14,7 @@
 #include "app/inputs/run_files.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"
-#include "core/git/config/git_hooks.h"
+#include "core/git/config/git_config_files.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_info.h"
 #include "core/git/git_programs.h"

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -73,7 +74,7 @@ class Leads {
     const Listing& folder = listing(at);
     for (auto [it, end] = folder.by_name.equal_range(ascii_lower(part)); it != end; ++it) {
       const FolderEntry& entry = folder.entries[it->second];
-      const std::string path = joined(at, entry.name);
+      const std::string path = child_path(at, entry.name);
       if (entry.kind == FileStatus::Kind::symlink)
         follow_link(at, path, rest, trail, links + 1);
       else if (rest.empty() || entry.kind == FileStatus::Kind::folder)
@@ -99,10 +100,8 @@ class Leads {
 
   /// "" where it lies outside.
   fs::path below_a_place(const fs::path& target) const {
-    for (const fs::path& place : places_) {
-      const fs::path below = target.lexically_relative(place);
-      if (!below.empty() && *below.begin() != "..") return below;
-    }
+    for (const fs::path& place : places_)
+      if (const auto below = path_below(target, place)) return *below;
     return {};
   }
 
@@ -150,7 +149,7 @@ class Leads {
       std::string all;
       for (const FolderEntry& entry : entries(path))
         if (++hashed_ <= kMostHashed)
-          all += entry.name + '\0' + content(joined(path, entry.name), depth + 1) + '\n';
+          all += entry.name + '\0' + content(child_path(path, entry.name), depth + 1) + '\n';
       return "folder " + sha256_hex(all);
     } catch (const ToolError&) {
       return "unreadable";
@@ -188,7 +187,7 @@ class Leads {
         names.insert(name.string());
       else if (entry.kind == FileStatus::Kind::folder && !below.empty() &&
                !is_passed_over(entry.name))
-        match_in(joined(folder, entry.name), name, below, wanted, names, above);
+        match_in(child_path(folder, entry.name), name, below, wanted, names, above);
     }
     above.pop_back();
   }

@@ -17,6 +17,7 @@
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/is_one_of.h"
 #include "core/config/fields.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
@@ -427,9 +428,10 @@ RunInputs load_inputs(const RunOptions& options) {
   apply_model_flags(options, inputs);
   apply_budget_flags(options, inputs.task.budget);
   if (!options.isolation.empty()) {
-    if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
-    check_one_of("--isolation", options.isolation, {"auto", "overlay", "copy"});
-    inputs.task.workspace.isolation = options.isolation;
+    if (is_one_of(options.isolation, isolation_names(false)))
+      throw InputError("--isolation: '" + options.isolation + "' is not supported yet");
+    check_one_of("--isolation", options.isolation, isolation_names());
+    inputs.task.workspace.isolation = *isolation_named(options.isolation);
   }
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);

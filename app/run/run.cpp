@@ -213,7 +213,8 @@ void Run::start_record() {
   else if (inputs_.policy.network == NetworkMode::full)
     progress_->warn("network: OPEN by the policy: commands reach all that this machine reaches");
   for (const auto& missing : confinement_->missing()) progress_->say("sandbox: " + missing);
-  if (inputs_.task.workspace.isolation == "auto" && workspace_->isolation() == Isolation::copy)
+  if (inputs_.task.workspace.isolation == Isolation::automatic &&
+      workspace_->isolation() == Isolation::copy)
     progress_->say("isolation: copy (" + workspace_->reason() + ")");
   git_places_.reset();
 }

@@ -9,7 +9,7 @@
 #include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/diff/touched_paths.h"
-#include "core/workspace/tree_stamp.h"
+#include "core/workspace/tree.h"
 #include "policies/sandbox/keeper/keeper.h"
 
 namespace sortie {

@@ -37,13 +37,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Isolation isolation_of(const std::string& name) {
-  if (name == "overlay") return Isolation::overlay;
-  if (name == "copy") return Isolation::copy;
-  if (name == "none") return Isolation::none;
-  return Isolation::automatic;
-}
-
 /// By the rules that judge the tools' reads.
 std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
   const char* home = std::getenv("HOME");
@@ -85,7 +78,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.root = inputs.workspace;
   options.out = out;
   options.state = state;
-  options.isolation = isolation_of(inputs.task.workspace.isolation);
+  options.isolation = inputs.task.workspace.isolation;
   options.copy_limit = inputs.task.workspace.copy_limit;
   options.namespaces = namespaces != Namespaces::none;
   options.overlay_assumed = namespaces == Namespaces::assumed;

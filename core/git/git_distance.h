@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/git/git_handle.h"
+#include "core/git/git_repository.h"
 
 namespace sortie {
 
@@ -16,7 +16,7 @@ struct GitDistance {
 };
 
 /// Walks back from both to where they meet, as `git rev-list --left-right --count FIRST...SECOND`.
-/// Of histories that are far apart, or have nothing in common, that is long work.
+/// That takes long where the histories are far apart or have nothing in common.
 ///
 /// @param pace  called with each commit; what it throws goes through
 /// @return      nothing where a commit on the way is not there, as in a shallow clone

@@ -17,8 +17,8 @@ struct OuterIgnoreFile {
   std::string text{};
 };
 
-/// Those of the repository around a workspace, in an order in which later ones of a kind win: the
-/// file that `core.excludesFile` of the repository's own configuration names, `info/exclude` (of a
+/// The outer ignore files of the repository around a workspace, in an order in which later ones of a
+/// kind win: the file that `core.excludesFile` of the repository's own configuration names, `info/exclude` (of a
 /// linked worktree the main one's), the .gitignore of each folder above, the outermost first. The
 /// user's own settings of git are not read: a run is to be the same on every machine.
 /// None where there is no repository.

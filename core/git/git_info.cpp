@@ -2,37 +2,12 @@
 
 #include <string_view>
 
-#include "core/files/file_name.h"
-#include "core/git/config/git_config_files.h"
-#include "core/git/config/git_format.h"
-#include "core/git/git_index.h"
 #include "core/git/git_repository.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
-
-void open_at(FoundRepository& found) {
-  const fs::path& toplevel = found.place.toplevel;
-  const GitConfigFiles config = read_git_config(found.place);  // libgit2 would wait for a pipe
-  if (const std::string obstacle = format_obstacle(config.settings); !obstacle.empty()) {
-    found.place.refused = path_text(toplevel / ".git") + " can't be read here: " + obstacle;
-    return;
-  }
-  const int result = git_repository_open_ext(GitOut(found.handle), toplevel.c_str(),
-                                             GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
-  const std::string step = "git repository at " + path_text(toplevel);
-  if (result == GIT_ENOTFOUND) {
-    found.place.refused = path_text(toplevel / ".git") + " is no whole repository";
-    return;
-  }
-  check_git(result, step, ExitCode::environment);
-  check_git(git_repository_set_workdir(found.handle.get(), toplevel.c_str(), 0), step,
-            ExitCode::environment);
-  give_readable_index(*found.handle, found.place.git_dir / "index");
-  found.toplevel = toplevel;
-}
 
 std::string branch_name(git_repository& repository) {
   GitReference head;
@@ -67,41 +42,8 @@ bool lists_same_entries(const fs::path& index, const fs::path& other) {
   return true;
 }
 
-FoundRepository find_repository(const fs::path& folder) {
-  start_libgit2();
-  FoundRepository found;
-  found.place = find_git_place(folder);
-  if (!found.place.toplevel.empty() && found.place.refused.empty()) open_at(found);
-  return found;
-}
-
 std::string why_git_is_refused(const fs::path& folder) {
   return find_repository(folder).place.refused;
-}
-
-std::string head_commit(git_repository& repository) {
-  git_oid id;
-  const int result = git_reference_name_to_id(&id, &repository, "HEAD");
-  if (result == GIT_ENOTFOUND) return "";
-  check_git(result, "HEAD", ExitCode::environment);
-  return id_text(id);
-}
-
-GitTree head_tree(git_repository& repository) {
-  GitTree tree;
-  const std::string commit = head_commit(repository);
-  if (commit.empty()) return tree;
-  GitObject object;
-  const int result = git_revparse_single(GitOut(object), &repository, "HEAD^{tree}");
-  if (result == GIT_ENOTFOUND || result == GIT_EINVALIDSPEC)
-    throw Error("HEAD's tree, or its commit " + commit + ", is missing in the repository " +
-                    path_text(git_repository_path(&repository)) +
-                    ": `git fsck` says what is lost, and `git fetch` from a whole clone, or a "
-                    "clone made anew, brings it back",
-                ExitCode::environment);
-  check_git(result, "HEAD's tree (`git fsck` says what is wrong)", ExitCode::environment);
-  tree.reset(reinterpret_cast<git_tree*>(object.release()));
-  return tree;
 }
 
 std::optional<GitInfo> read_git_info(const fs::path& folder) {

@@ -105,7 +105,7 @@ void read_branch(git_repository& repository, const Pace& pace, GitTreeState& sta
   state.behind = distance->behind;
 }
 
-/// Of the repository's own configuration.
+/// Whether the repository's own configuration sets a name.
 bool is_set(git_repository& repository, const char* name, bool otherwise) {
   GitConfig config;
   int value = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/isolation.h"
 #include "core/base/model_price.h"
 #include "core/images/image_file.h"
 #include "core/json/json.h"
@@ -34,7 +35,7 @@ struct TaskImage {
 
 struct TaskWorkspace {
   std::filesystem::path path = ".";       ///< absolute where the file names one, else "."
-  std::string isolation = "auto";         ///< auto | overlay | copy
+  Isolation isolation = Isolation::automatic;
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   std::vector<std::string> project_docs = {"AGENTS.md"};
   std::uint64_t project_docs_max_bytes = 32u << 10;

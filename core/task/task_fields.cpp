@@ -122,7 +122,11 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
   return Fields("workspace")
       .add("path", path_value(workspace.path, folder),
            "The folder to work on, relative to the task file; without it the current folder.")
-      .add("isolation", choice_value(workspace.isolation, {"auto", "overlay", "copy"}, {"none"}),
+      .add("isolation",
+           choice_value(name_of(workspace.isolation), isolation_names(), isolation_names(false),
+                        [&workspace](const std::string& name) {
+                          workspace.isolation = *isolation_named(name);
+                        }),
            "What keeps the tree from being changed by the run.")
       .add("copy_limit", size_value(workspace.copy_limit, 0, kAnySize),
            "A larger tree is not copied.")

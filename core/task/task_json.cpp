@@ -31,7 +31,7 @@ Json variables_json(const std::map<std::string, TaskVariable>& vars) {
 
 Json workspace_json(const TaskWorkspace& workspace) {
   return Json::object({{"path", workspace.path.string()},
-                       {"isolation", workspace.isolation},
+                       {"isolation", name_of(workspace.isolation)},
                        {"copy_limit", size_text(workspace.copy_limit)},
                        {"project_docs", strings(workspace.project_docs)},
                        {"project_docs_max_bytes", size_text(workspace.project_docs_max_bytes)}});

@@ -7,17 +7,15 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
-#include "core/workspace/start_record.h"
+#include "core/files/path_below.h"
+#include "core/workspace/manifest.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
-#include "core/workspace/workspace_options.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
-
-using Kind = FileStatus::Kind;
 
 MountPlan make_plan(const WorkspaceOptions& options) {
   MountPlan plan{.kind = options.namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct,
@@ -80,7 +78,7 @@ class CopyWalk {
     for (const auto& [path, file] : manifest_.files) {  // both sorted by their bytes
       while (next != seen_.end() && *next < path) ++next;
       const bool still_there = next != seen_.end() && *next == path;
-      if (!still_there && !is_within(path, unreadable_))
+      if (!still_there && !is_below_any(path, unreadable_))
         changes_.push_back({path, ChangedPath::Kind::deleted});
     }
     std::sort(changes_.begin(), changes_.end(),
@@ -96,8 +94,8 @@ class CopyWalk {
     }
     for (const NamedStatus& entry : list_folder(open, plan_.source / path)) {
       if (pace_) pace_();
-      const std::string name = joined(path, entry.name);
-      if (is_within(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
+      const std::string name = child_path(path, entry.name);
+      if (is_below_any(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
         if (!reader_.can_read(entry.status)) {
           changes_.push_back({name, ChangedPath::Kind::unreadable});
@@ -134,17 +132,9 @@ class CopyWalk {
   }
 
   bool same(const std::string& path) const {
-    constexpr std::uint64_t kMostCompared = 256ull << 20;
     const auto was = start_.status(path);
     const auto now = copy_.status(path);
-    if (!was || !now || was->kind != now->kind || was->size != now->size) return false;
-    if (now->kind == Kind::symlink) return start_.read_link(path) == copy_.read_link(path);
-    if ((was->mode & 0100) != (now->mode & 0100) || now->size > kMostCompared) return false;
-    try {
-      return start_.read(path) == copy_.read(path);
-    } catch (const ToolError&) {
-      return false;  // unreadable: the diff says so
-    }
+    return was && now && is_same_file(path, start_, *was, copy_, *now);
   }
 
   /// The user's own files are the start, as long as nobody wrote to them.
@@ -175,24 +165,29 @@ class CopyWalk {
   std::vector<ChangedPath> changes_;
 };
 
+class CopyWorkspace : public Workspace {
+ public:
+  CopyWorkspace(const WorkspaceOptions& options, std::string reason)
+      : Workspace(Isolation::copy, std::move(reason), make_plan(options), options),
+        hidden_(options.namespaces ? Hidden() : options.hidden),
+        manifest_(copy_or_take(options, mount_plan())) {}
+
+ private:
+  std::vector<ChangedPath> find_changes(const Files&, const Pace& pace) const override {
+    // The copy itself, not the view of it: with its inode numbers and times.
+    const fs::path& folder = mount_plan().source;
+    const DiskFiles copy(open_folder(AT_FDCWD, folder.native(), folder));
+    return CopyWalk(mount_plan(), hidden_, manifest_, start(), copy, pace).run();
+  }
+
+  Hidden hidden_;  ///< of the plan where nothing is mounted
+  Manifest manifest_;
+};
+
 }  // namespace
 
-CopyWorkspace::CopyWorkspace(const WorkspaceOptions& options, std::string reason)
-    : plan_(make_plan(options)),
-      hidden_(options.namespaces ? Hidden() : options.hidden),
-      reason_(std::move(reason)),
-      record_(keep_start(options)),
-      start_(open_folder(AT_FDCWD, options.root.native(), options.root)),
-      manifest_(copy_or_take(options, plan_)) {}
-
-std::vector<ChangedPath> CopyWorkspace::find_changes(const Files&, const Pace& pace) const {
-  // The copy itself, not the view of it: with its inode numbers and times.
-  const DiskFiles copy(open_folder(AT_FDCWD, plan_.source.native(), plan_.source));
-  try {
-    return CopyWalk(plan_, hidden_, manifest_, start_, copy, pace).run();
-  } catch (const ToolError& error) {
-    throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
-  }
+std::unique_ptr<Workspace> make_copy(const WorkspaceOptions& options, std::string reason) {
+  return std::make_unique<CopyWorkspace>(options, std::move(reason));
 }
 
 }  // namespace sortie

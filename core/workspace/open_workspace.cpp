@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/workspace/copy.h"
 #include "core/workspace/overlay.h"
 
@@ -10,34 +11,47 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-constexpr const char* kOverlayRemedy =
-    "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
-    "kernel.apparmor_restrict_unprivileged_userns=0; in a container --cap-add SYS_ADMIN), put "
-    "--out on a file system that overlayfs takes, or use --isolation copy";
+/// One way to keep the tree apart, in the order in which they are tried.
+struct Way {
+  Isolation isolation;
+  const char* trace;  ///< what it leaves in the state folder: a run that is resumed goes on with it
+  std::string (*obstacle)(const WorkspaceOptions& options);
+  const char* remedy;  ///< for an obstacle
+  std::unique_ptr<Workspace> (*open)(const WorkspaceOptions& options, std::string reason);
+};
+
+std::string no_obstacle(const WorkspaceOptions&) { return ""; }
+
+constexpr Way kWays[] = {
+    {Isolation::overlay, "upper", overlay_obstacle,
+     "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
+     "kernel.apparmor_restrict_unprivileged_userns=0; in a container --cap-add SYS_ADMIN), put "
+     "--out on a file system that overlayfs takes, or use --isolation copy",
+     make_overlay},
+    {Isolation::copy, "manifest", no_obstacle, "", make_copy},
+};
 
 void check_state(const WorkspaceOptions& options) {
-  const auto relative = options.state.lexically_relative(options.root);
-  if (!relative.empty() && *relative.begin() != "..") {
+  if (path_below(options.state, options.root))
     throw Error("the state folder " + path_text(options.state) + " lies inside the workspace",
                 ExitCode::environment);
-  }
 }
 
 /// Which isolation a run that is resumed here had; its changes lie there.
 std::optional<Isolation> earlier_isolation(const WorkspaceOptions& options) {
   std::error_code ignored;
-  if (fs::exists(options.state / "upper", ignored)) return Isolation::overlay;
-  if (fs::exists(options.state / "manifest", ignored)) return Isolation::copy;
+  for (const Way& way : kWays)
+    if (fs::exists(options.state / way.trace, ignored)) return way.isolation;
   return std::nullopt;
 }
 
-std::unique_ptr<Workspace> open_overlay(const WorkspaceOptions& options) {
-  const std::string obstacle = overlay_obstacle(options);
-  if (!obstacle.empty()) {
-    throw Error("--isolation overlay does not work here: " + obstacle + "; " + kOverlayRemedy,
+std::unique_ptr<Workspace> open_named(const WorkspaceOptions& options, const Way& way) {
+  const std::string obstacle = way.obstacle(options);
+  if (!obstacle.empty())
+    throw Error(std::string("--isolation ") + name_of(way.isolation) +
+                    " does not work here: " + obstacle + "; " + way.remedy,
                 ExitCode::environment);
-  }
-  return std::make_unique<OverlayWorkspace>(options, "asked for");
+  return way.open(options, "asked for");
 }
 
 std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
@@ -48,7 +62,7 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
   } else {
     obstacle = overlay_obstacle(options);
     if (obstacle.empty()) {
-      return std::make_unique<OverlayWorkspace>(options, "the first choice, and it works here");
+      return make_overlay(options, "the first choice, and it works here");
     }
     obstacle = "overlay: " + obstacle;
   }
@@ -57,7 +71,7 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
                 ExitCode::environment);
   }
   try {
-    return std::make_unique<CopyWorkspace>(options, obstacle);
+    return make_copy(options, obstacle);
   } catch (const Error& error) {
     throw Error("no isolation works here: " + obstacle + "; copy: " + error.what(), error.code());
   }
@@ -71,14 +85,9 @@ std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options) {
                 ExitCode::usage);
   }
   check_state(options);
-  switch (options.isolation) {
-    case Isolation::overlay:
-      return open_overlay(options);
-    case Isolation::copy:
-      return std::make_unique<CopyWorkspace>(options, "asked for");
-    default:
-      return open_best(options);
-  }
+  for (const Way& way : kWays)
+    if (way.isolation == options.isolation) return open_named(options, way);
+  return open_best(options);
 }
 
 }  // namespace sortie

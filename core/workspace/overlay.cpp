@@ -8,22 +8,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/workspace/manifest.h"
-#include "core/workspace/overlay_origin.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace_options.h"
 
-namespace fs = std::filesystem;
-
 namespace sortie {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Kind = FileStatus::Kind;
 using Own = ChangedPath::Own;
@@ -36,6 +37,40 @@ std::string overlay_attribute(const Fd& folder, const std::string& name) {
   const ssize_t size = ::fgetxattr(folder.get(), full.c_str(), value, sizeof value);
   if (size >= 0) return std::string(value, static_cast<std::size_t>(size));
   return errno == ERANGE ? "?" : "";
+}
+
+/// The kernel's handle (name_to_handle_at(2): type and bytes) of the lower file that an upper one
+/// was copied from: the attribute `overlay.origin`, which the kernel sets (trusted. as root, user.
+/// elsewhere) and commands can't, as ovl_encode_real_fh() writes it.
+struct OverlayOrigin {
+  bool copied = false;  ///< there was such a file
+  std::string handle;   ///< "" where the attribute does not tell which
+};
+
+// struct ovl_fb (fs/overlayfs/overlayfs.h): version 0, magic, length of all, flags, type of the
+// handle, UUID of the file system, the handle's bytes.
+OverlayOrigin origin_of(const fs::path& upper) {
+  constexpr std::size_t kHead = 4 + 1 + 16;
+  constexpr char kMagic = '\xfb';
+  const std::string full =
+      (::geteuid() == 0 ? "trusted.overlay." : "user.overlay.") + std::string("origin");
+  std::array<char, 256> value{};
+  const ssize_t size = ::lgetxattr(upper.c_str(), full.c_str(), value.data(), value.size());
+  if (size < 0) return {errno == ERANGE || errno == EACCES, ""};
+  const std::string text(value.data(), static_cast<std::size_t>(size));
+  if (text.size() <= kHead || text[0] != 0 || text[1] != kMagic) return {true, ""};
+  return {true, text[4] + text.substr(kHead)};
+}
+
+/// The same handle of a file or folder, its last part not followed; "" where it can't be told.
+std::string handle_of(int folder, const std::string& path) {
+  alignas(struct file_handle) std::array<char, sizeof(struct file_handle) + MAX_HANDLE_SZ> room{};
+  auto* const handle = reinterpret_cast<struct file_handle*>(room.data());
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  if (::name_to_handle_at(folder, path.c_str(), handle, &mount, 0) != 0) return "";
+  return static_cast<char>(handle->handle_type) +
+         std::string(room.data() + sizeof(struct file_handle), handle->handle_bytes);
 }
 
 /// Goes through the upper folder beside the lower one.
@@ -79,8 +114,8 @@ class UpperWalk {
     under.shows = under.shows && overlay_attribute(upper, "opaque") != "y";
     if (under.folder && !under.shows) hidden(path, entries);
     for (const NamedStatus& entry : entries) {
-      const std::string name = joined(path, entry.name);
-      if (!is_within(name, plan_.cover)) one(upper, entry, name, under, depth);
+      const std::string name = child_path(path, entry.name);
+      if (!is_below_any(name, plan_.cover)) one(upper, entry, name, under, depth);
     }
   }
 
@@ -173,7 +208,7 @@ class UpperWalk {
     const std::string now = handle_of(start_.root(), path);
     return !now.empty() && now != origin;
   }
-  /// The same of any folder above a path; each is asked about once.
+  /// Whether that holds for any folder above a path; each is asked about once.
   bool moved_above(const std::string& path) {
     const std::string folder = fs::path(path).parent_path().native();
     if (folder.empty()) return false;
@@ -186,18 +221,9 @@ class UpperWalk {
   }
 
   bool same(const std::string& path, const FileStatus& lower) const {
-    constexpr std::uint64_t kMostCompared = 256ull << 20;
     const auto now = view_.status(path);
     if (!now) throw Error(path_text(path) + ": is in the upper folder, but not in the view");
-    if (now->kind != lower.kind || now->size != lower.size) return false;
-    if (now->kind == Kind::symlink) return view_.read_link(path) == start_.read_link(path);
-    if ((now->mode & 0100) != (lower.mode & 0100)) return false;
-    if (now->size > kMostCompared) return false;
-    try {
-      return view_.read(path) == start_.read(path);
-    } catch (const ToolError&) {
-      return false;  // unreadable: the diff says so
-    }
+    return is_same_file(path, start_, lower, view_, *now);
   }
 
   /// All that a hiding folder covers and does not hold anew.
@@ -207,14 +233,14 @@ class UpperWalk {
           entries.begin(), entries.end(), below.name,
           [](const NamedStatus& entry, const std::string& name) { return entry.name < name; });
       if (found != entries.end() && found->name == below.name) continue;
-      gone(joined(path, below.name), below.kind);
+      gone(child_path(path, below.name), below.kind);
     }
   }
 
   /// A path of the lower tree that is no more, with all below it.
   void gone(const std::string& path, Kind kind) {
     if (pace_) pace_();
-    if (is_within(path, plan_.cover)) return;
+    if (is_below_any(path, plan_.cover)) return;
     if (kind == Kind::file || kind == Kind::symlink) {
       changes_.push_back({path, ChangedPath::Kind::deleted, own(path)});
     }
@@ -222,7 +248,8 @@ class UpperWalk {
     // What came into it is told below; of what went nothing else is left.
     if (written_since(path))
       changes_.push_back({path, ChangedPath::Kind::removed_folder, Own::changed});
-    for (const FolderEntry& below : start_.list(path)) gone(joined(path, below.name), below.kind);
+    for (const FolderEntry& below : start_.list(path))
+      gone(child_path(path, below.name), below.kind);
   }
 
   const DiskFiles& start_;
@@ -283,8 +310,8 @@ struct ProbeFolder {
   ~ProbeFolder() { remove_tree(path); }
 };
 
-}  // namespace
-
+/// The plan of an overlay with its folders in `state`, which are made.
+/// @throws Error  ExitCode::environment when they can't be
 MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& state) {
   MountPlan plan{.kind = MountPlan::Kind::overlay,
                  .workspace = options.root,
@@ -299,6 +326,24 @@ MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& sta
   make_like(plan.upper, stat_folder(options.root));
   make_like(plan.work, stat_folder(state));
   return plan;
+}
+
+class OverlayWorkspace : public Workspace {
+ public:
+  OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
+      : Workspace(Isolation::overlay, std::move(reason), make_overlay_plan(options, options.state),
+                  options) {}
+
+ private:
+  std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override {
+    return UpperWalk(start_files(), record().began, view, mount_plan(), pace).run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Workspace> make_overlay(const WorkspaceOptions& options, std::string reason) {
+  return std::make_unique<OverlayWorkspace>(options, std::move(reason));
 }
 
 std::string overlay_obstacle(const WorkspaceOptions& options) {
@@ -320,20 +365,6 @@ std::string overlay_obstacle(const WorkspaceOptions& options) {
   const ProbeFolder probe{options.state / "probe"};
   remove_tree(probe.path);
   return options.probe_overlay(make_overlay_plan(options, probe.path));
-}
-
-OverlayWorkspace::OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
-    : plan_(make_overlay_plan(options, options.state)),
-      reason_(std::move(reason)),
-      record_(keep_start(options)),
-      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
-
-std::vector<ChangedPath> OverlayWorkspace::find_changes(const Files& view, const Pace& pace) const {
-  try {
-    return UpperWalk(start_, record_.began, view, plan_, pace).run();
-  } catch (const ToolError& error) {
-    throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
-  }
 }
 
 }  // namespace sortie

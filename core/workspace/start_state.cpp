@@ -8,7 +8,7 @@
 
 #include "core/files/file_name.h"
 #include "core/git/config/rule_files.h"
-#include "core/git/git_index.h"
+#include "core/git/git_repository.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/start_record.h"
 

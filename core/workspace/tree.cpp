@@ -10,12 +10,14 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/file_name.h"
-
-namespace fs = std::filesystem;
+#include "core/workspace/manifest.h"
 
 namespace sortie {
 namespace {
+
+namespace fs = std::filesystem;
 
 Error walk_error(const fs::path& shown) {
   return system_error(path_text(shown), ExitCode::environment);
@@ -30,6 +32,30 @@ void open_up(const fs::path& folder, int depth) noexcept {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
     if (fs::is_directory(it->symlink_status(ignored))) open_up(it->path(), depth + 1);
+  }
+}
+
+/// One line an entry, ended by a zero byte, which no path holds.
+void add(const std::string& path, const struct stat& status, Sha256& hash) {
+  const FileStamp stamp = stamp_of(status);
+  std::string line = std::to_string(stamp.mode);
+  // A folder's times change with each entry that comes or goes.
+  if (!S_ISDIR(status.st_mode))
+    line += ' ' + std::to_string(stamp.size) + ' ' + std::to_string(stamp.mtime) + ' ' +
+            std::to_string(stamp.ctime);
+  hash.update(line + ' ' + path);
+  hash.update(std::string_view("\0", 1));
+}
+
+void walk(const Fd& folder, const std::string& path, int depth, Sha256& hash) {
+  if (depth > kDeepestFolder) throw Error(path + ": nested too deep");
+  for (const NamedStatus& entry : list_folder(folder, path)) {
+    if (entry.name == ".git") continue;
+    const std::string name = child_path(path, entry.name);
+    add(name, entry.status, hash);
+    // What the run hides is covered by a folder without any permission.
+    if (S_ISDIR(entry.status.st_mode) && (entry.status.st_mode & 0777) != 0)
+      walk(open_folder(folder.get(), entry.name, name), name, depth + 1, hash);
   }
 }
 
@@ -68,16 +94,21 @@ std::vector<NamedStatus> list_folder(const Fd& folder, const fs::path& shown) {
   return entries;
 }
 
-std::string joined(const std::string& folder, const std::string& name) {
+std::string child_path(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
-bool is_within(const std::string& path, const std::vector<fs::path>& folders) {
-  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
-    const std::string& name = folder.native();
-    return path.compare(0, name.size(), name) == 0 &&
-           (path.size() == name.size() || path[name.size()] == '/');
-  });
+bool is_same_file(const std::string& path, const Files& one, const FileStatus& in_one,
+                  const Files& other, const FileStatus& in_other) {
+  constexpr std::uint64_t kMostCompared = 256ull << 20;
+  if (in_one.kind != in_other.kind || in_one.size != in_other.size) return false;
+  if (in_one.kind == FileStatus::Kind::symlink) return one.read_link(path) == other.read_link(path);
+  if ((in_one.mode & 0100) != (in_other.mode & 0100) || in_one.size > kMostCompared) return false;
+  try {
+    return one.read(path) == other.read(path);
+  } catch (const ToolError&) {
+    return false;  // unreadable: the diff says so
+  }
 }
 
 bool in_git_folder(const std::string& path) {
@@ -118,6 +149,16 @@ void remove_tree(const fs::path& folder) noexcept {
   // Folders that were closed to their owner: the overlay's own, or by a command.
   open_up(folder, 0);
   fs::remove_all(folder, error);
+}
+
+std::optional<std::string> tree_stamp(const Fd& root) {
+  try {
+    Sha256 hash;
+    walk(open_folder(root.get(), ".", "."), "", 0, hash);
+    return hash.finish();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace sortie

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/files/files.h"
 
 namespace sortie {
 
@@ -26,10 +28,12 @@ Fd open_folder(int parent, const std::string& name, const std::filesystem::path&
 std::vector<NamedStatus> list_folder(const Fd& folder, const std::filesystem::path& shown);
 
 /// "folder/name", or "name" at the root.
-std::string joined(const std::string& folder, const std::string& name);
+std::string child_path(const std::string& folder, const std::string& name);
 
-/// Whether a path is one of these or lies below one of them.
-bool is_within(const std::string& path, const std::vector<std::filesystem::path>& folders);
+/// Whether two trees have the same at a path: a link's target, or a file's bytes and whether it can
+/// be executed. False for files of more than 256 MiB, and for one that can't be read.
+bool is_same_file(const std::string& path, const Files& one, const FileStatus& in_one,
+                  const Files& other, const FileStatus& in_other);
 
 /// `.git` anywhere in a path, in any case: a repository's own files, never part of a tree
 /// (git: verify_path).
@@ -59,5 +63,13 @@ struct stat status_of_tree(const std::filesystem::path& root);
 /// Removes a state folder, the folder without any permission that an overlay leaves in `work` too;
 /// what can't be removed is left.
 void remove_tree(const std::filesystem::path& folder) noexcept;
+
+/// What tells, without reading a file, that nothing in a tree was written to: a digest over its
+/// paths and over what the kernel says of its files and links, `.git` left out, which no command of
+/// a run can write. Of folders only their names and permissions count, so that a temporary file
+/// that has come and gone does not.
+/// @param root  the tree's root
+/// @return      nothing where it can't be told: a folder that can't be listed, or nested too deep
+std::optional<std::string> tree_stamp(const Fd& root);
 
 }  // namespace sortie

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -35,8 +36,8 @@ void walk(const Fd& folder, const std::string& path, const std::vector<fs::path>
                 ExitCode::environment);
   }
   for (const NamedStatus& entry : list_folder(folder, path)) {
-    const std::string name = joined(path, entry.name);
-    if (is_within(name, leave_out)) continue;
+    const std::string name = child_path(path, entry.name);
+    if (is_below_any(name, leave_out)) continue;
     each(folder, entry, name);
     if (!S_ISDIR(entry.status.st_mode)) continue;
     walk(open_folder(folder.get(), entry.name, name), name, leave_out, depth + 1, each);
@@ -105,11 +106,11 @@ class TreeCopy {
                   ExitCode::environment);
     }
     for (const NamedStatus& entry : list_folder(from, path)) {
-      const std::string name = joined(path, entry.name);
+      const std::string name = child_path(path, entry.name);
       if (hidden_ && hidden_(name)) continue;
       if (S_ISDIR(entry.status.st_mode)) {
         subfolder(from, to, entry, name, depth);
-      } else if (is_leaf(entry.status.st_mode) && !is_within(name, leave_out_)) {
+      } else if (is_leaf(entry.status.st_mode) && !is_below_any(name, leave_out_)) {
         leaf(from, to, entry, name);
       }
     }
@@ -132,7 +133,7 @@ class TreeCopy {
                  int depth) {
     if (::mkdirat(to.get(), entry.name.c_str(), 0700) != 0) throw copy_error(path);
     const Fd copy = open_folder(to.get(), entry.name, path);
-    if (!is_within(path, leave_out_)) {
+    if (!is_below_any(path, leave_out_)) {
       folder(open_folder(from.get(), entry.name, path), copy, path, depth + 1);
     }
     finish(copy.get(), entry.status, path);

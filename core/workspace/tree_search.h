@@ -24,8 +24,8 @@ struct TreeFinds {
   std::vector<std::filesystem::path> guarded{};  ///< what is protected
   std::vector<std::filesystem::path> links{};    ///< but those in node_modules
   std::vector<std::filesystem::path> sockets{};
-  /// Of repositories, bare ones and submodules' too: what may hold credentials. See
-  /// git_secrets.h for how they are shown.
+  /// Files of repositories, bare ones and submodules too, that may hold credentials
+  /// (core/git/config/git_secrets.h).
   std::vector<std::filesystem::path> git_files{};
   bool complete = true;  ///< false where there were more entries
 };

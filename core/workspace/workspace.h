@@ -1,18 +1,14 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/parts.h"
+#include "core/base/isolation.h"
 #include "core/files/files.h"
-#include "core/workspace/isolation.h"
 #include "core/workspace/mount_plan.h"
+#include "core/workspace/start_record.h"
+#include "core/workspace/workspace_options.h"
 
 namespace sortie {
 
@@ -46,28 +42,37 @@ struct TreeEntry {
   bool operator==(const TreeEntry&) const = default;
 };
 
-struct StartRecord;
-
 /// The tree a run works on, kept apart from the user's own.
 class Workspace {
  public:
   virtual ~Workspace() = default;
-  virtual Isolation isolation() const = 0;
+  Isolation isolation() const { return isolation_; }
   /// Why this isolation: "asked for", or what did not work about those before it.
-  virtual const std::string& reason() const = 0;
-  virtual MountPlan mount_plan() const = 0;
+  const std::string& reason() const { return reason_; }
+  const MountPlan& mount_plan() const { return plan_; }
   /// Paths that differ from the start, sorted: files and links, folders by what they hold; a folder
   /// itself only where it can't be listed, or the user wrote to one that the run removed.
   /// `view` is the root of the view as the run saw it.
-  std::vector<ChangedPath> changed_paths(const Files& view, const Pace& pace = {}) const {
-    return find_changes(view, pace);
-  }
-  /// The tree as it was at the start; the user's own, in overlay mode.
-  virtual const Files& start() const = 0;
-  virtual const StartRecord& record() const = 0;
+  std::vector<ChangedPath> changed_paths(const Files& view, const Pace& pace = {}) const;
+  /// The tree as it was at the start: the user's own, of which nobody knows yet what was written to
+  /// meanwhile.
+  const Files& start() const { return start_; }
+  const StartRecord& record() const { return record_; }
+
+ protected:
+  /// Makes the record of the start, or takes the one that a run before left. @throws Error
+  Workspace(Isolation isolation, std::string reason, MountPlan plan,
+            const WorkspaceOptions& options);
+  const DiskFiles& start_files() const { return start_; }
 
  private:
   virtual std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const = 0;
+
+  Isolation isolation_;
+  std::string reason_;
+  MountPlan plan_;
+  StartRecord record_;
+  DiskFiles start_;
 };
 
 }  // namespace sortie

@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "core/files/path_below.h"
+
 namespace sortie {
 
 namespace fs = std::filesystem;
@@ -19,10 +21,10 @@ bool holds_a_run(const fs::path& folder) {
 }  // namespace
 
 std::vector<fs::path> output_folders(const WorkspaceOptions& options) {
-  const fs::path out = options.out.lexically_relative(options.root);
-  if (options.out.empty() || out.empty() || out == "." || *out.begin() == "..") return {};
-  std::vector<fs::path> folders = {out};
-  if (const fs::path previous = out.string() + ".prev"; holds_a_run(options.root / previous))
+  const auto out = path_below(options.out, options.root);
+  if (!out || *out == ".") return {};
+  std::vector<fs::path> folders = {*out};
+  if (const fs::path previous = out->string() + ".prev"; holds_a_run(options.root / previous))
     folders.push_back(previous);
   return folders;
 }

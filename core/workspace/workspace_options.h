@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/isolation.h"
+#include "core/base/isolation.h"
 #include "core/workspace/mount_plan.h"
 
 namespace sortie {

@@ -1,12 +1,16 @@
 #include "core/git/config/git_config_text.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "core/text/text.h"
+
 namespace sortie {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_key_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 //   file    = { blank | comment | section | setting }
 //   section = "[" name [ blanks '"' subsection '"' ] "]"     name: letters, digits, "-", "."
@@ -33,7 +37,7 @@ class Reader {
         if (!read_section(section)) return std::nullopt;
         section += '.';
       } else if (is_letter(c)) {
-        if (!read_setting(section + lower(c))) return std::nullopt;
+        if (!read_setting(section + ascii_lower(c))) return std::nullopt;
       } else if (!is_space(c)) {
         return std::nullopt;
       }
@@ -58,7 +62,7 @@ class Reader {
       if (c == ']') return true;
       if (is_space(c)) return read_subsection(name, c);
       if (!is_key_char(c) && c != '.') return false;
-      name += lower(c);
+      name += ascii_lower(c);
     }
   }
 
@@ -81,7 +85,7 @@ class Reader {
 
   bool read_setting(std::string key) {
     char c = next();
-    for (; !ended_ && is_key_char(c); c = next()) key += lower(c);
+    for (; !ended_ && is_key_char(c); c = next()) key += ascii_lower(c);
     while (c == ' ' || c == '\t') c = next();
     std::string value;
     const bool bare = c == '\n';
@@ -148,7 +152,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Of a subsection only quotes and backslashes are escaped.
+/// The line "[section]" of a key. In a subsection only quotes and backslashes are escaped.
 std::string section_line(std::string_view key) {
   const std::size_t first = key.find('.');
   const std::size_t last = key.rfind('.');
@@ -162,6 +166,24 @@ std::string section_line(std::string_view key) {
     line += '"';
   }
   return line + "]\n";
+}
+
+/// Extensions that change nothing of what is read here. They say where objects come from or may not
+/// be removed, name one more configuration file, or say how worktrees name each other.
+/// start_libgit2() names them too.
+constexpr std::string_view kHarmlessExtensions[] = {"noop", "partialclone", "worktreeconfig",
+                                                    "preciousobjects", "relativeworktrees"};
+
+std::string obstacle_of(std::string_view extension, const std::string& value, bool counts) {
+  if (extension == "objectformat")
+    return value == "sha1" ? "" : "its object ids are " + value + ", not sha1";
+  if (extension == "refstorage")
+    return value == "files" ? "" : "its references are kept as " + value + ", not as files";
+  const auto* const known =
+      std::find(std::begin(kHarmlessExtensions), std::end(kHarmlessExtensions), extension);
+  // Of format 0 git passes over extensions that it does not know.
+  if (!counts || known != std::end(kHarmlessExtensions)) return "";
+  return "it has the extension " + std::string(extension);
 }
 
 }  // namespace
@@ -183,6 +205,21 @@ std::string write_git_config(const std::vector<GitSetting>& settings) {
 
 std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text) {
   return Reader(text).read();
+}
+
+std::string format_obstacle(const std::vector<GitSetting>& settings) {
+  constexpr std::string_view kPrefix = "extensions.";
+  std::string version = "0";
+  for (const GitSetting& setting : settings)
+    if (setting.key == "core.repositoryformatversion") version = setting.value;
+  if (version != "0" && version != "1") return "its format is version " + version;
+  for (const GitSetting& setting : settings) {
+    if (!setting.key.starts_with(kPrefix)) continue;
+    const std::string_view name = std::string_view(setting.key).substr(kPrefix.size());
+    std::string obstacle = obstacle_of(name, ascii_lower(setting.value), version == "1");
+    if (!obstacle.empty()) return obstacle;
+  }
+  return "";
 }
 
 }  // namespace sortie

@@ -24,4 +24,10 @@ std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text);
 /// The text of a file with these settings, in their order, and nothing else: no comments.
 std::string write_git_config(const std::vector<GitSetting>& settings);
 
+/// Why libgit2 can't read a repository's format, for people: "its object ids are SHA-256"; "" where
+/// it can.
+///
+/// Source: gitrepository-layout(5), git-config(1) "extensions.*".
+std::string format_obstacle(const std::vector<GitSetting>& settings);
+
 }  // namespace sortie

@@ -68,14 +68,14 @@ std::optional<std::string> small_text(const fs::path& path) {
   }
 }
 
-/// Links resolved; "" where it is not there.
+/// The path with its links resolved; "" where nothing stands there.
 fs::path real_path(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
   return error ? fs::path() : real;
 }
 
-/// The same where nothing need be at its end.
+/// The same, but the last part need not exist.
 fs::path real_name(const fs::path& path) {
   const fs::path clean = path.has_filename() ? path : path.parent_path();
   const fs::path folder = real_path(clean.parent_path());
@@ -87,7 +87,7 @@ class Region {
  public:
   explicit Region(const fs::path& toplevel) : folders_(folders_let()) { add(toplevel); }
   void add(const fs::path& folder) { folders_.push_back(folder); }
-  /// The same, and what objects may be borrowed from.
+  /// The region with the folders that objects may be borrowed from.
   Region with_lenders() const {
     Region wider = *this;
     for (const fs::path& folder : lenders_let()) wider.add(folder);
@@ -115,7 +115,7 @@ bool points_back(const fs::path& git_dir, const fs::path& toplevel) {
   return text && !text->empty() && real_name(git_dir / *text) == toplevel / ".git";
 }
 
-/// Of a submodule: its configuration names the working tree.
+/// Whether a submodule's configuration names the working tree.
 bool names_working_tree(const fs::path& git_dir, const fs::path& toplevel) {
   std::string named;
   for (const char* name : {"config", "config.worktree"}) {

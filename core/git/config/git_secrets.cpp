@@ -49,7 +49,7 @@ std::vector<std::string> said_by_helper(const std::string& value) {
   return found_by(said, value);
 }
 
-/// Of a command line: "sshpass -p SECRET ssh", "curl -H 'Authorization: Bearer SECRET'".
+/// Secrets in a command line: "sshpass -p SECRET ssh", "curl -H 'Authorization: Bearer SECRET'".
 std::vector<std::string> said_in_command(const std::string& value) {
   static const Pattern said = Pattern::line_expression(
       R"re((?i:\bsshpass\s+-p\s*|\b(?:bearer|basic|token)\s+|private-token:\s*)['"]?([^\s'"]{6,}))re");

@@ -24,7 +24,7 @@ struct CleanGitConfig {
   std::string text;            ///< the same settings without credentials; no comments
 };
 
-/// Of all those files, the ones that git_config_secrets() finds something in.
+/// The files in which git_config_secrets() finds something.
 std::vector<CleanGitConfig> clean_git_configs(const std::filesystem::path& folder,
                                               const std::vector<std::filesystem::path>& git_files);
 

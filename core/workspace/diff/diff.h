@@ -19,15 +19,15 @@ struct DiffOptions {
   DiffBase base = DiffBase::automatic;
   int context_lines = 3;
   bool renames = true;
-  std::vector<std::string> include;  ///< ignored paths that belong into the diff, as git
-                                     ///< pathspecs: "dist", "*.log"
+  /// Ignored paths that belong into the diff, as git pathspecs: "dist", "*.log".
+  std::vector<std::string> include;
   std::uint64_t max_file_size = 10ull << 20;
-  /// Of all changed files together, both sides: they are held in memory, and compressing what is no
-  /// text takes time. Files full of holes cost the agent nothing.
+  /// The limit for all changed files together, both sides. They are held in memory, and compressing
+  /// binary files takes time, while files full of holes cost the agent nothing.
   std::uint64_t max_bytes = 256ull << 20;
   std::string only{};  ///< a file or folder: no other change is looked at; "": all are
-  /// One to be looked at, not kept: it is not applied to prove it, and of fewer pairs of files it
-  /// is asked whether one is the other, moved and edited.
+  /// A draft is looked at, not kept: it is not proved by applying it, and fewer pairs of files are
+  /// compared to find renames.
   bool draft = false;
   Pace pace{};
 };
@@ -57,7 +57,23 @@ struct LeftOut {
   bool operator==(const LeftOut&) const = default;
 };
 /// "lfs", "submodule", "unreadable", "bad-name", "too-much", "git-folder".
-const char* name_of(LeftOut::Why why) noexcept;
+constexpr const char* name_of(LeftOut::Why why) noexcept {
+  switch (why) {
+    case LeftOut::Why::lfs:
+      return "lfs";
+    case LeftOut::Why::submodule:
+      return "submodule";
+    case LeftOut::Why::unreadable:
+      return "unreadable";
+    case LeftOut::Why::bad_name:
+      return "bad-name";
+    case LeftOut::Why::too_much:
+      return "too-much";
+    case LeftOut::Why::git_folder:
+      return "git-folder";
+  }
+  return "";
+}
 
 /// What a run changed, as git sees a tree.
 struct Diff {
@@ -82,5 +98,8 @@ struct Diff {
   std::string head_commit;    ///< at the start; "" where there is no repository or no commit
   std::string index_problem;  ///< why the index can't be read, or "": HEAD stood in for it
 };
+
+/// The touched files of a tree, by path.
+using TouchedFiles = std::map<std::string, TreeEntry>;
 
 }  // namespace sortie

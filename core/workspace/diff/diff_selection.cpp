@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -46,10 +47,6 @@ std::string too_large(const Change& change, std::uint64_t max_bytes) {
   if (!change.after) return change.path + " deleted";
   return change.path + " sha256:" + sha256_hex(change.after->content) + " " +
          std::to_string(change.after->content.size());
-}
-
-bool is_at_or_below(const std::string& path, const std::string& place) {
-  return place.empty() || path == place || path.starts_with(place + "/");
 }
 
 /// Whether a side is larger than a diff may hold, told without reading it.
@@ -98,7 +95,7 @@ class Selector {
 
   std::vector<Change> run() {
     for (const ChangedPath& changed : workspace_.changed_paths(view_, options_.pace)) {
-      if (!is_at_or_below(changed.path, options_.only)) continue;
+      if (!is_below(changed.path, options_.only)) continue;
       if (options_.pace) options_.pace();
       one(changed);
     }

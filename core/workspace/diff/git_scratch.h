@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/files/file_name.h"
-#include "core/git/git_handle.h"
-#include "core/workspace/diff/touched_files.h"
+#include "core/git/git_repository.h"
+#include "core/workspace/diff/diff.h"
 
 namespace sortie {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/workspace/diff/diff.h"
-#include "core/workspace/diff/touched_files.h"
 
 namespace sortie {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/git/git_handle.h"
+#include "core/git/git_repository.h"
 
 namespace sortie {
 namespace {
@@ -68,7 +68,7 @@ std::vector<std::string> without(const std::vector<std::string>& paths,
   return rest;
 }
 
-/// Of files that are all the same.
+/// Pairs up files that all have the same bytes.
 void pair_same(Moves same, std::vector<Rename>& renames) {
   std::vector<Rename> named;
   const ByKey to = by_ending(same.came, 1);

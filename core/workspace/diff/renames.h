@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/diff/touched_files.h"
+#include "core/workspace/diff/diff.h"
 
 namespace sortie {
 

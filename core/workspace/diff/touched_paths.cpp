@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/files/path_below.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -21,8 +22,8 @@ void look_through(const Fd& folder, const fs::path& shown, const std::string& pa
                   const std::vector<fs::path>& cover, int depth, const Each& each) {
   if (depth > kDeepestFolder) throw TooMany();
   for (const NamedStatus& entry : list_folder(folder, shown)) {
-    const std::string name = joined(path, entry.name);
-    if (is_within(name, cover) || in_git_folder(entry.name)) continue;
+    const std::string name = child_path(path, entry.name);
+    if (is_below_any(name, cover) || in_git_folder(entry.name)) continue;
     if (!S_ISDIR(entry.status.st_mode)) {
       each(name, entry.status);
       continue;

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(every_key_is_read_and_paths_are_relative_to_the_file) {
   BOOST_TEST(task.prompt == "Find the cause on {{branch}}.\nThen fix it.\n");
   BOOST_TEST(task.policy == (folder / "policies/own.yaml").string());
   BOOST_TEST(task.workspace.path == folder / "src");
-  BOOST_TEST(task.workspace.isolation == "copy");
+  BOOST_TEST((task.workspace.isolation == Isolation::copy));
   BOOST_TEST(task.workspace.project_docs.empty());
   BOOST_TEST(task.model.cassette == folder / "run.cassette.jsonl");
   BOOST_TEST(task.model.temperature.value() == 0.2);

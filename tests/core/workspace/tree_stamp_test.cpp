@@ -1,4 +1,4 @@
-#include "core/workspace/tree_stamp.h"
+#include "core/workspace/tree.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,0 +1,167 @@
+#include "core/git/git_repository.h"
+
+#include <fcntl.h>
+#include <git2/sys/repository.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <mutex>
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/hash.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/git/config/git_config_files.h"
+
+/// Debian's libgit2 reads the whole bundle of trusted certificates in git_libgit2_init(), 9 ms of
+/// each start, for connections that are never made here. Its call ends at this function instead:
+/// a program's own symbols come before those of its libraries.
+extern "C" int mbedtls_x509_crt_parse_file(void* /*chain*/, const char* /*path*/) { return 0; }
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDigest = 20;
+constexpr std::uint64_t kMostOfIndex = 1ull << 30;
+
+/// Whether the checksum at its end is left out: all zero (gitformat-index(5)).
+bool lacks_checksum(const fs::path& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  std::array<char, kDigest> end{};
+  const off_t at = status.st_size - static_cast<off_t>(kDigest);
+  if (at < 0 || ::pread(file.get(), end.data(), end.size(), at) != static_cast<ssize_t>(kDigest))
+    return false;
+  return end == std::array<char, kDigest>{};
+}
+
+/// The two digits of each byte as the byte.
+std::string bytes_of(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+/// The index with its checksum, read from a file in memory.
+bool open_with_checksum(GitIndex& index, const fs::path& path) {
+  std::string bytes;
+  try {
+    bytes = read_file(path, kMostOfIndex);
+  } catch (const Error&) {
+    return false;
+  }
+  if (bytes.size() < kDigest) return false;
+  bytes.resize(bytes.size() - kDigest);
+  bytes += bytes_of(sha1_hex(bytes));
+  const Fd memory(::memfd_create("index", MFD_CLOEXEC));
+  if (!memory || !write_all(memory.get(), bytes)) return false;
+  // libgit2 reads the whole of it here, and not again.
+  const std::string name = "/proc/self/fd/" + std::to_string(memory.get());
+  return git_index_open(GitOut(index), name.c_str()) == 0;
+}
+
+void open_at(FoundRepository& found) {
+  const fs::path& toplevel = found.place.toplevel;
+  const GitConfigFiles config = read_git_config(found.place);  // libgit2 would wait for a pipe
+  if (const std::string obstacle = format_obstacle(config.settings); !obstacle.empty()) {
+    found.place.refused = path_text(toplevel / ".git") + " can't be read here: " + obstacle;
+    return;
+  }
+  const int result = git_repository_open_ext(GitOut(found.handle), toplevel.c_str(),
+                                             GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
+  const std::string step = "git repository at " + path_text(toplevel);
+  if (result == GIT_ENOTFOUND) {
+    found.place.refused = path_text(toplevel / ".git") + " is no whole repository";
+    return;
+  }
+  check_git(result, step, ExitCode::environment);
+  check_git(git_repository_set_workdir(found.handle.get(), toplevel.c_str(), 0), step,
+            ExitCode::environment);
+  give_readable_index(*found.handle, found.place.git_dir / "index");
+  found.toplevel = toplevel;
+}
+
+}  // namespace
+
+void start_libgit2() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    git_libgit2_init();
+    for (const int level : {GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_GLOBAL,
+                            GIT_CONFIG_LEVEL_PROGRAMDATA}) {
+      git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "/dev/null");
+    }
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    // Harmless for reading; of the last two format_obstacle() has looked at the value.
+    const char* extensions[] = {"partialclone",      "worktreeconfig", "preciousobjects",
+                                "relativeworktrees", "objectformat",   "refstorage"};
+    git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size(extensions));
+  });
+}
+
+void check_git(int result, const std::string& step, ExitCode code) {
+  if (result >= 0) return;
+  const git_error* error = git_error_last();
+  const std::string cause = error != nullptr && error->message != nullptr
+                                ? error->message
+                                : "libgit2 error " + std::to_string(result);
+  throw Error(step + ": " + cause, code);
+}
+
+std::string id_text(const git_oid& id) {
+  char text[GIT_OID_HEXSZ + 1];
+  return git_oid_tostr(text, sizeof text, &id);
+}
+
+void give_readable_index(git_repository& repository, const fs::path& path) {
+  GitIndex index;
+  if (lacks_checksum(path) && open_with_checksum(index, path))
+    git_repository_set_index(&repository, index.get());
+}
+
+bool open_index_file(GitIndex& index, const fs::path& path) {
+  if (lacks_checksum(path)) return open_with_checksum(index, path);
+  return git_index_open(GitOut(index), path.c_str()) == 0;
+}
+
+FoundRepository find_repository(const fs::path& folder) {
+  start_libgit2();
+  FoundRepository found;
+  found.place = find_git_place(folder);
+  if (!found.place.toplevel.empty() && found.place.refused.empty()) open_at(found);
+  return found;
+}
+
+std::string head_commit(git_repository& repository) {
+  git_oid id;
+  const int result = git_reference_name_to_id(&id, &repository, "HEAD");
+  if (result == GIT_ENOTFOUND) return "";
+  check_git(result, "HEAD", ExitCode::environment);
+  return id_text(id);
+}
+
+GitTree head_tree(git_repository& repository) {
+  GitTree tree;
+  const std::string commit = head_commit(repository);
+  if (commit.empty()) return tree;
+  GitObject object;
+  const int result = git_revparse_single(GitOut(object), &repository, "HEAD^{tree}");
+  if (result == GIT_ENOTFOUND || result == GIT_EINVALIDSPEC)
+    throw Error("HEAD's tree, or its commit " + commit + ", is missing in the repository " +
+                    path_text(git_repository_path(&repository)) +
+                    ": `git fsck` says what is lost, and `git fetch` from a whole clone, or a "
+                    "clone made anew, brings it back",
+                ExitCode::environment);
+  check_git(result, "HEAD's tree (`git fsck` says what is wrong)", ExitCode::environment);
+  tree.reset(reinterpret_cast<git_tree*>(object.release()));
+  return tree;
+}
+
+}  // namespace sortie

@@ -1,0 +1,26 @@
+#include "core/workspace/workspace.h"
+
+#include <fcntl.h>
+
+#include "core/base/error.h"
+#include "core/workspace/tree.h"
+
+namespace sortie {
+
+Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
+                     const WorkspaceOptions& options)
+    : isolation_(isolation),
+      reason_(std::move(reason)),
+      plan_(std::move(plan)),
+      record_(keep_start(options)),
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
+
+std::vector<ChangedPath> Workspace::changed_paths(const Files& view, const Pace& pace) const {
+  try {
+    return find_changes(view, pace);
+  } catch (const ToolError& error) {
+    throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
+  }
+}
+
+}  // namespace sortie
