@@ -22,7 +22,6 @@
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/file/policy_loader.h"
 #include "policies/sandbox/canary.h"
-#include "policies/sandbox/keeper/remedies.h"
 #include "policies/sandbox/keeper/support.h"
 
 namespace sortie {

@@ -19,7 +19,7 @@
 #include "policies/rules/policy.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"
-#include "policies/sandbox/keeper/read_only_launcher.h"
+#include "policies/sandbox/keeper/keeper_launcher.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view/made_paths.h"
 

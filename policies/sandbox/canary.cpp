@@ -20,7 +20,6 @@
 #include "core/json/json.h"
 #include "core/process/process.h"
 #include "policies/environment/proxy_address.h"
-#include "policies/sandbox/fingerprint.h"
 
 namespace sortie {
 namespace {
@@ -170,8 +169,18 @@ void add_fingerprints(Json& plan, const std::vector<std::string>& secrets) {
   plan.set("fingerprints", list);
 }
 
+Json tried_limits(const PolicyLimits& limits) {
+  Json list = Json::array();
+  for (const ResourceLimit& limit : resource_limits(limits)) {
+    if (limit.tried == nullptr) continue;
+    list.push_back(Json::object({{"name", limit.tried},
+                                 {"resource", static_cast<std::int64_t>(limit.resource)},
+                                 {"most", static_cast<std::int64_t>(limit.most)}}));
+  }
+  return list;
+}
+
 Json plan_for(const SandboxProfile& profile) {
-  const PolicyLimits& limits = profile.limits;
   const bool writable = profile.mode != SandboxMode::read_only && profile.workspace_writable;
   return Json::object({{"workspace", workspace_root(profile).string()},
                        {"writable", writable},
@@ -187,8 +196,7 @@ Json plan_for(const SandboxProfile& profile) {
                        {"host_pid", static_cast<std::int64_t>(::getpid())},
                        {"pid_namespace", namespace_inode("/proc/self/ns/pid")},
                        {"net_namespace", namespace_inode("/proc/self/ns/net")},
-                       {"file_size", limits.file_size},
-                       {"open_files", limits.open_files}});
+                       {"limits", tried_limits(profile.limits)}});
 }
 
 std::string joined(const Json& list) {

@@ -28,7 +28,6 @@
 #include "core/json/json.h"
 #include "policies/environment/proxy_address.h"
 #include "policies/sandbox/canary.h"
-#include "policies/sandbox/fingerprint.h"
 
 namespace sortie {
 namespace {
@@ -306,12 +305,12 @@ void try_network(Findings& findings, const Json& plan) {
 
 // ---- processes ----
 
-void try_limit(Findings& findings, const char* name, __rlimit_resource resource,
-               std::int64_t most) {
+void try_limit(Findings& findings, const Json& limit) {
   rlimit now{};
-  const bool limited =
-      ::getrlimit(resource, &now) == 0 && now.rlim_max <= static_cast<rlim_t>(most);
-  findings.holds(std::string("exceed the limit of ") + name, limited);
+  const auto resource = static_cast<__rlimit_resource>(limit.integer_at("resource"));
+  const bool limited = ::getrlimit(resource, &now) == 0 &&
+                       now.rlim_max <= static_cast<rlim_t>(limit.integer_at("most"));
+  findings.holds("exceed the limit of " + limit.string_at("name"), limited);
 }
 
 void try_processes(Findings& findings, const Json& plan) {
@@ -326,9 +325,7 @@ void try_processes(Findings& findings, const Json& plan) {
     const auto host = static_cast<pid_t>(plan.integer_at("host_pid"));
     findings.holds("signal sortie itself", ::kill(host, 0) != 0);
   }
-  try_limit(findings, "file size", RLIMIT_FSIZE, plan.integer_at("file_size"));
-  try_limit(findings, "open files", RLIMIT_NOFILE, plan.integer_at("open_files"));
-  try_limit(findings, "core files", RLIMIT_CORE, 0);
+  for (const Json& limit : plan["limits"].items()) try_limit(findings, limit);
 }
 
 // ---- kernel ----

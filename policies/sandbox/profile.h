@@ -1,19 +1,32 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/workspace/mount_plan.h"
 #include "policies/rules/policy.h"
-#include "policies/sandbox/git_view.h"
 
 namespace sortie {
+
+/// What a run shows of the repository around its workspace, beyond what lies in the workspace. A
+/// value; all paths are absolute, links resolved.
+struct GitView {
+  std::vector<std::filesystem::path> folders;  ///< shown read-only, so that git finds them
+  std::vector<std::filesystem::path> covered;  ///< in these, and shown empty: --out
+  /// Files that are shown with another content, wherever the view has them: configurations without
+  /// their credentials.
+  std::vector<std::pair<std::filesystem::path, std::string>> files;
+  bool operator==(const GitView&) const = default;
+};
 
 /// What the keeper is to build for a run: the view and the confinement of its commands.
 /// All paths are absolute with links resolved, unless said otherwise.
@@ -24,17 +37,17 @@ struct SandboxProfile {
   GitView git;                                  ///< of the repository around it
   std::vector<std::filesystem::path> readable;  ///< of the machine, shown read-only
   std::vector<std::filesystem::path> writable;  ///< beyond the workspace
-  /// Of the machine, as named: shown, and what is written there is thrown away; without namespaces
-  /// read-only.
+  /// Folders of the machine, as the policy names them. Commands see them, and what they write there
+  /// is thrown away; without namespaces they are read-only.
   std::vector<std::filesystem::path> toolchains;
   bool workspace_writable = true;                 ///< paths.write has "."
   std::vector<std::string> workspace_write_only;  ///< paths.write below the workspace, without "."
   std::vector<std::string> protect;               ///< globs relative to the workspace
   std::vector<std::string> hide;                  ///< globs and paths, "~" replaced
-  /// What the globs of `hide` match in the workspace, relative to it, where that was searched
-  /// already; else it is when the view is built.
+  /// What the globs of `hide` match in the workspace, relative to it. Without a value it is searched
+  /// when the view is built.
   std::optional<std::vector<std::filesystem::path>> hidden_inside;
-  /// The same of the globs of `protect`, the outermost, links too.
+  /// Likewise what the globs of `protect` match: the outermost paths, links too.
   std::optional<std::vector<std::filesystem::path>> protected_inside;
   std::filesystem::path home;  ///< HOME, private and writable in the view
   uid_t uid = 0;               ///< what commands run as
@@ -49,6 +62,22 @@ struct SandboxProfile {
   bool may_escalate_writes = false;   ///< commands may come with `Command::writes`
   bool may_escalate_network = false;  ///< commands may come with `Command::open_network`
 };
+
+/// A bound of setrlimit(2) on every command.
+struct ResourceLimit {
+  int resource = 0;             ///< RLIMIT_…
+  std::uint64_t most = 0;       ///< soft and hard
+  const char* tried = nullptr;  ///< "open files": its name where the canary tries it
+};
+
+/// The bounds that hold for every command alike. A row both sets a limit and has the canary prove
+/// it. Never RLIMIT_AS or RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly.
+inline std::array<ResourceLimit, 4> resource_limits(const PolicyLimits& limits) noexcept {
+  return {{{RLIMIT_FSIZE, limits.file_size, "file size"},
+           {RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.open_files), "open files"},
+           {RLIMIT_CORE, 0, "core files"},
+           {RLIMIT_RTPRIO, 0}}};
+}
 
 /// Threads are counted with the processes where the kernel counts, and programs start dozens of
 /// them: far above the limit, which is held by the keeper's own count.

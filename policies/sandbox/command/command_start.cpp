@@ -92,7 +92,7 @@ class Program {
   std::vector<char*> shell_argv_;
 };
 
-void tell(int report, const StartReport& message) noexcept {
+void send_report(int report, const StartReport& message) noexcept {
   // Smaller than PIPE_BUF: atomic. A keeper that is gone needs no answer.
   static_cast<void>(::write(report, &message, sizeof message) == 0);
 }
@@ -196,17 +196,17 @@ class Confinement {
     message.failed = StartStep::exec;
     message.error = program.execute();
   }
-  tell(report, message);
+  send_report(report, message);
   ::_exit(kNotStarted);
 }
 
-/// The same for the canary, which has no program: in a process with memory of its own.
+/// The body of the canary's process: it has no program to execute, and memory of its own.
 [[noreturn]] void become_canary(Program& program, const Confinement& confinement, int report) {
   reset_signals();
   StartReport message;
   message.failed = confinement.apply(program.workdir(), message.error);
   if (message.failed != StartStep::none) {
-    tell(report, message);
+    send_report(report, message);
     ::_exit(kNotStarted);
   }
   // Behind a connect gate sortie has to see what it connects to, as with any program after exec(2).
@@ -263,7 +263,7 @@ bool enter(const CommandPlaces& places) noexcept {
   const auto fail = [&](StartStep step, int error) {
     message.failed = step;
     message.error = error;
-    tell(report.get(), message);
+    send_report(report.get(), message);
     ::_exit(kNotStarted);
   };
   const int network = places.network >= 0 ? places.network : layers.network;
@@ -296,7 +296,7 @@ bool enter(const CommandPlaces& places) noexcept {
     if (ended < 0 && errno != EINTR) break;
   }
   message.left_behind = end_the_rest(namespaces);
-  tell(report.get(), message);
+  send_report(report.get(), message);
   ::_exit(0);
 }
 

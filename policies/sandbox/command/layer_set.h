@@ -14,8 +14,7 @@ namespace sortie {
 /// lets write or reach the network where the others may not.
 class LayerSet {
  public:
-  /// @param network  the commands' own network namespace where the keeper is outside of it;
-  /// outlives
+  /// @param network  the commands' own network namespace where the keeper is outside of it; outlives
   ///                 the set
   /// @param gate     takes the listeners of commands behind a connect gate; outlives the set
   /// @throws Error  when a layer can't be prepared

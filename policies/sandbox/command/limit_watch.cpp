@@ -1,8 +1,13 @@
 #include "policies/sandbox/command/limit_watch.h"
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
 
 #include "core/text/output_buffer.h"
 #include "policies/sandbox/layers/process_tree.h"
@@ -10,7 +15,53 @@
 namespace sortie {
 namespace {
 
+constexpr std::uint64_t kPerSocket = 1 << 20;
+/// With fewer than these, what grows on the machine is somebody else's.
+constexpr int kFewestSockets = 64;
+
+/// Free pages that each processor keeps for itself (the pagesets of /proc/zoneinfo): MemFree has
+/// them not, and where sockets' queues were freed they are hundreds of MiB.
+std::uint64_t kept_by_processors() {
+  std::uint64_t pages = 0;
+  std::ifstream file("/proc/zoneinfo");
+  for (std::string word; file >> word;) {
+    std::uint64_t count = 0;
+    if (word == "count:" && file >> count) pages += count;
+  }
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
+
+/// What the machine's kernel has taken for itself and can't give back, in bytes: memory of no
+/// program and no file (/proc/meminfo). What is queued in sockets is here, and in no process' own
+/// count. Of no use alone, since others make it grow too. 0 where /proc can't be read.
+std::uint64_t kernel_memory() {
+  std::map<std::string, std::uint64_t> bytes;
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::uint64_t number = 0;
+  while (file >> name >> number) {
+    bytes[name] = number * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  std::uint64_t others = kept_by_processors();
+  for (const char* one : {"MemFree:", "Buffers:", "Cached:", "SwapCached:", "AnonPages:",
+                          "SReclaimable:", "Balloon:", "Hugetlb:"})
+    others += bytes[one];
+  const std::uint64_t total = bytes["MemTotal:"];
+  return total - std::min(total, others);
+}
+
+/// The most that so many sockets can have the kernel hold for them, sockets that are themselves
+/// queued in sockets included: far above what their buffers may be by the kernel's defaults.
+/// @param sockets     open ones, of the run's processes
+/// @param open_files  the limit of open files: so many may be queued
+std::uint64_t most_held_by(int sockets, int open_files) {
+  if (sockets < kFewestSockets) return 0;
+  return (static_cast<std::uint64_t>(sockets) + static_cast<std::uint64_t>(open_files)) *
+         kPerSocket;
+}
 
 struct Sampled {
   pid_t command;

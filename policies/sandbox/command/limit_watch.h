@@ -10,7 +10,6 @@
 
 #include "core/process/launcher.h"
 #include "policies/sandbox/command/private_set.h"
-#include "policies/sandbox/layers/kernel_memory.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {

@@ -13,10 +13,9 @@
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
+#include "policies/sandbox/keeper/keeper_launcher.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/keeper/keeper_process.h"
-#include "policies/sandbox/keeper/launcher.h"
-#include "policies/sandbox/keeper/wire.h"
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/layers.h"
 #include "policies/sandbox/layers/namespaces.h"
@@ -100,7 +99,8 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   return std::nullopt;
 }
 
-/// Namespaces where they are wanted and to be had; `layers.missing` says why not.
+/// Makes the keeper with namespaces where they are wanted and available; `layers.missing` says why
+/// not.
 Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& layers) {
   const bool direct = profile.mount.kind == MountPlan::Kind::direct;
   std::string failure;

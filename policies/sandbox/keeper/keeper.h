@@ -21,7 +21,7 @@ struct SandboxLayers {
   bool cgroup = false;
   bool connect_gate = false;  ///< connect(2) is answered by sortie: `allow-list` without namespaces
   std::vector<std::string> missing;  ///< "namespaces: unshare: Operation not permitted"
-  std::vector<std::string> notes;    ///< what else there is none of, without a promise lost
+  std::vector<std::string> notes;    ///< what else is missing without breaking a promise
 };
 
 /// The process that holds a run's namespaces and view and starts every command (docs/sandbox.md).

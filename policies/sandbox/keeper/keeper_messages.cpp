@@ -3,8 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "policies/sandbox/keeper/wire.h"
-
 namespace sortie {
 
 std::string encode_command(const Command& command) {

@@ -1,12 +1,63 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/error.h"
 #include "core/process/launcher.h"
 
 namespace sortie {
+
+/// Writes what sortie and its keeper say to each other: numbers as 8 bytes of the machine's own
+/// order, texts as a number and their bytes. Both ends are the same program.
+class WireWriter {
+ public:
+  void number(std::int64_t value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void text(std::string_view value) {
+    number(static_cast<std::int64_t>(value.size()));
+    bytes_.append(value);
+  }
+  void texts(const std::vector<std::string>& values) {
+    number(static_cast<std::int64_t>(values.size()));
+    for (const auto& value : values) text(value);
+  }
+  const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads it back. @throws Error  when the bytes end too early
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+  std::int64_t number() {
+    std::int64_t value = 0;
+    const auto bytes = take(sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  std::string text() { return std::string(take(static_cast<std::uint64_t>(number()))); }
+  std::vector<std::string> texts() {
+    std::vector<std::string> values;
+    for (std::int64_t left = number(); left > 0; --left) values.push_back(text());
+    return values;
+  }
+
+ private:
+  std::string_view take(std::uint64_t size) {
+    if (size > rest_.size()) throw Error("a message of the keeper is cut short");
+    const auto bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return bytes;
+  }
+  std::string_view rest_;
+};
 
 /// A command as a keeper gets it, in a memory file. @throws Error  cut short
 std::string encode_command(const Command& command);

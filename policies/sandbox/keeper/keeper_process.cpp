@@ -1,24 +1,139 @@
 #include "policies/sandbox/keeper/keeper_process.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
+#include "policies/environment/proxy_address.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/keeper/keeper_service.h"
-#include "policies/sandbox/keeper/proxy_listener.h"
-#include "policies/sandbox/keeper/settle.h"
-#include "policies/sandbox/keeper/wire.h"
 #include "policies/sandbox/layers/namespaces.h"
 #include "policies/sandbox/view/build_view.h"
 #include "policies/sandbox/view/view.h"
 
 namespace sortie {
 namespace {
+
+/// Moves the descriptors to 3 and what follows, and closes all others; 0, 1 and 2 become /dev/null.
+void keep_only(const std::vector<Fd*>& kept) {
+  // First out of the way of each other.
+  for (Fd* const one : kept) {
+    const int high = ::fcntl(one->get(), F_DUPFD_CLOEXEC, 100);
+    if (high < 0) throw system_error("dup", ExitCode::environment);
+    *one = Fd(high);
+  }
+  int next = 3;
+  for (Fd* const one : kept) {
+    if (::dup3(one->get(), next, O_CLOEXEC) < 0) throw system_error("dup3", ExitCode::environment);
+    *one = Fd(next++);
+  }
+  ::syscall(SYS_close_range, static_cast<unsigned>(next), ~0u, 0u);
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
+}
+
+/// Overwrites the environment as the kernel shows it in /proc/PID/environ, and as this process
+/// knows it: keys are in it.
+void wipe_environment() {
+  for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable)
+    ::explicit_bzero(*variable, std::strlen(*variable));
+  static char* none[] = {nullptr};
+  ::environ = none;
+  // What was unset or replaced before still stands in the block: fields 50 and 51 of stat(5).
+  const Fd file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  char text[2048] = {};
+  if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return;
+  const char* at = std::strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < 50; ++field) at = std::strchr(at + 1, ' ');
+  if (at == nullptr) return;
+  char* rest = nullptr;
+  const std::uintptr_t begin = std::strtoull(at + 1, &rest, 10);
+  const std::uintptr_t end = std::strtoull(rest, nullptr, 10);
+  if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
+}
+
+/// The machine's out-of-memory killer takes the commands, which inherit it, before anything else of
+/// the user's. The keeper is the smallest of them.
+void offer_to_be_killed() {
+  const Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(write_all(file.get(), "800"));
+}
+
+/// Cuts the keeper's process off from what it was forked from: session, signals, descriptors but
+/// its socket (which moves to 3), environment; finishes the namespaces it was cloned into.
+/// @throws Error
+void detach_keeper(KeeperStart& start) {
+  ::prctl(PR_SET_NAME, "sortie-keeper");
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setsid();
+  std::vector<Fd*> kept = {&start.socket};
+  if (start.group) kept.push_back(&start.group);
+  keep_only(kept);
+  wipe_environment();
+  if ((start.new_namespaces & CLONE_NEWUSER) != 0) {
+    // The files of an undumpable process belong to root: its maps could not be written.
+    ::prctl(PR_SET_DUMPABLE, 1);
+    map_own_ids(start.uid, start.gid);
+  }
+  offer_to_be_killed();
+  ::prctl(PR_SET_DUMPABLE, 0);
+  if (start.profile.use_namespaces) {
+    // All its children die with process 1. Without a PID namespace it has to live on, to end them
+    // when the socket closes.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if ((start.new_namespaces & CLONE_NEWNET) != 0) {
+      raise_loopback();
+    } else if (has_own_network(start.profile)) {
+      start.network = make_network();
+    }
+  } else {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+}
+
+/// Bounds what a fork bomb can do between two samples, by the PID namespace's own pid_max where
+/// the kernel has one (Linux 6.14).
+void bound_process_ids(const PolicyLimits& limits) {
+  // Before that release, writing would change the machine's.
+  if (limits.processes <= 0 || !kernel_is(6, 14)) return;
+  const Fd file(::open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC));
+  const std::string number = std::to_string(most_tasks(limits));
+  // Sampling is what holds; this is what it can be spared.
+  if (file) static_cast<void>(write_all(file.get(), number));
+}
+
+/// A TCP listener at kProxyAddress and kProxyPort of the network namespace that the caller is in.
+/// Without SO_REUSEADDR and SO_REUSEPORT on it, no other socket can bind to that port, by a
+/// wildcard address neither, while it lives (socket(7), ip(7)). @throws Error
+Fd listen_for_proxy() {
+  Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(kProxyPort);
+  ::inet_pton(AF_INET, kProxyAddress, &address.sin_addr);
+  if (!listener ||
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.get(), SOMAXCONN) != 0)
+    throw system_error("listen for the proxy", ExitCode::environment);
+  return listener;
+}
 
 View direct_view(const SandboxProfile& profile) {
   View view;
@@ -39,7 +154,7 @@ std::string ready_message(const View& view) {
 int keep(KeeperStart& start) {
   const SandboxProfile& profile = start.profile;
   try {
-    settle(start);
+    detach_keeper(start);
     const auto user =
         (start.new_namespaces & CLONE_NEWUSER) != 0 ? UserNamespace::own : UserNamespace::machine;
     View view = profile.use_namespaces ? build_view(profile, start.path_variable, user)

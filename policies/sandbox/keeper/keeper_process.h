@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/fd.h"
-#include "policies/sandbox/keeper/keeper_start.h"
+#include "policies/sandbox/keeper/keeper_service.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {

@@ -14,10 +14,9 @@
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
+#include "core/text/output_buffer.h"
 #include "policies/sandbox/command/command_start.h"
-#include "policies/sandbox/keeper/command_report.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
-#include "policies/sandbox/keeper/wire.h"
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/process_tree.h"
 #include "policies/sandbox/layers/terminal.h"
@@ -25,6 +24,73 @@
 
 namespace sortie {
 namespace {
+
+ExitStatus status_of(const StartReport& report) {
+  ExitStatus status;
+  if (WIFSIGNALED(report.wait_status)) {
+    status.ending = Ending::signalled;
+    status.code = WTERMSIG(report.wait_status);
+  } else {
+    status.code = WEXITSTATUS(report.wait_status);
+  }
+  status.ended_background = report.left_behind > 0;
+  return status;
+}
+
+/// The kernel says by a signal that a file or a process grew too large; a shell says by its exit
+/// code that a command in it got the signal. "" where there was none.
+std::string limit_reached(const ExitStatus& status, const PolicyLimits& limits) {
+  const int signal = status.ending == Ending::exited ? status.code - 128 : status.code;
+  if (signal == SIGXFSZ)
+    return "file size limit " + size_in_words(limits.file_size) + " reached (limits.file_size)";
+  if (signal == SIGXCPU) return "CPU time limit reached (limits.command_timeout on every CPU)";
+  return "";
+}
+
+/// A start that failed by the command's own doing, in words for the model; else a broken layer.
+CommandEnd failed_start(const StartReport& report, const std::string& name) {
+  CommandEnd end;
+  end.status.ending = Ending::not_started;
+  const std::string cause = errno_text(report.error);
+  if (report.failed == StartStep::workdir) {
+    end.status.detail = "can't enter the working folder: " + cause;
+  } else if (report.failed != StartStep::exec) {
+    end.failure =
+        std::string("a command could not be confined: ") + name_of(report.failed) + ": " + cause;
+  } else if (report.error == ENOENT) {
+    const bool path = name.find('/') != std::string::npos;
+    end.status.detail = "no such program '" + name + (path ? "'" : "' on PATH");
+  } else if (report.error == E2BIG) {
+    end.status.detail = "arguments and environment are too long";
+  } else {
+    end.status.detail = "can't execute '" + name + "': " + cause;
+  }
+  return end;
+}
+
+/// How a command ended by itself, as its first process reported; that process is gone.
+/// @param report  read end of the pipe that start_command() was given, non-blocking
+/// @param name    argv[0], for a start that failed by the command's own doing
+/// @param limits  named in the detail where a signal says that one was reached
+CommandEnd read_command_end(const Fd& report, const std::string& name, const PolicyLimits& limits) {
+  StartReport last;
+  bool known = false;
+  for (StartReport next; ::read(report.get(), &next, sizeof next) == sizeof next;) {
+    if (!known || last.failed == StartStep::none) last = next;
+    known = true;
+  }
+  if (known && last.failed != StartStep::none) return failed_start(last, name);
+  CommandEnd end;
+  if (known) {
+    end.status = status_of(last);
+    end.status.detail = limit_reached(end.status, limits);
+  } else {
+    end.status.ending = Ending::signalled;
+    end.status.code = SIGKILL;
+    end.status.detail = "its first process was killed from outside";
+  }
+  return end;
+}
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -44,7 +110,7 @@ Command read_request(const Fd& request) {
   return command;
 }
 
-/// Of the descriptors that came with a request, in the order that keeper_process.h has.
+/// Sorts the descriptors that came with a request, in the order that keeper_process.h gives.
 CommandStreams streams_of(const Command& command, std::vector<Fd> came) {
   CommandStreams streams;
   std::size_t next = 0;
@@ -112,14 +178,14 @@ void KeeperService::wait() {
   // In the order they were listed in: no command is added or removed before this is done.
   std::size_t place = 2;
   for (auto& command : running_) {
-    if (polled[place++].revents != 0) hear(command);
+    if (polled[place++].revents != 0) on_message(command);
   }
   if (polled[1].revents != 0) reap();
   if (polled[0].revents != 0) take_request();
 }
 
-/// A command's socket says: end it; also by being closed.
-void KeeperService::hear(Running& command) {
+/// A message over a command's socket asks for the command's end; so does closing that socket.
+void KeeperService::on_message(Running& command) {
   const auto message = receive_message(command.control.get(), Wait::no);
   if (message.bytes.empty() && !message.closed) return;
   if (!message.bytes.empty() && message.bytes.front() == kAskToEnd) return ask_to_end(command);

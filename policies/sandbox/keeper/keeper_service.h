@@ -15,11 +15,24 @@
 #include "policies/sandbox/command/layer_set.h"
 #include "policies/sandbox/command/limit_watch.h"
 #include "policies/sandbox/command/private_set.h"
-#include "policies/sandbox/keeper/keeper_start.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view/view.h"
 
 namespace sortie {
+
+/// What the keeper's process is given by the one that forks it.
+struct KeeperStart {
+  SandboxProfile profile;
+  Fd socket;
+  std::string path_variable;         ///< sortie's own PATH
+  unsigned long new_namespaces = 0;  ///< the flags it was cloned with
+  uid_t uid = 0;                     ///< its ids before that
+  gid_t gid = 0;
+  Fd group = {};  ///< the control group that commands are to be in; none: the keeper's own
+  /// Set by detach_keeper(): the commands' own network, where the keeper stays outside.
+  Fd network = {};
+  Fd gate = {};  ///< set by the keeper: takes the commands' connect(2) listeners, or nothing
+};
 
 /// The keeper's work once the view stands: one loop over sockets, children and the time.
 ///
@@ -52,7 +65,7 @@ class KeeperService {
   };
 
   void wait();
-  void hear(Running& command);
+  void on_message(Running& command);
   static void ask_to_end(const Running& command);
   static void end(Running& command, Ending why, const std::string& detail);
   void reap();

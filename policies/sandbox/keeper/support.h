@@ -1,13 +1,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/workspace/mount_plan.h"
 #include "core/workspace/workspace_options.h"
+#include "policies/sandbox/keeper/keeper.h"
 
 namespace sortie {
 
-/// Whether a run's namespaces and view can be had here: the whole sequence is performed in a
+/// Whether a run's namespaces and view can be made here. The whole sequence is performed in a
 /// throw-away child (namespaces, id maps, loopback, mounts, a command's /proc), since some
 /// systems grant the namespace and refuse what it is for. Call it while single-threaded.
 /// @param why  set to the step that failed and its cause; may be null
@@ -18,5 +20,28 @@ bool namespaces_available(std::string* why);
 /// WorkspaceOptions::probe_overlay; call it while single-threaded.
 /// @return "" when it works, else why not
 std::string probe_overlay(const MountPlan& plan);
+
+/// A part of the sandbox that this machine does not offer, the reason, and what would change that.
+struct Remedy {
+  std::string layer;   ///< "namespaces", "landlock", "cgroup"
+  std::string why;     ///< in the kernel's words
+  std::string remedy;  ///< a setting, a flag or a kernel
+};
+
+/// What the kernel and its settings say about user namespaces and containers; read once.
+struct MachineSettings {
+  /// kernel.apparmor_restrict_unprivileged_userns; "" where there is no such setting.
+  std::string restricts_user_namespaces;
+  std::string max_user_namespaces;  ///< user.max_user_namespaces
+  /// kernel.unprivileged_userns_clone; "" where there is no such setting.
+  std::string unprivileged_user_namespaces;
+  bool filtered = false;  ///< this process is behind a seccomp filter already, as in a container
+  bool root = false;
+};
+MachineSettings read_machine_settings();
+
+/// One remedy for each layer that is missing or not whole; empty where nothing is.
+std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string& no_namespaces,
+                                  const MachineSettings& machine);
 
 }  // namespace sortie

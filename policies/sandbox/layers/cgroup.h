@@ -24,10 +24,10 @@ struct GroupLimits {
 /// controllers in version 1, it is the switch alone.
 class RunGroup {
  public:
-  /// @param notes  what of it can't be had, and why, is added
+  /// @param notes  gets a line for each part that this machine does not offer, with the reason
   /// @return nothing where no group can be made
   static std::unique_ptr<RunGroup> make(const GroupLimits& limits, std::vector<std::string>& notes);
-  /// The same below a given folder instead of what /proc says.
+  /// Makes the group below a given folder instead of where /proc says.
   /// @param top  the hierarchy's mount; nothing above it is looked at
   static std::unique_ptr<RunGroup> make_at(const std::filesystem::path& own,
                                            const std::filesystem::path& top,

@@ -48,8 +48,7 @@ class SeccompFilter {
   bool notifies_ = false;
 };
 
-/// Resource limits (setrlimit(2)): file size, open files, CPU time, no core files; never RLIMIT_AS
-/// or RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly. 0 or the errno.
+/// Sets resource_limits() on the calling process, and those of CPU time and tasks. 0 or the errno.
 /// @param cpu_seconds  of one process; 0: no limit
 int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_seconds = 0) noexcept;
 

@@ -1,9 +1,15 @@
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include "policies/sandbox/layers/layers.h"
 
@@ -13,31 +19,66 @@ namespace {
 constexpr rlim_t kCpuGrace = 5;  // seconds between SIGXCPU and SIGKILL
 
 /// Never above the hard limit that is in force, which only root could raise.
-int lower(__rlimit_resource resource, rlim_t soft, rlim_t hard) noexcept {
+int lower(int resource, rlim_t soft, rlim_t hard) noexcept {
   rlimit now{};
-  if (::getrlimit(resource, &now) != 0) return errno;
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return errno;
   const rlimit wanted{std::min(soft, now.rlim_max), std::min(hard, now.rlim_max)};
-  return ::setrlimit(resource, &wanted) == 0 ? 0 : errno;
+  return ::setrlimit(static_cast<__rlimit_resource>(resource), &wanted) == 0 ? 0 : errno;
 }
 
-int lower(__rlimit_resource resource, rlim_t value) noexcept {
-  return lower(resource, value, value);
+struct Capabilities {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2]{};
+
+  bool read() noexcept { return ::syscall(SYS_capget, &header, sets) == 0; }
+  bool write() noexcept { return ::syscall(SYS_capset, &header, sets) == 0; }
+  bool has(unsigned capability) const noexcept {
+    return (sets[capability / 32].effective >> (capability % 32)) & 1;
+  }
+  bool is_empty() const noexcept {
+    for (const auto& set : sets)
+      if ((set.effective | set.permitted | set.inheritable) != 0) return false;
+    return true;
+  }
+};
+
+// uid 0 gets nothing for being 0, at exec(2) neither, and no process can lift that.
+constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                                SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+/// What only CAP_SETPCAP can do; a process without it has nothing to lose in these sets, since
+/// no_new_privs holds at its exec.
+int close_sets() noexcept {
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+       ++capability) {
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
+  }
+  return ::prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0) == 0 ? 0 : errno;
+}
+
+/// The raw calls: glibc's wrappers signal threads that a forked child does not have.
+int change_ids(uid_t uid, gid_t gid) noexcept {
+  const bool changes = ::getuid() != uid || ::getgid() != gid;
+  // In a user namespace of an ordinary user setgroups is off; its own groups are its own then.
+  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && (errno != EPERM || changes)) return errno;
+  if (::syscall(SYS_setresgid, gid, gid, gid) != 0) return errno;
+  return ::syscall(SYS_setresuid, uid, uid, uid) == 0 ? 0 : errno;
 }
 
 }  // namespace
 
 int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_seconds) noexcept {
   const PolicyLimits& limits = profile.limits;
-  if (const int error = lower(RLIMIT_CORE, 0)) return error;
-  if (const int error = lower(RLIMIT_FSIZE, limits.file_size)) return error;
-  if (const int error = lower(RLIMIT_NOFILE, static_cast<rlim_t>(limits.open_files))) return error;
-  if (const int error = lower(RLIMIT_RTPRIO, 0)) return error;
+  for (const ResourceLimit& limit : resource_limits(limits))
+    if (const int error = lower(limit.resource, limit.most, limit.most)) return error;
   if (cpu_seconds > 0) {
     // SIGXCPU first: where both are equal the kernel sends SIGKILL, which tells nobody why.
     if (const int error = lower(RLIMIT_CPU, cpu_seconds, cpu_seconds + kCpuGrace)) return error;
   }
   if (!profile.counts_own_tasks || limits.processes <= 0) return 0;
-  return lower(RLIMIT_NPROC, static_cast<rlim_t>(most_tasks(limits)));
+  const auto tasks = static_cast<rlim_t>(most_tasks(limits));
+  return lower(RLIMIT_NPROC, tasks, tasks);
 }
 
 std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::milliseconds timeout) {
@@ -46,6 +87,19 @@ std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::millisecon
   const auto longest =
       std::chrono::ceil<std::chrono::seconds>(std::max(timeout, profile.limits.command_timeout));
   return static_cast<std::uint64_t>(longest.count()) * static_cast<std::uint64_t>(count);
+}
+
+int drop_privileges(uid_t uid, gid_t gid) noexcept {
+  Capabilities now;
+  if (!now.read()) return errno;
+  if (now.has(CAP_SETPCAP)) {
+    if (const int error = close_sets()) return error;
+  }
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);  // before Linux 4.3: no such set
+  if (const int error = change_ids(uid, gid)) return error;
+  Capabilities none;
+  if (!none.write() || !now.read()) return errno;
+  return now.is_empty() ? 0 : EPERM;
 }
 
 }  // namespace sortie

@@ -17,7 +17,7 @@ enum class UserNamespace { machine, own };
 /// devices or setuid, and read-only as a whole if asked for.
 /// @throws Error  with the path
 Fd copy_tree(const std::filesystem::path& path, Access access);
-/// The same of a device node, which keeps working as a device.
+/// A detached copy of a device node, which keeps working as a device.
 Fd copy_device(const std::filesystem::path& path);
 /// Mounts the copy at a path (move_mount(2)). @throws Error
 void attach_tree(const Fd& tree, const std::filesystem::path& path);

@@ -29,7 +29,7 @@ struct DescriptorUse {
   std::uint64_t memory_files = 0;  ///< bytes (memfd_create(2)), which need not be mapped by anyone
   int sockets = 0;
 };
-/// Of the descendants, among the first 20,000 descriptors.
+/// What the descendants of a process hold, among their first 20,000 descriptors.
 DescriptorUse measure_descriptors(pid_t process);
 
 /// What the shared memory segments (shmget(2)) and the queued messages (msgsnd(2)) of this

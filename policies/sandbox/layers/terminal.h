@@ -13,7 +13,7 @@ struct Terminal {
   Fd slave;
 };
 
-/// There is none to be had: some machines have no devpts. Says the step that failed.
+/// This machine offers no terminal: some have no devpts. Says the step that failed.
 class NoTerminal : public Error {
   using Error::Error;
 };

@@ -16,8 +16,7 @@
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "policies/sandbox/layers/mounts.h"
-#include "policies/sandbox/view/covers.h"
-#include "policies/sandbox/view/git_files.h"
+#include "policies/sandbox/view/path_masks.h"
 #include "policies/sandbox/view/private_folders.h"
 
 namespace sortie {
@@ -354,7 +353,7 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
   View view;
   mount_places(places, source, own, profile, user, view);
   for (const auto& path : profile.git.covered) make_mount_read_only(below_root(path));
-  cover_paths(profile, own.path(), view);
+  lay_path_masks(profile, own.path(), view);
   lay_git_files(profile.git, own.path());
   make_mount_read_only(".");
   leave_machine();

@@ -14,7 +14,7 @@ namespace sortie {
 View build_view(const SandboxProfile& profile, const std::string& path_variable,
                 UserNamespace user);
 
-/// Unmounts the covers and removes the folders below them, so that none stays in the tree.
+/// Unmounts what covers the placeholders and removes them, so that none stays in the tree.
 void remove_placeholders(const View& view) noexcept;
 
 }  // namespace sortie

@@ -109,8 +109,8 @@ class SetView {
   }
 
  private:
-  /// Those below "home", "tmp" …: the folders themselves, and those of HOME that are mounts so that
-  /// they can't be renamed. What covers are made of lies beside them.
+  /// Whether a mount shows "home", "tmp" …, or a folder of HOME that is a mount so that it can't be
+  /// renamed. What covers are made of lies beside them.
   bool is_private(const Mounted& mount) const {
     if (mount.device != device_) return false;
     const fs::path folder = mount.root.relative_path();

@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> search_names(const std::filesystem::path& fol
 /// (gitformat-index(5)); false where there is no index or it can't be read.
 bool git_tracks(const std::filesystem::path& folder, const std::filesystem::path& path);
 
-/// The same of one work tree.
+/// git_tracks() of one work tree.
 inline std::function<bool(const std::string& path)> tracked_by_git(std::filesystem::path folder) {
   return [folder = std::move(folder)](const std::string& path) { return git_tracks(folder, path); };
 }

@@ -4,7 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "policies/sandbox/keeper/read_only_launcher.h"
+#include "policies/sandbox/keeper/keeper_launcher.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {

@@ -1,4 +1,4 @@
-#include "policies/sandbox/keeper/launcher.h"
+#include "policies/sandbox/keeper/keeper_launcher.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/process/channel.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
-#include "policies/sandbox/keeper/wire.h"
 
 namespace sortie {
 namespace {

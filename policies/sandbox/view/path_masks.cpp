@@ -1,4 +1,4 @@
-#include "policies/sandbox/view/covers.h"
+#include "policies/sandbox/view/path_masks.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/fd.h"
 #include "policies/sandbox/layers/mounts.h"
 #include "policies/sandbox/view/workspace_search.h"
 
@@ -48,9 +49,9 @@ fs::path tidy(const std::string& path) {
 }
 
 /// Everything that is laid over the workspace, the empty things it is laid with included.
-class Covers {
+class PathMasks {
  public:
-  Covers(const SandboxProfile& profile, const fs::path& scratch, View& view)
+  PathMasks(const SandboxProfile& profile, const fs::path& scratch, View& view)
       : profile_(profile),
         root_(workspace_root(profile).relative_path()),
         scratch_(scratch),
@@ -154,7 +155,8 @@ class Covers {
     return found;
   }
 
-  /// Those near the root first, where there are more than can be mounted on.
+  /// The matches of protected globs. Where there are more than can be mounted on, those near the
+  /// root come first.
   std::vector<fs::path> protected_matches(const std::vector<std::string>& globs) {
     std::vector<fs::path> found = profile_.protected_inside
                                       ? *profile_.protected_inside
@@ -287,14 +289,29 @@ class Covers {
 
 }  // namespace
 
-void cover_paths(const SandboxProfile& profile, const fs::path& scratch, View& view) {
-  Covers covers(profile, scratch, view);
+void lay_path_masks(const SandboxProfile& profile, const fs::path& scratch, View& view) {
+  PathMasks masks(profile, scratch, view);
   if (!workspace_root(profile).empty()) {
-    covers.cover();
-    covers.limit_writing();
-    covers.protect();
+    masks.cover();
+    masks.limit_writing();
+    masks.protect();
   }
-  covers.hide();
+  masks.hide();
+}
+
+void lay_git_files(const GitView& git, const fs::path& scratch) {
+  int count = 0;
+  for (const auto& [file, text] : git.files) {
+    const fs::path target = file.relative_path();
+    struct stat status {};
+    // What the view does not have, commands can't read.
+    if (::lstat(target.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const fs::path shown = scratch / ("git-config-" + std::to_string(count++));
+    const Fd made(::open(shown.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+    if (!made || !write_all(made.get(), text) || ::fchmod(made.get(), 0444) != 0)
+      throw system_error("make " + shown.string(), ExitCode::environment);
+    attach_tree(copy_tree(shown, Access::read_only), target);
+  }
 }
 
 }  // namespace sortie
