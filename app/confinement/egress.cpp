@@ -47,10 +47,10 @@ std::string upstream_proxy_problem(const Policy& policy, const Environment& own)
   const ProxySettings ahead = proxies_ahead(own);
   const HostRules rules(policy.network_allow);
   for (const HostRule& rule : rules.rules()) {
-    Authority place{rule.host, rule.port};
-    if (rule.any) place.host.name = "any.example";
-    if (rule.subdomains) place.host.name = "any." + rule.host.name;
-    const auto form = rule.port == 80 ? ProxyRequest::Form::absolute : ProxyRequest::Form::tunnel;
+    Authority place{rule.hosts.host, rule.hosts.port};
+    if (rule.hosts.any) place.host.name = "any.example";
+    if (rule.hosts.subdomains) place.host.name = "any." + rule.hosts.host.name;
+    const auto form = place.port == 80 ? ProxyRequest::Form::absolute : ProxyRequest::Form::tunnel;
     try {
       upstream_to(ahead, place, form);
     } catch (const InputError& error) {

@@ -115,10 +115,7 @@ AddressSources addresses_of_environment(const ProviderInfo& provider) {
 }
 
 ModelHost model_host(const Url& url) {
-  return {.host = url.host,
-          .port = url.port,
-          .secure = url.secure,
-          .loopback = is_loopback_host(url.host)};
+  return {.host = url.host, .port = url.port, .secure = url.secure, .loopback = url.is_loopback()};
 }
 
 ProxySettings proxy_of_environment() {

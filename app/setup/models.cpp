@@ -71,7 +71,7 @@ class WithoutKey : public Model {
 /// Whether no key can be had where one is needed.
 bool lacks_key(const KeySources& sources, const ModelChoice& choice) {
   return !sources.taken && !sources.descriptor && sources.file.empty() &&
-         !is_loopback_host(choice.endpoint.base.host);
+         !choice.endpoint.base.is_loopback();
 }
 
 }  // namespace

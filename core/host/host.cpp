@@ -67,6 +67,31 @@ std::string problem_of_label(std::string_view label) {
   return "";
 }
 
+/// Takes ":PORT" off the text's end, if it is there. @return why it can't be, or ""
+std::string cut_port(std::string_view& text, std::uint16_t& port) {
+  const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
+  if (bracket == std::string_view::npos) return "']' is missing after the address";
+  const std::size_t colon = text.find(':', bracket);
+  if (colon == std::string_view::npos) return "";
+  const auto digits = text.substr(colon + 1);
+  if (digits.find(':') != std::string_view::npos) return "an IPv6 address has to stand in brackets";
+  const auto end = digits.data() + digits.size();
+  const auto result = std::from_chars(digits.data(), end, port);
+  if (digits.empty() || digits.size() > 5 || result.ec != std::errc() || result.ptr != end ||
+      port == 0)
+    return "a port is a number from 1 to 65535";
+  text = text.substr(0, colon);
+  return "";
+}
+
+/// What shows that an entry of a policy is something other than a host with a port; "" for nothing.
+std::string problem_of_entry(std::string_view text) {
+  if (text.find("://") != std::string_view::npos) return "the host alone, without a scheme";
+  if (text.find('@') != std::string_view::npos) return "the host alone, without a user";
+  if (text.find_first_of("/?#\\") == std::string_view::npos) return "";
+  return "the host alone, without a path";
+}
+
 }  // namespace
 
 HostReading read_host(std::string_view text) {
@@ -92,24 +117,11 @@ HostReading read_host(std::string_view text) {
 AuthorityReading read_authority(std::string_view text, std::uint16_t default_port) {
   if (text.find('@') != std::string_view::npos)
     return {std::nullopt, "a user name before the host is not allowed"};
-  const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
-  if (bracket == std::string_view::npos) return {std::nullopt, "']' is missing after the address"};
-  const std::size_t colon = text.find(':', bracket);
-  const auto host_part = text.substr(0, colon);
   std::uint16_t port = default_port;
-  if (colon != std::string_view::npos) {
-    const auto digits = text.substr(colon + 1);
-    if (digits.find(':') != std::string_view::npos)
-      return {std::nullopt, "an IPv6 address has to stand in brackets"};
-    const auto end = digits.data() + digits.size();
-    const auto result = std::from_chars(digits.data(), end, port);
-    if (digits.empty() || digits.size() > 5 || result.ec != std::errc() || result.ptr != end ||
-        port == 0)
-      return {std::nullopt, "the port is no number from 1 to 65535"};
-  } else if (default_port == 0) {
-    return {std::nullopt, "the port is missing"};
-  }
-  HostReading reading = read_host(host_part);
+  if (auto problem = cut_port(text, port); !problem.empty())
+    return {std::nullopt, std::move(problem)};
+  if (port == 0) return {std::nullopt, "the port is missing"};
+  HostReading reading = read_host(text);
   if (!reading.host) return {std::nullopt, std::move(reading.problem)};
   return {Authority{std::move(*reading.host), port}, ""};
 }
@@ -117,6 +129,46 @@ AuthorityReading read_authority(std::string_view text, std::uint16_t default_por
 std::string authority_text(const Host& host, std::uint16_t port) {
   const bool brackets = host.address && host.address->v6;
   return (brackets ? "[" + host.name + "]" : host.name) + ":" + std::to_string(port);
+}
+
+bool is_loopback_host(std::string_view name) {
+  if (name == "localhost" || name.ends_with(".localhost")) return true;
+  const auto address = read_ip_address(name);
+  if (!address) return false;
+  return address->v6 ? address->text() == "::1" : address->bytes[0] == 127;
+}
+
+bool HostPattern::covers(std::string_view name) const {
+  if (any) return true;
+  if (!subdomains) return name == host.name;
+  // At the border of a label: "*.example.org" has nothing to do with "badexample.org".
+  return name.size() > host.name.size() + 1 && name.ends_with(host.name) &&
+         name[name.size() - host.name.size() - 1] == '.';
+}
+
+std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string& problem) {
+  problem = problem_of_entry(text);
+  HostPattern pattern;
+  std::string_view name = text;
+  if (problem.empty()) problem = cut_port(name, pattern.port);
+  if (problem.empty() && pattern.port != 0 && text[name.size() + 1] == '0')
+    problem = "a port is written without leading zeros";
+  if (!problem.empty()) return std::nullopt;
+  pattern.any = name == "*";
+  if (pattern.any) return pattern;
+  pattern.subdomains = name.starts_with("*.");
+  if (pattern.subdomains) name.remove_prefix(2);
+  HostReading reading = read_host(name);
+  problem = std::move(reading.problem);
+  if (name.find('*') != std::string_view::npos)
+    problem = "'*' stands for whole names at the left only, as in *.example.org";
+  else if (name.size() > 1 && name.ends_with('.'))
+    problem = "the host name has an empty part";  // a name is written in one way here
+  else if (reading.host && pattern.subdomains && reading.host->address)
+    problem = "an IP address has no hosts below it";
+  if (!problem.empty()) return std::nullopt;
+  pattern.host = std::move(*reading.host);
+  return pattern;
 }
 
 }  // namespace sortie

@@ -50,4 +50,28 @@ AuthorityReading read_authority(std::string_view text, std::uint16_t default_por
 /// The authority's text, with brackets around an IPv6 address and always with the port.
 std::string authority_text(const Host& host, std::uint16_t port);
 
+/// localhost, *.localhost, 127.0.0.0/8 and ::1, by their spelling: no name is looked up for it.
+/// @param name  as Host::name has it
+bool is_loopback_host(std::string_view name);
+
+/// Hosts that a policy names: `example.org`, `*.example.org`, `*`, `192.0.2.1`, `[2001:db8::1]`,
+/// each with `:PORT` where it is not the usual one.
+struct HostPattern {
+  Host host{};              ///< of "*.example.org" the part behind; of "*" none
+  bool subdomains = false;  ///< "*.": any host below, not the host itself
+  bool any = false;         ///< "*"
+  std::uint16_t port = 0;   ///< 0: none given
+  bool operator==(const HostPattern&) const = default;
+
+  /// Whether it stands for so many hosts that it is no list: "*", "*.com".
+  bool is_broad() const { return any || (subdomains && host.name.find('.') == std::string::npos); }
+  /// Whether it stands for the host, whatever its port.
+  /// @param name  as Host::name has it
+  bool covers(std::string_view name) const;
+};
+
+/// Reads a pattern as strictly as a host: no scheme, user, path or blank, ports from 1 to 65535.
+/// @param problem  on failure: why, in words that follow the text
+std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string& problem);
+
 }  // namespace sortie

@@ -9,13 +9,14 @@ namespace sortie {
 /// An http or https address without user, query or fragment.
 struct Url {
   bool secure = true;  ///< https
-  std::string host;    ///< lower case; an IPv6 address without its brackets
+  std::string host;    ///< as Host::name has it: lower case, an IPv6 address without brackets
   std::uint16_t port = 443;
   std::string path;  ///< "" or "/…", never with a final slash
 
   /// "host", "host:port" where the port is not the scheme's, "[::1]:8080".
   std::string authority() const;
   std::string text() const;
+  bool is_loopback() const;  ///< by the host's spelling: is_loopback_host()
   bool same_origin(const Url& other) const {
     return secure == other.secure && host == other.host && port == other.port;
   }
@@ -25,8 +26,7 @@ struct Url {
 /// @throws InputError  naming what is wrong: another scheme, no host, a user, a query, white space
 Url parse_url(std::string_view text);
 
-/// localhost, *.localhost, 127.0.0.0/8 and ::1, by their spelling: no name is looked up,
-/// here and by resolve().
-bool is_loopback_host(std::string_view host);
+/// What stands between "://" and the path, query or fragment: what read_authority() takes.
+std::string_view url_authority(std::string_view address);
 
 }  // namespace sortie

@@ -99,8 +99,7 @@ bool is_exempt(const std::string& no_proxy, const Url& url) {
 std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
   std::string text = url.secure ? settings.https_proxy : settings.http_proxy;
   const std::string name = url.secure ? "HTTPS_PROXY" : "HTTP_PROXY";
-  if (text.empty() || is_loopback_host(url.host) || is_exempt(settings.no_proxy, url))
-    return std::nullopt;
+  if (text.empty() || url.is_loopback() || is_exempt(settings.no_proxy, url)) return std::nullopt;
   if (text.find("://") == std::string::npos) text = "http://" + text;
   if (!text.starts_with("http://"))
     throw InputError(name + ": only proxies with an http:// address are supported");

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/host/host.h"
 #include "core/host/url.h"
 
 namespace sortie {

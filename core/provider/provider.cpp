@@ -139,7 +139,7 @@ Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sou
   std::string address = given_address(provider, sources, endpoint.operator_host, endpoint.named_by);
   endpoint.query = take_query(provider, address);
   endpoint.base = parse_url(address);
-  if (!endpoint.base.secure && !is_loopback_host(endpoint.base.host) &&
+  if (!endpoint.base.secure && !endpoint.base.is_loopback() &&
       !(sources.may_be_plain && sources.may_be_plain(endpoint.base)))
     throw InputError("address '" + endpoint.base.text() +
                      "': plain http is for loopback hosts only; use https://");

@@ -1,9 +1,10 @@
 #include "core/task/mcp_fields.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "core/host/host.h"
+#include "core/host/url.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -52,28 +53,17 @@ Fields server_fields(TaskMcpServer& server) {
            "The digest of its list of tools; another list is an error.");
 }
 
-/// As far as words can tell; addresses are resolved by nobody.
-bool is_loopback(std::string host) {
-  std::transform(host.begin(), host.end(), host.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (host.starts_with('[')) return host.find_first_not_of("[0:1]") == std::string::npos;
-  return host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.");
-}
-
 /// What is wrong with an address whose scheme is right; "" for nothing that can be shown. One with
 /// a user is refused later: the line that is shown with a finding would hold the password.
 std::string url_problem(const std::string& url) {
-  const std::size_t begin = url.find("://") + 3;
-  const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
-  std::string host = url.substr(begin, end - begin);
-  if (host.find('@') != std::string::npos) return "";
+  const std::string_view authority = url_authority(url);
+  if (authority.find('@') != std::string_view::npos) return "";
   if (url.find('#') != std::string::npos) return "a fragment is not allowed";
   if (std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
     return "white space, control or non-ASCII characters are not allowed";
-  host.erase(host.starts_with('[') ? std::min(host.find(']') + 1, host.size())
-                                   : std::min(host.find(':'), host.size()));
-  if (host.empty()) return "the host name is missing";
-  if (url.starts_with("http://") && !is_loopback(host))
+  const AuthorityReading reading = read_authority(authority, 443);
+  if (!reading.authority) return reading.problem;
+  if (url.starts_with("http://") && !is_loopback_host(reading.authority->host.name))
     return "plain http is for loopback hosts only; use https://";
   return "";
 }

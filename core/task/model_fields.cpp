@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "core/base/own_headers.h"
+#include "core/host/host.h"
+#include "core/host/url.h"
 #include "core/task/field_limits.h"
 #include "core/task/path_value.h"
 #include "core/text/text.h"
@@ -56,6 +58,23 @@ FieldValue headers_value(std::map<std::string, std::string>& target) {
   return value;
 }
 
+/// Its host is read here, where a finding can show the line; whether it may be asked is told later.
+FieldValue base_url_value(std::string& target) {
+  FieldValue value = text_value(
+      target, {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?(\?api-version=[A-Za-z0-9.-]+)?)",
+               .meaning = "an http:// or https:// address without user and query (but for azure's "
+                          "api-version)"});
+  value.read = [read = std::move(value.read), &target](
+                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
+    const std::size_t before = findings.findings().size();
+    read(node, name, findings);
+    if (target.empty() || findings.findings().size() != before) return;
+    const AuthorityReading reading = read_authority(url_authority(target), 443);
+    if (!reading.authority) findings.error(node.place, "'" + name + "': " + reading.problem);
+  };
+  return value;
+}
+
 /// USD per million tokens.
 FieldValue price_value(std::optional<ModelPrice>& target) {
   const auto fields = [](ModelPrice& price) {
@@ -92,12 +111,7 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
            "The model.")
       .add("effort", choice_value(model.effort, {"minimal", "low", "medium", "high"}),
            "Reasoning effort, passed on where the provider has it.")
-      .add("base_url",
-           text_value(
-               model.base_url,
-               {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?(\?api-version=[A-Za-z0-9.-]+)?)",
-                .meaning = "an http:// or https:// address without user and query (but "
-                           "for azure's api-version)"}),
+      .add("base_url", base_url_value(model.base_url),
            "Any compatible server; which hosts get which key is the policy's word.")
       .add("api_key_env", text_value(model.api_key_env, kVariableName),
            "Environment variable with the key; without it the provider's own.")

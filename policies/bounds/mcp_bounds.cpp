@@ -11,17 +11,9 @@ namespace {
 constexpr std::string_view kSecure = "https://";
 constexpr std::string_view kPlain = "http://";
 
-/// As core/net's is_loopback_host() has it, of an address that was read strictly.
-bool is_loopback(const HostPattern& host) {
-  if (host.subdomains || host.any) return host.subdomains && host.host == "localhost";
-  if (host.address) return host.host == "::1" || host.host.starts_with("127.");
-  return host.host == "localhost" || host.host.ends_with(".localhost");
-}
-
 bool covers(const McpAddress& entry, const McpAddress& asked) {
-  if (entry.secure != asked.secure || entry.host.port != asked.host.port) return false;
-  if (!entry.host.subdomains) return entry.host.host == asked.host.host;
-  return !asked.host.address && asked.host.host.ends_with("." + entry.host.host);
+  return entry.secure == asked.secure && entry.host.port == asked.host.port &&
+         entry.host.covers(asked.host.host.name);
 }
 
 bool begins_program(const std::string& entry, const std::vector<std::string>& argv) {
@@ -50,9 +42,10 @@ std::optional<McpAddress> parse_mcp_address(std::string_view text, std::string& 
   if (!host) return std::nullopt;
   address.host = std::move(*host);
   if (address.host.port == 0) address.host.port = address.secure ? 443 : 80;
-  if (address.host.is_broad() && address.host.host != "localhost")
+  const bool loopback = !address.host.any && is_loopback_host(address.host.host.name);
+  if (address.host.is_broad() && !loopback)
     problem = "that would be nearly every host";
-  else if (!address.secure && !is_loopback(address.host))
+  else if (!address.secure && !loopback)
     problem = "plain http is for loopback hosts only; use https://";
   if (!problem.empty()) return std::nullopt;
   return address;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/rules/host_pattern.h"
+#include "core/host/host.h"
 
 namespace sortie {
 

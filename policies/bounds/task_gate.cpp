@@ -5,12 +5,12 @@
 
 #include "core/base/own_headers.h"
 #include "core/files/path_below.h"
+#include "core/host/host.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 #include "policies/bounds/mcp_bounds.h"
 #include "policies/engine/command_check.h"
 #include "policies/environment/environment.h"
-#include "policies/rules/host_pattern.h"
 #include "policies/rules/path_rules.h"
 
 namespace sortie {
@@ -160,9 +160,7 @@ std::string TaskGate::keyless_host(const ModelHost& host) const {
         const auto pattern = parse_host_pattern(entry, problem);
         if (!pattern || pattern->any) return false;
         const int port = pattern->port != 0 ? pattern->port : host.secure ? 443 : 80;
-        if (port != host.port) return false;
-        return pattern->subdomains ? host.host.ends_with("." + pattern->host)
-                                   : host.host == pattern->host;
+        return port == host.port && pattern->covers(host.host);
       });
   if (listed) return "";
   return "gets no key, and may be on loopback alone (" +

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/host/host.h"
 #include "core/text/pattern.h"
-#include "policies/rules/host_pattern.h"
 
 namespace sortie {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "policies/rules/host_pattern.h"
 
 namespace sortie {
 namespace {
@@ -29,43 +28,19 @@ bool is_metadata_name(std::string_view name) {
 }
 
 /// Whether the entry names this very host.
-bool names(const HostRule& rule, const Host& host) {
-  return !rule.any && !rule.subdomains && rule.host == host;
-}
-
-bool covers(const HostRule& rule, const Host& host) {
-  if (rule.any) return true;
-  if (!rule.subdomains) return names(rule, host);
-  // At the border of a label: "*.example.org" has nothing to do with "badexample.org".
-  return !host.address && host.name.size() > rule.host.name.size() + 1 &&
-         host.name.ends_with(rule.host.name) &&
-         host.name[host.name.size() - rule.host.name.size() - 1] == '.';
+bool names(const HostPattern& pattern, const Host& host) {
+  return !pattern.any && !pattern.subdomains && pattern.host == host;
 }
 
 }  // namespace
 
-HostRuleReading read_host_rule(std::string_view text) {
-  std::string problem;
-  const auto pattern = parse_host_pattern(text, problem);
-  if (!pattern) return {std::nullopt, std::move(problem)};
-  HostRule rule;
-  rule.text = text;
-  rule.subdomains = pattern->subdomains;
-  rule.any = pattern->any;
-  rule.port = pattern->port == 0 ? kDefaultPort : static_cast<std::uint16_t>(pattern->port);
-  if (rule.any) return {std::move(rule), ""};
-  const bool brackets = pattern->host.find(':') != std::string::npos;
-  HostReading reading = read_host(brackets ? "[" + pattern->host + "]" : pattern->host);
-  if (!reading.host) return {std::nullopt, std::move(reading.problem)};
-  rule.host = std::move(*reading.host);
-  return {std::move(rule), ""};
-}
-
 HostRules::HostRules(const std::vector<std::string>& entries) {
   for (const std::string& entry : entries) {
-    HostRuleReading reading = read_host_rule(entry);
-    if (!reading.rule) throw InputError("network.allow: '" + entry + "': " + reading.problem);
-    rules_.push_back(std::move(*reading.rule));
+    std::string problem;
+    auto pattern = parse_host_pattern(entry, problem);
+    if (!pattern) throw InputError("network.allow: '" + entry + "': " + problem);
+    if (pattern->port == 0) pattern->port = kDefaultPort;
+    rules_.push_back({entry, std::move(*pattern)});
   }
 }
 
@@ -74,13 +49,13 @@ HostDecision HostRules::decide(const Host& host, std::uint16_t port) const {
   const HostRule* found = nullptr;
   const HostRule* other_port = nullptr;
   for (const HostRule& rule : rules_) {
-    if (!covers(rule, host)) continue;
-    if (rule.port != port)
+    if (!rule.hosts.covers(host.name)) continue;
+    if (rule.hosts.port != port)
       other_port = &rule;
-    else if (found == nullptr || names(rule, host))
+    else if (found == nullptr || names(rule.hosts, host))
       found = &rule;
   }
-  const bool by_name = found != nullptr && names(*found, host);
+  const bool by_name = found != nullptr && names(found->hosts, host);
   if (found != nullptr && !by_name && is_metadata_name(host.name))
     return {false, "", false,
             asked + " is a cloud's metadata service: only an entry \"" + asked +
@@ -94,7 +69,8 @@ HostDecision HostRules::decide(const Host& host, std::uint16_t port) const {
 
 bool HostRules::lists(const IpAddress& address, std::uint16_t port) const {
   return std::any_of(rules_.begin(), rules_.end(), [&](const HostRule& rule) {
-    return rule.host.address == address && rule.port == port;  // "*" has no host, nor an address
+    // "*" has no host, nor an address.
+    return rule.hosts.host.address == address && rule.hosts.port == port;
   });
 }
 

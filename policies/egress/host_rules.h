@@ -12,22 +12,9 @@ namespace sortie {
 
 /// One entry of `network.allow`.
 struct HostRule {
-  std::string text;         ///< as written
-  bool subdomains = false;  ///< "*.example.org": all names below the host, not the host itself
-  bool any = false;         ///< "*": every host
-  Host host;
-  std::uint16_t port = 443;
+  std::string text;   ///< as written
+  HostPattern hosts;  ///< with its port: 443 where the text has none
 };
-
-/// An entry, or why the text is none.
-struct HostRuleReading {
-  std::optional<HostRule> rule;
-  std::string problem;
-};
-
-/// Reads "HOST", "HOST:PORT", "*.HOST", "*.HOST:PORT", "*" or "*:PORT"
-/// (policies/rules/host_pattern.h); without a port it is 443.
-HostRuleReading read_host_rule(std::string_view text);
 
 /// What the rules say about a host and port, before any address is known.
 struct HostDecision {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/host/host.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 #include "policies/bounds/mcp_bounds.h"
-#include "policies/rules/host_pattern.h"
 
 namespace sortie {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/host/host.h"
 #include "policies/engine/command_check.h"
 #include "policies/environment/environment.h"
 #include "policies/rules/command_rules.h"
-#include "policies/rules/host_pattern.h"
 #include "policies/rules/planted_programs.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/wrappers.h"

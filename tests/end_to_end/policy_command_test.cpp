@@ -72,6 +72,31 @@ BOOST_AUTO_TEST_CASE(check_decides_one_command_and_explains_it) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_host_that_is_none_is_the_same_finding_to_each_command) {
+  const RunFolder folder;
+  folder.write("task.yaml", "version: 1\nprompt: x\n");
+  folder.write("p.yaml",
+               "version: 1\nnetwork: {mode: allow-list, allow: ['[::ffff:127.0.0.1]:8080']}\n");
+  const std::string file = folder.path("p.yaml").string();
+  const std::vector<std::vector<std::string>> commands = {
+      {"policy", "check", file},
+      {"run", folder.path("task.yaml").string(), "--policy", file},
+      {"sandbox", "--policy", file, "--", "true"}};
+  for (const auto& command : commands) {
+    ProgramStart start;
+    start.argv = {sortie_binary()};
+    start.argv.insert(start.argv.end(), command.begin(), command.end());
+    start.folder = folder.workspace();
+    const ProgramEnd end = run_program(start);
+    BOOST_TEST(end.status == 2, end.errors);
+    BOOST_TEST(end.errors.starts_with(
+                   file + ":2:37: error: 'allow' has to be a host like api.example.com, with a "
+                          "port if need be, not '[::ffff:127.0.0.1]:8080': an IPv4 address has to "
+                          "be written as one\n"),
+               end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(check_validates_and_warns_of_what_was_hardly_meant) {
   const RunFolder folder;
   folder.write("p.yaml",

@@ -137,7 +137,7 @@ std::optional<std::string> find_api_key(const KeySources& sources, const Endpoin
     check_host(sources, endpoint, bounds);
     return key;
   }
-  if (is_loopback_host(endpoint.base.host)) return std::nullopt;
+  if (endpoint.base.is_loopback()) return std::nullopt;
   throw Error("no API key for " + endpoint.base.authority() + ": set the variable " +
                   sources.variable + ", or give --api-key-file FILE or --api-key-fd N" +
                   (sources.variable == KeySources{}.variable

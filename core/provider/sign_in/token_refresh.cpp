@@ -81,7 +81,7 @@ std::string token_at(const Json& body, std::string_view name) {
 
 Url refresh_address(const std::string& given) {
   const Url url = parse_url(given.empty() ? kDefaultRefreshAddress : given);
-  if (!url.secure && !is_loopback_host(url.host))
+  if (!url.secure && !url.is_loopback())
     throw InputError("SORTIE_AUTH_URL '" + url.text() +
                      "': plain http is for loopback hosts only; use https://");
   return url;

@@ -1,4 +1,5 @@
 #include "core/host/url.h"
+#include "core/host/host.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,6 +19,8 @@ BOOST_AUTO_TEST_CASE(addresses_are_taken_apart) {
       {"https://API.openai.com/v1//", {true, "api.openai.com", 443, "/v1"}},
       {"http://127.0.0.1:8080", {false, "127.0.0.1", 8080, ""}},
       {"http://[::1]:8080/x/y", {false, "::1", 8080, "/x/y"}},
+      {"http://[0:0::1]", {false, "::1", 80, ""}},
+      {"https://api.openai.com.", {true, "api.openai.com", 443, ""}},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.text) { BOOST_TEST((parse_url(row.text) == row.url)); }
@@ -26,11 +29,32 @@ BOOST_AUTO_TEST_CASE(addresses_are_taken_apart) {
 }
 
 BOOST_AUTO_TEST_CASE(addresses_that_could_mislead_are_refused) {
-  for (const char* text :
-       {"", "api.openai.com", "ftp://a", "https://", "https:///v1", "https://a b/", "https://a?x=1",
-        "https://a#b", "https://a:0", "https://a:65536", "https://a:b",
-        "https://a:", "https://good.example\\@evil.example", "https://[::1", "https://[zz]/",
-        "https://-a", "https://a\nb", "https://\xc3\xa9.example", "HTTPS://a"}) {
+  for (const char* text : {"",
+                           "api.openai.com",
+                           "ftp://a",
+                           "https://",
+                           "https:///v1",
+                           "https://a b/",
+                           "https://a?x=1",
+                           "https://a#b",
+                           "https://a:0",
+                           "https://a:65536",
+                           "https://a:b",
+                           "https://a:",
+                           "https://good.example\\@evil.example",
+                           "https://[::1",
+                           "https://[zz]/",
+                           "https://-a",
+                           "https://a\nb",
+                           "https://\xc3\xa9.example",
+                           "HTTPS://a",
+                           "https://127.1",
+                           "https://0x7f000001",
+                           "https://a..b",
+                           "https://1.2.3.04",
+                           "https://a-",
+                           "https://[::ffff:127.0.0.1]",
+                           "https://[::1%lo]"}) {
     BOOST_TEST_CONTEXT(text) { BOOST_CHECK_THROW(parse_url(text), InputError); }
   }
 }
@@ -44,8 +68,8 @@ BOOST_AUTO_TEST_CASE(a_password_in_an_address_is_refused_and_not_shown) {
 BOOST_AUTO_TEST_CASE(loopback_is_known_by_its_spelling) {
   for (const char* host : {"localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "::1"})
     BOOST_TEST(is_loopback_host(host), host);
-  for (const char* host :
-       {"", "localhost.example", "127.0.0.1.example", "10.0.0.1", "::2", "notlocalhost"})
+  for (const char* host : {"", "localhost.example", "127.0.0.1.example", "127.evil.example.com",
+                           "127.1", "10.0.0.1", "::2", "notlocalhost"})
     BOOST_TEST(!is_loopback_host(host), host);
 }
 

@@ -176,6 +176,11 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\nmodel: {base_url: 'https://u:p@host/'}",
        "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
        "query (but for azure's api-version), not 'https://u:p@host/'"},
+      {"version: 1\nprompt: x\nmodel: {base_url: 'https://127.1/v1'}",
+       "<stdin>:3:19: error: 'base_url': an IPv4 address has to be four decimal numbers without "
+       "leading zeros"},
+      {"version: 1\nprompt: x\nmodel: {fallback: [{name: m, base_url: 'https://a..b'}]}",
+       "<stdin>:3:40: error: 'base_url': the host name has an empty part"},
       {"version: 1\nprompt: x\nmodel: {headers: {Authorization: x}}",
        "<stdin>:3:19: error: header 'Authorization' is not the task's to set: it carries a "
        "credential, an account, or what sortie itself writes"},
@@ -314,6 +319,8 @@ BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_servers_of_tools_is_said_at_once) {
       "    d: {url: 'https://a b/'}\n"
       "    e: {url: 'https:///mcp'}\n"
       "    f:\n"
+      "    g: {url: 'http://127.evil.example.com/mcp'}\n"
+      "    h: {url: 'https://127.1/mcp'}\n"
       "    ok1: {url: 'http://127.0.0.1:8080/mcp?x=1'}\n"
       "    ok2: {url: 'http://[::1]:8080'}\n"
       "    ok3: {url: 'http://LocalHost/mcp'}\n"
@@ -334,7 +341,10 @@ BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_servers_of_tools_is_said_at_once) {
              "<stdin>:8:14: error: 'url': white space, control or non-ASCII characters are not "
              "allowed\n"
              "<stdin>:9:14: error: 'url': the host name is missing\n"
-             "<stdin>:10:5: error: 'f' needs a value\n");
+             "<stdin>:10:5: error: 'f' needs a value\n"
+             "<stdin>:11:14: error: 'url': plain http is for loopback hosts only; use https://\n"
+             "<stdin>:12:14: error: 'url': an IPv4 address has to be four decimal numbers without "
+             "leading zeros\n");
   BOOST_TEST(rendered.find("    b: {url: 'http://example.com/mcp'}") != std::string::npos);
 }
 

@@ -53,6 +53,8 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_its_scheme_its_host_and_its_port) {
       {"http://localhost", "http://localhost", true},
       {"http://localhost:80", "http://localhost", true},
       {"http://*.localhost", "http://a.localhost", true},
+      {"http://*.a.localhost", "http://b.a.localhost", true},
+      {"https://[2001:DB8:0::1]", "https://[2001:db8::1]", true},
       {"http://[::1]:3001", "http://[::1]:3001", true},
       // Programs, whatever their globs.
       {"mcp.example.com", "https://mcp.example.com", false},
@@ -80,11 +82,11 @@ BOOST_AUTO_TEST_CASE(an_entry_that_is_no_usable_address_is_told_why) {
       {"http://mcp.example.com", "loopback hosts only"},
       {"http://10.0.0.1:80", "loopback hosts only"},
       {"http://*.example.com", "loopback hosts only"},
-      {"http://127.1", "four numbers"},
+      {"http://127.1", "four decimal numbers"},
       {"ws://mcp.example.com", "begins with https:// or http://"},
       {"HTTPS://mcp.example.com", "begins with https:// or http://"},
       {"https://mcp.example.com:0", "a port is a number"},
-      {"https://", "the host is missing"},
+      {"https://", "the host name is missing"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.entry) {

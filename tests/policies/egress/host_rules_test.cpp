@@ -56,12 +56,15 @@ BOOST_AUTO_TEST_CASE(entries_are_hosts_and_ports) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.text) {
-      const HostRuleReading reading = read_host_rule(row.text);
-      BOOST_TEST(reading.problem.empty() == (*row.host != '\0'), reading.problem);
-      if (!reading.rule) continue;
-      BOOST_TEST(reading.rule->host.name == row.host);
-      BOOST_TEST(reading.rule->port == row.port);
-      BOOST_TEST(reading.rule->subdomains == row.subdomains);
+      if (*row.host == '\0') {
+        BOOST_CHECK_THROW(HostRules({row.text}), InputError);
+        continue;
+      }
+      const HostRules rules({row.text});
+      const HostPattern& hosts = rules.rules().front().hosts;
+      BOOST_TEST(hosts.host.name == row.host);
+      BOOST_TEST(hosts.port == row.port);
+      BOOST_TEST(hosts.subdomains == row.subdomains);
     }
   }
   BOOST_CHECK_THROW(HostRules({"example.org", "*."}), InputError);

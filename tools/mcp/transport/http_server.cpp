@@ -15,7 +15,7 @@ Url parse_server_url(std::string_view text) {
   if (query.find('#') != std::string_view::npos)
     throw InputError("address: a fragment is not allowed");
   Url url = parse_url(place);
-  if (!url.secure && !is_loopback_host(url.host))
+  if (!url.secure && !url.is_loopback())
     throw InputError("address '" + url.text() +
                      "': plain http is for loopback hosts only; use https://");
   // To a server, /mcp and /mcp/ may be two places.
