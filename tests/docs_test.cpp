@@ -8,8 +8,9 @@
 #include "core/json/json.h"
 #include "core/record/schema.h"
 #include "core/text/text.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
+#include "policies/file/policy_warnings.h"
 #include "policies/rules/policy.h"
 
 using namespace sortie;

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
-#include "core/files/text_file.h"
+#include "core/files/files.h"
 #include "core/json/json.h"
 #include "core/record/transcript_reader.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
-#include "core/files/temporary.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
 

@@ -13,7 +13,7 @@
 #include "app/show/standard_output.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/files/temporary.h"
+#include "core/files/file_name.h"
 #include "core/json/json.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/tree.h"

@@ -9,9 +9,10 @@
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/base/error.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 #include "policies/engine/explain.h"
 #include "policies/file/policy_loader.h"
+#include "policies/file/policy_warnings.h"
 #include "policies/file/rule_examples.h"
 #include "policies/rules/policy.h"
 

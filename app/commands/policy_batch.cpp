@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 
 namespace sortie {
 namespace {

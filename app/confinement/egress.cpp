@@ -4,7 +4,7 @@
 #include "core/net/proxy.h"
 #include "policies/egress/host_rules.h"
 #include "policies/egress/upstream.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 
 namespace sortie {
 namespace {

@@ -6,7 +6,6 @@
 #include "app/inputs/run_files.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
-#include "core/files/temporary.h"
 #include "core/git/config/git_place.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"

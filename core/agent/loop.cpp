@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/stop_at.h"
+#include "core/base/threads.h"
 #include "core/json/json.h"
 #include "core/model/image_refusal.h"
 #include "core/text/text.h"

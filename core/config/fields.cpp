@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/base/is_one_of.h"
 #include "core/text/text.h"
 
 namespace sortie {

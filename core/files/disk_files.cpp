@@ -9,12 +9,11 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/base/parts.h"
+#include "core/base/threads.h"
 #include "core/files/disk_place.h"
 #include "core/files/disk_replacement.h"
 #include "core/files/files.h"
 #include "core/files/open_beneath.h"
-#include "core/files/open_folder.h"
 
 namespace fs = std::filesystem;
 

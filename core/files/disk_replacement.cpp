@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/base/parts.h"
+#include "core/base/threads.h"
 #include "core/files/disk_place.h"
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/files/disk_place.h"
 #include "core/files/files.h"
-#include "core/files/open_folder.h"
 
 namespace sortie {
 

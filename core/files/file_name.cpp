@@ -1,16 +1,34 @@
 #include "core/files/file_name.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <span>
+#include <system_error>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 #include "core/text/text.h"
 
 namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where temporary folders may be, the first one wanted most.
+std::vector<fs::path> places() {
+  std::vector<fs::path> found = {own_variable("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm",
+                                 own_variable("HOME")};
+  std::erase_if(found, [](const fs::path& place) { return !place.is_absolute(); });
+  return found;
+}
+
+}  // namespace
 
 std::string path_text(const std::filesystem::path& path) {
   return one_line(repair_utf8(path.native()), 300);
@@ -64,6 +82,26 @@ std::string some_of(const std::vector<std::string>& paths, std::size_t shown) {
   std::string text = joined(told, ", ", path_text);
   if (paths.size() > shown) text += " and " + std::to_string(paths.size() - shown) + " more";
   return text;
+}
+
+fs::path make_temporary_folder(const std::string& name) {
+  std::string problem;
+  for (const fs::path& folder : places()) {
+    std::string pattern = (folder / (name + "-XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) != nullptr) return fs::canonical(pattern);
+    if (!problem.empty()) problem += "; ";
+    problem += folder.string() + ": " + errno_text(errno);
+  }
+  throw Error("no folder for temporary files: " + problem + ": set TMPDIR", ExitCode::environment);
+}
+
+bool is_temporary_folder(const fs::path& path, const std::string& name) {
+  if (!path.filename().string().starts_with(name + '-')) return false;
+  for (const fs::path& place : places()) {
+    std::error_code error;
+    if (fs::canonical(place, error) == path.parent_path() && !error) return true;
+  }
+  return false;
 }
 
 }  // namespace sortie

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/parts.h"
+#include "core/base/threads.h"
 
 namespace sortie {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/is_one_of.h"
 #include "core/json/json_pointer.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/is_one_of.h"
 #include "core/json/json_pointer.h"
 #include "core/text/text.h"
 

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <initializer_list>
 
-#include "core/base/is_one_of.h"
 #include "core/model/error_body.h"
 #include "core/model/image_refusal.h"
 #include "core/net/retry.h"

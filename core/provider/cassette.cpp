@@ -13,7 +13,6 @@
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
-#include "core/files/text_file.h"
 #include "core/provider/response_stream.h"
 #include "core/provider/wires.h"
 #include "core/text/text.h"

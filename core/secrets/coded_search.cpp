@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/secrets/coded_bytes.h"
+#include "core/secrets/codings.h"
 #include "core/secrets/readings.h"
 
 namespace sortie {
@@ -12,6 +13,9 @@ namespace {
 constexpr std::string_view kOpenEscapes = "xuU01234567\\%&=";
 /// Signs, quotes and line breaks: what may stand behind a needle's first character.
 constexpr std::string_view kSigns = "\\%&=\"'`\n\r";
+
+/// Two halves of a shorter value may stand below each other by chance.
+constexpr std::size_t kShortestWrapped = 10;
 
 }  // namespace
 
@@ -107,6 +111,24 @@ std::size_t CodedSearch::begin_of_open(const Position& position, std::size_t all
     if (allowed == 0) end = std::min(end, walk.at);
   }
   return end;
+}
+
+void SecretNeedles::add(const std::string& name, std::string_view value) {
+  using Gaps = CodedSearch::Gaps;
+  const Codings codings = codings_of(value);
+  const Gaps gaps = value.size() < kShortestWrapped ? Gaps::none : Gaps::wraps;
+  look_for(value, gaps, name);
+  for (const std::string& text : codings.characters) look_for(text, gaps, name);
+  for (const std::string& text : codings.base64) look_for(text, Gaps::wraps, name);
+  for (const std::string& text : codings.hex) look_for(text, Gaps::hex, name);
+  look_for(codings.spaced, Gaps::spaced_bytes, name);
+}
+
+void SecretNeedles::look_for(std::string_view needle, CodedSearch::Gaps gaps,
+                             const std::string& name) {
+  const std::uint32_t index = search.add(needle, gaps);
+  if (index == names.size()) names.push_back(name);
+  longest = std::max(longest, needle.size());
 }
 
 }  // namespace sortie

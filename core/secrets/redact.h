@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/json/json.h"
+#include "core/secrets/coded_search.h"
 #include "core/secrets/needle_search.h"
-#include "core/secrets/secret_needles.h"
 
 namespace sortie {
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/text/pattern.h"
 
 namespace sortie {
 
@@ -52,5 +55,16 @@ inline constexpr std::size_t kBorderContext = 16;
 /// Whether a token may begin behind these bytes: they end in no letter or digit, or in an escape
 /// that ends in one (\n, \x0a, \u000a, %3D, a terminal's colour).
 bool follows_border(std::string_view before);
+
+/// An expression that is looked for in single lines.
+struct LineShape {
+  std::string name;
+  Pattern pattern;
+  int group = 0;  ///< what is replaced of a match: 0 is the whole of it
+};
+
+/// Shapes that test data and programs have too, so that they are replaced only in what people read:
+/// "password=…", "Authorization: Bearer …", JSON web tokens, "scheme://user:password@host".
+const std::vector<LineShape>& loose_shapes();
 
 }  // namespace sortie

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/config/fields.h"
 #include "core/config/json_tree.h"
-#include "core/files/text_file.h"
+#include "core/files/files.h"
 #include "core/json/json_schema.h"
 #include "core/task/argv_template.h"
 #include "core/task/tool_names.h"

@@ -8,7 +8,7 @@
 #include "core/base/hash.h"
 #include "core/config/yaml.h"
 #include "core/files/file_name.h"
-#include "core/files/text_file.h"
+#include "core/files/files.h"
 #include "core/images/image_check.h"
 #include "core/json/json_schema.h"
 #include "core/task/functions.h"

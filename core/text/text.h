@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +28,15 @@ constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 std::string_view without_blanks(std::string_view text) noexcept;
 /// The text without the spaces, tabs and line ends around it.
 std::string_view trimmed(std::string_view text) noexcept;
+
+/// Whether the text is among the names of a list that std::begin() takes.
+template <typename List>
+bool is_one_of(std::string_view text, const List& names) {
+  return std::find(std::begin(names), std::end(names), text) != std::end(names);
+}
+inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
 
 /// The texts one after the other, `separator` between each two.
 /// @param texts    a range

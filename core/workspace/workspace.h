@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/parts.h"
 #include "core/base/isolation.h"
+#include "core/base/threads.h"
 #include "core/files/files.h"
 #include "core/workspace/mount_plan.h"
 #include "core/workspace/start_record.h"

@@ -9,7 +9,7 @@
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 #include "policies/bounds/mcp_bounds.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 #include "policies/environment/environment.h"
 #include "policies/rules/path_rules.h"
 

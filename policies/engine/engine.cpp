@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/files/path_below.h"
+#include "core/json/json.h"
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
 #include "policies/rules/deny_search.h"
@@ -77,6 +78,11 @@ const CommandRule* class_rule(const Policy& policy) {
 std::filesystem::path without_trailing_slash(const std::filesystem::path& path) {
   const auto normal = path.lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
+}
+
+/// The usual folders of a system, whatever this machine's PATH is.
+std::vector<std::filesystem::path> usual_folders() {
+  return {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 }
 
 }  // namespace
@@ -286,5 +292,28 @@ bool Engine::is_protected(const std::filesystem::path& path) const {
 }
 
 bool Engine::is_hidden(const std::filesystem::path& path) const { return paths_.is_hidden(path); }
+
+CommandCheck::CommandCheck(const Policy& policy, Approval approval,
+                           const std::filesystem::path& workdir)
+    : workdir_(workdir), engine_(policy, approval, workdir, {}, usual_folders()) {}
+
+Decision CommandCheck::decide(const std::vector<std::string>& argv) const {
+  return engine_.decide(RunCommand{.argv = argv, .workdir = workdir_});
+}
+
+bool CommandCheck::allows_line(std::string_view line) const {
+  std::vector<std::string> argv;
+  try {
+    const Json json = parse_json(line);
+    if (!json.is_array()) return false;
+    for (const auto& word : json.items()) {
+      if (!word.is_string()) return false;
+      argv.push_back(word.text());
+    }
+    return decide(argv).effect == Effect::allow;
+  } catch (const std::exception&) {
+    return false;  // what can't be decided is denied
+  }
+}
 
 }  // namespace sortie

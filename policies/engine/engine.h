@@ -5,16 +5,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "policies/rules/action.h"
+#include "policies/rules/command_place.h"
 #include "policies/rules/command_rules.h"
 #include "policies/rules/decision.h"
 #include "policies/rules/path_rules.h"
 #include "policies/rules/policy.h"
-#include "policies/rules/running_beside.h"
-#include "policies/rules/tool_rules.h"
 #include "policies/shell/script.h"
 
 namespace sortie {
@@ -129,6 +129,21 @@ class Engine {
   ScriptFiles scripts_;
   LookBeside look_beside_;
   StageLimits limits_;
+};
+
+/// Decides commands by words and paths alone, as `policy check` does: a bare name that is not
+/// installed is judged as if it were, paths need not exist. The policy must outlive it.
+class CommandCheck {
+ public:
+  /// @param workdir  absolute; stands for the workspace
+  CommandCheck(const Policy& policy, Approval approval, const std::filesystem::path& workdir);
+  Decision decide(const std::vector<std::string>& argv) const;
+  /// A line of --batch: a JSON array of strings. All else is denied.
+  bool allows_line(std::string_view line) const;
+
+ private:
+  std::filesystem::path workdir_;
+  Engine engine_;
 };
 
 }  // namespace sortie

@@ -5,12 +5,11 @@
 
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
-#include "policies/rules/kernel_paths.h"
+#include "policies/rules/read_only_commands.h"
 #include "policies/shell/glob_arguments.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/loose_script.h"
 #include "policies/shell/script_folders.h"
-#include "policies/shell/shell_state.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {

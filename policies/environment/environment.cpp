@@ -8,7 +8,6 @@
 
 #include "core/text/pattern.h"
 #include "core/text/text.h"
-#include "policies/environment/proxy_address.h"
 
 namespace sortie {
 namespace {

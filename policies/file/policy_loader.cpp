@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/config/yaml.h"
-#include "core/files/text_file.h"
+#include "core/files/files.h"
 #include "core/text/text.h"
 #include "policies/file/policy_fields.h"
 #include "policies/file/presets.h"

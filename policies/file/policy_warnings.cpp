@@ -1,3 +1,5 @@
+#include "policies/file/policy_warnings.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -5,7 +7,7 @@
 #include <string_view>
 
 #include "core/host/host.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 #include "policies/environment/environment.h"
 #include "policies/rules/command_rules.h"
 #include "policies/rules/planted_programs.h"

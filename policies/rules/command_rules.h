@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "core/text/pattern.h"
-#include "policies/rules/compiled_rule.h"
+#include "policies/rules/action.h"
+#include "policies/rules/command_place.h"
+#include "policies/rules/decision.h"
+#include "policies/rules/deny_search.h"
 #include "policies/rules/policy.h"
-#include "policies/rules/running_beside.h"
 #include "policies/rules/script_rule.h"
 
 namespace sortie {
@@ -39,9 +41,23 @@ class CommandRules {
   std::vector<CompiledRule> rules_;
 };
 
-/// Whether one rule matches a direct argv, as find_allow judges: for the examples of a rule.
-/// @throws PatternError
-bool rule_matches(const CommandRule& rule, const std::vector<std::string>& argv,
-                  const CommandPlace& place);
+/// The `tools` rules of a policy, their globs compiled. The policy must outlive it.
+class ToolRules {
+ public:
+  /// @throws PatternError
+  explicit ToolRules(const std::vector<ToolRule>& rules);
+  /// Rules on any of its names hold for a tool, and those on `shell` for `local_shell` as well.
+  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says. Globs do
+  /// not hold for `run_tests`.
+  Decision decide(const CallTool& call, Approval approval) const;
+
+ private:
+  struct Compiled {
+    const ToolRule* rule;
+    std::vector<Pattern> names;
+  };
+  const ToolRule* find(const CallTool& call, Effect effect) const;
+  std::vector<Compiled> rules_;
+};
 
 }  // namespace sortie

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "core/text/text.h"
+#include "policies/rules/read_only_commands.h"
 #include "policies/shell/glob_arguments.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/loose_script.h"
-#include "policies/shell/shell_state.h"
+#include "policies/shell/script_folders.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -324,6 +325,16 @@ std::optional<ScriptRefusal> find_unreadable_at(Words argv, int depth) {
 }
 
 }  // namespace
+
+bool matches_class(const CommandRule& rule, std::span<const std::string> argv,
+                   const CommandPlace& place) {
+  if (rule.command_class != "read-only") return false;
+  const std::string_view name = command_name(argv[0], place.folders);
+  if (name.empty()) return false;
+  std::vector<std::string> named(argv.begin(), argv.end());
+  named[0] = name;
+  return !why_not_read_only(named, place.workspace, place.workdir);
+}
 
 RuleMatch search_deny(std::span<const CompiledRule> rules, Words argv, const CommandPlace& place) {
   return DenySearch(rules, place).run(argv);

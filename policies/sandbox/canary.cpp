@@ -19,7 +19,7 @@
 #include "core/files/path_below.h"
 #include "core/json/json.h"
 #include "core/process/process.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 
 namespace sortie {
 namespace {

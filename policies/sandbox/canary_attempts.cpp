@@ -26,7 +26,7 @@
 
 #include "core/base/fd.h"
 #include "core/json/json.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 #include "policies/sandbox/canary.h"
 
 namespace sortie {

@@ -1,8 +1,84 @@
 #include "policies/shell/script_folders.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "policies/shell/glob_arguments.h"
+#include "policies/shell/wrappers.h"
 
 namespace sortie {
+namespace {
+
+/// Built-ins of bash 5.2 that change variables, options, names or folders of the shell, or that
+/// run or evaluate what a word holds: `unset 'a[$(x)]'` runs x.
+constexpr std::array<std::string_view, 49> kChanging = {
+    "alias",     "bg",       "bind",   "builtin",  "caller", "compgen", "complete",
+    "compopt",   "declare",  "dirs",   "disown",   "enable", "eval",    "exec",
+    "export",    "fc",       "fg",     "getopts",  "hash",   "history", "jobs",
+    "let",       "local",    "logout", "mapfile",  "popd",   "pushd",   "read",
+    "readarray", "readonly", "set",    "shift",    "shopt",  "source",  "suspend",
+    "times",     "trap",     "type",   "typeset",  "ulimit", "umask",   "unalias",
+    "unset",     "wait",     "break",  "continue", "return", "help",    "."};
+
+bool has_word(std::span<const ScriptWord> words, std::string_view text) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const ScriptWord& word) { return word.text == text; });
+}
+
+/// The letters of a format's conversions: "sd" of "%s: %5.1d%%".
+std::string conversions_of(std::string_view format) {
+  constexpr std::string_view kBetween = "#-+ 0123456789.$'hjlLtz";
+  std::string letters;
+  bool inside = false;
+  for (const char c : format) {
+    if (!inside) {
+      inside = c == '%';
+    } else if (kBetween.find(c) == std::string_view::npos) {
+      letters += c;
+      inside = c == '*';  // a width of its own
+    }
+  }
+  return letters;
+}
+
+/// Built in, printf stores with -v and with %n, and zsh's evaluates what is no number as
+/// arithmetic: `printf %n PATH`, `printf %d 'a[$(x)]'`.
+std::string why_printf_changes(std::span<const ScriptWord> operands) {
+  if (!operands.empty() && operands[0].text == "--") {
+    operands = operands.subspan(1);
+  } else if (!operands.empty() && operands[0].text.starts_with('-')) {
+    return "printf with an option sets a variable of the shell";
+  }
+  if (operands.empty()) return "";
+  if (operands[0].glob) return why_no_glob("printf", operands[0].text);
+  const std::string conversions = conversions_of(operands[0].text);
+  if (conversions.find('n') != std::string::npos) return "printf %n sets a variable of the shell";
+  if (conversions.find_first_not_of("sbcqQ%") == std::string::npos) return "";
+  const auto is_evaluated = [](const ScriptWord& word) {
+    return word.glob || word.text.find('[') != std::string::npos;
+  };
+  if (std::none_of(operands.begin() + 1, operands.end(), is_evaluated)) return "";
+  return "printf evaluates what stands in brackets as a number in some shells: use %s";
+}
+
+/// A shell's first operand is a script's file, and with -c the script itself: which of them a glob
+/// in its place becomes is not known.
+std::string why_shell_is_not_seen(std::span<const ScriptWord> words) {
+  std::vector<std::string> before;
+  for (const ScriptWord& word : words) {
+    const bool may_be_option = !begins_literally(word.text) || word.text.front() == '+';
+    if (word.glob && may_be_option && read_shell_call(before).file.empty())
+      return "a glob that begins so may become an option of " + before[0] +
+             ", and -c runs the next word: write ./ before it";
+    before.push_back(word.text);
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string folder_behind(const std::string& folder, const std::string& operand) {
   std::string path = (std::filesystem::path(folder) / operand).lexically_normal().string();
@@ -39,5 +115,30 @@ std::vector<std::string> ScriptFolders::run(std::span<const SimpleCommand> pipel
   states_ = std::move(after);
   return {folders.begin(), folders.end()};
 }
+
+std::string why_changes_shell(std::span<const ScriptWord> words) {
+  const std::string& name = words[0].text;
+  if (std::find(kChanging.begin(), kChanging.end(), name) != kChanging.end()) {
+    return name + " changes the shell for what follows, or runs what its words hold";
+  }
+  const auto operands = words.subspan(1);
+  if (name == "printf") return why_printf_changes(operands);
+  if (is_shell(name)) return why_shell_is_not_seen(words);
+  if (name == "test" || name == "[") {
+    if (has_word(operands, "-v") || has_word(operands, "-R"))
+      return name + " -v evaluates what stands in brackets";
+    // It may become -v.
+    const auto glob = std::find_if(operands.begin(), operands.end(),
+                                   [](const ScriptWord& word) { return word.glob; });
+    if (glob != operands.end()) return why_no_glob(name, glob->text);
+  }
+  const bool asks = words.size() == 3 && (words[1].text == "-v" || words[1].text == "-V");
+  if (name == "command" && !(asks && !words[2].glob)) {
+    return "of command only `command -v NAME` leaves the shell as it is";
+  }
+  return "";
+}
+
+bool renames_commands(std::string_view name) { return name == "alias" || name == "hash"; }
 
 }  // namespace sortie

@@ -33,4 +33,12 @@ class ScriptFolders {
 /// The folder that `cd` leads to, ".." taken back by words.
 std::string folder_behind(const std::string& folder, const std::string& operand);
 
+/// Why a command of a script may change how bash reads or finds what comes behind it, or run
+/// something that its words only name: built-ins such as `eval`, `hash`, `export`, `printf -v`.
+/// @return "" for one that leaves nothing behind; a `cd` is followed elsewhere
+std::string why_changes_shell(std::span<const ScriptWord> words);
+
+/// Whether it may give a program another name: `alias`, `hash`.
+bool renames_commands(std::string_view name);
+
 }  // namespace sortie

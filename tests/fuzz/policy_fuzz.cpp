@@ -3,8 +3,9 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "policies/engine/command_check.h"
+#include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
+#include "policies/file/policy_warnings.h"
 #include "policies/file/rule_examples.h"
 #include "policies/rules/policy.h"
 

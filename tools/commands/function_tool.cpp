@@ -7,8 +7,8 @@
 #include "core/process/process.h"
 #include "core/task/argv_template.h"
 #include "core/text/text.h"
-#include "policies/engine/git_calls.h"
 #include "policies/shell/shell_string.h"
+#include "policies/shell/wrappers.h"
 #include "tools/commands/command_output.h"
 
 namespace sortie {

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/agent/checks/prose.h"
-#include "core/base/is_one_of.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 

@@ -1,6 +1,5 @@
 #include "core/model/chat/chat_decoder.h"
 
-#include "core/base/is_one_of.h"
 #include "core/model/token_count.h"
 #include "core/text/text.h"
 

@@ -19,7 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/keeper/keeper_service.h"
 #include "policies/sandbox/layers/namespaces.h"

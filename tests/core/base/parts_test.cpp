@@ -1,4 +1,4 @@
-#include "core/base/parts.h"
+#include "core/base/threads.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -11,7 +11,6 @@
 
 #include "core/base/error.h"
 #include "core/files/files.h"
-#include "core/files/text_file.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;

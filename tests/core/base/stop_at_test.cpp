@@ -1,4 +1,4 @@
-#include "core/base/stop_at.h"
+#include "core/base/threads.h"
 
 #include <boost/test/unit_test.hpp>
 

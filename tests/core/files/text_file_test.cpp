@@ -1,4 +1,4 @@
-#include "core/files/text_file.h"
+#include "core/files/files.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "policies/engine/git_calls.h"
+#include "policies/shell/wrappers.h"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "policies/engine/command_check.h"
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
+#include "policies/file/policy_warnings.h"
 
 using namespace sortie;
 

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "policies/engine/engine.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 #include "policies/file/policy_loader.h"
 #include "policies/rules/policy.h"
 #include "tests/fakes/fake_launcher.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policies/egress/gate/connect_gate.h"
-#include "policies/environment/proxy_address.h"
+#include "policies/environment/environment.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {

@@ -1,6 +1,8 @@
-#include "core/base/parts.h"
+#include "core/base/threads.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -44,5 +46,14 @@ void in_parts(std::size_t size, const std::function<bool(std::size_t)>& may_begi
   for (; begun + 1 < bounds.size(); ++begun) part(bounds[begun], bounds[begun + 1]);
   for (auto& other : others) other.join();
 }
+
+StopAt::StopAt(const std::stop_token& stop, std::chrono::steady_clock::time_point time)
+    : relay_(stop, [this] { source_.request_stop(); }), timer_([this, time](std::stop_token over) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        wake.wait_until(lock, over, time, [] { return false; });
+        if (!over.stop_requested()) source_.request_stop();
+      }) {}
 
 }  // namespace sortie
