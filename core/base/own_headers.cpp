@@ -1,51 +1,28 @@
 #include "core/base/own_headers.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
 
 namespace sortie {
 namespace {
 
-constexpr std::array<std::string_view, 31> kNames = {"host",
-                                                     "content-length",
-                                                     "content-type",
-                                                     "content-encoding",
-                                                     "connection",
-                                                     "keep-alive",
-                                                     "upgrade",
-                                                     "te",
-                                                     "trailer",
-                                                     "expect",
-                                                     "accept",
-                                                     "user-agent",
-                                                     "accept-encoding",
-                                                     "transfer-encoding",
-                                                     "originator",
-                                                     "session_id",
-                                                     "forwarded",
-                                                     "via",
-                                                     "x-real-ip",
-                                                     "api-key",
-                                                     "x-api-key",
-                                                     "apikey",
-                                                     "anthropic-version",
-                                                     "conversation_id",
-                                                     "x-session-id",
-                                                     "x-http-method",
-                                                     "x-original-url",
-                                                     "x-rewrite-url",
-                                                     "x-user",
-                                                     "x-user-id",
-                                                     "x-http-method-override"};
+// clang-format off
+constexpr std::string_view kNames[] = {
+    "host", "content-length", "content-type", "content-encoding", "connection", "keep-alive",
+    "upgrade", "te", "trailer", "expect", "accept", "user-agent", "accept-encoding",
+    "transfer-encoding", "originator", "session_id", "forwarded", "via", "x-real-ip", "api-key",
+    "x-api-key", "apikey", "anthropic-version", "conversation_id", "x-session-id",
+    "x-http-method", "x-original-url", "x-rewrite-url", "x-user", "x-user-id",
+    "x-http-method-override"};
+// clang-format on
 
 /// What vendors and gateways call their own: account, project, sign-in.
-constexpr std::array<std::string_view, 12> kBegins = {
-    "openai-", "chatgpt-", "x-goog-",     "x-amz-",    "x-ms-",      "proxy-",
-    "sec-",    "x-auth",   "x-forwarded", "cf-access", "x-litellm-", "helicone-"};
+constexpr std::string_view kBegins[] = {"openai-",     "chatgpt-",  "x-goog-",    "x-amz-",
+                                        "x-ms-",       "proxy-",    "sec-",       "x-auth",
+                                        "x-forwarded", "cf-access", "x-litellm-", "helicone-"};
 
-constexpr std::array<std::string_view, 17> kWords = {
+constexpr std::string_view kWords[] = {
     "authoriz", "authentic",  "cookie",       "token",       "secret",  "password",
     "passwd",   "api-key",    "apikey",       "api_key",     "account", "organization",
     "tenant",   "credential", "subscription", "impersonate", "-key"};
@@ -60,9 +37,9 @@ bool is_own_header(std::string_view name) {
   const auto holds = [&lower](std::string_view text) {
     return lower.find(text) != std::string::npos;
   };
-  return std::find(kNames.begin(), kNames.end(), lower) != kNames.end() ||
-         std::any_of(kBegins.begin(), kBegins.end(), begins) ||
-         std::any_of(kWords.begin(), kWords.end(), holds);
+  return std::find(std::begin(kNames), std::end(kNames), lower) != std::end(kNames) ||
+         std::any_of(std::begin(kBegins), std::end(kBegins), begins) ||
+         std::any_of(std::begin(kWords), std::end(kWords), holds);
 }
 
 }  // namespace sortie

@@ -16,7 +16,7 @@
 namespace sortie {
 namespace {
 
-/// Of a pipe or device: it has no size that tells before it is read.
+/// The most that is read of a pipe or device, which has no size that tells before it is read.
 constexpr std::uint64_t kMostOfStream = 64ull << 20;
 
 const char* problem_with(mode_t mode, Pipes pipes) noexcept {

@@ -31,7 +31,7 @@ Fd open_beneath(int root, const std::string& name, int flags);
 using FileStream = std::function<bool(const std::filesystem::path& path,
                                       const std::function<bool(std::string_view piece)>& take)>;
 
-/// Of the files below a folder, which stays open as long as it is used.
+/// Streams the files below a folder, which stays open as long as this is used.
 FileStream stream_below(int root);
 
 }  // namespace sortie

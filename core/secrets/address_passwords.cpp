@@ -24,16 +24,8 @@ void add(std::vector<std::string>& found, std::string value) {
     found.push_back(std::move(value));
 }
 
-void add_user(std::vector<std::string>& found, const std::string& user) {
-  if (looks_like_token(user)) add(found, user);
-}
-
-bool same_letters(std::string_view one, std::string_view other) {
-  return ascii_lower(one) == ascii_lower(other);
-}
-
-}  // namespace
-
+/// Whether a word is long and mixed enough to be a token and no name: letters and digits, at least
+/// 16 of them.
 bool looks_like_token(std::string_view word) {
   std::size_t letters = 0;
   std::size_t digits = 0;
@@ -47,6 +39,16 @@ bool looks_like_token(std::string_view word) {
   }
   return letters + digits >= 16 && digits > 0 && letters > 0;
 }
+
+void add_user(std::vector<std::string>& found, const std::string& user) {
+  if (looks_like_token(user)) add(found, user);
+}
+
+bool same_letters(std::string_view one, std::string_view other) {
+  return ascii_lower(one) == ascii_lower(other);
+}
+
+}  // namespace
 
 std::vector<std::string> address_passwords(std::string_view text) {
   static const Pattern with_password =

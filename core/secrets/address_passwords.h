@@ -10,10 +10,6 @@ namespace sortie {
 /// percent-decoded; the user's name too where it looks like a token ("https://TOKEN@host").
 std::vector<std::string> address_passwords(std::string_view text);
 
-/// Whether a word is long and mixed enough to be a token and no name: letters and digits, at least
-/// 16 of them.
-bool looks_like_token(std::string_view word);
-
 /// What an HTTP header with credentials holds of them: "AUTHORIZATION: basic dXNlcjpwYXNz" gives
 /// the coded part and the password in it, "PRIVATE-TOKEN: x" and "Bearer x" give x.
 std::vector<std::string> header_credentials(std::string_view header);

@@ -46,7 +46,7 @@ class NeedleSearch {
     return step(state, static_cast<unsigned char>(c));
   }
   std::uint32_t first(char c) const { return root_[static_cast<unsigned char>(c)]; }
-  /// Of needles that were added; kNone where none goes on so.
+  /// The state behind that character, of the needles added so far; kNone where none goes on so.
   std::uint32_t child_of(std::uint32_t state, char c) const {
     return child(state, static_cast<unsigned char>(c));
   }

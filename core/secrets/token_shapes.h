@@ -26,7 +26,7 @@ struct TokenShape {
   bool (*holds)(std::string_view body) = nullptr;
 };
 
-/// Of a body of any length, so much is looked at and replaced.
+/// How much of a body of any length is looked at and replaced.
 inline constexpr std::size_t kOpen = 512;
 
 /// The longest private key block: RSA of 16,384 bits has some 13 KB.

@@ -43,8 +43,8 @@ class HeadTail {
 };
 
 /// The path that render() has told in a text, also where other lines stand around it; "" for none.
-/// Of several such lines the one nearest to the middle counts, as between head and tail: an output
-/// may hold what looks like one.
+/// Where several lines look like that, the one nearest to the middle counts, as between head and
+/// tail: an output may hold such lines itself.
 std::string whole_output_path(std::string_view text);
 
 /// An output as the model and the transcript get it.

@@ -41,7 +41,8 @@ std::optional<std::string> set_expression(std::string_view glob, std::size_t& at
   return set + "]";
 }
 
-/// Of an expression that is looked for in whole files: RE2 may need a step for each state and byte.
+/// The largest expression that is looked for in whole files: RE2 may need a step for each state and
+/// byte.
 constexpr int kLargestProgram = 10'000;
 
 enum class Span { word, folder };

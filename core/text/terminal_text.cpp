@@ -154,7 +154,7 @@ std::string TerminalText::finish() {
   return out;
 }
 
-/// Of one that carries text, the text is shown: a program that waits behind it has written it.
+/// The text of a sequence that carries one is shown: a program that waits behind it has written it.
 void TerminalText::give_up_sequence() {
   if (state_ == State::string || state_ == State::string_escape) line_ += string_;
   state_ = State::text;

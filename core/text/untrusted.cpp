@@ -15,7 +15,7 @@ struct Character {
   std::size_t length = 1;  ///< bytes
 };
 
-/// Of valid UTF-8 (RFC 3629).
+/// The character that begins there. The text is valid UTF-8 (RFC 3629).
 Character character_at(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));

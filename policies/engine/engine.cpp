@@ -11,7 +11,6 @@
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/script_folders.h"
-#include "policies/shell/shell_string.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {

@@ -4,14 +4,12 @@
 // own affair, as with a file that it reads, unless it takes it for commands: then it would run what
 // no rule was asked about.
 #include <algorithm>
-#include <array>
 
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/engine/typed_input.h"
 #include "policies/rules/deny_search.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/shell_string.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -21,7 +19,7 @@ constexpr int kDeepest = 8;
 
 /// Beside the shells of wrappers.h: programs that run commands, or hand on words to one, from their
 /// input.
-constexpr std::array<std::string_view, 22> kTakesCommands = {
+constexpr std::string_view kTakesCommands[] = {
     "fish", "csh",    "tcsh",   "mksh",    "rbash",   "busybox", "pwsh",  "nu",
     "su",   "sudo",   "doas",   "ssh",     "at",      "batch",   "xargs", "parallel",
     "tmux", "screen", "script", "nsenter", "unshare", "chroot"};
@@ -39,9 +37,7 @@ bool takes_commands(std::span<const std::string> argv, int depth = 0) {
   };
   if (const auto script = read_shell_call(argv).script) return in_script(*script);
   const std::string_view name = base_name(argv[0]);
-  if (is_shell(name) ||
-      std::find(kTakesCommands.begin(), kTakesCommands.end(), name) != kTakesCommands.end())
-    return true;
+  if (is_shell(name) || is_one_of(name, kTakesCommands)) return true;
   const auto wrapped = unwrap(argv);
   return std::any_of(wrapped.begin(), wrapped.end(), [&](const Wrapped& one) {
     return one.argv.empty() ? in_script(one.script) : takes_commands(one.argv, depth + 1);

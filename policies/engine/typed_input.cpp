@@ -1,9 +1,9 @@
 #include "policies/engine/typed_input.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/text/output_buffer.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -95,7 +95,7 @@ std::string name_of_key(char c) {
 }
 
 /// Commands after which typed lines are no longer what they seem to be.
-constexpr std::array<std::string_view, 4> kKeyChangers = {"stty", "bind", "bindkey", "fc"};
+constexpr std::string_view kKeyChangers[] = {"stty", "bind", "bindkey", "fc"};
 
 std::string_view find_key_changer(std::string_view text) {
   constexpr std::string_view kLetters =
@@ -104,8 +104,7 @@ std::string_view find_key_changer(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_of(kLetters, at), text.size());
     const std::size_t end = std::min(text.find_first_not_of(kLetters, begin), text.size());
     const std::string_view word = text.substr(begin, end - begin);
-    if (std::find(kKeyChangers.begin(), kKeyChangers.end(), word) != kKeyChangers.end())
-      return word;
+    if (is_one_of(word, kKeyChangers)) return word;
     at = end;
   }
   return {};

@@ -7,7 +7,7 @@
 
 namespace sortie {
 
-/// Of a line that has not ended as much is kept for the decision on its rest.
+/// How much of a line that has not ended is kept for the decision on its rest.
 constexpr std::size_t kLongestTypedLine = 64u << 10;
 
 /// The end of what was typed that is no whole line yet, so that what follows belongs to it: behind

@@ -68,6 +68,19 @@ bool names_secret(const std::string& name) {
   return false;
 }
 
+/// Whether a variable's value says nothing that would be worth hiding, and hiding it would shred
+/// the output: a number of up to 7 digits, a word of up to 7 letters, one of a list of longer ones
+/// ("localhost", "disabled", "sk-no-key-required"), the path of something that exists, or what a
+/// variable that commands see anyway holds too (USER, HOME, SHELL …).
+bool is_ordinary_value(std::string_view value, const Environment& own) {
+  const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
+  if (number) return value.size() <= kLongestNumber;
+  const bool word = std::all_of(value.begin(), value.end(), is_letter);
+  if (word && value.size() <= kLongestWord) return true;
+  return is_usual_word(ascii_lower(value)) || is_seen_anyway(value, own) ||
+         names_existing_path(value);
+}
+
 /// Collects values under one name.
 class Collector {
  public:
@@ -142,15 +155,6 @@ class Collector {
 };
 
 }  // namespace
-
-bool is_ordinary_value(std::string_view value, const Environment& own) {
-  const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
-  if (number) return value.size() <= kLongestNumber;
-  const bool word = std::all_of(value.begin(), value.end(), is_letter);
-  if (word && value.size() <= kLongestWord) return true;
-  return is_usual_word(ascii_lower(value)) || is_seen_anyway(value, own) ||
-         names_existing_path(value);
-}
 
 bool is_looked_for(std::string_view given, const Environment& own) {
   const std::string_view value = trimmed(given);

@@ -29,12 +29,6 @@ KnownSecrets known_secrets(const Policy& policy, const Environment& own);
 /// @throws InputError  for a pattern that can't be read
 void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& secrets);
 
-/// Whether a variable's value says nothing that would be worth hiding, and hiding it would shred
-/// the output: a number of up to 7 digits, a word of up to 7 letters, one of a list of longer ones
-/// ("localhost", "disabled", "sk-no-key-required"), the path of something that exists, or what a
-/// variable that commands see anyway holds too (USER, HOME, SHELL …).
-bool is_ordinary_value(std::string_view value, const Environment& own);
-
 /// The one judgement of what is a secret where a name or a place asks for it, keys included: for
 /// what is redacted, for what may not leave in a diff, and for what the canary looks for. Blanks
 /// around a value say nothing; one of less than Redactor::kShortestSecret bytes is none.

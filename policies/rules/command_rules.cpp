@@ -5,8 +5,8 @@
 #include "core/files/path_below.h"
 #include "policies/rules/deny_search.h"
 #include "policies/rules/read_only_commands.h"
-#include "policies/shell/glob_arguments.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/read_only_table.h"
 
 namespace sortie {
 namespace {

@@ -41,10 +41,10 @@ struct Decision {
   /// Where the approval mode audit alone allowed it: the effect that strict rules would have had.
   /// The other members, `effect` aside, are those of that strict decision.
   std::optional<Effect> audited{};
-  /// Of a command that is not allowed: the words of the simple command that the decision is about,
-  /// which may be one of a script's; empty where it is about no single one.
+  /// The words of the simple command that is not allowed, which may be one of a script's; empty where
+  /// the decision is about no single one.
   std::vector<std::string> command{};
-  /// Of an allowed call that asked for escalated permissions, where rules grant them.
+  /// What an allowed call that asked for escalated permissions gets, where rules grant them.
   std::optional<Escalation> escalation{};
   bool operator==(const Decision&) const = default;
 };

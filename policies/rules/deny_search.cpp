@@ -5,7 +5,6 @@
 
 #include "core/text/text.h"
 #include "policies/rules/read_only_commands.h"
-#include "policies/shell/glob_arguments.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/loose_script.h"
 #include "policies/shell/script_folders.h"

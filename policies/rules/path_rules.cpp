@@ -1,7 +1,6 @@
 #include "policies/rules/path_rules.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/files/file_name.h"
 
@@ -11,8 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Readable whatever `paths.read` says: the system's programs and settings, as in the view.
-constexpr std::array<const char*, 8> kSystemFolders = {"/usr",  "/etc", "/opt",   "/bin",
-                                                       "/sbin", "/lib", "/lib32", "/lib64"};
+constexpr const char* kSystemFolders[] = {"/usr",  "/etc", "/opt",   "/bin",
+                                          "/sbin", "/lib", "/lib32", "/lib64"};
 
 std::string without_trailing_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -144,7 +143,7 @@ Decision PathRules::decide_read(const fs::path& path) const {
     return denied;
   }
   const bool system = std::any_of(
-      kSystemFolders.begin(), kSystemFolders.end(),
+      std::begin(kSystemFolders), std::end(kSystemFolders),
       [&](const char* folder) { return relative_to(place.absolute, folder).has_value(); });
   if (place.inside || system || read_.match(place)) {
     return {.effect = Effect::allow, .part = path.string(), .reason = "paths: readable"};

@@ -3,10 +3,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "core/text/text.h"
+#include "policies/shell/read_only_table.h"
 
 namespace sortie {
 namespace {
@@ -67,17 +67,6 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
 namespace fs = std::filesystem;
 using Words = std::span<const std::string>;
 
-constexpr std::array<std::string_view, 22> kAnyOptions = {
-    "basename", "cat",  "cmp", "cut", "diff", "dirname",  "du",       "echo",
-    "grep",     "head", "ls",  "nl",  "pwd",  "readlink", "realpath", "sha256sum",
-    "stat",     "tail", "tr",  "wc",  "true", "which"};
-
-constexpr std::array<std::string_view, 10> kSomeOptions = {"[",  "command", "file", "find", "git",
-                                                           "rg", "sed",     "sort", "test", "uniq"};
-
-constexpr std::array<std::string_view, 9> kGitCommands = {
-    "status", "diff", "log", "show", "ls-files", "rev-parse", "blame", "grep", "branch"};
-
 /// find's tests and actions that take the next word.
 constexpr std::string_view kFindValues[] = {
     "-amin",      "-anewer",      "-atime", "-cmin",       "-cnewer", "-context",  "-ctime",
@@ -88,49 +77,16 @@ constexpr std::string_view kFindValues[] = {
     "-wholename", "-xtype"};
 
 /// find's words that take none.
-constexpr std::string_view kFindFlags[] = {"-H",
-                                           "-L",
-                                           "-P",
-                                           "-a",
-                                           "-and",
-                                           "-o",
-                                           "-or",
-                                           "-not",
-                                           "-d",
-                                           "-depth",
-                                           "-daystart",
-                                           "-follow",
-                                           "-mount",
-                                           "-xdev",
-                                           "-noleaf",
-                                           "-warn",
-                                           "-nowarn",
-                                           "-empty",
-                                           "-false",
-                                           "-true",
-                                           "-nouser",
-                                           "-nogroup",
-                                           "-print",
-                                           "-print0",
-                                           "-prune",
-                                           "-quit",
-                                           "-ls",
-                                           "-executable",
-                                           "-readable",
-                                           "-writable",
-                                           "--",
-                                           "-ignore_readdir_race",
-                                           "-noignore_readdir_race",
-                                           "-O0",
-                                           "-O1",
-                                           "-O2",
-                                           "-O3",
-                                           "-help",
-                                           "--help",
-                                           "-version",
-                                           "--version"};
+// clang-format off
+constexpr std::string_view kFindFlags[] = {
+    "-H", "-L", "-P", "-a", "-and", "-o", "-or", "-not", "-d", "-depth", "-daystart", "-follow",
+    "-mount", "-xdev", "-noleaf", "-warn", "-nowarn", "-empty", "-false", "-true", "-nouser",
+    "-nogroup", "-print", "-print0", "-prune", "-quit", "-ls", "-executable", "-readable",
+    "-writable", "--", "-ignore_readdir_race", "-noignore_readdir_race", "-O0", "-O1", "-O2",
+    "-O3", "-help", "--help", "-version", "--version"};
+// clang-format on
 
-constexpr std::array<std::string_view, 7> kFileTests = {"-e", "-f", "-d", "-s", "-r", "-x", "-L"};
+constexpr std::string_view kFileTests[] = {"-e", "-f", "-d", "-s", "-r", "-x", "-L"};
 
 std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason) {
   return NotReadOnly{.part = std::string(part), .reason = std::string(reason), .known = true};
@@ -138,13 +94,10 @@ std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason
 
 // ---- commands ------------------------------------------------------------------------------
 
-std::optional<NotReadOnly> judge_find(Words words) {
+std::optional<NotReadOnly> judge_find(Words words, std::span<const RefusedOption> refused) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    for (const RefusedOption& row : refused_options()) {
-      if (row.command == "find" && row.option == words[i]) {
-        return refuse(words[i], describe(row));
-      }
-    }
+    for (const RefusedOption& row : refused)
+      if (row.option == words[i]) return refuse(words[i], describe("find", row));
     if (is_one_of(words[i], kFindValues) || words[i].starts_with("-newer")) {
       ++i;
     } else if (words[i].size() > 1 && words[i][0] == '-' && !is_one_of(words[i], kFindFlags)) {
@@ -235,16 +188,17 @@ std::optional<NotReadOnly> judge_paths(Words words, const std::string& folder,
   return std::nullopt;
 }
 
-std::optional<NotReadOnly> judge_git(Words words, const std::string& folder) {
+std::optional<NotReadOnly> judge_git(const ReadOnlyCommand& git, Words words,
+                                     const std::string& folder) {
   if (!words.empty() && words[0] == "--no-pager") words = words.subspan(1);
   if (words.empty()) return refuse("git", "git without a command");
   const std::string& command = words[0];
   if (command.starts_with("-")) {
     return refuse(command, "git takes no global option here but --no-pager");
   }
-  if (!is_one_of(command, kGitCommands)) {
+  const ReadOnlyCommand* const row = find_read_only("git " + command);
+  if (row == nullptr)
     return refuse(command, "git " + command + " is not one of the reading commands");
-  }
   words = words.subspan(1);
   if (command == "branch") {
     if (words.size() == 1 && words[0] == "--show-current") return std::nullopt;
@@ -261,17 +215,16 @@ std::optional<NotReadOnly> judge_git(Words words, const std::string& folder) {
     if (looks_into_submodules(word))
       return refuse(word, "git --ignore-submodules with this value runs git in submodules");
   }
-  OptionReader reader("git", "git " + (command == "show" ? "log" : command));
+  OptionReader reader("git", git.refused_options(), row->forms);
   if (auto refused = read_options(reader, words)) return refused;
   return judge_paths(words, folder, &reader);
 }
 
-/// What OptionReader judges by its table.
-std::optional<NotReadOnly> judge_by_table(std::string_view name, Words words,
-                                          const std::string& folder) {
-  OptionReader reader(name, name);
+std::optional<NotReadOnly> judge_options(const ReadOnlyCommand& row, Words words,
+                                         const std::string& folder) {
+  OptionReader reader(row.name, row.refused_options(), row.forms);
   if (auto refused = read_options(reader, words)) return refused;
-  if (name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
+  if (row.name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
     return refuse(words.back(), "a second name is a file that uniq writes");
   return judge_paths(words, folder, &reader);
 }
@@ -283,21 +236,34 @@ std::optional<NotReadOnly> judge_command(Words words) {
   return refuse("command", "of command only `command -v NAME` is read-only");
 }
 
-std::optional<NotReadOnly> judge(std::string_view name, Words words, const std::string& folder) {
-  if (name == "git") return judge_git(words, folder);
-  if (name == "grep" || name == "rg" || name == "file" || name == "sort" || name == "uniq")
-    return judge_by_table(name, words, folder);
+std::optional<NotReadOnly> judge(const ReadOnlyCommand& row, Words words,
+                                 const std::string& folder) {
+  using How = ReadOnlyCommand::How;
   std::optional<NotReadOnly> refused;
-  if (name == "find") refused = judge_find(words);
-  if (name == "sed") refused = judge_sed(words);
-  if (name == "test" || name == "[") refused = judge_test(name, words);
-  if (name == "command") refused = judge_command(words);
+  switch (row.how) {
+    case How::any:
+      break;
+    case How::options:
+      return judge_options(row, words, folder);
+    case How::git:
+      return judge_git(row, words, folder);
+    case How::find:
+      refused = judge_find(words, row.refused_options());
+      break;
+    case How::sed:
+      refused = judge_sed(words);
+      break;
+    case How::test:
+      refused = judge_test(row.name, words);
+      break;
+    case How::command:
+      refused = judge_command(words);
+      break;
+  }
   return refused ? refused : judge_paths(words, folder, nullptr);
 }
 
 }  // namespace
-
-bool lies_in_kernel_folder(std::string_view path) { return passes_kernel_folder(parts_of(path)); }
 
 bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir) {
   if (reaches_kernel_folder(word, workdir)) return true;
@@ -322,19 +288,21 @@ std::optional<NotReadOnly> why_not_read_only(Words argv, const fs::path& workspa
                                              const fs::path& workdir) {
   if (argv.empty()) return NotReadOnly{.part = "", .reason = "no command"};
   const std::string& name = argv[0];
-  if (!is_one_of(name, kAnyOptions) && !is_one_of(name, kSomeOptions)) {
+  const ReadOnlyCommand* const row = find_read_only(name);
+  if (row == nullptr || name.find(' ') != std::string::npos) {
     return NotReadOnly{.part = name, .reason = name + " is not one of the read-only commands"};
   }
   const std::string folder = workdir.empty() ? workspace.string() : workdir.string();
-  if (lies_in_kernel_folder(folder)) {
+  if (passes_kernel_folder(parts_of(folder))) {
     return refuse(folder, "the working folder lies in /proc, /sys or /dev");
   }
-  return judge(name, argv.subspan(1), folder);
+  return judge(*row, argv.subspan(1), folder);
 }
 
 std::vector<std::string> read_only_command_names() {
-  std::vector<std::string> names(kAnyOptions.begin(), kAnyOptions.end());
-  names.insert(names.end(), kSomeOptions.begin(), kSomeOptions.end());
+  std::vector<std::string> names;
+  for (const ReadOnlyCommand& row : read_only_commands())
+    if (row.name.find(' ') == std::string_view::npos) names.emplace_back(row.name);
   std::sort(names.begin(), names.end());
   return names;
 }

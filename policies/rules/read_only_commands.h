@@ -7,12 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policies/shell/read_only_options.h"
-
 namespace sortie {
-
-/// Whether an absolute path, ".." taken back by words, lies in /proc, /sys or /dev.
-bool lies_in_kernel_folder(std::string_view path);
 
 /// Whether a word of a command, as operand or as the value of an option ("--file=…", "-f…"), may
 /// lead into the kernel's own file systems when read in `workdir`: it lies in /proc, /sys or /dev

@@ -155,44 +155,43 @@ ScriptToken ScriptLexer::read_word() {
   return token;
 }
 
-bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
-  const char c = script_[at_];
-  switch (c) {
+const char* ScriptLexer::why_not_bare(const ScriptWord& word, bool is_first) const {
+  constexpr const char* kHome =
+      "`~` stands for a folder that is not known here: write the path itself";
+  switch (script_[at_]) {
     case '$':
-      return fail(at_, why_no_dollar(peek(1)));
+      return why_no_dollar(peek(1));
     case '`':
-      return fail(at_, kNoCommandInside);
+      return kNoCommandInside;
     case '\\':
-      if (peek(1) == '\n') return fail(at_, "no line continues on the next one");
-      return fail(at_, "a backslash outside quotes is not read: put the word in '…'");
+      return peek(1) == '\n' ? "no line continues on the next one"
+                             : "a backslash outside quotes is not read: put the word in '…'";
     case '(':
     case ')':
-      return fail(at_, "no subshells, functions or arrays: put a literal parenthesis in '…'");
+      return "no subshells, functions or arrays: put a literal parenthesis in '…'";
     case '{':
     case '}':
-      return fail(at_, "no brace lists or groups: put a literal brace in '…'");
+      return "no brace lists or groups: put a literal brace in '…'";
     case '!':
-      return fail(at_, "`!` is not read: put a literal one in '…'");
+      return "`!` is not read: put a literal one in '…'";
     case '#':
-      if (at_ == start) return fail(at_, "comments are not read");
-      break;
+      return is_first ? "comments are not read" : nullptr;
     case '~':
-      if (word.text.empty() || word.text.back() == '=' || word.text.back() == ':') {
-        return fail(at_, "`~` stands for a folder that is not known here: write the path itself");
-      }
-      break;
-    case '*':
-    case '?':
-    case '[':
-      word.glob = true;
-      break;
+      if (word.text.empty() || word.text.back() == '=' || word.text.back() == ':') return kHome;
+      return nullptr;
     default:
-      break;
+      return nullptr;
   }
+}
+
+bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
+  if (const char* const why = why_not_bare(word, at_ == start)) return fail(at_, why);
   const Character character = front_character(script_.substr(at_));
   if (looks_blank(character.code)) {
     return fail(at_, "a character that looks like a blank, or like nothing: put it in '…'");
   }
+  const char c = script_[at_];
+  word.glob = word.glob || c == '*' || c == '?' || c == '[';
   word.text += script_.substr(at_, character.length);
   at_ += character.length;
   return true;

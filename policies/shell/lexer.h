@@ -23,7 +23,7 @@ class ScriptLexer {
   explicit ScriptLexer(std::string_view script) : script_(script) {}
   /// The next token; behind one of kind `refused` there is none.
   ScriptToken next();
-  /// Of the token `refused`: place and reason; line, column and part are left to the reader.
+  /// Place and reason of the token `refused`; line, column and part are left to the reader.
   const ScriptRefusal& refusal() const { return refusal_; }
 
  private:
@@ -40,6 +40,8 @@ class ScriptLexer {
 
   // Each reads one part of a word at at_ and appends to it; false: refused.
   bool read_bare(ScriptWord& word, std::size_t start);
+  /// Why the character at at_ may not stand outside quotes there; null where it may.
+  const char* why_not_bare(const ScriptWord& word, bool is_first) const;
   bool read_single_quotes(ScriptWord& word);
   bool read_double_quotes(ScriptWord& word);
   bool read_quoted_dollar(ScriptWord& word);

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "core/files/path_below.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -11,14 +12,33 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_command_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '+' || c == '-';
+  return is_ascii_alphanumeric(c) || c == '.' || c == '_' || c == '+' || c == '-';
 }
 
 bool is_bare_name(std::string_view word) {
   if (word == "[") return true;
   if (word.empty() || word == "." || word == "..") return false;
   return std::all_of(word.begin(), word.end(), is_command_letter);
+}
+
+/// Options, word splitting, globs, `cd` and tracing of bash(1) that the environment sets.
+constexpr std::string_view kChangeReading[] = {
+    "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "BASH_COMPAT", "PS4",
+    "IFS",       "CDPATH",   "GLOBIGNORE",      "EXECIGNORE",  "BASH_LOADABLES_PATH",
+    "OLDPWD",    "HISTFILE", "BASH_XTRACEFD"};
+
+const std::string& value_of(const std::map<std::string, std::string>& variables, const char* name) {
+  static const std::string kNone;
+  const auto it = variables.find(name);
+  return it == variables.end() ? kNone : it->second;
+}
+
+/// Whether every byte below 0x80 stands for itself in it, as in ASCII: so it is in UTF-8, but not
+/// in some of the encodings of East Asia, where a character may end in the byte of a backslash.
+bool is_safe_locale(std::string_view locale) {
+  const std::string name = ascii_lower(locale);
+  return name.empty() || name == "c" || name == "posix" ||
+         name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
 }
 
 }  // namespace
@@ -60,6 +80,38 @@ std::string_view command_name(std::string_view word, std::span<const fs::path> f
   const bool known = std::any_of(folders.begin(), folders.end(),
                                  [&](const fs::path& each) { return each.native() == folder; });
   return known ? name : std::string_view();
+}
+
+std::optional<std::string> shell_string(std::span<const std::string> argv,
+                                        std::span<const std::filesystem::path> folders) {
+  if (argv.size() != 3 || (argv[1] != "-c" && argv[1] != "-lc")) return std::nullopt;
+  const std::string_view name = command_name(argv[0], folders);
+  const bool known = name == "bash" || name == "sh" || name == "dash" || name == "zsh";
+  return known ? std::optional(argv[2]) : std::nullopt;
+}
+
+std::vector<std::string> shell_string_argv(std::string script) {
+  return {"bash", "--noprofile", "--norc", "-c", std::move(script)};
+}
+
+bool starts_shells(const std::string& name, const std::string& value) {
+  return name == "BASH_ENV" || name == "ENV" || name.starts_with("BASH_FUNC_") ||
+         value.starts_with("() {");
+}
+
+std::map<std::string, std::string> shell_string_environment(
+    std::map<std::string, std::string> given) {
+  std::erase_if(given, [](const auto& variable) {
+    return starts_shells(variable.first, variable.second) ||
+           is_one_of(variable.first, kChangeReading);
+  });
+  const std::string& all = value_of(given, "LC_ALL");
+  const std::string& letters = value_of(given, "LC_CTYPE");
+  const std::string& locale = !all.empty()       ? all
+                              : !letters.empty() ? letters
+                                                 : value_of(given, "LANG");
+  if (!is_safe_locale(locale)) given["LC_ALL"] = "C.UTF-8";
+  return given;
 }
 
 }  // namespace sortie

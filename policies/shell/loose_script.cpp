@@ -1,14 +1,15 @@
 #include "policies/shell/loose_script.h"
 
 #include <algorithm>
-#include <array>
 
+#include "core/text/text.h"
+#include "policies/shell/lookup.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
 namespace {
 
-constexpr std::array<std::string_view, 16> kBeforeCommand = {
+constexpr std::string_view kBeforeCommand[] = {
     "if",   "then", "else",     "elif",   "while", "until", "do",      "!",
     "time", "{",    "function", "coproc", "exec",  "eval",  "command", "builtin"};
 
@@ -203,9 +204,8 @@ class LooseSplitter {
     word_.starts_command = at_command_ && !after_redirection_;
     word_.redirects = after_redirection_;
     // Behind an assignment, a reserved word or a redirection's file the name is still to come.
-    const bool name_follows =
-        after_redirection_ || may_be_assignment(word_.text) ||
-        std::find(kBeforeCommand.begin(), kBeforeCommand.end(), word_.text) != kBeforeCommand.end();
+    const bool name_follows = after_redirection_ || may_be_assignment(word_.text) ||
+                              is_one_of(word_.text, kBeforeCommand);
     if (!name_follows) at_command_ = false;
     after_redirection_ = false;
     words_.push_back(word_);
@@ -256,6 +256,28 @@ bool could_be(std::string_view word, std::string_view expected) {
   }
   while (w < word.size() && word[w] == kLooseAnything) ++w;
   return w == word.size();
+}
+
+std::string loose_glob(std::string_view glob) {
+  const auto first = glob.find_first_of("*?[");
+  if (first == std::string_view::npos) return std::string(glob);
+  const auto last = glob.find_last_of("*?]");
+  // A set without an end, or what stands behind the last sign.
+  const bool closed = last != std::string_view::npos && last >= first &&
+                      glob.find('[', last + 1) == std::string_view::npos;
+  return std::string(glob.substr(0, first)) + kLooseAnything +
+         (closed ? std::string(glob.substr(last + 1)) : std::string());
+}
+
+bool may_run_git(std::span<const std::string> argv) {
+  if (argv.empty()) return false;
+  if (base_name(argv[0]) == "git") return true;
+  if (!is_shell(argv[0])) return false;
+  const auto script = read_shell_call(argv).script;
+  if (!script) return false;
+  const auto words = loose_words(*script);
+  return std::any_of(words.begin(), words.end(),
+                     [](const LooseWord& word) { return could_be(base_name(word.text), "git"); });
 }
 
 }  // namespace sortie

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,12 @@ std::vector<LooseWord> loose_words(std::string_view script);
 
 /// Whether the word could be exactly `expected` once the shell has expanded it.
 bool could_be(std::string_view word, std::string_view expected);
+
+/// The glob for rules that deny: the part that is not known as kLooseAnything.
+std::string loose_glob(std::string_view glob);
+
+/// Whether a command is git, or a shell string in which some word could be: it then runs in the
+/// environment that holds git to the one repository. Errs towards yes.
+bool may_run_git(std::span<const std::string> argv);
 
 }  // namespace sortie

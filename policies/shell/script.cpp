@@ -1,7 +1,6 @@
 #include "policies/shell/script.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/text/text.h"
@@ -15,7 +14,7 @@ using Kind = ScriptToken::Kind;
 constexpr std::size_t kMaxPart = 40;
 
 // bash(1), RESERVED WORDS; `in` and `]]` count where a command stands too, which costs nothing.
-constexpr std::array<std::string_view, 22> kReserved = {
+constexpr std::string_view kReserved[] = {
     "!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
     "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"};
 
@@ -183,9 +182,7 @@ class ScriptReader {
 
 }  // namespace
 
-bool is_reserved_word(std::string_view word) {
-  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
-}
+bool is_reserved_word(std::string_view word) { return is_one_of(word, kReserved); }
 
 ScriptReading read_script(std::string_view script) { return ScriptReader(script).read(); }
 

@@ -1,12 +1,12 @@
 #include "policies/shell/script_folders.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
-#include "policies/shell/glob_arguments.h"
+#include "core/text/text.h"
+#include "policies/shell/read_only_table.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -14,7 +14,7 @@ namespace {
 
 /// Built-ins of bash 5.2 that change variables, options, names or folders of the shell, or that
 /// run or evaluate what a word holds: `unset 'a[$(x)]'` runs x.
-constexpr std::array<std::string_view, 49> kChanging = {
+constexpr std::string_view kChanging[] = {
     "alias",     "bg",       "bind",   "builtin",  "caller", "compgen", "complete",
     "compopt",   "declare",  "dirs",   "disown",   "enable", "eval",    "exec",
     "export",    "fc",       "fg",     "getopts",  "hash",   "history", "jobs",
@@ -118,7 +118,7 @@ std::vector<std::string> ScriptFolders::run(std::span<const SimpleCommand> pipel
 
 std::string why_changes_shell(std::span<const ScriptWord> words) {
   const std::string& name = words[0].text;
-  if (std::find(kChanging.begin(), kChanging.end(), name) != kChanging.end()) {
+  if (is_one_of(name, kChanging)) {
     return name + " changes the shell for what follows, or runs what its words hold";
   }
   const auto operands = words.subspan(1);

@@ -1,10 +1,9 @@
 #include "policies/shell/wrappers.h"
 
 #include <algorithm>
-#include <array>
 
+#include "core/text/text.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/loose_script.h"
 
 namespace sortie {
 namespace {
@@ -63,8 +62,7 @@ constexpr WrapperRow kWrappers[] = {
     {"eval", "", "", "", "", 0},
 };
 
-constexpr std::array<std::string_view, 8> kShells = {"sh",  "bash", "dash", "zsh",
-                                                     "ksh", "ash",  "mksh", "fish"};
+constexpr std::string_view kShells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"};
 
 const WrapperRow* find_row(std::string_view name) {
   const auto* it = std::find_if(std::begin(kWrappers), std::end(kWrappers),
@@ -216,7 +214,7 @@ bool takes_script_anywhere(std::string_view name) {
 bool is_shell(std::string_view word) {
   std::string_view name = base_name(word);
   if (!name.empty() && name.front() == '-') name.remove_prefix(1);
-  return name == "rbash" || std::find(kShells.begin(), kShells.end(), name) != kShells.end();
+  return name == "rbash" || is_one_of(name, kShells);
 }
 
 bool is_wrapper(std::string_view name) {
@@ -283,17 +281,6 @@ std::vector<Wrapped> unwrap(Words argv) {
   }
   if (const WrapperRow* row = find_row(name)) return unwrap_row(*row, argv);
   return {};
-}
-
-bool may_run_git(std::span<const std::string> argv) {
-  if (argv.empty()) return false;
-  if (base_name(argv[0]) == "git") return true;
-  if (!is_shell(argv[0])) return false;
-  const auto script = read_shell_call(argv).script;
-  if (!script) return false;
-  const auto words = loose_words(*script);
-  return std::any_of(words.begin(), words.end(),
-                     [](const LooseWord& word) { return could_be(base_name(word.text), "git"); });
 }
 
 }  // namespace sortie

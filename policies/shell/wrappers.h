@@ -33,8 +33,4 @@ struct ShellCall {
 };
 ShellCall read_shell_call(std::span<const std::string> argv);
 
-/// Whether a command is git, or a shell string in which some word could be: it then runs in the
-/// environment that holds git to the one repository. Errs towards yes.
-bool may_run_git(std::span<const std::string> argv);
-
 }  // namespace sortie

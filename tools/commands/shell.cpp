@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/process/process.h"
 #include "policies/environment/environment.h"
-#include "policies/shell/shell_string.h"
+#include "policies/shell/lookup.h"
 #include "tools/commands/command_output.h"
 #include "tools/commands/embedded_patch.h"
 #include "tools/workspace_path.h"

@@ -1,4 +1,4 @@
-#include "policies/shell/wrappers.h"
+#include "policies/shell/loose_script.h"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -8,28 +8,25 @@
 
 namespace sortie {
 
-/// One option that takes a command out of the class `read-only`.
+/// An option that takes a command out of the class `read-only`.
 struct RefusedOption {
-  std::string_view command;  ///< "rg", "git"
-  std::string_view option;   ///< "-z", "--pre", "-exec"
-  std::string_view why;
+  std::string_view option;  ///< "-z", "--pre", "-exec"
+  std::string_view why;     ///< "runs a program on each file"
 };
-std::span<const RefusedOption> refused_options();
 /// "rg --pre runs a program on each file".
-std::string describe(const RefusedOption& row);
+std::string describe(std::string_view command, const RefusedOption& row);
 
 /// How a program's options are written: without it a value could be read as an option, or an
 /// option as a value. Of an option that is not listed it is not known whether it takes a value:
 /// both ways are judged.
 struct OptionForms {
-  std::string_view program;       ///< "rg", "git log"
-  std::string_view flags;         ///< letters without a value
-  std::string_view next;          ///< letters whose value is the rest of the word or the next word
-  std::string_view attached;      ///< letters whose value can only be the rest of the word
-  std::string_view flag_names;    ///< long options without a value in the next word, by blanks
-  std::string_view next_names;    ///< long options whose value can be the next word
-  std::string_view text_letters;  ///< of `next`: the value is a pattern or other text, no path
-  std::string_view text_names;    ///< of `next_names`, likewise
+  std::string_view flags{};         ///< letters without a value
+  std::string_view next{};          ///< letters whose value is the rest of the word or the next word
+  std::string_view attached{};      ///< letters whose value can only be the rest of the word
+  std::string_view flag_names{};    ///< long options without a value in the next word, by blanks
+  std::string_view next_names{};    ///< long options whose value can be the next word
+  std::string_view text_letters{};  ///< of `next`: the value is a pattern or other text, no path
+  std::string_view text_names{};    ///< of `next_names`, likewise
   /// The first operand is a pattern, unless one of these options is given.
   std::string_view pattern_unless{};
   /// Not empty: with other options than these a word that begins with '-' may be an option of its
@@ -41,9 +38,10 @@ struct OptionForms {
 /// refuses by the table.
 class OptionReader {
  public:
-  /// @param command  as in RefusedOption
-  /// @param program  as in OptionForms; one that is not listed has no option that is known
-  OptionReader(std::string_view command, std::string_view program);
+  /// @param command  for messages
+  OptionReader(std::string_view command, std::span<const RefusedOption> refused,
+               const OptionForms& forms)
+      : command_(command), refused_(refused), forms_(forms) {}
 
   /// A word that is, or may be, a refused option.
   struct Refusal {
@@ -69,7 +67,8 @@ class OptionReader {
   void note(std::string_view option, bool is_text, bool has_value);
 
   std::string_view command_;
-  OptionForms forms_{};
+  std::span<const RefusedOption> refused_;
+  const OptionForms& forms_;
   Next next_ = Next::word;
   bool aligned_ = true;         ///< it is certain which words are options and which are values
   bool certain_ = true;         ///< it has been, for all words
