@@ -137,23 +137,23 @@ std::string verification_feedback(const VerificationResult& result, int round, i
   return text + "Mend the cause, then end with your final message.";
 }
 
-StartCheck judge_start(const std::string& before, bool passed) {
-  if (before == "fail" && passed) return StartCheck::nothing_to_do;
-  if (before == "pass" && !passed) return StartCheck::must_pass;
+StartCheck judge_start(ExpectedStart before, bool passed) {
+  if (before == ExpectedStart::fail && passed) return StartCheck::nothing_to_do;
+  if (before == ExpectedStart::pass && !passed) return StartCheck::must_pass;
   return StartCheck::go_on;
 }
 
-std::string expected_changes(const std::string& expected, bool read_only_sandbox,
-                             bool has_output_schema) {
-  if (expected != "auto") return expected;
-  if (read_only_sandbox) return "forbidden";
-  return has_output_schema ? "any" : "required";
+ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbox,
+                                 bool has_output_schema) {
+  if (expected != ExpectedChanges::automatic) return expected;
+  if (read_only_sandbox) return ExpectedChanges::forbidden;
+  return has_output_schema ? ExpectedChanges::any : ExpectedChanges::required;
 }
 
-std::string judge_changes(const std::string& expected, bool has_changes) {
-  if (expected == "forbidden" && has_changes)
+std::string judge_changes(ExpectedChanges expected, bool has_changes) {
+  if (expected == ExpectedChanges::forbidden && has_changes)
     return "The task expects that no file is changed (expect.changes), but files were changed.";
-  if (expected == "required" && !has_changes)
+  if (expected == ExpectedChanges::required && !has_changes)
     return "The task expects that files are changed (expect.changes), but no file was changed.";
   return {};
 }

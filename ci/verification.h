@@ -77,20 +77,18 @@ std::string verification_feedback(const VerificationResult& result, int round, i
 
 /// What the start state's verification means for a task that says how it must end.
 enum class StartCheck { go_on, nothing_to_do, must_pass };
-/// @param before  any | fail | pass
-StartCheck judge_start(const std::string& before, bool passed);
+StartCheck judge_start(ExpectedStart before, bool passed);
 
-/// What `auto` means: changes are required, but forbidden in a read-only sandbox, and as the agent
-/// likes where the answer is the final message.
-/// @param expected  auto | required | forbidden | any
-/// @return          required | forbidden | any
-std::string expected_changes(const std::string& expected, bool read_only_sandbox,
-                             bool has_output_schema);
+/// What `automatic` means: changes are required, but forbidden in a read-only sandbox, and as the
+/// agent likes where the answer is the final message.
+/// @return  one of the others
+ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbox,
+                                 bool has_output_schema);
 
 /// Whether the diff is what the task expects.
-/// @param expected  required | forbidden | any
+/// @param expected  not `automatic`
 /// @return "" or the problem in words, for the agent and the operator
-std::string judge_changes(const std::string& expected, bool has_changes);
+std::string judge_changes(ExpectedChanges expected, bool has_changes);
 
 /// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}].
 Json to_json(const VerificationResult& result);

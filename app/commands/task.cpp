@@ -13,7 +13,7 @@
 #include "app/show/words.h"
 #include "core/agent/answer.h"
 #include "core/json/json.h"
-#include "core/task/task_json.h"
+#include "core/task/task_loader.h"
 
 namespace sortie {
 

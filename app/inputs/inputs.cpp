@@ -17,16 +17,16 @@
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/text/text.h"
 #include "core/config/fields.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_info.h"
 #include "core/provider/sign_in/credentials.h"
-#include "core/task/task_json.h"
+#include "core/task/task_loader.h"
 #include "core/task/variables.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 #include "policies/bounds/bounds.h"
 #include "policies/bounds/task_gate.h"
 #include "policies/bounds/trust.h"
@@ -51,6 +51,12 @@ void check_one_of(const std::string& flag, const std::string& value,
   for (std::size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
   const std::string nearest = nearest_name(value, known);
   throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
+}
+
+template <SpelledEnum Enum>
+Enum flag_value(const std::string& flag, const std::string& value) {
+  check_one_of(flag, value, names_of<Enum>());
+  return *value_named<Enum>(value);
 }
 
 /// Who names the server means that server, and no other that the task would go on to.
@@ -122,10 +128,7 @@ int strictness(Approval approval) {
 
 Approval chosen_approval(const RunOptions& options, const Policy& policy) {
   if (options.approval.empty()) return policy.approval;
-  check_one_of("--approval", options.approval, {"deny-by-default", "full-auto", "audit"});
-  Approval asked = Approval::deny_by_default;
-  for (const Approval each : {Approval::full_auto, Approval::audit})
-    if (options.approval == name_of(each)) asked = each;
+  const auto asked = flag_value<Approval>("--approval", options.approval);
   if (strictness(asked) < strictness(policy.approval) && !policy.approval_override)
     throw InputError("--approval " + options.approval + " is looser than the policy's " +
                      name_of(policy.approval) +
@@ -146,13 +149,14 @@ void check_stages(const RunInputs& inputs) {
   std::string text;
   for (const TaskStage& stage : inputs.task.stages) {
     std::string problem;
-    if (!stage.sandbox.empty() && inputs.policy.sandbox == SandboxMode::none)
+    if (stage.sandbox && inputs.policy.sandbox == SandboxMode::none)
       problem = ", which nothing would enforce: the policy says sandbox.mode: none";
-    else if (stage.sandbox == "workspace-write" && inputs.policy.sandbox == SandboxMode::read_only)
+    else if (stage.sandbox == StageSandbox::workspace_write &&
+             inputs.policy.sandbox == SandboxMode::read_only)
       problem = ", which is looser than the policy's sandbox.mode: read-only";
     if (!problem.empty())
       text += (text.empty() ? "" : "\n") + stage.place + ": error: the stage '" + stage.name +
-              "' asks for sandbox: " + stage.sandbox + problem;
+              "' asks for sandbox: " + name_of(*stage.sandbox) + problem;
   }
   if (!text.empty()) throw InputError(text);
 }
@@ -426,10 +430,8 @@ RunInputs load_inputs(const RunOptions& options) {
   apply_model_flags(options, inputs);
   apply_budget_flags(options, inputs.task.budget);
   if (!options.isolation.empty()) {
-    if (is_one_of(options.isolation, isolation_names(false)))
-      throw InputError("--isolation: '" + options.isolation + "' is not supported yet");
-    check_one_of("--isolation", options.isolation, isolation_names());
-    inputs.task.workspace.isolation = *isolation_named(options.isolation);
+    if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
+    inputs.task.workspace.isolation = flag_value<Isolation>("--isolation", options.isolation);
   }
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);

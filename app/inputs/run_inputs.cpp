@@ -8,7 +8,7 @@ bool nothing_may_be_written(const RunInputs& inputs) {
   if (inputs.policy.sandbox == SandboxMode::read_only) return true;
   const auto& stages = inputs.task.stages;
   return !stages.empty() && std::all_of(stages.begin(), stages.end(), [](const TaskStage& stage) {
-    return stage.sandbox == "read-only";
+    return stage.sandbox == StageSandbox::read_only;
   });
 }
 

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -56,49 +56,38 @@ void check_workspace(const RunOptions& options, const Task& task, const fs::path
                      " is beyond the policy's bounds: " + problem);
 }
 
-/// Reads the policy once the task is known as far as that takes.
-class Judge {
- public:
-  explicit Judge(const RunOptions& options) : options_(options) {}
-
-  const TaskGate& gate(const Task& task) {
-    if (gate_) return *gate_;
-    policy_ = load_policy(chosen_policy(options_.policy, task));
-    std::error_code error;
-    places_ = {.workspace = {},
-               .caller = fs::current_path(error),
-               .task_folder = folder_of_task(options_),
-               .out = fs::absolute(options_.out, error),
-               .home = home_of_caller()};
-    // Where the workspace itself is beyond the bounds, no file in it is the task's own.
-    const fs::path workspace = find_workspace(options_, task);
-    check_workspace(options_, task, workspace, TaskGate(policy_, places_));
-    places_.workspace = workspace;
-    gate_.emplace(policy_, places_);
-    return *gate_;
-  }
-
-  Policy take_policy() { return std::move(policy_); }
-  const GatePlaces& places() const { return places_; }
-
- private:
-  const RunOptions& options_;
-  Policy policy_;
-  GatePlaces places_;
-  std::optional<TaskGate> gate_;
-};
+GatePlaces find_places(const RunOptions& options, const Task& task, const Policy& policy) {
+  std::error_code error;
+  GatePlaces places{.workspace = {},
+                    .caller = fs::current_path(error),
+                    .task_folder = folder_of_task(options),
+                    .out = fs::absolute(options.out, error),
+                    .home = home_of_caller()};
+  // Where the workspace itself is beyond the bounds, no file in it is the task's own.
+  const fs::path workspace = find_workspace(options, task);
+  check_workspace(options, task, workspace, TaskGate(policy, places));
+  places.workspace = workspace;
+  return places;
+}
 
 }  // namespace
 
 LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped) {
-  Judge judge(options);
+  TaskFile file(options.task, piped);
   LoadedTask loaded;
-  loaded.task = load_task(options.task, piped, [&judge](const fs::path& file, const Task& task) {
-    return judge.gate(task).file(file);
-  });
-  judge.gate(loaded.task);
-  loaded.places = judge.places();
-  loaded.policy = judge.take_policy();
+  const std::vector<fs::path> named = file.named_files();
+  // What is wrong with a task that names no file is said before a policy is looked for.
+  if (named.empty()) loaded.task = file.load();
+  const Task& task = named.empty() ? loaded.task : file.task();
+  loaded.policy = load_policy(chosen_policy(options.policy, task));
+  loaded.places = find_places(options, task, loaded.policy);
+  if (named.empty()) return loaded;
+  const TaskGate gate(loaded.policy, loaded.places);
+  RefusedFiles refused;
+  for (const fs::path& path : named)
+    if (std::string problem = gate.file(path); !problem.empty())
+      refused.emplace(path, std::move(problem));
+  loaded.task = file.load(refused);
   return loaded;
 }
 

@@ -17,9 +17,9 @@ struct LoadedTask {
   GatePlaces places;  ///< `workspace` is the run's: absolute, links resolved
 };
 
-/// Loads the task file, and the policy as soon as the task file has named it: the policy says which
-/// files the task may bring in, and which folder it may work in. Nothing of what it may not is
-/// opened.
+/// Reads the task file, then the policy that it or a flag names, then the other files that the task
+/// names: the policy says which of them the task may bring in, and which folder it may work in.
+/// Nothing of what it may not is opened.
 /// @param piped  the task itself where TASK is "-"
 /// @throws InputError
 LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped);

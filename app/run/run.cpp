@@ -66,7 +66,7 @@ std::vector<std::string> names_saved(const Task& task) {
 
 /// What would only come out when the work is done.
 void check_diff_base(const RunInputs& inputs) {
-  if (inputs.task.output.base != "head") return;
+  if (inputs.task.output.base != DiffBase::head) return;
   const auto git = read_git_info(inputs.workspace);
   if (git && !git->head_commit.empty()) return;
   const auto place = inputs.task.places.find("output.diff.base");
@@ -391,8 +391,8 @@ VerificationResult Run::verify(const std::string& phase, int round) {
 }
 
 void Run::verify_start() {
-  const std::string& before = inputs_.task.verify.before;
-  if (inputs_.task.verify.commands.empty() || before == "any") return;
+  const ExpectedStart before = inputs_.task.verify.before;
+  if (inputs_.task.verify.commands.empty() || before == ExpectedStart::any) return;
   result_.verification_before = verify_whole("before", 1);
   switch (judge_start(before, result_.verification_before->passed)) {
     case StartCheck::go_on:

@@ -20,13 +20,14 @@
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"
 #include "core/files/path_below.h"
-#include "core/task/task_json.h"
+#include "core/task/task_loader.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace_options.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
+#include "policies/file/policy_loader.h"
 #include "policies/rules/path_rules.h"
 #include "policies/sandbox/keeper/support.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -60,7 +61,7 @@ Json model_json(const RunInputs& inputs) {
   };
   const TaskModel& model = inputs.task.model;
   Json json = one(model, 0);
-  json.set("effort", model.effort);
+  json.set("effort", name_of(model.effort));
   Json fallback = Json::array();
   for (std::size_t i = 0; i < model.fallback.size(); ++i)
     fallback.push_back(one(model.fallback[i], i + 1));
@@ -90,9 +91,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
 DiffOptions diff_options(const RunInputs& inputs) {
   const TaskOutput& output = inputs.task.output;
   DiffOptions options;
-  options.base = output.base == "start"  ? DiffBase::start
-                 : output.base == "head" ? DiffBase::head
-                                         : DiffBase::automatic;
+  options.base = output.base;
   options.context_lines = output.context_lines;
   options.renames = output.renames;
   options.include = output.include;
@@ -352,8 +351,9 @@ void Agent::State::set_stage(const TaskStage* next) {
 void Agent::State::limit_to_stage() {
   StageLimits limits;
   if (stage != nullptr)
-    limits = {
-        .stage = stage->name, .read_only = stage->sandbox == "read-only", .tools = stage->tools};
+    limits = {.stage = stage->name,
+              .read_only = stage->sandbox == StageSandbox::read_only,
+              .tools = stage->tools};
   // What runs was confined as the stage before wanted it.
   if (parts.confinement.engine().limits().read_only != limits.read_only ||
       (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))

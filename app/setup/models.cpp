@@ -112,7 +112,7 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
 
 void apply_model(const TaskModel& model, ModelSettings& settings) {
   settings.model = model.name;
-  settings.effort = model.effort;
+  settings.effort = name_of(model.effort);
   settings.max_output_tokens = model.max_output_tokens;
   if (settings.paid_output_tokens > 0)
     settings.max_output_tokens = std::min(settings.max_output_tokens, settings.paid_output_tokens);
@@ -185,7 +185,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
   wires_.push_back(
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
-  options.stop_repetition = parts.inputs.task.checks.repetition == "stop";
+  options.stop_repetition = parts.inputs.task.checks.repetition == RepetitionCheck::stop;
   https_.push_back(std::make_unique<PocoHttp>(
       TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")},
       parts.proxy));

@@ -28,12 +28,6 @@ bool is_number(const YamlNode& node) {
          node.text.find_first_of("0123456789") != std::string::npos;
 }
 
-Json strings(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const auto& text : texts) list.push_back(text);
-  return list;
-}
-
 Json text_schema(const TextLimits& limits) {
   Json schema = Json::object({{"type", "string"}});
   if (!limits.may_be_empty) schema.set("minLength", 1);
@@ -144,125 +138,163 @@ bool check_list(const YamlNode& node, const std::string& name, const std::string
   return false;
 }
 
+Json text_list(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const auto& text : texts) list.push_back(text);
+  return list;
+}
+
 FieldValue text_value(std::string& target, TextLimits limits) {
   Json schema = text_schema(limits);
   if (!target.empty()) schema.set("default", target);
-  return {.schema = std::move(schema),
-          .read = [&target, limits](const YamlNode& node, const std::string& name,
-                                    Diagnostics& findings) {
+  return {
+      .schema = std::move(schema),
+      .read =
+          [&target, limits](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (auto text = read_text(node, name, limits, findings)) target = std::move(*text);
-          }};
+          },
+      .write = [&target] { return target.empty() ? Json() : Json(target); }};
 }
 
 FieldValue boolean_value(bool& target) {
-  return {.schema = Json::object({{"type", "boolean"}, {"default", target}}),
-          .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+  return {
+      .schema = Json::object({{"type", "boolean"}, {"default", target}}),
+      .read =
+          [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (node.is_scalar() && node.plain && (node.text == "true" || node.text == "false")) {
               target = node.text == "true";
             } else {
               findings.error(node.place, in_quotes(name) + " is " + kind_in_words(node) +
                                              "; write true or false");
             }
-          }};
+          },
+      .write = [&target] { return Json(target); }};
 }
 
 FieldValue version_value(int version) {
   const std::string wanted = std::to_string(version);
   return {.schema = Json::object({{"const", version}}),
-          .read = [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (!node.is_scalar() || !node.plain || node.text != wanted)
-              findings.error(node.place, in_quotes(name) + " has to be " + wanted +
-                                             ": this is the only version there is");
-          }};
+          .read =
+              [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (!node.is_scalar() || !node.plain || node.text != wanted)
+                  findings.error(node.place, in_quotes(name) + " has to be " + wanted +
+                                                 ": this is the only version there is");
+              },
+          .write = [version] { return Json(version); }};
 }
 
-FieldValue choice_value(std::string current, std::vector<std::string> names,
-                        std::vector<std::string> later,
+FieldValue choice_value(std::vector<std::string> names, std::vector<std::string> later,
+                        std::function<std::string()> get,
                         std::function<void(const std::string&)> set) {
-  Json schema = Json::object({{"enum", strings(names)}});
-  if (!current.empty()) schema.set("default", std::move(current));
+  Json schema = Json::object({{"enum", text_list(names)}});
+  if (std::string current = get(); !current.empty()) schema.set("default", std::move(current));
   return {.schema = std::move(schema),
-          .read = [names = std::move(names), later = std::move(later), set = std::move(set)](
-                      const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (!node.is_scalar()) {
-              refuse_kind(node, name, joined(names), findings);
-            } else if (std::find(names.begin(), names.end(), node.text) != names.end()) {
-              set(node.text);
-            } else if (std::find(later.begin(), later.end(), node.text) != later.end()) {
-              findings.error(node.place,
-                             name + " " + in_quotes(node.text) + " is not supported yet");
-            } else {
-              findings.error(
-                  node.place,
-                  in_quotes(name) + " has to be " + joined(names) + ", not " + in_quotes(node.text),
-                  nearest_name(node.text, names));
-            }
-          }};
+          .read =
+              [names = std::move(names), later = std::move(later), set = std::move(set)](
+                  const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (!node.is_scalar()) {
+                  refuse_kind(node, name, joined(names), findings);
+                } else if (std::find(names.begin(), names.end(), node.text) != names.end()) {
+                  set(node.text);
+                } else if (std::find(later.begin(), later.end(), node.text) != later.end()) {
+                  findings.error(node.place,
+                                 name + " " + in_quotes(node.text) + " is not supported yet");
+                } else {
+                  findings.error(node.place,
+                                 in_quotes(name) + " has to be " + joined(names) + ", not " +
+                                     in_quotes(node.text),
+                                 nearest_name(node.text, names));
+                }
+              },
+          .write =
+              [get = std::move(get)] {
+                std::string name = get();
+                return name.empty() ? Json() : Json(std::move(name));
+              }};
 }
 
-FieldValue choice_value(std::string& target, std::vector<std::string> names,
-                        std::vector<std::string> later) {
-  return choice_value(target, std::move(names), std::move(later),
-                      [&target](const std::string& value) { target = value; });
+FieldValue choice_value(std::string& target, std::vector<std::string> names) {
+  return choice_value(
+      std::move(names), {}, [&target] { return target; },
+      [&target](const std::string& value) { target = value; });
 }
 
-FieldValue whole_value(std::int64_t current, std::int64_t min, std::int64_t max,
+FieldValue whole_value(std::int64_t min, std::int64_t max,
+                       std::function<std::optional<std::int64_t>()> get,
                        std::function<void(std::int64_t)> set) {
-  Json schema =
-      Json::object({{"type", "integer"}, {"minimum", min}, {"maximum", max}, {"default", current}});
+  Json schema = Json::object({{"type", "integer"}, {"minimum", min}, {"maximum", max}});
+  if (const auto current = get()) schema.set("default", *current);
   return {.schema = std::move(schema),
-          .read = [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
-                                                   Diagnostics& findings) {
-            const std::string range =
-                "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
-            std::int64_t value = 0;
-            const char* end = node.text.data() + node.text.size();
-            const auto [stop, error] = std::from_chars(node.text.data(), end, value);
-            const bool digits = node.is_scalar() && node.plain && stop == end && !node.text.empty();
-            const std::size_t sign = node.text.starts_with('-') ? 1 : 0;
-            if (digits && node.text.size() > sign + 1 && node.text[sign] == '0') {
-              // 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
-              findings.error(node.place, in_quotes(name) + " has a leading zero; write " +
-                                             std::to_string(value));
-            } else if (!digits) {
-              refuse_kind(node, name, range, findings);
-            } else if (error != std::errc() || value < min || value > max) {
-              findings.error(node.place,
-                             in_quotes(name) + " has to be " + range + ", not " + node.text);
-            } else {
-              set(value);
-            }
-          }};
+          .read =
+              [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
+                                               Diagnostics& findings) {
+                const std::string range =
+                    "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+                std::int64_t value = 0;
+                const char* end = node.text.data() + node.text.size();
+                const auto [stop, error] = std::from_chars(node.text.data(), end, value);
+                const bool digits =
+                    node.is_scalar() && node.plain && stop == end && !node.text.empty();
+                const std::size_t sign = node.text.starts_with('-') ? 1 : 0;
+                if (digits && node.text.size() > sign + 1 && node.text[sign] == '0') {
+                  // 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
+                  findings.error(node.place, in_quotes(name) + " has a leading zero; write " +
+                                                 std::to_string(value));
+                } else if (!digits) {
+                  refuse_kind(node, name, range, findings);
+                } else if (error != std::errc() || value < min || value > max) {
+                  findings.error(node.place,
+                                 in_quotes(name) + " has to be " + range + ", not " + node.text);
+                } else {
+                  set(value);
+                }
+              },
+          .write =
+              [get = std::move(get)] {
+                const auto value = get();
+                return value ? Json(*value) : Json();
+              }};
 }
 
 namespace {
 
-FieldValue number_value(std::optional<double> current, double min, double max,
-                        std::function<void(double)> set) {
+/// @param Target  a number, or one that need not be given
+template <typename Target>
+FieldValue number_value(Target& target, double min, double max) {
+  const auto get = [&target] { return std::optional<double>(target); };
   Json schema = Json::object({{"type", "number"}, {"minimum", min}, {"maximum", max}});
-  if (current) schema.set("default", *current);
+  if (const auto current = get()) schema.set("default", *current);
   return {.schema = std::move(schema),
-          .read = [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
-                                                   Diagnostics& findings) {
-            static const RE2 number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?)");
-            double value = NAN;
-            if (node.is_scalar() && node.plain && RE2::FullMatch(node.text, number))
-              std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
-            if (value >= min && value <= max) return set(value);
-            refuse_kind(node, name,
-                        "a number from " + write_json(Json(min)) + " to " + write_json(Json(max)),
-                        findings);
-          }};
+          .read =
+              [min, max, &target](const YamlNode& node, const std::string& name,
+                                  Diagnostics& findings) {
+                static const RE2 number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?)");
+                double value = NAN;
+                if (node.is_scalar() && node.plain && RE2::FullMatch(node.text, number))
+                  std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+                if (value >= min && value <= max)
+                  target = value;
+                else
+                  refuse_kind(
+                      node, name,
+                      "a number from " + write_json(Json(min)) + " to " + write_json(Json(max)),
+                      findings);
+              },
+          .write =
+              [get] {
+                const auto value = get();
+                return value ? Json(*value) : Json();
+              }};
 }
 
 }  // namespace
 
 FieldValue real_value(std::optional<double>& target, double min, double max) {
-  return number_value(target, min, max, [&target](double value) { target = value; });
+  return number_value(target, min, max);
 }
 
 FieldValue real_value(double& target, double min, double max) {
-  return number_value(target, min, max, [&target](double value) { target = value; });
+  return number_value(target, min, max);
 }
 
 namespace {
@@ -275,26 +307,29 @@ struct Quantities {
   std::string (*text)(std::uint64_t);
 };
 
-FieldValue quantity_value(const Quantities& kind, std::uint64_t current, std::uint64_t min,
-                          std::uint64_t max, std::function<void(std::uint64_t)> set) {
-  Json schema = Json::object(
-      {{"type", "string"}, {"pattern", kind.pattern}, {"default", kind.text(current)}});
+FieldValue quantity_value(const Quantities& kind, std::uint64_t min, std::uint64_t max,
+                          std::function<std::uint64_t()> get,
+                          std::function<void(std::uint64_t)> set) {
+  Json schema =
+      Json::object({{"type", "string"}, {"pattern", kind.pattern}, {"default", kind.text(get())}});
   return {.schema = std::move(schema),
-          .read = [kind, min, max, set = std::move(set)](
-                      const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
-            if (!value && is_number(node)) {
-              findings.error(node.place,
-                             in_quotes(name) + " needs a unit: it has to be " + kind.what);
-            } else if (!value) {
-              refuse_kind(node, name, kind.what, findings);
-            } else if (*value < min || *value > max) {
-              findings.error(node.place, in_quotes(name) + " has to be from " + kind.text(min) +
-                                             " to " + kind.text(max) + ", not " + node.text);
-            } else {
-              set(*value);
-            }
-          }};
+          .read =
+              [kind, min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
+                                                     Diagnostics& findings) {
+                const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
+                if (!value && is_number(node)) {
+                  findings.error(node.place,
+                                 in_quotes(name) + " needs a unit: it has to be " + kind.what);
+                } else if (!value) {
+                  refuse_kind(node, name, kind.what, findings);
+                } else if (*value < min || *value > max) {
+                  findings.error(node.place, in_quotes(name) + " has to be from " + kind.text(min) +
+                                                 " to " + kind.text(max) + ", not " + node.text);
+                } else {
+                  set(*value);
+                }
+              },
+          .write = [kind, get = std::move(get)] { return Json(kind.text(get())); }};
 }
 
 constexpr Quantities kDuration = {
@@ -314,33 +349,36 @@ constexpr Quantities kSize = {
 
 FieldValue duration_value(milliseconds& target, milliseconds min, milliseconds max) {
   return quantity_value(
-      kDuration, static_cast<std::uint64_t>(target.count()),
-      static_cast<std::uint64_t>(min.count()), static_cast<std::uint64_t>(max.count()),
+      kDuration, static_cast<std::uint64_t>(min.count()), static_cast<std::uint64_t>(max.count()),
+      [&target] { return static_cast<std::uint64_t>(target.count()); },
       [&target](std::uint64_t value) { target = milliseconds(static_cast<std::int64_t>(value)); });
 }
 
 FieldValue size_value(std::uint64_t& target, std::uint64_t min, std::uint64_t max) {
-  return quantity_value(kSize, target, min, max,
-                        [&target](std::uint64_t value) { target = value; });
+  return quantity_value(
+      kSize, min, max, [&target] { return target; },
+      [&target](std::uint64_t value) { target = value; });
 }
 
 FieldValue texts_value(std::vector<std::string>& target, Lists lists, TextLimits limits) {
   Json schema = Json::object(
-      {{"type", "array"}, {"items", text_schema(limits)}, {"default", strings(target)}});
+      {{"type", "array"}, {"items", text_schema(limits)}, {"default", text_list(target)}});
   return {.schema = std::move(schema),
-          .read = [&target, lists, limits](const YamlNode& node, const std::string& name,
-                                           Diagnostics& findings) {
-            if (!check_list(node, name, "a list", findings)) return;
-            if (lists == Lists::replaced) target.clear();
-            for (const auto& item : node.items) {
-              const auto text = read_text(item, name, limits, findings);
-              if (!text) continue;
-              if (lists == Lists::appended &&
-                  std::find(target.begin(), target.end(), *text) != target.end())
-                continue;
-              target.push_back(*text);
-            }
-          }};
+          .read =
+              [&target, lists, limits](const YamlNode& node, const std::string& name,
+                                       Diagnostics& findings) {
+                if (!check_list(node, name, "a list", findings)) return;
+                if (lists == Lists::replaced) target.clear();
+                for (const auto& item : node.items) {
+                  const auto text = read_text(item, name, limits, findings);
+                  if (!text) continue;
+                  if (lists == Lists::appended &&
+                      std::find(target.begin(), target.end(), *text) != target.end())
+                    continue;
+                  target.push_back(*text);
+                }
+              },
+          .write = [&target] { return text_list(target); }};
 }
 
 FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits names,
@@ -348,9 +386,11 @@ FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits
   Json schema = Json::object({{"type", "object"},
                               {"propertyNames", text_schema(names)},
                               {"additionalProperties", text_schema(values)}});
-  return {.schema = std::move(schema),
-          .read = [&target, names, values](const YamlNode& node, const std::string& name,
-                                           Diagnostics& findings) {
+  return {
+      .schema = std::move(schema),
+      .read =
+          [&target, names, values](const YamlNode& node, const std::string& name,
+                                   Diagnostics& findings) {
             if (!node.is_mapping()) {
               refuse_kind(node, name, "a mapping", findings);
               return;
@@ -363,6 +403,12 @@ FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits
                 target[member.key.text] = std::move(*text);
               }
             }
+          },
+      .write =
+          [&target] {
+            Json json = Json::object();
+            for (const auto& [name, value] : target) json.set(name, value);
+            return json;
           }};
 }
 

@@ -6,8 +6,6 @@
 #include "core/text/text.h"
 
 namespace sortie {
-namespace {}  // namespace
-
 Fields& Fields::add(std::string name, FieldValue value, std::string description) {
   fields_.push_back({std::move(name), std::move(value), std::move(description)});
   return *this;
@@ -60,6 +58,13 @@ void Fields::read_member(const YamlMember& member, Diagnostics& findings) const 
   }
 }
 
+Json Fields::write() const {
+  Json json = Json::object();
+  for (const auto& field : fields_)
+    if (auto value = field.value.write()) json.set(field.name, std::move(*value));
+  return json;
+}
+
 Json Fields::schema() const {
   Json properties = Json::object();
   Json required = Json::array();
@@ -87,9 +92,20 @@ FieldValue mapping_value(Fields fields) {
   // Shared with copies of the reader only; the table itself is never changed.
   const auto table = std::make_shared<const Fields>(std::move(fields));
   return {.schema = table->schema(),
-          .read = [table](const YamlNode& node, const std::string&, Diagnostics& findings) {
-            table->read(node, findings);
-          }};
+          .read = [table](const YamlNode& node, const std::string&,
+                          Diagnostics& findings) { table->read(node, findings); },
+          .write = [table] { return table->write(); }};
+}
+
+FieldValue where_given(FieldValue value) {
+  value.write = [write = std::move(value.write)] {
+    std::optional<Json> json = write();
+    if (json && (json->is_null() || (json->is_array() && json->items().empty()) ||
+                 (json->is_object() && json->members().empty())))
+      json.reset();
+    return json;
+  };
+  return value;
 }
 
 std::string kind_in_words(const YamlNode& node) {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,21 +14,28 @@
 #include <vector>
 
 #include "core/config/diagnostic.h"
+#include "core/base/spelling.h"
 #include "core/config/yaml.h"
 #include "core/json/json.h"
 
 namespace sortie {
 
-/// How the value of one key is read, and how JSON Schema says it. The target that it was made with
-/// holds the default while the table is built, and has to outlive the table.
+/// How the value of one key is read and written, and how JSON Schema says it. The target that it
+/// was made with holds the default while the table is built, and has to outlive the table.
 struct FieldValue {
   Json schema;
   /// Reads a node that is neither null nor refused; `name` is the key, for messages.
   std::function<void(const YamlNode& node, const std::string& name, Diagnostics& findings)> read;
+  /// What the target holds, as a file may say it; null where it holds none. Nothing: the key is
+  /// left out.
+  std::function<std::optional<Json>()> write;
 };
 
-/// The keys that one mapping may have: the loader reads by this table and the JSON Schema is
-/// printed from it.
+/// For a key that stands in files alone: what it brings in is written as something else.
+inline const auto kNotWritten = [] { return std::optional<Json>(); };
+
+/// The keys that one mapping may have: the loader reads by this table, the effective value is
+/// written by it, and the JSON Schema is printed from it. All three in the order of the table.
 class Fields {
  public:
   /// @param title  what the mapping is called in messages: "task", "model"
@@ -41,6 +49,8 @@ class Fields {
 
   /// Reads a mapping into the targets; whatever is wrong becomes a finding, and the rest is read.
   void read(const YamlNode& node, Diagnostics& findings) const;
+  /// The mapping with what its targets hold.
+  Json write() const;
   /// JSON Schema of the mapping: type, properties, required, no others.
   Json schema() const;
   const std::string& title() const noexcept { return title_; }
@@ -77,18 +87,48 @@ FieldValue boolean_value(bool& target);
 /// The version of the format, which has to be this one.
 FieldValue version_value(int version);
 /// One of some names; `later` are known names that are not supported yet.
-FieldValue choice_value(std::string current, std::vector<std::string> names,
-                        std::vector<std::string> later,
+/// @param get  the name that is held, "" for none
+FieldValue choice_value(std::vector<std::string> names, std::vector<std::string> later,
+                        std::function<std::string()> get,
                         std::function<void(const std::string&)> set);
-FieldValue choice_value(std::string& target, std::vector<std::string> names,
-                        std::vector<std::string> later = {});
+FieldValue choice_value(std::string& target, std::vector<std::string> names);
+template <SpelledEnum Enum>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& row : kSpelling<Enum>) names.emplace_back(row.name);
+  return names;
+}
+/// One of an enumeration's names.
+template <SpelledEnum Enum>
+FieldValue enum_value(Enum& target, std::vector<std::string> later = {}) {
+  return choice_value(
+      names_of<Enum>(), std::move(later), [&target] { return name_of(target); },
+      [&target](const std::string& name) { target = *value_named<Enum>(name); });
+}
+/// The same for a value that need not be given.
+/// @param names  those of the values that it may be
+template <SpelledEnum Enum>
+FieldValue enum_value(std::optional<Enum>& target,
+                      std::vector<std::string> names = names_of<Enum>()) {
+  return choice_value(
+      std::move(names), {}, [&target] { return target ? name_of(*target) : ""; },
+      [&target](const std::string& name) { target = value_named<Enum>(name); });
+}
 /// A whole number in decimal, without leading zeros.
-FieldValue whole_value(std::int64_t current, std::int64_t min, std::int64_t max,
+FieldValue whole_value(std::int64_t min, std::int64_t max,
+                       std::function<std::optional<std::int64_t>()> get,
                        std::function<void(std::int64_t)> set);
 template <std::integral Int>
 FieldValue integer_value(Int& target, std::int64_t min, std::int64_t max) {
-  return whole_value(static_cast<std::int64_t>(target), min, max,
-                     [&target](std::int64_t value) { target = static_cast<Int>(value); });
+  return whole_value(
+      min, max, [&target] { return static_cast<std::int64_t>(target); },
+      [&target](std::int64_t value) { target = static_cast<Int>(value); });
+}
+template <std::integral Int>
+FieldValue integer_value(std::optional<Int>& target, std::int64_t min, std::int64_t max) {
+  return whole_value(
+      min, max, [&target] { return std::optional<std::int64_t>(target); },
+      [&target](std::int64_t value) { target = static_cast<Int>(value); });
 }
 FieldValue real_value(std::optional<double>& target, double min, double max);
 FieldValue real_value(double& target, double min, double max);
@@ -110,6 +150,8 @@ FieldValue texts_value(std::vector<std::string>& target, Lists lists = Lists::re
 FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits names,
                           TextLimits values = {.may_be_empty = true});
 FieldValue mapping_value(Fields fields);
+/// The value, whose key is left out of what is written where there is none: null, [] or {}.
+FieldValue where_given(FieldValue value);
 
 /// What a reader of its own needs: the node's text when it is a scalar that fits the limits, else
 /// a finding and nothing.
@@ -120,6 +162,9 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
 bool check_list(const YamlNode& node, const std::string& name, const std::string& wanted,
                 Diagnostics& findings);
 inline constexpr std::size_t kMaxListItems = 5000;
+
+/// The texts as a JSON list.
+Json text_list(const std::vector<std::string>& texts);
 
 /// "a list", "a mapping", "nothing", "text"
 std::string kind_in_words(const YamlNode& node);

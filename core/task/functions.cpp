@@ -29,22 +29,32 @@ constexpr TextLimits kFunctionName = {.pattern = "[A-Za-z0-9_-]{1,64}",
                                       .meaning = "1 to 64 letters, digits, '_' and '-'"};
 constexpr TextLimits kFunctionDescription = {.max_bytes = 16u << 10};
 
-/// A function while it is read: the table's own types, and where its argv stands.
+/// A function while it is read, and where its argv stands.
 struct Draft {
-  TaskFunction function;
-  std::string input = "none";
-  std::string output = "text";
-  std::vector<TextPlace> run_at;
+  TaskFunction function{};
+  std::vector<TextPlace> run_at{};
 };
 
 /// Only that it is one; what it says is read as a value, beside the table.
-FieldValue schema_value() {
+FieldValue schema_value(const Json& target) {
   return {.schema = Json::object({{"type", "object"}}),
-          .read = [](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (!node.is_mapping())
-              findings.error(node.place,
-                             "'" + name + "' has to be a JSON Schema, not " + kind_in_words(node));
-          }};
+          .read =
+              [](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (!node.is_mapping())
+                  findings.error(node.place, "'" + name + "' has to be a JSON Schema, not " +
+                                                 kind_in_words(node));
+              },
+          .write = [&target] { return target; }};
+}
+
+/// None of its own: the policy's holds.
+FieldValue timeout_value(std::chrono::milliseconds& target) {
+  FieldValue value = duration_value(target, 1ms, 24h);
+  std::erase_if(value.schema.members(), [](const auto& each) { return each.first == "default"; });
+  value.write = [&target, write = std::move(value.write)] {
+    return target.count() == 0 ? Json() : write();
+  };
+  return value;
 }
 
 FieldValue argv_value(Draft& draft) {
@@ -66,17 +76,15 @@ Fields function_fields(Draft& draft) {
                "The tool's name, which no built-in one has; none begins with mcp__.")
       .require("description", text_value(function.description, kFunctionDescription),
                "What the model is told of it.")
-      .add("parameters", schema_value(),
+      .add("parameters", schema_value(function.parameters),
            "JSON Schema of the arguments, of type object; without it there are none.")
       .require("run", argv_value(draft),
                "The argv. {{arg}} stands for an argument inside one element, {{args...}} for an "
                "element for each item of an array; no shell reads any of it.")
-      .add("stdin", choice_value(draft.input, {"none", "json"}),
-           "json: the arguments as one JSON object.")
-      .add("timeout", duration_value(function.timeout, 1ms, 24h),
+      .add("stdin", enum_value(function.input), "json: the arguments as one JSON object.")
+      .add("timeout", timeout_value(function.timeout),
            "At most what the policy lets a command take, which holds without it.")
-      .add("output", choice_value(draft.output, {"text", "json"}),
-           "json: stdout has to be one JSON value.")
+      .add("output", enum_value(function.output), "json: stdout has to be one JSON value.")
       .add("read_only", boolean_value(function.read_only),
            "It runs without a right to write, and beside other calls that only read.");
 }
@@ -168,9 +176,6 @@ class Manifest {
     TaskFunction& function = draft.function;
     function.place =
         shown_ + ":" + std::to_string(node.place.line) + ":" + std::to_string(node.place.column);
-    function.input = draft.input == "json" ? TaskFunction::Input::json : TaskFunction::Input::none;
-    function.output =
-        draft.output == "json" ? TaskFunction::Output::json : TaskFunction::Output::text;
     const YamlNode* schema = node.find("parameters");
     function.parameters =
         checked_parameters(value["parameters"], schema ? schema->place : node.place, findings_);
@@ -225,32 +230,18 @@ std::vector<TaskFunction> parse_functions(std::size_t source, Diagnostics& findi
 Json functions_json(const std::vector<TaskFunction>& functions) {
   Json list = Json::array();
   for (const TaskFunction& function : functions) {
-    Json run = Json::array();
-    for (const auto& element : function.run) run.push_back(element);
-    list.push_back(Json::object(
-        {{"name", function.name},
-         {"description", function.description},
-         {"parameters", function.parameters},
-         {"run", std::move(run)},
-         {"stdin", function.input == TaskFunction::Input::json ? "json" : "none"},
-         {"timeout",
-          function.timeout.count() == 0 ? Json() : Json(duration_text(function.timeout))},
-         {"output", function.output == TaskFunction::Output::json ? "json" : "text"},
-         {"read_only", function.read_only}}));
+    Draft draft{.function = function};
+    list.push_back(function_fields(draft).write());
   }
   return list;
 }
 
 Json functions_schema() {
   Draft draft;
-  Json function = function_fields(draft).schema();
-  // No duration of its own: the policy's holds.
-  if (Json* timeout = function.find("properties")->find("timeout"))
-    std::erase_if(timeout->members(), [](const auto& member) { return member.first == "default"; });
   return Json::object({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                        {"title", "sortie functions"},
                        {"type", "array"},
-                       {"items", std::move(function)},
+                       {"items", function_fields(draft).schema()},
                        {"minItems", 1},
                        {"maxItems", static_cast<std::int64_t>(kMaxFunctions)}});
 }

@@ -7,7 +7,7 @@
 
 #include "core/config/diagnostic.h"
 #include "core/json/json.h"
-#include "core/task/function.h"
+#include "core/task/task.h"
 
 namespace sortie {
 

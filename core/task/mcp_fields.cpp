@@ -28,28 +28,31 @@ bool is_own_name(std::string name) {
 }
 
 Fields server_fields(TaskMcpServer& server) {
+  FieldValue environment = text_map_value(server.environment, kVariable);
+  environment.write = [&server, write = environment.write] {
+    return server.command.empty() ? std::nullopt : write();
+  };
   return Fields("MCP server")
-      .add("command", texts_value(server.command),
+      .add("command", where_given(texts_value(server.command)),
            "The program that speaks over stdin and stdout, with its arguments; run in the sandbox.")
-      .add("env", text_map_value(server.environment, kVariable),
-           "Its environment, beside PATH, HOME and TMPDIR.")
+      .add("env", std::move(environment), "Its environment, beside PATH, HOME and TMPDIR.")
       .add("url",
-           text_value(server.url,
-                      {.pattern = "https?://.+", .meaning = "an http:// or https:// address"}),
+           where_given(text_value(server.url, {.pattern = "https?://.+",
+                                               .meaning = "an http:// or https:// address"})),
            "The address of a server over streamable HTTP, instead of a command.")
-      .add("bearer_token_env", text_value(server.bearer_token_env, kVariable),
+      .add("bearer_token_env", where_given(text_value(server.bearer_token_env, kVariable)),
            "The variable that holds the token for the url.")
       .add("startup_timeout", duration_value(server.startup_timeout, 1ms, 1h),
            "Until it is ready and has listed its tools.")
       .add("tool_timeout", duration_value(server.tool_timeout, 1ms, 24h),
            "Of one call; it is cancelled then.")
-      .add("tools", texts_value(server.tools),
+      .add("tools", where_given(texts_value(server.tools)),
            "The tools that the run gets, by the server's own names; without it all.")
       .add("required", boolean_value(server.required),
            "Without this server the run ends with exit code 7.")
       .add("pin",
-           text_value(server.pin,
-                      {.pattern = "sha256:[0-9a-f]{64}", .meaning = "sha256: and 64 hex digits"}),
+           where_given(text_value(server.pin, {.pattern = "sha256:[0-9a-f]{64}",
+                                               .meaning = "sha256: and 64 hex digits"})),
            "The digest of its list of tools; another list is an error.");
 }
 
@@ -98,15 +101,17 @@ void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& fin
 
 FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
   TaskMcpServer any;
-  return {.schema = Json::object(
-              {{"type", "object"},
-               {"maxProperties", static_cast<std::int64_t>(kMostServers)},
-               {"propertyNames",
-                Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
-                              {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
-                              {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}})},
-               {"additionalProperties", server_fields(any).schema()}}),
-          .read = [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
+  return {
+      .schema = Json::object(
+          {{"type", "object"},
+           {"maxProperties", static_cast<std::int64_t>(kMostServers)},
+           {"propertyNames",
+            Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
+                          {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
+                          {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}})},
+           {"additionalProperties", server_fields(any).schema()}}),
+      .read =
+          [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
             if (!node.is_mapping()) {
               findings.error(node.place,
                              "'mcp' has to be a mapping of servers, not " + kind_in_words(node));
@@ -131,35 +136,14 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
               if (member.value.is_mapping()) check_url(server, member.value, findings);
               if (named) target.push_back(std::move(server));
             }
+          },
+      .write =
+          [&target] {
+            Json json = Json::object();
+            for (TaskMcpServer& server : target)
+              json.set(server.name, server_fields(server).write());
+            return json;
           }};
-}
-
-Json mcp_servers_json(const std::vector<TaskMcpServer>& servers) {
-  Json json = Json::object();
-  for (const TaskMcpServer& server : servers) {
-    Json one = Json::object();
-    const auto list = [](const std::vector<std::string>& texts) {
-      Json array = Json::array();
-      for (const auto& text : texts) array.push_back(text);
-      return array;
-    };
-    if (!server.command.empty()) {
-      one.set("command", list(server.command));
-      Json environment = Json::object();
-      for (const auto& [name, value] : server.environment) environment.set(name, value);
-      one.set("env", std::move(environment));
-    } else {
-      one.set("url", server.url);
-      if (!server.bearer_token_env.empty()) one.set("bearer_token_env", server.bearer_token_env);
-    }
-    one.set("startup_timeout", duration_text(server.startup_timeout));
-    one.set("tool_timeout", duration_text(server.tool_timeout));
-    if (!server.tools.empty()) one.set("tools", list(server.tools));
-    one.set("required", server.required);
-    if (!server.pin.empty()) one.set("pin", server.pin);
-    json.set(server.name, std::move(one));
-  }
-  return json;
 }
 
 }  // namespace sortie

@@ -5,8 +5,8 @@
 #include "core/base/own_headers.h"
 #include "core/host/host.h"
 #include "core/host/url.h"
-#include "core/task/field_limits.h"
-#include "core/task/path_value.h"
+#include "core/task/named_files.h"
+#include "core/task/task_draft.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -19,14 +19,6 @@ constexpr double kHighestPrice = 100'000;
 constexpr std::size_t kMaxFallbacks = 8;
 
 FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem::path& folder);
-
-FieldValue context_window_value(std::optional<std::int64_t>& target) {
-  Json schema = Json::object({{"type", "integer"}, {"minimum", 1000}, {"maximum", 100'000'000}});
-  FieldValue value =
-      whole_value(0, 1000, 100'000'000, [&target](std::int64_t tokens) { target = tokens; });
-  value.schema = std::move(schema);  // its default is not a number
-  return value;
-}
 
 Fields timeout_fields(TaskModel& model) {
   return Fields("timeout")
@@ -90,13 +82,15 @@ FieldValue price_value(std::optional<ModelPrice>& target) {
     return table;
   };
   ModelPrice any;
-  return {.schema = fields(any).schema(),
-          .read = [&target, fields](const YamlNode& node, const std::string& name,
-                                    Diagnostics& findings) {
+  return {
+      .schema = fields(any).schema(),
+      .read =
+          [&target, fields](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             ModelPrice price;
             mapping_value(fields(price)).read(node, name, findings);
             target = price;
-          }};
+          },
+      .write = [&target, fields] { return target ? fields(*target).write() : Json(); }};
 }
 
 /// The keys of `model`, and of an entry of its `fallback`.
@@ -109,7 +103,7 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
            "Who is asked, and in which wire format; replay answers from a recorded cassette.")
       .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
            "The model.")
-      .add("effort", choice_value(model.effort, {"minimal", "low", "medium", "high"}),
+      .add("effort", enum_value(model.effort),
            "Reasoning effort, passed on where the provider has it.")
       .add("base_url", base_url_value(model.base_url),
            "Any compatible server; which hosts get which key is the policy's word.")
@@ -118,13 +112,13 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
       .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
            "Of one response.")
       .add("temperature", real_value(model.temperature, 0, 2), "Not sent unless given.")
-      .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
-      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
-      .add("headers", headers_value(model.headers), "Sent with each request.")
-      .add("context_window", context_window_value(model.context_window),
+      .add("context_window", integer_value(model.context_window, 1000, 100'000'000),
            "Tokens that fit into one request; without it what sortie knows of the model.")
       .add("price", price_value(model.price),
            "USD per million tokens; without it what sortie knows of the model.")
+      .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
+      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
+      .add("headers", headers_value(model.headers), "Sent with each request.")
       .add(
           "legacy_functions", boolean_value(model.legacy_functions),
           "Chat Completions with `functions` and `function_call`, for servers that know no other.");
@@ -144,9 +138,10 @@ FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem:
   Json schema = Json::object({{"type", "array"},
                               {"items", model_fields(any, folder, true).schema()},
                               {"maxItems", static_cast<std::int64_t>(kMaxFallbacks)}});
-  return {.schema = std::move(schema),
-          .read = [&target, folder](const YamlNode& node, const std::string& name,
-                                    Diagnostics& findings) {
+  return {
+      .schema = std::move(schema),
+      .read =
+          [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list of models", findings)) return;
             if (node.items.size() > kMaxFallbacks)
               findings.error(node.place, "'fallback' has more than " +
@@ -159,6 +154,13 @@ FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem:
                 findings.error(item.place, "key 'name' is missing in fallback");
               target.push_back(std::move(model));
             }
+          },
+      .write =
+          [&target, folder] {
+            Json list = Json::array();
+            for (TaskModel& model : target)
+              list.push_back(model_fields(model, folder, true).write());
+            return list;
           }};
 }
 

@@ -9,6 +9,8 @@
 namespace sortie {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr TextLimits kStageName = {.pattern = "[a-z0-9][a-z0-9-]{0,63}",
                                    .meaning = "1 to 64 of a-z, 0-9 and '-'"};
 constexpr TextLimits kSavedName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
@@ -18,8 +20,8 @@ constexpr const char* kVerify = "verify";
 
 /// A stage while it is read.
 struct StageDraft {
-  TaskStage stage;
-  TaskDraft::StagePlace place;
+  TaskStage stage{};
+  TaskDraft::StagePlace place{};
 };
 
 FieldValue placed_text(std::string& target, TextPlace& place) {
@@ -85,26 +87,20 @@ FieldValue save_value(StageDraft& draft) {
   return value;
 }
 
-FieldValue turns_value(std::optional<int>& target) {
-  FieldValue value = whole_value(
-      1, 1, 1'000'000, [&target](std::int64_t turns) { target = static_cast<int>(turns); });
-  value.schema = Json::object({{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000'000}});
-  return value;
-}
-
 Fields long_form(StageDraft& draft) {
   TaskStage& stage = draft.stage;
+  FieldValue prompt_file = placed_text(draft.place.prompt_file, draft.place.prompt);
+  prompt_file.write = kNotWritten;  // the prompt is
   return Fields("stage")
       .require("name", text_value(stage.name, kStageName), "Of the stage, for people.")
       .add("prompt", placed_text(stage.prompt, draft.place.prompt), "What is sent.")
-      .add("prompt_file", placed_text(draft.place.prompt_file, draft.place.prompt),
+      .add("prompt_file", std::move(prompt_file),
            "A file with the prompt instead, relative to the task file.")
       .add("tools", tools_value(draft), "Of the run's tools, those that this stage has.")
-      .add(
-          "sandbox", choice_value(stage.sandbox, {"read-only", "workspace-write"}),
-          "read-only: nothing of the workspace can be written in this stage; never looser than the "
-          "policy's.")
-      .add("max_turns", turns_value(stage.max_turns),
+      .add("sandbox", enum_value(stage.sandbox),
+           "read-only: nothing of the workspace can be written in this stage; never looser than "
+           "the policy's.")
+      .add("max_turns", integer_value(stage.max_turns, 1, 1'000'000),
            "Requests to the model in this stage; one that takes more ends the run with code 4.")
       .add("save", save_value(draft), "A file in the output folder for the stage's last message.");
 }
@@ -160,6 +156,131 @@ Json stage_schema() {
                                    {"maxProperties", 1}})})}});
 }
 
+/// No two of a name, or of a file that they save.
+void add_stage(StageDraft stage, const TextPlace& at, TaskDraft& draft, Diagnostics& findings) {
+  auto& stages = draft.task.stages;
+  const auto same = [&](const TaskStage& other) {
+    return !stage.stage.verify && other.name == stage.stage.name;
+  };
+  if (!stage.stage.name.empty() && std::any_of(stages.begin(), stages.end(), same))
+    findings.error(at, "two stages are called '" + stage.stage.name + "'");
+  const auto saves = [&](const TaskStage& other) {
+    return ascii_lower(other.save) == ascii_lower(stage.stage.save);
+  };
+  if (!stage.stage.save.empty() && std::any_of(stages.begin(), stages.end(), saves))
+    findings.error(stage.place.save, "two stages save '" + stage.stage.save + "'");
+  stages.push_back(std::move(stage.stage));
+  draft.stages.push_back(std::move(stage.place));
+}
+
+void read_stages(const YamlNode& node, TaskDraft& draft, Diagnostics& findings) {
+  if (node.items.empty()) findings.error(node.place, "'stages' has no stage");
+  if (node.items.size() > kMaxStages)
+    findings.error(node.place, "'stages' has more than " + std::to_string(kMaxStages) + " stages");
+  for (const auto& item : node.items) {
+    StageDraft stage;
+    read_stage(item, stage, findings);
+    add_stage(std::move(stage), item.place, draft, findings);
+  }
+}
+
+/// null where there are none.
+Json written_stages(const std::vector<TaskStage>& stages) {
+  Json list = stages.empty() ? Json() : Json::array();
+  for (const TaskStage& stage : stages) {
+    StageDraft draft{.stage = stage};
+    list.push_back(stage.verify ? Json(kVerify) : long_form(draft).write());
+  }
+  return list;
+}
+
+std::string command_text(const std::vector<std::string>& argv) {
+  std::string text;
+  for (const auto& word : argv) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// A string, which is run by `sh -c`, or an argv.
+FieldValue run_value(VerifyCommand& command) {
+  Json schema = Json::object(
+      {{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
+                              Json::object({{"type", "array"},
+                                            {"items", Json::object({{"type", "string"}})},
+                                            {"minItems", 1}})})}});
+  return {.schema = std::move(schema),
+          .read =
+              [&command](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (!node.is_list()) {
+                  const auto text = read_text(
+                      node, name, {.meaning = "a command: a string, or a list of words"}, findings);
+                  if (!text) return;
+                  command.argv = {"sh", "-c", *text};
+                  command.text = *text;
+                  return;
+                }
+                command.argv.clear();
+                for (const auto& item : node.items)
+                  if (const auto word = read_text(item, name, {.may_be_empty = true}, findings))
+                    command.argv.push_back(*word);
+                if (node.items.empty() || (!command.argv.empty() && command.argv.front().empty()))
+                  findings.error(node.place, "'" + name + "' names no program");
+                command.text = command_text(command.argv);
+              },
+          .write = [&command] { return text_list(command.argv); }};
+}
+
+Fields command_fields(VerifyCommand& command) {
+  return Fields("command")
+      .require("run", run_value(command), "A string for `sh -c`, or a list of words.")
+      .add("timeout", duration_value(command.timeout, 1ms, 24h),
+           "After it the command has failed.");
+}
+
+FieldValue commands_value(std::vector<VerifyCommand>& target) {
+  VerifyCommand any;
+  Json item =
+      Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
+                                           command_fields(any).schema()})}});
+  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}}),
+          .read =
+              [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (!check_list(node, name, "a list of commands", findings)) return;
+                target.clear();
+                for (const auto& each : node.items) {
+                  VerifyCommand command;
+                  if (each.is_mapping())
+                    command_fields(command).read(each, findings);
+                  else
+                    run_value(command).read(each, "a command", findings);
+                  target.push_back(std::move(command));
+                }
+              },
+          .write =
+              [&target] {
+                Json list = Json::array();
+                for (VerifyCommand& command : target)
+                  list.push_back(command_fields(command).write());
+                return list;
+              }};
+}
+
+Fields verify_fields(TaskVerify& verify) {
+  return Fields("verify")
+      .add("commands", commands_value(verify.commands),
+           "Run by sortie in the sandbox; a string is run by `sh -c`.")
+      .add("before", enum_value(verify.before), "What they must do on the start state.")
+      .add("rounds", integer_value(verify.rounds, 0, 100),
+           "How often at most a failure's output goes back to the agent.")
+      .add("may_change", texts_value(verify.may_change),
+           "Products that they may write anew each time, as git's patterns (\"gen/*.c\"). All else "
+           "must be the same after them, ignored files aside.")
+      .add("in",
+           choice_value(
+               {"run"}, {"fresh"}, [] { return "run"; }, [](const std::string&) {}),
+           "Where they run: in the run's own tree.")
+      .later({"setup", "restore", "keep"});
+}
+
 }  // namespace
 
 FieldValue stages_value(TaskDraft& draft) {
@@ -168,30 +289,28 @@ FieldValue stages_value(TaskDraft& draft) {
                               {"minItems", 1},
                               {"maxItems", static_cast<std::int64_t>(kMaxStages)}});
   return {.schema = std::move(schema),
-          .read = [&draft](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (!check_list(node, name, "a list of stages", findings)) return;
-            if (node.items.empty()) findings.error(node.place, "'stages' has no stage");
-            if (node.items.size() > kMaxStages)
-              findings.error(node.place,
-                             "'stages' has more than " + std::to_string(kMaxStages) + " stages");
-            for (const auto& item : node.items) {
-              StageDraft stage;
-              read_stage(item, stage, findings);
-              const auto same = [&](const TaskStage& other) {
-                return !stage.stage.verify && other.name == stage.stage.name;
-              };
-              auto& stages = draft.task.stages;
-              if (!stage.stage.name.empty() && std::any_of(stages.begin(), stages.end(), same))
-                findings.error(item.place, "two stages are called '" + stage.stage.name + "'");
-              const auto saves = [&](const TaskStage& other) {
-                return ascii_lower(other.save) == ascii_lower(stage.stage.save);
-              };
-              if (!stage.stage.save.empty() && std::any_of(stages.begin(), stages.end(), saves))
-                findings.error(stage.place.save, "two stages save '" + stage.stage.save + "'");
-              stages.push_back(std::move(stage.stage));
-              draft.stages.push_back(std::move(stage.place));
-            }
-          }};
+          .read =
+              [&draft](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (check_list(node, name, "a list of stages", findings))
+                  read_stages(node, draft, findings);
+              },
+          .write = [&draft] { return written_stages(draft.task.stages); }};
+}
+
+FieldValue verify_value(TaskVerify& verify) {
+  FieldValue list = commands_value(verify.commands);
+  FieldValue table = mapping_value(verify_fields(verify));
+  Json schema = Json::object({{"anyOf", Json::array({list.schema, table.schema})}});
+  return {.schema = std::move(schema),
+          .read =
+              [list = std::move(list.read), table = std::move(table.read)](
+                  const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                if (node.is_mapping())
+                  table(node, name, findings);
+                else
+                  list(node, name, findings);
+              },
+          .write = std::move(table.write)};
 }
 
 }  // namespace sortie

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -8,14 +9,56 @@
 #include <string>
 #include <vector>
 
+#include "core/base/diff_base.h"
 #include "core/base/isolation.h"
 #include "core/base/model_price.h"
+#include "core/base/spelling.h"
 #include "core/images/image_file.h"
 #include "core/json/json.h"
-#include "core/task/function.h"
-#include "core/task/mcp_server.h"
 
 namespace sortie {
+
+/// How much a model is to reason.
+enum class Effort { minimal, low, medium, high };
+template <>
+inline constexpr auto kSpelling<Effort> =
+    std::to_array<Spelled<Effort>>({{Effort::minimal, "minimal"},
+                                    {Effort::low, "low"},
+                                    {Effort::medium, "medium"},
+                                    {Effort::high, "high"}});
+
+/// What a stage may do to the workspace.
+enum class StageSandbox { read_only, workspace_write };
+template <>
+inline constexpr auto kSpelling<StageSandbox> = std::to_array<Spelled<StageSandbox>>(
+    {{StageSandbox::read_only, "read-only"}, {StageSandbox::workspace_write, "workspace-write"}});
+
+/// What is done about words of a response that a check has found.
+enum class TextCheck { off, warn, correct };
+template <>
+inline constexpr auto kSpelling<TextCheck> = std::to_array<Spelled<TextCheck>>(
+    {{TextCheck::off, "off"}, {TextCheck::warn, "warn"}, {TextCheck::correct, "correct"}});
+
+/// What is done about a stream that says the same over and over.
+enum class RepetitionCheck { off, stop };
+template <>
+inline constexpr auto kSpelling<RepetitionCheck> = std::to_array<Spelled<RepetitionCheck>>(
+    {{RepetitionCheck::off, "off"}, {RepetitionCheck::stop, "stop"}});
+
+/// What the verification has to do on the start state.
+enum class ExpectedStart { any, fail, pass };
+template <>
+inline constexpr auto kSpelling<ExpectedStart> = std::to_array<Spelled<ExpectedStart>>(
+    {{ExpectedStart::any, "any"}, {ExpectedStart::fail, "fail"}, {ExpectedStart::pass, "pass"}});
+
+/// Whether the run has to change files; `automatic`: required, and forbidden where none can be.
+enum class ExpectedChanges { automatic, required, forbidden, any };
+template <>
+inline constexpr auto kSpelling<ExpectedChanges> =
+    std::to_array<Spelled<ExpectedChanges>>({{ExpectedChanges::automatic, "auto"},
+                                             {ExpectedChanges::required, "required"},
+                                             {ExpectedChanges::forbidden, "forbidden"},
+                                             {ExpectedChanges::any, "any"}});
 
 /// A template variable of a task.
 struct TaskVariable {
@@ -34,7 +77,7 @@ struct TaskImage {
 };
 
 struct TaskWorkspace {
-  std::filesystem::path path = ".";       ///< absolute where the file names one, else "."
+  std::filesystem::path path = ".";  ///< absolute where the file names one, else "."
   Isolation isolation = Isolation::automatic;
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   std::vector<std::string> project_docs = {"AGENTS.md"};
@@ -45,7 +88,7 @@ struct TaskModel {
   /// openai | openai-chat | anthropic | azure | local | replay
   std::string provider = "openai";
   std::string name = "gpt-5-codex";
-  std::string effort = "medium";   ///< minimal | low | medium | high
+  Effort effort = Effort::medium;
   std::string base_url;            ///< "" is the provider's own
   std::string api_key_env;         ///< "" is the provider's own
   std::filesystem::path cassette;  ///< provider replay; absolute after loading
@@ -70,17 +113,63 @@ struct TaskStage {
   std::string prompt;              ///< variables not yet replaced
   bool verify = false;             ///< runs `verify` here rather than at the end; has no prompt
   std::vector<std::string> tools;  ///< empty: those of the run
-  std::string sandbox;             ///< "read-only" | "workspace-write"; "" is the policy's
+  std::optional<StageSandbox> sandbox;  ///< else the policy's
   std::optional<int> max_turns;
   std::string save;   ///< file name in --out for the stage's last message; "" for none
   std::string place;  ///< "task.yaml:5:5": for what is found later
 };
 
+/// A tool of the task's own: a program with a name, a description and arguments.
+struct TaskFunction {
+  enum class Input {
+    none,  ///< its stdin is empty
+    json,  ///< the arguments of the call, as one JSON object
+  };
+  enum class Output {
+    text,  ///< stdout and stderr, as of a command
+    json,  ///< stdout has to be one JSON value
+  };
+
+  std::string name;
+  std::string description;
+  Json parameters;  ///< JSON Schema of an object, with `properties`
+  /// The argv with its placeholders: see argv_template.h.
+  std::vector<std::string> run;
+  Input input = Input::none;
+  Output output = Output::text;
+  std::chrono::milliseconds timeout{0};  ///< 0: as long as the policy lets a command run
+  bool read_only = false;                ///< runs without a right to write
+  std::string place;                     ///< "functions.json:3:5": for what is found later
+};
+
+template <>
+inline constexpr auto kSpelling<TaskFunction::Input> = std::to_array<Spelled<TaskFunction::Input>>(
+    {{TaskFunction::Input::none, "none"}, {TaskFunction::Input::json, "json"}});
+template <>
+inline constexpr auto kSpelling<TaskFunction::Output> =
+    std::to_array<Spelled<TaskFunction::Output>>({{TaskFunction::Output::text, "text"},
+                                                  {TaskFunction::Output::json, "json"}});
+
+/// A server of tools that a task names (Model Context Protocol): a program, or an address.
+struct TaskMcpServer {
+  std::string name;
+  std::vector<std::string> command;                ///< argv; empty for one with a url
+  std::map<std::string, std::string> environment;  ///< of the program, beside PATH and HOME
+  std::string url;
+  std::string bearer_token_env;  ///< variable that holds the token for `url`; "" for none
+  std::chrono::milliseconds startup_timeout{std::chrono::seconds(10)};
+  std::chrono::milliseconds tool_timeout{std::chrono::seconds(60)};
+  std::vector<std::string> tools;  ///< that the run gets; empty: all
+  bool required = false;           ///< without it there is no run
+  std::string pin;                 ///< "sha256:…" of its list of tools; "" for none
+  std::string place;               ///< "task.yaml:5:5": for what is found later
+};
+
 /// What is looked for in each response before its calls are run.
 struct TaskChecks {
-  std::string missing_paths = "off";     ///< off | warn | correct
-  std::string dangerous_words = "warn";  ///< off | warn | correct
-  std::string repetition = "stop";       ///< off | stop
+  TextCheck missing_paths = TextCheck::off;
+  TextCheck dangerous_words = TextCheck::warn;
+  RepetitionCheck repetition = RepetitionCheck::stop;
 };
 
 struct TaskContext {
@@ -98,13 +187,13 @@ struct VerifyCommand {
 
 struct TaskVerify {
   std::vector<VerifyCommand> commands;  ///< empty: no verification
-  std::string before = "any";           ///< any | fail | pass
+  ExpectedStart before = ExpectedStart::any;
   int rounds = 3;
   std::vector<std::string> may_change;  ///< products that they may write anew: git's own patterns
 };
 
 struct TaskExpect {
-  std::string changes = "auto";  ///< auto | required | forbidden | any
+  ExpectedChanges changes = ExpectedChanges::automatic;
 };
 
 struct TaskBudget {
@@ -119,7 +208,7 @@ struct TaskBudget {
 struct TaskOutput {
   int context_lines = 3;
   bool renames = true;
-  std::string base = "auto";          ///< auto | start | head
+  DiffBase base = DiffBase::automatic;
   std::vector<std::string> include;   ///< ignored paths that belong into the diff
   std::filesystem::path schema_file;  ///< absolute; "" for none
   std::optional<Json> schema;         ///< what it holds

@@ -1,30 +1,72 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
+#include <vector>
 
+#include "core/config/diagnostic.h"
+#include "core/config/yaml.h"
 #include "core/json/json.h"
+#include "core/task/named_files.h"
+#include "core/task/placeholders.h"
 #include "core/task/task.h"
+#include "core/task/task_draft.h"
 
 namespace sortie {
 
-/// Reads a task file; relative paths in it are relative to the file's folder.
-/// @param path  "-" reads `stdin_text` instead
-/// @throws InputError  all findings at once, each with FILE:LINE:COLUMN, the line and a caret
+/// A task file that has been read, and none of the files that it names: those are read once it is
+/// known which of them may be.
+class TaskFile {
+ public:
+  /// @param path  "-" reads `stdin_text` instead; relative paths in the file are relative to its
+  ///              folder
+  /// @throws InputError  the file can't be opened; what is wrong with its text load() says
+  explicit TaskFile(const std::string& path, const std::string& stdin_text = {});
+
+  /// All that stands in the file itself.
+  const Task& task() const noexcept { return draft_.task; }
+  /// The files that it names (prompts, images, functions, the output's schema, the cassette):
+  /// absolute, links not resolved.
+  std::vector<std::filesystem::path> named_files() const;
+  /// The whole task; to be called once.
+  /// @throws InputError  all findings at once, each with FILE:LINE:COLUMN, the line and a caret
+  Task load(const RefusedFiles& refused = {});
+
+ private:
+  void read();
+  void remember_places(const YamlNode& node, const std::string& prefix);
+  std::filesystem::path prompt_path(const std::string& named) const;
+  void check(NamedFiles& files);
+  void check_prompt_sources();
+  void check_prompt(const std::string& prompt, const TextPlace& place);
+  template <typename PlaceOf>
+  void check_parts(const std::string& prompt, const PlaceOf& place_of);
+  std::string read_prompt_file(const std::string& named, const TextPlace& place, NamedFiles& files);
+  void read_functions(NamedFiles& files);
+  void check_tools();
+  void check_stage(TaskStage& stage, const TaskDraft::StagePlace& place, NamedFiles& files);
+  std::string shown(const TextPlace& place) const;
+
+  std::filesystem::path file_;  ///< absolute; empty for stdin
+  std::filesystem::path folder_;
+  Diagnostics findings_;
+  std::size_t source_ = 0;
+  YamlNode root_;
+  TaskDraft draft_;
+};
+
+/// Reads a task and all that it names.
+/// @throws InputError  as TaskFile
 Task load_task(const std::string& path, const std::string& stdin_text = {});
 
-/// Why a file that a task names may not be read for it; "" where it may.
-/// @param file  absolute, links not resolved
-/// @param task  as far as it is known then: all that stands in the task file itself
-using FileJudge = std::function<std::string(const std::filesystem::path& file, const Task& task)>;
+/// The effective task with every default, as JSON: what `task check` prints and the digest covers.
+Json task_json(const Task& task);
 
-/// The same, asking before each file that the task names is opened: prompts, images,
-/// functions, the output's schema. Of a file that may not be read nothing is shown either.
-/// @throws InputError  also what the judge throws
-Task load_task(const std::string& path, const std::string& stdin_text, const FileJudge& judge);
+/// "sha256:…" of the effective task without its budget: once more after flags changed the task.
+std::string task_digest(const Task& task);
 
-/// JSON Schema (draft 2020-12) of the task file, from the loader's own table.
+/// JSON Schema (draft 2020-12) of the task file. Like task_json() from the table that it is read by.
 Json task_schema();
 
 }  // namespace sortie

@@ -43,6 +43,12 @@ const std::string& one_name(const std::string& tool) {
 
 std::span<const BuiltInTool> built_in_tools() { return kTools; }
 
+std::vector<std::string> built_in_tool_names() {
+  std::vector<std::string> names;
+  for (const BuiltInTool& tool : built_in_tools()) names.emplace_back(tool.name);
+  return names;
+}
+
 std::optional<Default> find_built_in_tool(std::string_view name) {
   const auto* const tool = std::find_if(std::begin(kTools), std::end(kTools),
                                         [&](const BuiltInTool& one) { return one.name == name; });

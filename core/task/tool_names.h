@@ -19,6 +19,7 @@ struct BuiltInTool {
 
 /// All of them, in the order in which the model is shown them.
 std::span<const BuiltInTool> built_in_tools();
+std::vector<std::string> built_in_tool_names();
 
 /// Nothing where sortie brings no tool of that name.
 std::optional<BuiltInTool::Default> find_built_in_tool(std::string_view name);

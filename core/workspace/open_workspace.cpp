@@ -80,10 +80,6 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
 }  // namespace
 
 std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options) {
-  if (options.isolation == Isolation::none) {
-    throw Error("--isolation none is not supported yet; use auto, overlay or copy",
-                ExitCode::usage);
-  }
   check_state(options);
   for (const Way& way : kWays)
     if (way.isolation == options.isolation) return open_named(options, way);

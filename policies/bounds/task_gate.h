@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,27 +9,6 @@
 #include "policies/rules/policy.h"
 
 namespace sortie {
-
-/// What a key of the task file names of what sortie itself then opens, works in, reaches, starts,
-/// reads or sends for the task.
-enum class Named {
-  nothing,   ///< a number, a word, a text for the model, a name inside sortie
-  file,      ///< opened by sortie: read, or written beside the run's own files
-  folder,    ///< worked in
-  host,      ///< reached
-  program,   ///< started
-  variable,  ///< of the environment: read, sent, or given to a program
-  header,    ///< sent
-  policy,    ///< not asked where --policy is given; else it is the one that the others are asked of
-};
-
-struct NamedKey {
-  std::string_view key;  ///< "model.fallback[].base_url", "vars.*.env"
-  Named named = Named::nothing;
-};
-
-/// Every key of the task file. One that stands for a mapping of other keys is not among them.
-std::span<const NamedKey> named_keys();
 
 /// Where a run is, for what a task names; all absolute, "" where it is not known.
 struct GatePlaces {

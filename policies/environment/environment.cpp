@@ -64,9 +64,10 @@ Environment inherited(const Policy& policy, const Environment& own) {
   Environment result;
   for (const auto& [name, value] : own) {
     if (!is_name(name) || runs_code(name) || is_foreign_git(name)) continue;
-    const bool wanted = policy.environment_inherit == "all" ||
-                        (policy.environment_inherit == "core" && is_core_variable(name)) ||
-                        any_matches(included, name);
+    const bool wanted =
+        policy.environment_inherit == InheritedVariables::all ||
+        (policy.environment_inherit == InheritedVariables::core && is_core_variable(name)) ||
+        any_matches(included, name);
     // A glob of `include` does not lift an exclusion; the variable's own name does.
     const bool held_back = (any_matches(excluded, name) || policy.credentials.count(name) != 0) &&
                            !contains(policy.environment_include, name);

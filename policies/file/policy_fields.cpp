@@ -46,13 +46,12 @@ Fields limits_fields(PolicyLimits& limits) {
 Fields bounds_fields(PolicyDraft& draft) {
   Policy& policy = draft.policy;
   Fields budget("budget");
-  budget
-      .add("cost", real_value(policy.max_cost, 0, 1e6),
-           "USD, counted with the dearer of the task's price and the known one. Where a file says "
-           "it, models without a known price are refused, unless bounds.prices is true.")
+  budget.add("time", duration_value(policy.max_time, 1ms, 24h * 30), "Wall clock of a run.")
       .add("tokens", integer_value(policy.max_tokens, 1, 1'000'000'000'000),
            "Uncached input and output.")
-      .add("time", duration_value(policy.max_time, 1ms, 24h * 30), "Wall clock of a run.");
+      .add("cost", where_given(real_value(policy.max_cost, 0, 1e6)),
+           "USD, counted with the dearer of the task's price and the known one. Where a file says "
+           "it, models without a known price are refused, unless bounds.prices is true.");
   return Fields("bounds")
       .add("credentials", credentials_value(draft),
            "The only variables that leave, each with the hosts that may get it.")
@@ -85,19 +84,19 @@ Fields paths_fields(PolicyDraft& draft) {
       .add("write", path_list(draft, "paths.write", policy.write),
            "Writable, beyond the private HOME and /tmp.")
       .add("read", path_list(draft, "paths.read", policy.read), "Added to what can be read.")
+      .add("toolchains", two_words_value(policy.toolchains, "none", "auto"),
+           "Whether known tool folders under HOME are readable; writes to them are thrown away.")
       .add("hide", globs_value(policy.hide, Globs::paths),
            "Not readable, for tools and commands alike; added to the default.")
       .add("protect", protect_value(draft),
-           "Readable, not writable; added to the default, and [] leaves none of it.")
-      .add("toolchains", two_words_value(policy.toolchains, "none", "auto"),
-           "Whether known tool folders under HOME are readable; writes to them are thrown away.");
+           "Readable, not writable; added to the default, and [] leaves none of it.");
 }
 
 Fields environment_fields(PolicyDraft& draft) {
   static constexpr TextLimits kValue = {.may_be_empty = true};
   Policy& policy = draft.policy;
   return Fields("environment")
-      .add("inherit", choice_value(policy.environment_inherit, {"none", "core", "all"}),
+      .add("inherit", enum_value(policy.environment_inherit),
            "What commands get of sortie's own environment.")
       .add("include", word_list(draft, "environment.include", policy.environment_include),
            "Variables passed on besides, whatever exclude says.")
@@ -107,36 +106,39 @@ Fields environment_fields(PolicyDraft& draft) {
            "Variables set for every command.");
 }
 
-}  // namespace
-
-Fields policy_fields(PolicyDraft& draft, const std::string& file) {
-  Policy& policy = draft.policy;
-  Fields network("network");
-  network
-      .add("mode",
-           enum_value(policy.network,
-                      {NetworkMode::none, NetworkMode::allow_list, NetworkMode::full}),
-           "Whether commands reach the network.")
+Fields network_fields(PolicyDraft& draft) {
+  return Fields("network")
+      .add("mode", enum_value(draft.policy.network), "Whether commands reach the network.")
       .add(
           "allow", hosts_value(draft),
           "Hosts of mode allow-list, with a port if it is not 443: example.org, *.example.org:80.");
-  Fields sandbox("sandbox");
-  sandbox
-      .add("mode",
-           enum_value(policy.sandbox,
-                      {SandboxMode::read_only, SandboxMode::workspace_write, SandboxMode::none}),
-           "What the kernel lets commands write.")
+}
+
+Fields sandbox_fields(PolicyDraft& draft) {
+  return Fields("sandbox")
+      .add("mode", enum_value(draft.policy.sandbox), "What the kernel lets commands write.")
       .add("guarantee", guarantee_value(draft), "What must be proved before the run starts.");
-  Fields trust("trust");
-  trust
+}
+
+Fields trust_fields(Policy& policy) {
+  return Fields("trust")
       .add("input", two_words_value(policy.input_untrusted, "trusted", "untrusted"),
            "Whether prompt and workspace may have been written by a stranger.")
       .add("allow_all_three", boolean_value(policy.allow_all_three),
            "Takes the rule back: for those who know what they do.");
-  Fields redact("redact");
-  redact.add("patterns", expressions_value(draft), "RE2 expressions; what they match is a secret.")
-      .add("on_leak", enum_value(policy.on_leak, {OnLeak::fail, OnLeak::report}),
+}
+
+Fields redact_fields(PolicyDraft& draft) {
+  return Fields("redact")
+      .add("patterns", expressions_value(draft), "RE2 expressions; what they match is a secret.")
+      .add("on_leak", enum_value(draft.policy.on_leak),
            "What a known secret in the diff or the final message does.");
+}
+
+}  // namespace
+
+Fields policy_fields(PolicyDraft& draft, const std::string& file) {
+  Policy& policy = draft.policy;
   return Fields("policy")
       .require("version", version_value(1), "The version of the format.")
       .add("name",
@@ -145,10 +147,7 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
            "A name for people; without it the file's.")
       .add("extends", extends_value(),
            "Presets or files that this one adds to: lists are appended, scalars replaced.")
-      .add("approval",
-           enum_value(policy.approval,
-                      {Approval::deny_by_default, Approval::full_auto, Approval::audit}),
-           "What happens where no rule matches.")
+      .add("approval", enum_value(policy.approval), "What happens where no rule matches.")
       .add("approval_override", boolean_value(policy.approval_override),
            "Whether --approval may loosen it.")
       .add("on_denied", two_words_value(policy.abort_on_denied, "continue", "abort"),
@@ -162,16 +161,16 @@ Fields policy_fields(PolicyDraft& draft, const std::string& file) {
            "Rules over commands: forbid over deny over allow.")
       .add("tools", tool_rules_value(draft, file), "Rules over tools.")
       .add("paths", mapping_value(paths_fields(draft)), "What can be read and written.")
-      .add("network", mapping_value(std::move(network)), "What commands can reach.")
+      .add("network", mapping_value(network_fields(draft)), "What commands can reach.")
       .add("environment", mapping_value(environment_fields(draft)), "What commands find there.")
       .add("limits", mapping_value(limits_fields(policy.limits)), "What a run may use.")
-      .add("sandbox", mapping_value(std::move(sandbox)), "What the kernel enforces.")
+      .add("sandbox", mapping_value(sandbox_fields(draft)), "What the kernel enforces.")
       .add("escalation", two_words_value(policy.escalation, "deny", "rules"),
            "Whether calls that ask for escalated permissions may get a rule's own sandbox.")
-      .add("approver", approver_value(draft), "A program that is asked where no rule matched.")
-      .add("trust", mapping_value(std::move(trust)),
+      .add("trust", mapping_value(trust_fields(policy)),
            "Of untrusted input, secrets in the environment and open network a run may have two.")
-      .add("redact", mapping_value(std::move(redact)), "What is replaced in all that leaves.");
+      .add("redact", mapping_value(redact_fields(draft)), "What is replaced in all that leaves.")
+      .add("approver", approver_value(draft), "A program that is asked where no rule matched.");
 }
 
 }  // namespace sortie

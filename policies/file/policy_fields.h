@@ -1,12 +1,9 @@
 #pragma once
 
-#include <filesystem>
-#include <set>
 #include <string>
 
 #include "core/config/fields.h"
-#include "policies/file/policy_draft.h"
-#include "policies/rules/policy.h"
+#include "policies/file/policy_values.h"
 
 namespace sortie {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/config/yaml.h"
 #include "core/files/files.h"
 #include "core/text/text.h"
@@ -184,6 +185,15 @@ Policy parse_policy(const std::string& text, const std::string& name,
   Loader loader;
   loader.read({.identity = "", .shown = name, .folder = std::filesystem::absolute(folder)}, text);
   return loader.finish({});
+}
+
+Json policy_json(const Policy& policy) {
+  PolicyDraft draft{.policy = policy};
+  return policy_fields(draft, "").write();
+}
+
+std::string policy_digest(const Policy& policy) {
+  return "sha256:" + sha256_hex(write_json(policy_json(policy)));
 }
 
 Json policy_schema() {

@@ -18,7 +18,12 @@ Policy load_policy(const std::string& name_or_file, Examples examples = Examples
 /// @param folder  what `extends` is relative to
 Policy parse_policy(const std::string& text, const std::string& name,
                     const std::filesystem::path& folder);
-/// JSON Schema (draft 2020-12) of the policy file.
+/// The effective policy as JSON: what the digest covers and the transcript holds.
+Json policy_json(const Policy& policy);
+/// "sha256:…" of policy_json: once more after flags changed the policy.
+std::string policy_digest(const Policy& policy);
+/// JSON Schema (draft 2020-12) of the policy file. Like policy_json() from the table that it is
+/// read by.
 Json policy_schema();
 
 }  // namespace sortie

@@ -1,7 +1,6 @@
 #include "policies/file/policy_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/text/pattern.h"
@@ -12,14 +11,11 @@
 namespace sortie {
 namespace {
 
-constexpr std::array kEffects = {Effect::allow, Effect::deny, Effect::forbid};
-
 /// The one key among allow, deny and forbid that a rule has; else a finding and nothing.
 const YamlMember* effect_of(const YamlNode& rule, Diagnostics& findings) {
   const YamlMember* found = nullptr;
   for (const auto& member : rule.members) {
-    const auto same = [&](Effect effect) { return member.key.text == name_of(effect); };
-    if (std::none_of(kEffects.begin(), kEffects.end(), same)) continue;
+    if (!value_named<Effect>(member.key.text)) continue;
     if (found != nullptr) {
       findings.error(member.key.place, "a rule has one of allow, deny and forbid, not two");
       return nullptr;
@@ -98,11 +94,27 @@ FieldValue script_value(CommandRule& rule) {
 
 Fields what_fields(CommandRule& rule) {
   return Fields("allow")
-      .add("class", choice_value(rule.command_class, {"read-only"}),
+      .add("class", where_given(choice_value(rule.command_class, {"read-only"})),
            "The shipped class of commands that are known to be safe.")
-      .add("script", script_value(rule),
+      .add("script", where_given(script_value(rule)),
            "Glob over executables of the workspace, called by their path, as they were at the "
            "start.");
+}
+
+/// A place of one word as the word, one of several as a list: as the file may write it.
+Json prefix_json(const std::vector<std::vector<std::string>>& prefix) {
+  Json list = Json::array();
+  for (const auto& words : prefix)
+    list.push_back(words.size() == 1 ? Json(words.front()) : text_list(words));
+  return list;
+}
+
+void read_what(CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
+  what_fields(rule).read(node, findings);
+  if (node.members.empty())
+    findings.error(node.place, "an allow rule needs a list of words, a class or a script");
+  if (!rule.command_class.empty() && !rule.script.empty())
+    findings.error(node.place, "an allow rule has one of class and script, not both");
 }
 
 FieldValue prefix_value(CommandRule& rule, Effect effect) {
@@ -111,31 +123,25 @@ FieldValue prefix_value(CommandRule& rule, Effect effect) {
     schema =
         Json::object({{"anyOf", Json::array({std::move(schema), what_fields(rule).schema()})}});
   return {.schema = std::move(schema),
-          .read = [&rule, effect](const YamlNode& node, const std::string&, Diagnostics& findings) {
-            rule.effect = effect;
-            if (effect != Effect::allow || !node.is_mapping()) {
-              read_prefix(rule, node, findings);
-              return;
-            }
-            what_fields(rule).read(node, findings);
-            if (node.members.empty())
-              findings.error(node.place,
-                             "an allow rule needs a list of words, a class or a script");
-            if (!rule.command_class.empty() && !rule.script.empty())
-              findings.error(node.place, "an allow rule has one of class and script, not both");
+          .read =
+              [&rule, effect](const YamlNode& node, const std::string&, Diagnostics& findings) {
+                rule.effect = effect;
+                if (effect == Effect::allow && node.is_mapping())
+                  read_what(rule, node, findings);
+                else
+                  read_prefix(rule, node, findings);
+              },
+          .write = [&rule, effect]() -> std::optional<Json> {
+            if (rule.effect != effect) return std::nullopt;
+            Json what = what_fields(rule).write();
+            return what.members().empty() ? prefix_json(rule.prefix) : std::move(what);
           }};
 }
 
 /// What an escalated call gets beyond the policy's sandbox.
 Fields rule_sandbox_fields(RuleSandbox& sandbox) {
-  FieldValue mode = choice_value(
-      "", {name_of(SandboxMode::read_only), name_of(SandboxMode::workspace_write)}, {},
-      [&sandbox](const std::string& name) {
-        sandbox.mode = name == name_of(SandboxMode::read_only) ? SandboxMode::read_only
-                                                               : SandboxMode::workspace_write;
-      });
-  mode.schema.members().clear();
-  mode.schema.set("enum", Json::array({"read-only", "workspace-write"}));
+  FieldValue mode = enum_value(
+      sandbox.mode, {name_of(SandboxMode::read_only), name_of(SandboxMode::workspace_write)});
   mode.read = [read = std::move(mode.read)](const YamlNode& node, const std::string& name,
                                             Diagnostics& findings) {
     if (node.is_scalar() && node.text == "none")
@@ -143,36 +149,41 @@ Fields rule_sandbox_fields(RuleSandbox& sandbox) {
     else
       read(node, name, findings);
   };
-  FieldValue network = choice_value("", {name_of(NetworkMode::none), name_of(NetworkMode::full)},
-                                    {}, [&sandbox](const std::string& name) {
-                                      sandbox.network = name == name_of(NetworkMode::full)
-                                                            ? NetworkMode::full
-                                                            : NetworkMode::none;
-                                    });
-  network.schema.members().clear();
-  network.schema.set("enum", Json::array({"none", "full"}));
+  FieldValue network =
+      enum_value(sandbox.network, {name_of(NetworkMode::none), name_of(NetworkMode::full)});
   return Fields("sandbox")
-      .add("mode", std::move(mode), "What the command may write.")
-      .add("network", std::move(network), "Whether it reaches the network.");
+      .add("mode", where_given(std::move(mode)), "What the command may write.")
+      .add("network", where_given(std::move(network)), "Whether it reaches the network.");
+}
+
+/// Written only where a call may ask for it.
+FieldValue of_escalation(FieldValue value, const CommandRule& rule) {
+  value.write = [&rule, write = std::move(value.write)] {
+    return rule.escalate ? write() : std::nullopt;
+  };
+  return value;
 }
 
 Fields command_rule_fields(CommandRule& rule) {
   Fields but_not("but_not");
-  but_not.require("args", globs_value(rule.but_not_args, Globs::words, Lists::replaced),
+  but_not.require("args",
+                  where_given(globs_value(rule.but_not_args, Globs::words, Lists::replaced)),
                   "Globs; a command with a word that one of them matches is not allowed.");
   return Fields("command rule")
       .add("allow", prefix_value(rule, Effect::allow), "An argv prefix, or a class of commands.")
       .add("deny", prefix_value(rule, Effect::deny), "An argv prefix.")
       .add("forbid", prefix_value(rule, Effect::forbid),
            "An argv prefix; a deny that ends the run.")
-      .add("but_not", mapping_value(std::move(but_not)), "Exceptions of an allow rule.")
-      .add("why", text_value(rule.why), "Shown with the decision.")
+      .add("but_not", where_given(mapping_value(std::move(but_not))),
+           "Exceptions of an allow rule.")
+      .add("why", where_given(text_value(rule.why)), "Shown with the decision.")
       .add("examples", examples_value(rule.examples),
            "Checked when the policy is loaded: command lines that the rule matches, or does not.")
-      .add("escalate", boolean_value(rule.escalate),
+      .add("escalate", of_escalation(boolean_value(rule.escalate), rule),
            "With `escalation: rules`: a call that asks for escalated permissions runs with this "
            "rule's sandbox.")
-      .add("sandbox", mapping_value(rule_sandbox_fields(rule.sandbox)), "Of an escalated call.");
+      .add("sandbox", of_escalation(mapping_value(rule_sandbox_fields(rule.sandbox)), rule),
+           "Of an escalated call.");
 }
 
 /// Keys that don't go together.
@@ -239,15 +250,20 @@ FieldValue tool_names_value(ToolRule& rule, Effect effect) {
                                                                         {"items", word_schema()},
                                                                         {"minItems", 1}})})}});
   return {.schema = std::move(schema),
-          .read = [&rule, effect, read = std::move(list.read)](
-                      const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            rule.effect = effect;
-            if (node.is_list()) {
-              if (node.items.empty()) findings.error(node.place, "the list of tools is empty");
-              read(node, name, findings);
-            } else if (auto glob = read_text(node, name, {}, findings)) {
-              rule.names = {std::move(*glob)};
-            }
+          .read =
+              [&rule, effect, read = std::move(list.read)](
+                  const YamlNode& node, const std::string& name, Diagnostics& findings) {
+                rule.effect = effect;
+                if (node.is_list()) {
+                  if (node.items.empty()) findings.error(node.place, "the list of tools is empty");
+                  read(node, name, findings);
+                } else if (auto glob = read_text(node, name, {}, findings)) {
+                  rule.names = {std::move(*glob)};
+                }
+              },
+          .write = [&rule, effect]() -> std::optional<Json> {
+            if (rule.effect != effect) return std::nullopt;
+            return text_list(rule.names);
           }};
 }
 
@@ -257,7 +273,7 @@ Fields tool_rule_fields(ToolRule& rule) {
       .add("deny", tool_names_value(rule, Effect::deny), "Globs over tool names.")
       .add("forbid", tool_names_value(rule, Effect::forbid),
            "Globs over tool names; a deny that ends the run.")
-      .add("why", text_value(rule.why), "Shown with the decision.");
+      .add("why", where_given(text_value(rule.why)), "Shown with the decision.");
 }
 
 void read_tool_rule(PolicyDraft& draft, const YamlNode& node, const std::string& file,
@@ -272,27 +288,36 @@ void read_tool_rule(PolicyDraft& draft, const YamlNode& node, const std::string&
   if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(std::move(rule));
 }
 
-FieldValue rules_value(PolicyDraft& draft, const std::string& file, Json item_schema,
+/// A list of rules, each read by `read` and written by its own table.
+template <typename Rule>
+FieldValue rules_value(PolicyDraft& draft, const std::string& file, std::vector<Rule>& target,
+                       Fields (*fields)(Rule&),
                        void (*read)(PolicyDraft&, const YamlNode&, const std::string&,
                                     Diagnostics&)) {
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item_schema)}}),
-          .read = [&draft, file, read](const YamlNode& node, const std::string& name,
-                                       Diagnostics& findings) {
-            if (!check_list(node, name, "a list of rules", findings)) return;
-            for (const auto& item : node.items) read(draft, item, file, findings);
-          }};
+  Rule any;
+  return {.schema = Json::object({{"type", "array"}, {"items", fields(any).schema()}}),
+          .read =
+              [&draft, file, read](const YamlNode& node, const std::string& name,
+                                   Diagnostics& findings) {
+                if (!check_list(node, name, "a list of rules", findings)) return;
+                for (const auto& item : node.items) read(draft, item, file, findings);
+              },
+          .write =
+              [&target, fields] {
+                Json list = Json::array();
+                for (Rule& rule : target) list.push_back(fields(rule).write());
+                return list;
+              }};
 }
 
 }  // namespace
 
 FieldValue command_rules_value(PolicyDraft& draft, const std::string& file) {
-  CommandRule any;
-  return rules_value(draft, file, command_rule_fields(any).schema(), read_command_rule);
+  return rules_value(draft, file, draft.policy.commands, command_rule_fields, read_command_rule);
 }
 
 FieldValue tool_rules_value(PolicyDraft& draft, const std::string& file) {
-  ToolRule any;
-  return rules_value(draft, file, tool_rule_fields(any).schema(), read_tool_rule);
+  return rules_value(draft, file, draft.policy.tools, tool_rule_fields, read_tool_rule);
 }
 
 }  // namespace sortie

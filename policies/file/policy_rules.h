@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/config/fields.h"
-#include "policies/file/policy_draft.h"
+#include "policies/file/policy_values.h"
 
 namespace sortie {
 

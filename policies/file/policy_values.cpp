@@ -67,6 +67,25 @@ std::string expression_problem(const std::string& expression) {
   }
 }
 
+void read_memory(const YamlNode& node, const std::string& name, PolicyLimits& limits,
+                 Diagnostics& findings) {
+  if (node.is_scalar() && node.text.ends_with('%')) {
+    int percent = 0;
+    YamlNode number = node;
+    number.text.pop_back();
+    number.plain = true;
+    integer_value(percent, 1, 100).read(number, name, findings);
+    if (percent > 0) limits.memory_percent = percent;
+    if (percent > 0) limits.memory = 0;
+  } else if (node.is_scalar() && parse_size(node.text)) {
+    size_value(limits.memory, 1u << 20, kLargestSize).read(node, name, findings);
+  } else {
+    findings.error(node.place, "'" + name +
+                                   "' has to be a size like 2GiB or a share like 80%, not " +
+                                   kind_in_words(node));
+  }
+}
+
 Fields approver_fields(PolicyApprover& approver) {
   return Fields("approver")
       .require("command", texts_value(approver.command),
@@ -78,7 +97,8 @@ Fields approver_fields(PolicyApprover& approver) {
 
 FieldValue two_words_value(bool& target, const char* when_false, const char* when_true) {
   return choice_value(
-      target ? when_true : when_false, {when_false, when_true}, {},
+      {when_false, when_true}, {},
+      [&target, when_false, when_true] { return target ? when_true : when_false; },
       [&target, when_true](const std::string& name) { target = name == when_true; });
 }
 
@@ -120,35 +140,31 @@ FieldValue protect_value(PolicyDraft& draft) {
 
 FieldValue credentials_value(PolicyDraft& draft) {
   auto& target = draft.policy.credentials;
-  Json schema = Json::object(
-      {{"type", "object"},
-       {"additionalProperties",
-        Json::object({{"type", "array"}, {"items", Json::object({{"type", "string"}})}})}});
-  Json defaults = Json::object();
-  for (const auto& [variable, hosts] : target) {
-    Json list = Json::array();
-    for (const auto& host : hosts) list.push_back(host);
-    defaults.set(variable, std::move(list));
-  }
-  schema.set("default", std::move(defaults));
+  const auto write = [&target] {
+    Json json = Json::object();
+    for (const auto& [variable, hosts] : target) json.set(variable, text_list(hosts));
+    return json;
+  };
+  Json hosts = Json::object({{"type", "array"}, {"items", Json::object({{"type", "string"}})}});
   FieldValue value = {
-      .schema = std::move(schema),
-      .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-        if (!node.is_mapping()) {
-          findings.error(node.place, "'" + name +
-                                         "' has to be a mapping of variables to hosts, not " +
-                                         kind_in_words(node));
-          return;
-        }
-        for (const auto& member : node.members) {
-          const std::string& variable = member.key.text;
-          if (!read_text(member.key, "credential", kEnvironmentName, findings)) continue;
-          if (member.value.kind == YamlNode::Kind::null)
-            findings.error(member.key.place, "'" + variable + "' needs a list of hosts");
-          else
-            read_hosts(target[variable], member.value, variable, AnyHost::refused, findings);
-        }
-      }};
+      .schema = Json::object(
+          {{"type", "object"}, {"additionalProperties", std::move(hosts)}, {"default", write()}}),
+      .read =
+          [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (!node.is_mapping())
+              findings.error(node.place, "'" + name +
+                                             "' has to be a mapping of variables to hosts, not " +
+                                             kind_in_words(node));
+            for (const auto& member : node.members) {
+              const std::string& variable = member.key.text;
+              if (!read_text(member.key, "credential", kEnvironmentName, findings)) continue;
+              if (member.value.kind == YamlNode::Kind::null)
+                findings.error(member.key.place, "'" + variable + "' needs a list of hosts");
+              else
+                read_hosts(target[variable], member.value, variable, AnyHost::refused, findings);
+            }
+          },
+      .write = write};
   return first_replaces(draft, "bounds.credentials", target, std::move(value));
 }
 
@@ -210,68 +226,60 @@ FieldValue expressions_value(PolicyDraft& draft) {
 }
 
 FieldValue guarantee_value(PolicyDraft& draft) {
-  static const std::vector<Guarantee> all = {Guarantee::writes, Guarantee::secrets,
-                                             Guarantee::network, Guarantee::processes,
-                                             Guarantee::kernel};
   auto& target = draft.policy.guarantee;
-  Json names = Json::array();
-  for (const Guarantee each : all) names.push_back(name_of(each));
-  Json defaults = Json::array();
-  for (const Guarantee each : target) defaults.push_back(name_of(each));
+  const auto write = [&target] {
+    Json json = Json::array();
+    for (const Guarantee each : target) json.push_back(name_of(each));
+    return json;
+  };
+  Json items = Json::object({{"enum", text_list(names_of<Guarantee>())}});
   FieldValue value = {
-      .schema = Json::object({{"type", "array"},
-                              {"items", Json::object({{"enum", std::move(names)}})},
-                              {"default", std::move(defaults)}}),
-      .read = [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-        if (!check_list(node, name, "a list", findings)) return;
-        const auto add = [&target](const std::string& text) {
-          for (const Guarantee each : all)
-            if (text == name_of(each) &&
-                std::find(target.begin(), target.end(), each) == target.end())
-              target.push_back(each);
-        };
-        for (const auto& item : node.items)
-          if (item.kind != YamlNode::Kind::refused)
-            choice_value("", names_of(all), {}, add).read(item, name, findings);
-      }};
+      .schema =
+          Json::object({{"type", "array"}, {"items", std::move(items)}, {"default", write()}}),
+      .read =
+          [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (!check_list(node, name, "a list", findings)) return;
+            for (const auto& item : node.items) {
+              if (item.kind == YamlNode::Kind::refused) continue;
+              std::optional<Guarantee> read;
+              enum_value(read).read(item, name, findings);
+              if (read && std::find(target.begin(), target.end(), *read) == target.end())
+                target.push_back(*read);
+            }
+          },
+      .write = write};
   return first_replaces(draft, "sandbox.guarantee", target, std::move(value));
 }
 
 FieldValue memory_value(PolicyLimits& limits) {
-  return {.schema = Json::object(
-              {{"type", "string"},
-               {"pattern", "^([1-9][0-9]?%|100%|[0-9]+(B|[kKMGT]B|[KMGT]iB))$"},
-               {"default", limits.memory == 0 ? std::to_string(limits.memory_percent) + "%"
-                                              : size_text(limits.memory)}}),
-          .read = [&limits](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            if (node.is_scalar() && node.text.ends_with('%')) {
-              int percent = 0;
-              YamlNode number = node;
-              number.text.pop_back();
-              number.plain = true;
-              integer_value(percent, 1, 100).read(number, name, findings);
-              if (percent > 0) limits.memory_percent = percent;
-              if (percent > 0) limits.memory = 0;
-            } else if (node.is_scalar() && parse_size(node.text)) {
-              size_value(limits.memory, 1u << 20, kLargestSize).read(node, name, findings);
-            } else {
-              findings.error(node.place,
-                             "'" + name + "' has to be a size like 2GiB or a share like 80%, not " +
-                                 kind_in_words(node));
-            }
-          }};
+  const auto write = [&limits] {
+    return Json(limits.memory == 0 ? std::to_string(limits.memory_percent) + "%"
+                                   : size_text(limits.memory));
+  };
+  return {.schema = Json::object({{"type", "string"},
+                                  {"pattern", "^([1-9][0-9]?%|100%|[0-9]+(B|[kKMGT]B|[KMGT]iB))$"},
+                                  {"default", write()}}),
+          .read = [&limits](const YamlNode& node, const std::string& name,
+                            Diagnostics& findings) { read_memory(node, name, limits, findings); },
+          .write = write};
 }
 
 FieldValue approver_value(PolicyDraft& draft) {
+  auto& target = draft.policy.approver;
   PolicyApprover defaults;
   return {.schema = approver_fields(defaults).schema(),
-          .read = [&draft](const YamlNode& node, const std::string&, Diagnostics& findings) {
-            PolicyApprover approver;
-            approver.folder = draft.folder;
-            approver_fields(approver).read(node, findings);
-            if (approver.command.empty() && node.find("command") != nullptr)
-              findings.error(node.place, "'command' of the approver is empty");
-            draft.policy.approver = std::move(approver);
+          .read =
+              [&draft](const YamlNode& node, const std::string&, Diagnostics& findings) {
+                PolicyApprover approver;
+                approver.folder = draft.folder;
+                approver_fields(approver).read(node, findings);
+                if (approver.command.empty() && node.find("command") != nullptr)
+                  findings.error(node.place, "'command' of the approver is empty");
+                draft.policy.approver = std::move(approver);
+              },
+          .write = [&target]() -> std::optional<Json> {
+            if (!target) return std::nullopt;
+            return approver_fields(*target).write();
           }};
 }
 
@@ -281,10 +289,12 @@ FieldValue extends_value() {
       {{"anyOf",
         Json::array({name, Json::object({{"type", "array"}, {"items", std::move(name)}})})}});
   return {.schema = std::move(schema),
-          .read = [](const YamlNode& node, const std::string& key, Diagnostics& findings) {
-            if (!node.is_list()) read_text(node, key, {}, findings);
-            for (const auto& item : node.items) read_text(item, key, {}, findings);
-          }};
+          .read =
+              [](const YamlNode& node, const std::string& key, Diagnostics& findings) {
+                if (!node.is_list()) read_text(node, key, {}, findings);
+                for (const auto& item : node.items) read_text(item, key, {}, findings);
+              },
+          .write = kNotWritten};
 }
 
 }  // namespace sortie

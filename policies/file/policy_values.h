@@ -1,14 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/config/fields.h"
-#include "policies/file/policy_draft.h"
+#include "policies/file/rule_examples.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
+
+/// A policy while its files are read, the extended ones first.
+struct PolicyDraft {
+  Policy policy{};
+  /// Lists that a file has named: the first takes the place of the default, later ones add to it.
+  std::set<std::string> given{};
+  std::filesystem::path folder{};  ///< of the file that is being read: absolute, or empty
+  std::string shown{};             ///< that file, as messages call it
+  std::string protecting{};        ///< FILE:LINE of the last file that names protected paths
+  Examples examples = Examples::checked;
+};
 
 inline constexpr std::uint64_t kLargestSize = 1ull << 50;  ///< that a limit may be, in bytes
 
@@ -17,24 +31,6 @@ inline constexpr TextLimits kEnvironmentName = {.pattern = "[A-Za-z_][A-Za-z0-9_
 
 inline constexpr TextLimits kPlainFileName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
                                               .meaning = "a file name without folders"};
-
-template <typename Enum>
-std::vector<std::string> names_of(const std::vector<Enum>& values) {
-  std::vector<std::string> names;
-  for (const Enum value : values) names.emplace_back(name_of(value));
-  return names;
-}
-
-/// One of an enumeration's names, as name_of() spells them.
-template <typename Enum>
-FieldValue enum_value(Enum& target, std::vector<Enum> values) {
-  std::vector<std::string> names = names_of(values);
-  return choice_value(name_of(target), std::move(names), {},
-                      [&target, values = std::move(values)](const std::string& name) {
-                        for (const Enum value : values)
-                          if (name == name_of(value)) target = value;
-                      });
-}
 
 /// A key whose two words stand for a bool.
 FieldValue two_words_value(bool& target, const char* when_false, const char* when_true);

@@ -63,13 +63,15 @@ FieldValue example_list(std::vector<RuleExample>& target, bool match) {
       {{"type", "array"}, {"items", Json::object({{"type", "string"}})}, {"minItems", 1}});
   Json line = Json::object({{"type", "string"}, {"minLength", 1}});
   Json either = Json::object({{"anyOf", Json::array({std::move(line), std::move(words)})}});
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(either)}}),
-          .read = [&target, match](const YamlNode& node, const std::string& name,
-                                   Diagnostics& findings) {
+  return {
+      .schema = Json::object({{"type", "array"}, {"items", std::move(either)}}),
+      .read =
+          [&target, match](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list of examples", findings)) return;
             for (const auto& item : node.items)
               if (item.kind != YamlNode::Kind::refused) read_example(target, match, item, findings);
-          }};
+          },
+      .write = kNotWritten};
 }
 
 std::string or_list(const std::vector<std::string>& words) {
@@ -113,7 +115,9 @@ FieldValue examples_value(std::vector<RuleExample>& target) {
       .add("match", example_list(target, true),
            "Command lines, or lists of words, that the rule matches.")
       .add("not_match", example_list(target, false), "Command lines that it does not match.");
-  return mapping_value(std::move(fields));
+  FieldValue value = mapping_value(std::move(fields));
+  value.write = kNotWritten;  // they change nothing of what the rule decides
+  return value;
 }
 
 ExampleResult check_example(const CommandRule& rule, const RuleExample& example) {

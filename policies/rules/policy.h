@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -8,19 +9,60 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.h"
+#include "core/base/spelling.h"
 
 namespace sortie {
 
 /// What happens where no rule matches. `audit`: all runs, inside the sandbox, and what strict rules
 /// would have denied is recorded.
 enum class Approval { deny_by_default, full_auto, audit };
+template <>
+inline constexpr auto kSpelling<Approval> =
+    std::to_array<Spelled<Approval>>({{Approval::deny_by_default, "deny-by-default"},
+                                      {Approval::full_auto, "full-auto"},
+                                      {Approval::audit, "audit"}});
+
 enum class Effect { allow, deny, forbid };
+template <>
+inline constexpr auto kSpelling<Effect> = std::to_array<Spelled<Effect>>(
+    {{Effect::allow, "allow"}, {Effect::deny, "deny"}, {Effect::forbid, "forbid"}});
+
 enum class SandboxMode { read_only, workspace_write, none };
+template <>
+inline constexpr auto kSpelling<SandboxMode> =
+    std::to_array<Spelled<SandboxMode>>({{SandboxMode::read_only, "read-only"},
+                                         {SandboxMode::workspace_write, "workspace-write"},
+                                         {SandboxMode::none, "none"}});
+
 enum class NetworkMode { none, allow_list, full };
+template <>
+inline constexpr auto kSpelling<NetworkMode> =
+    std::to_array<Spelled<NetworkMode>>({{NetworkMode::none, "none"},
+                                         {NetworkMode::allow_list, "allow-list"},
+                                         {NetworkMode::full, "full"}});
+
 enum class Guarantee { writes, secrets, network, processes, kernel };
+template <>
+inline constexpr auto kSpelling<Guarantee> =
+    std::to_array<Spelled<Guarantee>>({{Guarantee::writes, "writes"},
+                                       {Guarantee::secrets, "secrets"},
+                                       {Guarantee::network, "network"},
+                                       {Guarantee::processes, "processes"},
+                                       {Guarantee::kernel, "kernel"}});
+
 /// What a known secret in the diff or the final message does to the run.
 enum class OnLeak { fail, report };
+template <>
+inline constexpr auto kSpelling<OnLeak> =
+    std::to_array<Spelled<OnLeak>>({{OnLeak::fail, "fail"}, {OnLeak::report, "report"}});
+
+/// Which of sortie's own variables commands get; `core`: those that programs need to run.
+enum class InheritedVariables { none, core, all };
+template <>
+inline constexpr auto kSpelling<InheritedVariables> =
+    std::to_array<Spelled<InheritedVariables>>({{InheritedVariables::none, "none"},
+                                                {InheritedVariables::core, "core"},
+                                                {InheritedVariables::all, "all"}});
 
 /// Where a rule stands.
 struct RulePlace {
@@ -176,8 +218,8 @@ struct Policy {
                                       "Jenkinsfile", ".gitmodules", "**/CODEOWNERS",
                                       "AGENTS.md"};
   NetworkMode network = NetworkMode::none;
-  std::vector<std::string> network_allow;    ///< "host:port", "*.host:port"; of mode allow-list
-  std::string environment_inherit = "core";  ///< none | core | all
+  std::vector<std::string> network_allow;  ///< "host:port", "*.host:port"; of mode allow-list
+  InheritedVariables environment_inherit = InheritedVariables::core;
   std::vector<std::string> environment_include;
   /// Never passed on unless named in include. A file's list is added to this one.
   std::vector<std::string> environment_exclude = {
@@ -196,17 +238,5 @@ struct Policy {
   std::vector<std::string> redact_patterns;  ///< RE2, added to the known secrets
   OnLeak on_leak = OnLeak::fail;
 };
-
-/// The effective policy as JSON: what the digest covers and the transcript holds.
-Json policy_json(const Policy& policy);
-/// "sha256:…" of policy_json: once more after flags changed the policy.
-std::string policy_digest(const Policy& policy);
-
-const char* name_of(Approval value) noexcept;
-const char* name_of(Effect value) noexcept;
-const char* name_of(SandboxMode value) noexcept;
-const char* name_of(NetworkMode value) noexcept;
-const char* name_of(Guarantee value) noexcept;
-const char* name_of(OnLeak value) noexcept;
 
 }  // namespace sortie

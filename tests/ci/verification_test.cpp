@@ -214,7 +214,8 @@ BOOST_AUTO_TEST_CASE(the_start_state_is_judged_by_what_the_task_says) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.before << row.passed) {
-      BOOST_TEST((judge_start(row.before, row.passed) == row.expected));
+      BOOST_TEST((judge_start(value_named<ExpectedStart>(row.before).value(), row.passed) ==
+                  row.expected));
     }
   }
 }
@@ -233,7 +234,9 @@ BOOST_AUTO_TEST_CASE(what_auto_expects_follows_sandbox_and_output_schema) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.given << row.read_only << row.has_output_schema) {
-      BOOST_TEST(expected_changes(row.given, row.read_only, row.has_output_schema) == row.expected);
+      const auto given = value_named<ExpectedChanges>(row.given).value();
+      BOOST_TEST(name_of(expected_changes(given, row.read_only, row.has_output_schema)) ==
+                 std::string(row.expected));
     }
   }
 }
@@ -249,7 +252,8 @@ BOOST_AUTO_TEST_CASE(the_diff_is_judged_by_what_the_task_expects) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.expected << row.has_changes) {
-      BOOST_TEST(judge_changes(row.expected, row.has_changes).empty() == row.holds);
+      const auto expected = value_named<ExpectedChanges>(row.expected).value();
+      BOOST_TEST(judge_changes(expected, row.has_changes).empty() == row.holds);
     }
   }
 }

@@ -6,7 +6,7 @@
 
 #include "core/process/launcher.h"
 #include "core/secrets/redact.h"
-#include "core/task/function.h"
+#include "core/task/task.h"
 #include "tools/commands/shell.h"
 #include "tools/tool.h"
 

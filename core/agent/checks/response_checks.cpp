@@ -51,17 +51,17 @@ std::string joined(const std::vector<std::string>& parts) {
 std::vector<CheckHit> ResponseChecks::look_at(const Response& response) const {
   std::vector<CheckHit> hits;
   const std::string text = text_of(response);
-  if (checks_.missing_paths != "off") {
+  if (checks_.missing_paths != TextCheck::off) {
     if (const auto missing = missing_paths(text, response); !missing.empty())
       hits.push_back({"missing_paths", joined(missing),
                       "Your message names what is not in the workspace: " + joined(missing) +
                           ". Look for the right path before you go on.",
-                      checks_.missing_paths == "correct"});
+                      checks_.missing_paths == TextCheck::correct});
   }
-  if (checks_.dangerous_words != "off") {
+  if (checks_.dangerous_words != TextCheck::off) {
     CheckHit hit{.check = "dangerous_words",
                  .message = "Your message announces what must not be done here:\n",
-                 .correct = checks_.dangerous_words == "correct"};
+                 .correct = checks_.dangerous_words == TextCheck::correct};
     for (const auto& [name, words, reason] : find_dangerous_words(text)) {
       hit.saw += (hit.saw.empty() ? "" : "; ") + name + ": " + words;
       hit.message += "- \"" + words + "\": " + reason + "\n";

@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/base/diff_base.h"
 #include "core/files/files.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {
-
-enum class DiffBase { automatic, start, head };
 
 struct DiffOptions {
   DiffBase base = DiffBase::automatic;

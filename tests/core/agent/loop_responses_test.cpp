@@ -11,8 +11,8 @@ namespace {
 
 /// A flight whose messages are checked for dangerous words.
 struct CheckedFlight : LoopFlight {
-  explicit CheckedFlight(const std::string& mode)
-      : checks({.missing_paths = "off", .dangerous_words = mode},
+  explicit CheckedFlight(TextCheck mode)
+      : checks({.missing_paths = TextCheck::off, .dangerous_words = mode},
                [] { return [](const std::string&) { return true; }; }) {}
   LoopResult run() { return checked.run({user("Do it.")}, stop.get_token()); }
   std::vector<std::string> texts() const {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_provider_that_paused_goes_on_from_what_it_sent) {
 }
 
 BOOST_AUTO_TEST_CASE(words_that_are_sent_back_come_before_the_calls_of_their_response) {
-  CheckedFlight flight("correct");
+  CheckedFlight flight(TextCheck::correct);
   flight.model.add(response({assistant(kBadWords), call("c1"), call("c2")}));
   flight.model.add(response({assistant("I'll mend the cause."), call("c3")}));
   flight.model.add(response({assistant("Done.")}));
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(words_that_are_sent_back_come_before_the_calls_of_their_res
 }
 
 BOOST_AUTO_TEST_CASE(words_are_sent_back_three_times_in_a_row_at_most) {
-  CheckedFlight flight("correct");
+  CheckedFlight flight(TextCheck::correct);
   for (int i = 0; i < 5; ++i)
     flight.model.add(response({assistant(kBadWords), call("c" + std::to_string(i))}));
   flight.model.add(response({assistant("All is well."), call("c5")}));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(words_are_sent_back_three_times_in_a_row_at_most) {
 }
 
 BOOST_AUTO_TEST_CASE(words_of_a_final_message_that_are_sent_back_do_not_end_the_run) {
-  CheckedFlight flight("correct");
+  CheckedFlight flight(TextCheck::correct);
   flight.model.add(response({assistant("I skipped the failing tests.")}));
   flight.model.add(response({assistant("I mended the cause.")}));
 
@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(words_of_a_final_message_that_are_sent_back_do_not_end_the_
 }
 
 BOOST_AUTO_TEST_CASE(words_that_are_only_warned_of_change_nothing) {
-  for (const std::string mode : {"warn", "off"}) {
-    BOOST_TEST_CONTEXT(mode) {
+  for (const TextCheck mode : {TextCheck::warn, TextCheck::off}) {
+    BOOST_TEST_CONTEXT(name_of(mode)) {
       CheckedFlight flight(mode);
       flight.model.add(response({assistant(kBadWords), call("c1")}));
       flight.model.add(response({assistant("Done.")}));
@@ -145,14 +145,14 @@ BOOST_AUTO_TEST_CASE(words_that_are_only_warned_of_change_nothing) {
       BOOST_TEST(flight.tools.dispatched.size() == 1u);
       BOOST_TEST(flight.texts().size() == 3u);
       const auto hits = flight.events.data_of("check.hit");
-      BOOST_TEST(hits.size() == (mode == "warn" ? 1u : 0u));
+      BOOST_TEST(hits.size() == (mode == TextCheck::warn ? 1u : 0u));
       for (const Json& hit : hits) BOOST_TEST(!hit["sent"].is_string());
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(what_could_not_be_used_is_told_beside_words_that_are_sent_back) {
-  CheckedFlight flight("correct");
+  CheckedFlight flight(TextCheck::correct);
   Response both = response({assistant(kBadWords), call("c1")});
   both.findings = {"a function call without a call id"};
   flight.model.add(both);

@@ -1,5 +1,6 @@
 #include "core/config/fields.h"
 
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -10,9 +11,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
+enum class Mode { fast, slow };
+
+}  // namespace
+
+template <>
+inline constexpr auto sortie::kSpelling<Mode> =
+    std::to_array<Spelled<Mode>>({{Mode::fast, "fast"}, {Mode::slow, "slow"}});
+
+namespace {
+
 struct Settings {
   std::string name = "none";
-  std::string mode = "fast";
+  Mode mode = Mode::fast;
   std::int64_t count = 3;
   std::optional<double> heat;
   bool loud = false;
@@ -26,7 +37,7 @@ struct Settings {
 Fields table(Settings& settings) {
   return Fields("settings")
       .require("name", text_value(settings.name, {.pattern = "[a-z]+", .meaning = "letters"}), "N.")
-      .add("mode", choice_value(settings.mode, {"fast", "slow"}, {"warp"}), "M.")
+      .add("mode", enum_value(settings.mode, {"warp"}), "M.")
       .add("count", integer_value(settings.count, -5, 100), "C.")
       .add("heat", real_value(settings.heat, 0, 2), "H.")
       .add("loud", boolean_value(settings.loud), "L.")
@@ -64,7 +75,7 @@ BOOST_AUTO_TEST_CASE(values_of_each_kind_are_read) {
 
   BOOST_TEST(findings == "");
   BOOST_TEST(settings.name == "abc");
-  BOOST_TEST(settings.mode == "slow");
+  BOOST_TEST((settings.mode == Mode::slow));
   BOOST_TEST(settings.count == -5);
   BOOST_TEST(settings.heat.value() == 0.5);
   BOOST_TEST(settings.loud);
@@ -73,6 +84,36 @@ BOOST_AUTO_TEST_CASE(values_of_each_kind_are_read) {
   BOOST_TEST((settings.words == std::vector<std::string>{"b", "7"}));
   BOOST_TEST((settings.more == std::vector<std::string>{"x", "y"}));
   BOOST_TEST((settings.set == std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
+}
+
+BOOST_AUTO_TEST_CASE(values_of_each_kind_are_written_as_they_may_be_read) {
+  const std::string all =
+      R"({"name":"abc","mode":"slow","count":-5,"heat":0.5,"loud":true,"wait":"90s","room":"5MB",)"
+      R"("words":["b","7"],"more":["x","y"],"set":{"A":"1","B":""}})";
+  Settings settings;
+  BOOST_TEST(write_json(table(settings).write()) ==
+             R"({"name":"none","mode":"fast","count":3,"heat":null,"loud":false,"wait":"10m",)"
+             R"("room":"2GiB","words":["a"],"more":["x"],"set":{}})");
+
+  BOOST_TEST(read(all, settings) == "");
+
+  BOOST_TEST(write_json(table(settings).write()) == all);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_is_left_out_where_there_is_nothing_to_write) {
+  std::string text;
+  std::vector<std::string> list;
+  Fields inner("inner");
+  inner.add("text", where_given(text_value(text)), "T.");
+  Fields fields("outer");
+  fields.add("list", where_given(texts_value(list)), "L.")
+      .add("inner", where_given(mapping_value(std::move(inner))), "I.");
+  BOOST_TEST(write_json(fields.write()) == "{}");
+
+  text = "x";
+  list = {"y"};
+
+  BOOST_TEST(write_json(fields.write()) == R"({"list":["y"],"inner":{"text":"x"}})");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_values_are_findings_and_leave_the_default) {
@@ -133,7 +174,7 @@ BOOST_AUTO_TEST_CASE(wrong_values_are_findings_and_leave_the_default) {
     BOOST_TEST_CONTEXT(row.text) {
       Settings settings;
       BOOST_TEST(read(std::string(row.text) + "\nname: a\n", settings) == row.finding);
-      BOOST_TEST(settings.mode == "fast");
+      BOOST_TEST((settings.mode == Mode::fast));
       BOOST_TEST(settings.count == 3);
       BOOST_TEST((settings.wait == 10min));
       BOOST_TEST(settings.room == 2ull << 30);

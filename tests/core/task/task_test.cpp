@@ -11,7 +11,6 @@
 #include "core/config/yaml.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
-#include "core/task/task_json.h"
 #include "core/task/task_loader.h"
 #include "core/task/tool_names.h"
 #include "tests/core/task/task_findings.h"
@@ -133,11 +132,11 @@ BOOST_AUTO_TEST_CASE(every_key_is_read_and_paths_are_relative_to_the_file) {
   BOOST_TEST((task.tools == std::vector<std::string>{"shell", "apply_patch"}));
   BOOST_TEST((task.verify.commands.at(1).argv == std::vector<std::string>{"make", "lint"}));
   BOOST_TEST((task.verify.commands.at(1).timeout == 1min));
-  BOOST_TEST(task.verify.before == "fail");
+  BOOST_TEST((task.verify.before == ExpectedStart::fail));
   BOOST_TEST(task.vars.at("branch").environment == "GITHUB_HEAD_REF");
   BOOST_TEST(task.vars.at("branch").required);
   BOOST_TEST(task.vars.at("empty").has_default);
-  BOOST_TEST(task.expect.changes == "required");
+  BOOST_TEST((task.expect.changes == ExpectedChanges::required));
   BOOST_TEST(task.budget.tokens == 3000);
   BOOST_TEST(task.context.shown_output == 4096u);
   BOOST_TEST(task.output.context_lines == 5);
@@ -238,7 +237,7 @@ BOOST_AUTO_TEST_CASE(stages_come_in_three_forms) {
   BOOST_TEST(task.stages[0].name == "discover");
   BOOST_TEST(task.stages[0].prompt == "Look at {{date}}.");
   BOOST_TEST((task.stages[1].tools == std::vector<std::string>{"update_plan"}));
-  BOOST_TEST(task.stages[1].sandbox == "read-only");
+  BOOST_TEST((task.stages[1].sandbox == StageSandbox::read_only));
   BOOST_TEST((task.stages[1].max_turns == 10));
   BOOST_TEST(task.stages[1].save == "plan.md");
   BOOST_TEST(task.stages[2].verify);

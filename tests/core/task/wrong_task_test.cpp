@@ -128,6 +128,8 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\nvars: {a b: {}}",
        "<stdin>:3:8: error: 'variable name' has to be a name of letters, digits, '_' and '-', "
        "not 'a b'"},
+      {"version: 1\nprompt: x\nvars: {a: {env: A-B}}",
+       "<stdin>:3:17: error: 'env' has to be the name of an environment variable, not 'A-B'"},
       {"version: 1\nprompt: x\nvars: [a]",
        "<stdin>:3:7: error: 'vars' has to be a mapping of variables, not a list"},
       {"version: 1\nprompt: x\nrequires: '>=1'",

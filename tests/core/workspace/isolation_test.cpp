@@ -508,9 +508,6 @@ BOOST_AUTO_TEST_CASE(the_mode_is_picked_with_its_reason) {
   bench.options.isolation = Isolation::overlay;
   BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,
                         fails(ExitCode::environment, "refused by the test"));
-  bench.options.isolation = Isolation::none;
-  BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,
-                        fails(ExitCode::usage, "not supported yet"));
   bench.options.isolation = Isolation::automatic;
   bench.options.state = bench.root / "state";
   BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,

@@ -13,7 +13,7 @@ const std::vector<std::string> kExclude = {"*KEY*", "*TOKEN*", "*SECRET*"};
 
 Policy policy_with(const std::string& inherit) {
   Policy policy;
-  policy.environment_inherit = inherit;
+  policy.environment_inherit = value_named<InheritedVariables>(inherit).value();
   policy.environment_exclude = kExclude;
   return policy;
 }

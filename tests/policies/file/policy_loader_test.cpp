@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(a_file_goes_over_what_it_extends) {
   BOOST_TEST((policy.environment_exclude == exclude));
   BOOST_TEST(policy.environment_set.at("CI") == "true");
   BOOST_TEST((policy.network == NetworkMode::full));
-  BOOST_TEST(policy.environment_inherit == "none");
+  BOOST_TEST((policy.environment_inherit == InheritedVariables::none));
   BOOST_TEST((policy.limits.command_timeout == 1min));
   BOOST_TEST(policy.limits.memory == 0u);
   BOOST_TEST(policy.limits.memory_percent == 50);

@@ -43,7 +43,7 @@ struct Checks {
   ResponseChecks checks;
 };
 
-const TaskChecks kPaths = {.missing_paths = "correct", .dangerous_words = "off"};
+const TaskChecks kPaths = {.missing_paths = TextCheck::correct, .dangerous_words = TextCheck::off};
 
 }  // namespace
 
@@ -102,19 +102,19 @@ BOOST_AUTO_TEST_CASE(the_workspace_is_looked_at_as_it_is_now_and_only_when_neede
 BOOST_AUTO_TEST_CASE(each_check_does_what_the_task_says) {
   const std::string text = "I'll skip the failing tests in src/gone.py.";
   const struct {
-    const char* paths;
-    const char* words;
+    TextCheck paths;
+    TextCheck words;
     std::vector<std::string> hits;
   } rows[] = {
-      {"off", "off", {}},
-      {"warn", "off", {"missing_paths"}},
-      {"correct", "off", {"missing_paths!"}},
-      {"off", "warn", {"dangerous_words"}},
-      {"off", "correct", {"dangerous_words!"}},
-      {"warn", "correct", {"missing_paths", "dangerous_words!"}},
+      {TextCheck::off, TextCheck::off, {}},
+      {TextCheck::warn, TextCheck::off, {"missing_paths"}},
+      {TextCheck::correct, TextCheck::off, {"missing_paths!"}},
+      {TextCheck::off, TextCheck::warn, {"dangerous_words"}},
+      {TextCheck::off, TextCheck::correct, {"dangerous_words!"}},
+      {TextCheck::warn, TextCheck::correct, {"missing_paths", "dangerous_words!"}},
   };
   for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.paths << " " << row.words) {
+    BOOST_TEST_CONTEXT(name_of(row.paths) << " " << name_of(row.words)) {
       const Checks checks({.missing_paths = row.paths, .dangerous_words = row.words});
       std::vector<std::string> found;
       for (const auto& hit : checks.look_at(text))
@@ -125,14 +125,14 @@ BOOST_AUTO_TEST_CASE(each_check_does_what_the_task_says) {
 }
 
 BOOST_AUTO_TEST_CASE(the_words_of_others_are_not_looked_at) {
-  const Checks checks({.missing_paths = "correct", .dangerous_words = "correct"});
+  const Checks checks({.missing_paths = TextCheck::correct, .dangerous_words = TextCheck::correct});
   const std::string text = "I'll skip the failing tests in src/gone.py.";
 
   BOOST_TEST(checks.checks.look_at(response({user(text), {Reasoning{text}}})).empty());
 }
 
 BOOST_AUTO_TEST_CASE(of_a_long_text_the_beginning_and_the_end_are_looked_at) {
-  const Checks checks({.missing_paths = "off", .dangerous_words = "correct"});
+  const Checks checks({.missing_paths = TextCheck::off, .dangerous_words = TextCheck::correct});
   const std::string words = "I'll skip the failing tests. ";
   std::string much;
   while (much.size() < 5u << 20) much += "And so on, line after line.\n";

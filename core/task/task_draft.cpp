@@ -1,4 +1,4 @@
-#include "core/task/path_value.h"
+#include "core/task/task_draft.h"
 
 namespace sortie {
 
@@ -8,15 +8,21 @@ std::filesystem::path absolute_path(const std::filesystem::path& folder, const s
   return path;
 }
 
+Json path_json(const std::filesystem::path& path) {
+  return path.empty() ? Json() : Json(path.string());
+}
+
 FieldValue path_value(std::filesystem::path& target, const std::filesystem::path& folder) {
   Json schema = Json::object({{"type", "string"}, {"minLength", 1}});
   if (!target.empty()) schema.set("default", target.string());
-  return {.schema = std::move(schema),
-          .read = [&target, folder](const YamlNode& node, const std::string& name,
-                                    Diagnostics& findings) {
+  return {
+      .schema = std::move(schema),
+      .read =
+          [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (const auto text = read_text(node, name, {}, findings))
               target = absolute_path(folder, *text);
-          }};
+          },
+      .write = [&target] { return path_json(target); }};
 }
 
 }  // namespace sortie
