@@ -43,13 +43,9 @@ GitContent::GitContent(const fs::path& workspace)
   const FoundRepository& found = repository_->found;
   if (!found.handle)
     throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
-  if (workspace != found.toplevel)
-    prefix_ = workspace.lexically_relative(found.toplevel).native() + "/";
-  GitConfig config;
-  const char* value = nullptr;
-  if (git_repository_config_snapshot(GitOut(config), found.handle.get()) < 0) return;
-  if (git_config_get_string(&value, config.get(), "core.autocrlf") == 0)
-    autocrlf_ = std::string_view(value) == "input" || std::string_view(value) == "true";
+  prefix_ = prefix_in(found.toplevel, workspace);
+  const auto value = setting_of(*found.handle, "core.autocrlf");
+  autocrlf_ = value == "input" || value == "true";
 }
 
 bool GitContent::is_blob(const TrackedFile& file, std::string_view content) {
@@ -108,7 +104,7 @@ std::string GitContent::pointer(const TrackedFile& file) const {
     return "";
   GitBlob blob;
   if (git_blob_lookup(GitOut(blob), repository_->found.handle.get(), &id) < 0) return "";
-  std::string text(static_cast<const char*>(git_blob_rawcontent(blob.get())), size);
+  std::string text = blob_text(blob);
   return text.starts_with("version https://git-lfs.github.com/spec/") ? text : "";
 }
 

@@ -25,13 +25,8 @@ std::string read_rules(const fs::path& file) {
 
 /// What the repository's own configuration names; "" for nothing.
 fs::path excludes_file(git_repository& repository, const fs::path& toplevel) {
-  GitConfig config;
-  const char* value = nullptr;
-  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return "";
-  if (git_config_get_string(&value, config.get(), "core.excludesfile") < 0 || *value == '\0' ||
-      *value == '~')
-    return "";
-  return toplevel / value;
+  const std::string value = setting_of(repository, "core.excludesfile").value_or("");
+  return value.empty() || value.front() == '~' ? fs::path() : toplevel / value;
 }
 
 }  // namespace

@@ -158,8 +158,7 @@ std::string committed_text(git_repository& repository, const char* name) {
     id = *git_object_id(object.get());
   GitBlob blob;
   if (git_oid_is_zero(&id) || git_blob_lookup(GitOut(blob), &repository, &id) < 0) return "";
-  return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
-          static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+  return blob_text(blob);
 }
 
 std::string text_of_gitmodules(const FoundRepository& repository) {

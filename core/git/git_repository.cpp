@@ -120,6 +120,37 @@ std::string id_text(const git_oid& id) {
   return git_oid_tostr(text, sizeof text, &id);
 }
 
+git_oid blob_id(std::string_view content) {
+  git_oid id;
+  check_git(git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB), "hash");
+  return id;
+}
+
+std::string blob_text(const GitBlob& blob) {
+  return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
+          static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+}
+
+std::optional<std::string> setting_of(git_repository& repository, const char* name) {
+  GitConfig config;
+  const char* value = nullptr;
+  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return std::nullopt;
+  if (git_config_get_string(&value, config.get(), name) < 0) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> switch_of(git_repository& repository, const char* name) {
+  GitConfig config;
+  int value = 0;
+  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return std::nullopt;
+  if (git_config_get_bool(&value, config.get(), name) < 0) return std::nullopt;
+  return value != 0;
+}
+
+std::string prefix_in(const fs::path& toplevel, const fs::path& folder) {
+  return folder == toplevel ? "" : folder.lexically_relative(toplevel).native() + "/";
+}
+
 void give_readable_index(git_repository& repository, const fs::path& path) {
   GitIndex index;
   if (lacks_checksum(path) && open_with_checksum(index, path))

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/git/config/git_place.h"
@@ -36,7 +38,8 @@ using GitPatch = GitHandle<git_patch, git_patch_free>;
 using GitPathspec = GitHandle<git_pathspec, git_pathspec_free>;
 
 /// Takes what a libgit2 call stores through its first parameter:
-/// `git_repository_open(GitOut(repository), path)`.
+/// `git_repository_open(GitOut(repository), path)`. The handle has it from the end of that whole
+/// expression on.
 template <class Handle>
 class GitOut {
  public:
@@ -60,6 +63,20 @@ void check_git(int result, const std::string& step, ExitCode code = ExitCode::in
 
 /// The 40 hex digits of an object id.
 std::string id_text(const git_oid& id);
+
+/// The id that git gives these bytes as a file's content.
+git_oid blob_id(std::string_view content);
+
+/// The bytes of a file's content.
+std::string blob_text(const GitBlob& blob);
+
+/// What the repository's own configuration says, with what it includes; nothing where it does not
+/// have the name or can't be read.
+std::optional<std::string> setting_of(git_repository& repository, const char* name);
+std::optional<bool> switch_of(git_repository& repository, const char* name);
+
+/// A folder's path below the toplevel, with a slash at its end; "" for the toplevel itself.
+std::string prefix_in(const std::filesystem::path& toplevel, const std::filesystem::path& folder);
 
 /// A repository found on disk, opened for reading.
 struct FoundRepository {

@@ -105,14 +105,6 @@ void read_branch(git_repository& repository, const Pace& pace, GitTreeState& sta
   state.behind = distance->behind;
 }
 
-/// Whether the repository's own configuration sets a name.
-bool is_set(git_repository& repository, const char* name, bool otherwise) {
-  GitConfig config;
-  int value = 0;
-  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return otherwise;
-  return git_config_get_bool(&value, config.get(), name) < 0 ? otherwise : value != 0;
-}
-
 TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
                          const struct timespec& written) {
   TrackedFile file;
@@ -265,12 +257,6 @@ void read_commits(git_repository& repository, int most, GitTreeState& state) {
   }
 }
 
-/// The workspace's path in its repository, with a slash at its end; "" for all of it.
-std::string prefix_of(const fs::path& workspace, const FoundRepository& found) {
-  if (workspace == found.toplevel) return "";
-  return workspace.lexically_relative(found.toplevel).native() + "/";
-}
-
 }  // namespace
 
 GitTreeState read_git_tree(const fs::path& workspace, int commits, const Pace& given_pace) {
@@ -279,14 +265,14 @@ GitTreeState read_git_tree(const fs::path& workspace, int commits, const Pace& g
   if (!found.handle)
     throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
   git_repository& repository = *found.handle;
-  const std::string prefix = prefix_of(workspace, found);
+  const std::string prefix = prefix_in(found.toplevel, workspace);
   GitTreeState state;
   read_branch(repository, given_pace, state);
   pace();
   state.head = head_commit(repository);
   state.doing = name_of_state(git_repository_state(&repository));
-  state.modes_count = is_set(repository, "core.filemode", true);
-  state.links_count = is_set(repository, "core.symlinks", true);
+  state.modes_count = switch_of(repository, "core.filemode").value_or(true);
+  state.links_count = switch_of(repository, "core.symlinks").value_or(true);
   GitIndex index;
   check_git(git_repository_index(GitOut(index), &repository), "the index", kUnreadable);
   read_index(*index, prefix, pace, state);
@@ -302,7 +288,7 @@ std::set<std::string, std::less<>> tracked_dot_names(const fs::path& workspace) 
     const FoundRepository found = find_repository(workspace);
     GitIndex index;
     if (!found.handle || git_repository_index(GitOut(index), found.handle.get()) < 0) return names;
-    const std::string prefix = prefix_of(workspace, found);
+    const std::string prefix = prefix_in(found.toplevel, workspace);
     const std::size_t count = git_index_entrycount(index.get());
     for (std::size_t i = 0; i < count; ++i) {
       std::string_view path = git_index_get_byindex(index.get(), i)->path;

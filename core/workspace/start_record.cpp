@@ -67,24 +67,12 @@ std::string quoted(const std::string& text) {
   return value + '"';
 }
 
-std::string setting(git_repository& repository, const char* name) {
-  GitConfig config;
-  const char* value = nullptr;
-  if (git_repository_config_snapshot(GitOut(config), &repository) < 0) return "";
-  return git_config_get_string(&value, config.get(), name) < 0 ? "" : value;
-}
-
 /// What decides how rules are read, and nothing else of the repository's configuration.
 std::string settings_of(const FoundRepository& found) {
   std::string text = "[core]\n\trepositoryformatversion = 0\n";
   if (!found.handle) return text;
-  GitConfig config;
-  int ignore_case = 0;
-  const int read = git_repository_config_snapshot(GitOut(config), found.handle.get());
-  if (read == 0 && git_config_get_bool(&ignore_case, config.get(), "core.ignorecase") == 0 &&
-      ignore_case != 0)
-    text += "\tignorecase = true\n";
-  if (const std::string file = setting(*found.handle, "core.attributesfile");
+  if (switch_of(*found.handle, "core.ignorecase").value_or(false)) text += "\tignorecase = true\n";
+  if (const auto file = setting_of(*found.handle, "core.attributesfile").value_or("");
       !file.empty() && file.front() != '~')
     text += "\tattributesfile = " + quoted((found.toplevel / file).string()) + '\n';
   return text;

@@ -38,7 +38,7 @@ StartState::StartState(const StartRecord& record, const fs::path& root)
                                     GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr),
             step, ExitCode::environment);
   give_readable_index(*repository_, record.folder / ".git/index");
-  if (root != record.toplevel) prefix_ = root.lexically_relative(record.toplevel).native() + "/";
+  prefix_ = prefix_in(record.toplevel, root);
   if (!has_repository_) return;
   GitOdb objects;
   check_git(git_repository_odb(GitOut(objects), repository_.get()), step, ExitCode::environment);
@@ -105,8 +105,7 @@ std::string StartState::listed_text(const std::string& repository_path) const {
   if (!listed || (listed->mode & 0170000) != 0100000 ||
       git_blob_lookup(GitOut(blob), repository_.get(), &listed->id) < 0)
     return "";
-  return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
-          static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+  return blob_text(blob);
 }
 
 /// Nothing where the user's tree had no such file at the start.
@@ -181,16 +180,12 @@ std::optional<TreeEntry> StartState::head_entry(const std::string& path) const {
   GitBlob blob;
   check_git(git_blob_lookup(GitOut(blob), repository_.get(), &listed->id),
             "HEAD's " + path_text(path), ExitCode::task_failed);
-  const auto size = static_cast<std::size_t>(git_blob_rawsize(blob.get()));
-  return TreeEntry{listed->mode,
-                   std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())), size)};
+  return TreeEntry{listed->mode, blob_text(blob)};
 }
 
 bool StartState::same(const std::optional<Listed>& listed, const std::optional<TreeEntry>& entry) {
   if (!listed || !entry) return listed.has_value() == entry.has_value();
-  git_oid id;
-  check_git(git_odb_hash(&id, entry->content.data(), entry->content.size(), GIT_OBJECT_BLOB),
-            "hash");
+  const git_oid id = blob_id(entry->content);
   return listed->mode == entry->mode && git_oid_equal(&id, &listed->id) != 0;
 }
 

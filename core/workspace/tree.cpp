@@ -1,17 +1,16 @@
 #include "core/workspace/tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/files/folder_stream.h"
 #include "core/workspace/manifest.h"
 
 namespace sortie {
@@ -70,23 +69,17 @@ Fd open_folder(int parent, const std::string& name, const fs::path& shown) {
 
 std::vector<NamedStatus> list_folder(const Fd& folder, const fs::path& shown) {
   // A second description: a stream moves the offset and closes what it was given.
-  Fd own(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!own) throw walk_error(shown);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
+  FolderStream stream(Fd(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!stream) throw walk_error(shown);
-  own.release();
   std::vector<NamedStatus> entries;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) {
+  while (const dirent* entry = stream.next()) {
     NamedStatus named{entry->d_name, {}};
-    if (named.name == "." || named.name == "..") continue;
     const int flags = AT_SYMLINK_NOFOLLOW;
     if (::fstatat(folder.get(), entry->d_name, &named.status, flags) == 0) {
       entries.push_back(std::move(named));
     } else if (errno != ENOENT) {
       throw walk_error(shown / named.name);
     }
-    errno = 0;
   }
   if (errno != 0) throw walk_error(shown);
   std::sort(entries.begin(), entries.end(),

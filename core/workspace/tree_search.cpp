@@ -1,29 +1,15 @@
 #include "core/workspace/tree_search.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <string_view>
+
+#include "core/files/folder_stream.h"
 
 namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct CloseListing {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-unsigned char kind_of(DIR* open, const dirent* entry) {
-  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
-  struct stat status {};
-  if (::fstatat(::dirfd(open), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
-  return static_cast<unsigned char>(IFTODT(status.st_mode));
-}
 
 struct Entry {
   std::string name;
@@ -81,16 +67,13 @@ class TreeWalk {
  private:
   std::vector<Entry> list(const std::string& path) {
     std::vector<Entry> entries;
-    const std::unique_ptr<DIR, CloseListing> open(::opendir(path.c_str()));
-    if (!open) return entries;
-    while (const dirent* entry = ::readdir(open.get())) {
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
+    FolderStream open{fs::path(path)};
+    while (const dirent* entry = open.next()) {
       if (++seen_ > search_.entries) {
         finds_.complete = false;
         break;
       }
-      entries.push_back({std::string(name), kind_of(open.get(), entry)});
+      entries.push_back({entry->d_name, open.kind(entry)});
     }
     return entries;
   }

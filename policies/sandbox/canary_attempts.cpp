@@ -1,7 +1,6 @@
 // What the canary tries in the confined child. It may allocate: it is a process of its own with a
 // single thread. Whatever it manages to do is undone at once.
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
@@ -25,6 +24,7 @@
 #include <optional>
 
 #include "core/base/fd.h"
+#include "core/files/folder_stream.h"
 #include "core/json/json.h"
 #include "policies/environment/environment.h"
 #include "policies/sandbox/canary.h"
@@ -52,13 +52,8 @@ std::vector<std::string> strings(const Json& list) {
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  DIR* const entries = ::opendir(folder.c_str());
-  if (entries == nullptr) return names;
-  while (const dirent* entry = ::readdir(entries)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  ::closedir(entries);
+  FolderStream entries(folder);
+  while (const dirent* entry = entries.next()) names.emplace_back(entry->d_name);
   return names;
 }
 

@@ -1,12 +1,10 @@
 #include "core/git/config/git_place.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/files/folder_stream.h"
 #include "core/files/path_below.h"
 #include "core/git/config/git_config_text.h"
 #include "core/git/config/rule_files.h"
@@ -246,14 +245,12 @@ class Look {
   /// place in the list.
   template <typename Use>
   void each_odd(const fs::path& folder, Use use) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), ::closedir);
+    FolderStream list(folder);
     if (!list) return refuse_unlisted(folder, std::error_code(errno, std::generic_category()));
-    while (const dirent* const entry = ::readdir(list.get())) {
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
+    while (const dirent* const entry = list.next()) {
       count(folder);
       std::error_code unknown;
-      if (entry->d_type != DT_REG) use(fs::directory_entry(folder / name, unknown));
+      if (entry->d_type != DT_REG) use(fs::directory_entry(folder / entry->d_name, unknown));
     }
   }
 

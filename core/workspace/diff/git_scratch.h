@@ -49,8 +49,7 @@ class Scratch {
   std::string content(const git_oid& id) {
     GitBlob blob;
     check_git(git_blob_lookup(GitOut(blob), repository_.get(), &id), "diff");
-    const auto size = static_cast<std::size_t>(git_blob_rawsize(blob.get()));
-    return {static_cast<const char*>(git_blob_rawcontent(blob.get())), size};
+    return blob_text(blob);
   }
 
   git_repository* repository() { return repository_.get(); }

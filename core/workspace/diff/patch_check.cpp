@@ -29,12 +29,6 @@ struct Effect {
   std::optional<std::pair<std::string, TreeEntry>> makes;
 };
 
-std::string blob_id(const std::string& content) {
-  git_oid id;
-  check_git(git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB), "hash");
-  return id_text(id);
-}
-
 /// Lets libgit2 apply the content of a patch, as one of a file with a plain name.
 std::string apply_body(Scratch& scratch, const PatchHeader& header, const std::string& before,
                        std::string_view body) {
@@ -43,8 +37,8 @@ std::string apply_body(Scratch& scratch, const PatchHeader& header, const std::s
                           .new_path = "f",
                           .old_mode = 0100644,
                           .new_mode = 0100644,
-                          .old_id = header.old_mode == 0 ? blob_id("") : header.old_id,
-                          .new_id = header.new_mode == 0 ? blob_id("") : header.new_id,
+                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
+                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
                           .text = header.text};
   const std::string text = write_header(plain) + std::string(body);
   GitDiff diff;
@@ -72,7 +66,7 @@ Effect apply_piece(Scratch& scratch, std::string_view text, const TouchedFiles& 
     effect.removes = header.old_path;
     if (!stays && old.mode != header.old_mode) throw Error("names another mode");
   }
-  if (!adds && !header.old_id.empty() && blob_id(old.content) != header.old_id) {
+  if (!adds && !header.old_id.empty() && id_text(blob_id(old.content)) != header.old_id) {
     throw Error("names another content");
   }
   const std::string made = apply_body(scratch, header, old.content, text);
@@ -80,7 +74,8 @@ Effect apply_piece(Scratch& scratch, std::string_view text, const TouchedFiles& 
     if (!made.empty()) throw Error("deletes a part of a file");
     return effect;
   }
-  if (!header.new_id.empty() && blob_id(made) != header.new_id) throw Error("gives other bytes");
+  if (!header.new_id.empty() && id_text(blob_id(made)) != header.new_id)
+    throw Error("gives other bytes");
   effect.makes = {header.new_path, {stays ? old.mode : header.new_mode, made}};
   return effect;
 }

@@ -23,9 +23,7 @@ std::string ending_of(const std::string& path, int parts) {
 
 /// What two files have to have in common: links and files don't become each other.
 std::string content_key(const TreeEntry& entry) {
-  git_oid id;
-  check_git(git_odb_hash(&id, entry.content.data(), entry.content.size(), GIT_OBJECT_BLOB), "hash");
-  return (entry.mode == 0120000 ? "l" : "f") + id_text(id);
+  return (entry.mode == 0120000 ? "l" : "f") + id_text(blob_id(entry.content));
 }
 
 using ByKey = std::map<std::string, std::vector<std::string>>;

@@ -1,6 +1,5 @@
 #include "policies/sandbox/keeper/support.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/files/folder_stream.h"
 #include "core/files/path_below.h"
 #include "core/process/process.h"
 #include "policies/sandbox/keeper/keeper.h"
@@ -37,33 +37,28 @@ std::string try_command(Keeper& keeper) {
   return status.ending == Ending::not_started ? "" : "a command could not be started";
 }
 
-std::string list_folder(int folder) {
-  DIR* open = ::fdopendir(folder);
-  if (open == nullptr) return "open a folder: " + errno_text(errno);
-  errno = 0;
-  while (::readdir(open) != nullptr) {
+/// "" where it is read to its end.
+std::string list_folder(Fd folder) {
+  FolderStream open(std::move(folder));
+  if (!open) return "open a folder: " + errno_text(errno);
+  while (open.next() != nullptr) {
   }
-  const int error = errno;
-  ::closedir(open);
-  return error == 0 ? "" : "read a folder: " + errno_text(error);
+  return errno == 0 ? "" : "read a folder: " + errno_text(errno);
 }
 
 /// Lists the root and the folders in it.
 std::string read_top_levels(int root) {
-  const int top = ::openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* open = top < 0 ? nullptr : ::fdopendir(top);
-  if (open == nullptr) return "read the workspace: " + errno_text(errno);
-  std::string problem;
-  while (const dirent* entry = problem.empty() ? ::readdir(open) : nullptr) {
+  FolderStream top(Fd(::openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!top) return "read the workspace: " + errno_text(errno);
+  while (const dirent* entry = top.next()) {
     if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
-    const int folder = ::openat(top, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    Fd folder(::openat(top.descriptor(), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // A folder that its owner has closed is no fault of the overlay.
-    if (folder < 0 && errno == EACCES) continue;
-    problem =
-        folder < 0 ? std::string(entry->d_name) + ": " + errno_text(errno) : list_folder(folder);
+    if (!folder && errno == EACCES) continue;
+    if (!folder) return std::string(entry->d_name) + ": " + errno_text(errno);
+    if (std::string problem = list_folder(std::move(folder)); !problem.empty()) return problem;
   }
-  ::closedir(open);
-  return problem;
+  return "";
 }
 
 std::string write_probe(int root) {

@@ -1,6 +1,5 @@
 #include "policies/sandbox/layers/process_tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,20 +10,16 @@
 #include <charconv>
 #include <csignal>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include "core/base/fd.h"
+#include "core/files/folder_stream.h"
 
 namespace sortie {
 namespace {
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
 
 std::string process_path(pid_t process, std::string_view rest) {
   return "/proc/" + std::to_string(process) + std::string(rest);
@@ -104,10 +99,8 @@ void kill_descendants(pid_t process) {
 
 std::vector<pid_t> children_of(pid_t process) {
   std::vector<pid_t> children;
-  const std::unique_ptr<DIR, CloseFolder> tasks(::opendir(process_path(process, "/task").c_str()));
-  while (const dirent* entry = tasks ? ::readdir(tasks.get()) : nullptr) {
-    if (entry->d_name[0] != '.') add_children(process, entry->d_name, children);
-  }
+  FolderStream tasks(process_path(process, "/task"));
+  while (const dirent* entry = tasks.next()) add_children(process, entry->d_name, children);
   return children;
 }
 
@@ -153,17 +146,16 @@ struct Descriptors {
 
 void add_descriptors(pid_t process, Descriptors& files) {
   for (const pid_t child : children_of(process)) {
-    const std::unique_ptr<DIR, CloseFolder> open(::opendir(process_path(child, "/fd").c_str()));
-    while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+    FolderStream open(process_path(child, "/fd"));
+    while (const dirent* entry = open.next()) {
       if (++files.looked > kMostDescriptors) return;
       char target[16];
-      const ssize_t length =
-          ::readlinkat(::dirfd(open.get()), entry->d_name, target, sizeof target);
+      const ssize_t length = ::readlinkat(open.descriptor(), entry->d_name, target, sizeof target);
       const std::string_view name(target, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
       if (name.starts_with("socket:")) ++files.use.sockets;
       if (!name.starts_with("/memfd:")) continue;
       struct stat status {};
-      if (::fstatat(::dirfd(open.get()), entry->d_name, &status, 0) == 0 &&
+      if (::fstatat(open.descriptor(), entry->d_name, &status, 0) == 0 &&
           files.seen.insert(status.st_ino).second)
         files.use.memory_files += static_cast<std::uint64_t>(status.st_blocks) * 512;
     }

@@ -1,6 +1,5 @@
 #include "policies/sandbox/view/made_paths.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/folder_stream.h"
 #include "policies/sandbox/view/workspace_search.h"
 
 namespace sortie {
@@ -53,13 +53,12 @@ int remove_entry(int folder, const std::string& name, int depth) {
   Fd child(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!child) return errno;
   std::vector<std::string> names;
-  if (DIR* open = ::fdopendir(::fcntl(child.get(), F_DUPFD_CLOEXEC, 3))) {
-    while (const dirent* entry = ::readdir(open)) names.emplace_back(entry->d_name);
-    ::closedir(open);
+  {  // closed before what is below is removed: a level holds one descriptor
+    FolderStream open(Fd(::fcntl(child.get(), F_DUPFD_CLOEXEC, 3)));
+    while (const dirent* entry = open.next()) names.emplace_back(entry->d_name);
   }
   int problem = 0;
   for (const std::string& below : names) {
-    if (below == "." || below == "..") continue;
     if (const int error = remove_entry(child.get(), below, depth + 1)) problem = error;
   }
   if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;

@@ -1,15 +1,13 @@
 #include "policies/sandbox/view/tree_names.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include <memory>
 #include <string_view>
 #include <utility>
 
-#include "core/base/fd.h"
+#include "core/files/folder_stream.h"
 
 namespace sortie {
 namespace {
@@ -32,21 +30,6 @@ constexpr std::size_t kDeepestLevel = 200;
 constexpr std::size_t kUpperLevels = 3;
 constexpr std::size_t kMostUpper = 4000;
 
-struct CloseNames {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-using OpenNames = std::unique_ptr<DIR, CloseNames>;
-
-/// The kind of an entry; what can't be told is as a file.
-unsigned char entry_kind(const OpenNames& open, const dirent* entry) {
-  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
-  struct stat status {};
-  if (::fstatat(::dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return DT_UNKNOWN;
-  return static_cast<unsigned char>(IFTODT(status.st_mode));
-}
-
 }  // namespace
 
 TreeNames::TreeNames(fs::path root, const std::vector<std::string>& globs, std::size_t most)
@@ -62,16 +45,12 @@ TreeNames::TreeNames(fs::path root, const std::vector<std::string>& globs, std::
 }
 
 void TreeNames::list(const fs::path& path, Folder& folder) const {
-  Fd place(::open((root_ / path).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!place) return;
-  const OpenNames open(::fdopendir(place.get()));
-  if (!open) return;
-  place.release();
-  while (const dirent* entry = ::readdir(open.get())) {
+  FolderStream open(
+      Fd(::open((root_ / path).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
+  while (const dirent* entry = open.next()) {
     const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
     if (++folder.entries > most_) return;
-    const unsigned char kind = entry_kind(open, entry);
+    const unsigned char kind = open.kind(entry);
     if (kind == DT_LNK) folder.links.emplace_back(name);
     if (pattern_.matches((path / name).native()))
       folder.matches.emplace_back(name);

@@ -1,6 +1,5 @@
 #include "policies/sandbox/view/workspace_search.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <strings.h>
 #include <sys/mman.h>
@@ -9,10 +8,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string_view>
 
 #include "core/base/fd.h"
+#include "core/files/folder_stream.h"
 #include "core/text/pattern.h"
 
 namespace sortie {
@@ -60,43 +59,22 @@ fs::path git_folder(const fs::path& folder) {
   return folder / std::string(text.substr(0, text.find('\n')));
 }
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-using Folder = std::unique_ptr<DIR, CloseFolder>;
-
-bool is_dots(std::string_view name) { return name == "." || name == ".."; }
-
 bool is_passed_over(std::string_view name, const SearchReach& reach) {
   return name == ".git" ||
          (name == "node_modules" && reach.packages == SearchReach::Packages::passed_over);
 }
 
-/// Only a folder itself has its file system's kind here where readdir(3) does not tell.
-bool is_folder(const Folder& open, const dirent* entry) {
-  if (entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
-  struct stat status {};
-  return ::fstatat(::dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISDIR(status.st_mode);
-}
-
 /// A folder for listing, a link not followed.
-Folder open_listing(int parent, const char* name) {
-  Fd open(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!open) return {};
-  Folder folder(::fdopendir(open.get()));
-  if (folder) open.release();
-  return folder;
+FolderStream open_listing(int parent, const char* name) {
+  return FolderStream(Fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
 using Parts = std::vector<std::string>;
 
 /// @param wanted  what is looked for below this folder; none is empty
-void add_names(const Folder& open, const fs::path& at, const std::vector<Parts>& wanted,
+void add_names(FolderStream& open, const fs::path& at, const std::vector<Parts>& wanted,
                std::vector<fs::path>& found) {
-  while (const dirent* entry = ::readdir(open.get())) {
-    if (is_dots(entry->d_name)) continue;
+  while (const dirent* entry = open.next()) {
     bool is_found = false;
     std::vector<Parts> below;
     for (const Parts& parts : wanted) {
@@ -108,8 +86,8 @@ void add_names(const Folder& open, const fs::path& at, const std::vector<Parts>&
     }
     if (is_found) found.push_back(at / entry->d_name);
     if (is_found || below.empty()) continue;
-    if (const Folder folder = open_listing(::dirfd(open.get()), entry->d_name))
-      add_names(folder, at / entry->d_name, below, found);
+    FolderStream folder = open_listing(open.descriptor(), entry->d_name);
+    add_names(folder, at / entry->d_name, below, found);
   }
 }
 
@@ -124,8 +102,9 @@ std::vector<fs::path> search_names(const fs::path& folder, const std::vector<fs:
   for (const fs::path& name : names)
     if (!name.empty()) wanted.emplace_back(name.begin(), name.end());
   std::vector<fs::path> found;
-  if (const Folder open(::opendir(folder.c_str())); open && !wanted.empty())
-    add_names(open, "", wanted, found);
+  if (wanted.empty()) return found;
+  FolderStream open(folder);
+  add_names(open, "", wanted, found);
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -141,10 +120,8 @@ std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std
   for (std::size_t depth = 0; depth < reach.levels && !level.empty(); ++depth) {
     std::vector<fs::path> next;
     for (const auto& place : level) {
-      const Folder open(::opendir((folder / place).c_str()));
-      if (!open) continue;
-      while (const dirent* entry = ::readdir(open.get())) {
-        if (is_dots(entry->d_name)) continue;
+      FolderStream open(folder / place);
+      while (const dirent* entry = open.next()) {
         if (++entries > reach.entries) {
           *complete = false;
           return found;
@@ -153,7 +130,7 @@ std::vector<fs::path> search_globs(const fs::path& folder, const std::vector<std
         const bool counts = entry->d_type != DT_LNK || reach.links == SearchReach::Links::found;
         if (counts && pattern.matches(path.native())) {
           found.push_back(path);
-        } else if (is_folder(open, entry) && !is_passed_over(entry->d_name, reach)) {
+        } else if (open.kind(entry) == DT_DIR && !is_passed_over(entry->d_name, reach)) {
           next.push_back(path);
         }
       }
