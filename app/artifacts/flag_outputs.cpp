@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/inputs/run_files.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"

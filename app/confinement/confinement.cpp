@@ -11,7 +11,7 @@
 
 #include "app/confinement/git_view.h"
 #include "app/confinement/tool_path.h"
-#include "app/inputs/run_files.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "core/git/config/git_config_files.h"

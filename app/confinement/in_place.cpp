@@ -3,7 +3,7 @@
 #include <system_error>
 
 #include "app/confinement/linked_files.h"
-#include "app/inputs/run_files.h"
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/git/config/git_place.h"

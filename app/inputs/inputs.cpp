@@ -1,16 +1,17 @@
 #include "app/inputs/inputs.h"
 
+#include <sys/random.h>
+
+#include <array>
+#include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <ctime>
+#include <cstdint>
+#include <cstdio>
 #include <map>
-#include <set>
 
 #include "app/inputs/auth_file_choice.h"
-#include "app/inputs/mcp_uses.h"
+#include "app/inputs/prompt_sources.h"
 #include "app/inputs/provider_choice.h"
-#include "app/inputs/run_files.h"
-#include "app/inputs/run_id.h"
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/standard_input.h"
 #include "app/inputs/task_and_policy.h"
@@ -36,12 +37,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr || *value == '\0') return std::nullopt;  // empty counts as unset
-  return std::string(value);
-}
 
 void check_one_of(const std::string& flag, const std::string& value,
                   const std::vector<std::string>& known) {
@@ -239,7 +234,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
     }
     const bool has_key =
         (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
-        environment(choice.key_variable).has_value();
+        !own_variable(choice.key_variable).empty();
     if (!has_key) continue;
     request.keys.push_back(
         {.variable = choice.key_variable,
@@ -274,120 +269,27 @@ void check_trust(RunInputs& inputs) {
       factors.input + "; " + factors.secrets + "; " + factors.network);
 }
 
-/// What the flags say of variables, and which of it came out of a file.
-struct FlagVariables {
-  std::map<std::string, std::string> values;
-  std::set<std::string> from_files;
-};
-
-std::string read_flag_file(const std::string& flag, const std::string& file) {
-  TextFile read = read_bytes_file(file, 1u << 20, Pipes::accepted);
-  if (!read.problem.empty()) throw InputError(flag + ": " + one_line(file) + ": " + read.problem);
-  return std::move(read.text);
-}
-
-/// Of `--var NAME@FILE`, FILE as the caller names it.
-std::string content_of(const std::string& name, const std::string& file, const TaskGate& gate) {
-  const std::string flag = "--var " + name + "@" + one_line(file, 200);
-  if (file.empty()) throw InputError(flag + ": the file's name is missing");
-  if (names_descriptor(file)) return read_flag_file("--var " + name, file);
-  std::error_code error;
-  const fs::path path = fs::absolute(file, error);
-  if (const std::string problem = gate.quoted_file(path); !problem.empty())
-    throw InputError(flag + ": " + problem);
-  return read_flag_file("--var " + name, path.string());
-}
-
-FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
-  FlagVariables given;
-  auto& values = given.values;
-  for (const auto& file : options.variable_files) {
-    int number = 0;
-    const std::string text = read_flag_file("--var-file", file);
-    for (const auto line : split_lines(text)) {
-      ++number;
-      if (line.empty() || line.front() == '#') continue;
-      const std::size_t equals = line.find('=');
-      if (equals == std::string_view::npos || equals == 0)
-        throw InputError(file + ":" + std::to_string(number) + ":1: error: NAME=VALUE is expected");
-      const std::string name(line.substr(0, equals));
-      values[name] = line.substr(equals + 1);
-      given.from_files.insert(name);
-    }
+/// A UUID of version 7 (RFC 9562 §5.7): sorts by the time it was made.
+std::string new_run_id() {
+  std::array<std::uint8_t, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw system_error("getrandom");
+  const auto milliseconds =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count());
+  for (std::size_t i = 0; i < 6; ++i)
+    bytes[i] = static_cast<std::uint8_t>(milliseconds >> (8 * (5 - i)));
+  bytes[6] = static_cast<std::uint8_t>(0x70 | (bytes[6] & 0x0F));
+  bytes[8] = static_cast<std::uint8_t>(0x80 | (bytes[8] & 0x3F));
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    text += digits;
   }
-  for (const auto& text : options.variables) {
-    const std::size_t sign = text.find_first_of("=@");
-    if (sign == std::string::npos || sign == 0)
-      throw InputError("--var '" + one_line(text) +
-                       "': NAME=VALUE is expected, or NAME@FILE for a file's content");
-    const std::string name = text.substr(0, sign);
-    given.from_files.erase(name);
-    if (text[sign] == '=') {
-      values[name] = text.substr(sign + 1);
-    } else {
-      values[name] = content_of(name, text.substr(sign + 1), gate);
-      given.from_files.insert(name);
-    }
-  }
-  for (const auto& [name, value] : values)
-    if (!is_utf8(value)) throw InputError("variable '" + name + "': its value is not UTF-8");
-  return given;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
   return text;
-}
-
-/// @param without  why a repository has none of it
-GitValue value_of_git(const fs::path& workspace, std::string GitInfo::*part, const char* without) {
-  const auto git = read_git_info(workspace);
-  if (git) return {.value = *git.*part, .problem = without};
-  const std::string refused = why_git_is_refused(workspace);
-  return {.value = {}, .problem = refused.empty() ? "the workspace is no git tree" : refused};
-}
-
-/// Notes in `inputs.variables` what each source has brought in, for the run key.
-VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskGate& gate) {
-  inputs.variables = Json::object();
-  for (const auto& [name, value] : flags.values) inputs.variables.set(name, sha256_hex(value));
-  const auto noted = [&inputs](const std::string& source, std::optional<std::string> value) {
-    if (value) inputs.variables.set("{{" + source + "}}", sha256_hex(*value));
-    return value;
-  };
-  VariableSources sources;
-  sources.flags = std::move(flags.values);
-  sources.from_files = std::move(flags.from_files);
-  sources.environment = [&gate, noted](const std::string& name) -> std::optional<std::string> {
-    if (!gate.prompt_variable(name).empty()) return std::nullopt;
-    return noted("env:" + name, environment(name));
-  };
-  sources.standard_input = [noted] { return noted("stdin", read_standard_input()); };
-  sources.file = [&inputs, &gate, noted](const std::string& name) -> std::optional<std::string> {
-    const fs::path path = inputs.workspace / name;
-    if (const auto problem = gate.quoted_file(path); !problem.empty())
-      throw InputError("{{file:" + name + "}}: " + problem);
-    if (fs::exists(path) && !fs::is_regular_file(path))
-      throw InputError("{{file:" + name + "}}: is no regular file");
-    return noted("file:" + name, read_file(path, 1u << 20));
-  };
-  sources.date = today();
-  sources.run_id = inputs.run_id;
-  sources.git_branch = [&inputs, noted] {
-    GitValue found = value_of_git(inputs.workspace, &GitInfo::branch,
-                                  "HEAD is detached, as CI systems leave it: no branch is out");
-    noted("git.branch", found.value);
-    return found;
-  };
-  sources.git_sha = [&inputs] {
-    return value_of_git(inputs.workspace, &GitInfo::head_commit,
-                        "the repository has no commit yet");
-  };
-  return sources;
 }
 
 /// Keeps a file that is sortie's own affair from commands and tools.

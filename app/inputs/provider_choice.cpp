@@ -4,23 +4,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"
+#include "core/provider/sign_in/credentials.h"
+#include "tools/mcp/transport/http_transport.h"
 
 namespace sortie {
 namespace {
 
-std::string set_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string either(const char* upper, const char* lower) {
-  const std::string value = set_variable(upper);
-  return value.empty() ? set_variable(lower) : value;
+  const std::string value = own_variable(upper);
+  return value.empty() ? own_variable(lower) : value;
 }
 
 /// The variable of its key; "" where none is ever sent.
@@ -105,11 +101,11 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
 }
 
 AddressSources addresses_of_environment(const ProviderInfo& provider) {
-  AddressSources sources{.environment = set_variable("SORTIE_BASE_URL")};
+  AddressSources sources{.environment = own_variable("SORTIE_BASE_URL")};
   for (const std::string_view name : provider.address_variables) {
     if (name.empty() || !sources.of_provider.empty()) continue;
     sources.provider_variable = name;
-    sources.of_provider = set_variable(sources.provider_variable.c_str());
+    sources.of_provider = own_variable(sources.provider_variable);
   }
   return sources;
 }
@@ -154,6 +150,33 @@ std::vector<std::string> key_variables(const RunInputs& inputs) {
   add(inputs.task.model);
   for (const TaskModel& model : inputs.task.model.fallback) add(model);
   return names;
+}
+
+std::vector<std::string> mcp_token_variables(const Task& task) {
+  std::vector<std::string> names;
+  for (const TaskMcpServer& server : task.mcp)
+    if (!server.bearer_token_env.empty()) names.push_back(server.bearer_token_env);
+  return names;
+}
+
+std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy) {
+  std::vector<McpHostUse> uses;
+  for (const TaskMcpServer& server : task.mcp) {
+    if (server.url.empty()) continue;
+    McpHostUse use{.server = server.name, .place = server.place};
+    try {
+      const Url url = mcp::parse_server_url(server.url);
+      use.address = (url.secure ? "https://" : "http://") + url.authority();
+      use.variable = server.bearer_token_env;
+      use.token_may_go =
+          use.variable.empty() || key_may_go(use.variable, {.base = url}, policy.credentials);
+    } catch (const InputError& error) {
+      throw InputError(server.place + ": error: the MCP server " + server.name + ": " +
+                       error.what());
+    }
+    uses.push_back(std::move(use));
+  }
+  return uses;
 }
 
 }  // namespace sortie

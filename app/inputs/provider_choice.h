@@ -7,7 +7,10 @@
 #include "app/inputs/run_inputs.h"
 #include "core/net/proxy.h"
 #include "core/provider/provider.h"
+#include "core/task/task.h"
+#include "policies/bounds/bounds.h"
 #include "policies/bounds/task_gate.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 
@@ -43,5 +46,12 @@ void check_provider(const RunInputs& inputs, const RunOptions& options);
 
 /// The variables that keys may be in: of all of the run's models; none for replay.
 std::vector<std::string> key_variables(const RunInputs& inputs);
+
+/// The variables that hold tokens of the task's MCP servers: no command gets them.
+std::vector<std::string> mcp_token_variables(const Task& task);
+
+/// What the task's servers with a url ask of the policy's bounds.
+/// @throws InputError  an address that is none
+std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy);
 
 }  // namespace sortie

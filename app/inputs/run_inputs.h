@@ -11,6 +11,7 @@
 #include "core/provider/sign_in/auth_file.h"
 #include "core/task/task.h"
 #include "core/task/variables.h"
+#include "policies/environment/environment.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
@@ -42,5 +43,21 @@ bool replays(const RunInputs& inputs);
 
 /// Whether the task's own model is asked in the name of a sign-in, rather than with a key.
 bool signs_in(const RunInputs& inputs);
+
+/// A variable of this process's environment; "" where it is not set.
+std::string own_variable(const std::string& name);
+
+/// The task and what it names, and the policy's approver: protected while the run lasts.
+std::vector<std::filesystem::path> files_of_run(const Task& task, const Policy& policy);
+
+/// HOME in the view: the caller's own path, so that tools that know it by heart find it.
+/// @param own  this process's environment
+std::filesystem::path view_home(const Environment& own);
+
+/// The policy's paths.read, absolute, links resolved as far as they are there.
+/// @param own  this process's environment, for "~"
+std::vector<std::filesystem::path> folders_to_read(const Policy& policy,
+                                                   const std::filesystem::path& workspace,
+                                                   const Environment& own);
 
 }  // namespace sortie

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/files/file_name.h"
@@ -18,11 +18,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path home_of_caller() {
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? fs::path() : fs::path(home);
-}
 
 fs::path folder_of_task(const RunOptions& options) {
   std::error_code error;
@@ -62,7 +57,7 @@ GatePlaces find_places(const RunOptions& options, const Task& task, const Policy
                     .caller = fs::current_path(error),
                     .task_folder = folder_of_task(options),
                     .out = fs::absolute(options.out, error),
-                    .home = home_of_caller()};
+                    .home = own_variable("HOME")};
   // Where the workspace itself is beyond the bounds, no file in it is the task's own.
   const fs::path workspace = find_workspace(options, task);
   check_workspace(options, task, workspace, TaskGate(policy, places));

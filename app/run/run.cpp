@@ -8,9 +8,8 @@
 
 #include "app/artifacts/flag_outputs.h"
 #include "app/confinement/verification_launcher.h"
-#include "app/inputs/mcp_uses.h"
 #include "app/inputs/provider_choice.h"
-#include "app/inputs/run_files.h"
+#include "app/inputs/run_inputs.h"
 #include "app/run/carry_over.h"
 #include "app/run/run_steps.h"
 #include "app/setup/mcp_servers.h"

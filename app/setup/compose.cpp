@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "app/inputs/provider_choice.h"
-#include "app/inputs/run_files.h"
 #include "app/inputs/tool_choice.h"
 #include "app/setup/mcp_servers.h"
 #include "app/setup/tool_set.h"

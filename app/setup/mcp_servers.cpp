@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/inputs/mcp_uses.h"
+#include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
 #include "app/setup/server_program.h"
 #include "core/base/error.h"

@@ -53,8 +53,6 @@ class Fields {
   Json write() const;
   /// JSON Schema of the mapping: type, properties, required, no others.
   Json schema() const;
-  const std::string& title() const noexcept { return title_; }
-  std::vector<std::string> names() const;
 
  private:
   struct Field {
@@ -63,6 +61,7 @@ class Fields {
     std::string description;
     bool required = false;
   };
+  std::vector<std::string> names() const;
   void read_member(const YamlMember& member, Diagnostics& findings) const;
 
   std::string title_;

@@ -97,6 +97,24 @@ void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& fin
     findings.error(place, name + " has a bearer_token_env, which is for a url");
 }
 
+void read_server(const YamlMember& member, std::vector<TaskMcpServer>& target,
+                 Diagnostics& findings) {
+  const bool named = check_name(member.key, findings);
+  const TextPlace& place = member.key.place;
+  TaskMcpServer server{.name = one_line(member.key.text, 80)};
+  server.place = findings.name(place.source) + ":" + std::to_string(place.line) + ":" +
+                 std::to_string(place.column);
+  const std::size_t before = findings.findings().size();
+  if (member.value.kind == YamlNode::Kind::null)
+    findings.error(place, "'" + server.name + "' needs a value");
+  else
+    server_fields(server).read(member.value, findings);
+  // What is misspelt is not missing besides.
+  if (findings.findings().size() == before) check(server, place, findings);
+  if (member.value.is_mapping()) check_url(server, member.value, findings);
+  if (named) target.push_back(std::move(server));
+}
+
 }  // namespace
 
 FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
@@ -120,22 +138,7 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
             if (node.members.size() > kMostServers)
               findings.error(node.place,
                              "'mcp' has more than " + std::to_string(kMostServers) + " servers");
-            for (const auto& member : node.members) {
-              const bool named = check_name(member.key, findings);
-              TaskMcpServer server{.name = one_line(member.key.text, 80)};
-              server.place = findings.name(member.key.place.source) + ":" +
-                             std::to_string(member.key.place.line) + ":" +
-                             std::to_string(member.key.place.column);
-              const std::size_t before = findings.findings().size();
-              if (member.value.kind == YamlNode::Kind::null)
-                findings.error(member.key.place, "'" + server.name + "' needs a value");
-              else
-                server_fields(server).read(member.value, findings);
-              // What is misspelt is not missing besides.
-              if (findings.findings().size() == before) check(server, member.key.place, findings);
-              if (member.value.is_mapping()) check_url(server, member.value, findings);
-              if (named) target.push_back(std::move(server));
-            }
+            for (const auto& member : node.members) read_server(member, target, findings);
           },
       .write =
           [&target] {
