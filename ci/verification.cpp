@@ -62,7 +62,9 @@ VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, Eve
       verification_completed_event(options.turn, record, outcome.exit, collected.recorded,
                                    outcome.dropped_bytes, outcome.passed);
   if (collected.recorded != outcome.output) event.data.set("shown", outcome.output);
-  if (!collected.whole.empty() && options.name_whole) options.name_whole(event, collected.whole);
+  outcome.whole = std::move(collected.whole);
+  if (collected.recorded_cut && !outcome.whole.empty() && options.name_whole)
+    options.name_whole(event, outcome.whole);
   events.on(event);
   return outcome;
 }

@@ -36,6 +36,7 @@ struct VerificationOutcome {
   bool passed = false;
   std::string output;               ///< head and tail, valid UTF-8
   std::uint64_t dropped_bytes = 0;  ///< left out between head and tail
+  std::string whole{};              ///< the file that has all of a cut output; "" for none
 };
 
 /// How a round of verification went.

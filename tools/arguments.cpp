@@ -22,6 +22,9 @@ const Json& followed(const Json& schema, const Json& root) {
   return target ? *target : schema;
 }
 
+/// What becomes of members that a schema does not name, but lets in.
+enum class OtherMembers { kept, dropped };
+
 class Dropper {
  public:
   explicit Dropper(const Json& root) : root_(root) {}
@@ -122,15 +125,7 @@ std::string wanted(const Json& schema, int depth) {
   return text;
 }
 
-}  // namespace
-
-std::vector<std::string> drop_unknown(Json& arguments, const Json& parameters,
-                                      OtherMembers others) {
-  Dropper dropper(parameters);
-  dropper.drop(arguments, parameters, "", others, 0);
-  return dropper.take();
-}
-
+/// One line on what does not fit.
 std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Json& parameters) {
   std::string text;
   for (const SchemaFinding& finding : findings) {
@@ -148,6 +143,37 @@ std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Js
     if (!words.empty()) text += " (wanted: " + words + ")";
   }
   return text;
+}
+
+Json read_object(const ToolCall& call) {
+  if (call.form == ToolCall::Form::custom) return Json::object({{"input", call.arguments}});
+  Json arguments;
+  try {
+    arguments = parse_json(call.arguments.empty() ? "{}" : call.arguments);
+  } catch (const JsonError& error) {
+    throw UnusableArguments(std::string("The arguments are not valid JSON: ") + error.what() +
+                            " at byte " + std::to_string(error.offset()) +
+                            " (wanted: one JSON object)");
+  }
+  if (!arguments.is_object()) throw UnusableArguments("The arguments are no JSON object.");
+  return arguments;
+}
+
+}  // namespace
+
+CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered) {
+  const Json& parameters = offered.tool->spec().parameters;
+  CallArguments arguments{.values = offered.tool->renamed(read_object(call))};
+  Dropper dropper(parameters);
+  dropper.drop(arguments.values, parameters, "",
+               offered.foreign ? OtherMembers::kept : OtherMembers::dropped, 0);
+  arguments.ignored = dropper.take();
+  std::vector<SchemaFinding> findings;
+  if (offered.schema) findings = offered.schema->check(arguments.values);
+  if (!findings.empty())
+    throw ToolError("The arguments of " + call.name +
+                    " do not fit: " + describe_misfit(findings, parameters));
+  return arguments;
 }
 
 }  // namespace sortie

@@ -21,6 +21,7 @@ ToolResult RunTests::run(const Json&, std::stop_token stop) {
   ToolResult result;
   result.head = outcome.passed ? "Passed.\n" : "Failed.\n";
   result.text = std::move(outcome.text);
+  result.whole = std::move(outcome.whole);
   result.success = outcome.passed;
   result.exit = std::move(outcome.exit);
   return result;

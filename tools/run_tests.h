@@ -16,6 +16,7 @@ class RunTests : public Tool {
     bool passed = true;
     std::string text;                  ///< redacted and cut: each command, its end, its output
     std::optional<ExitStatus> exit{};  ///< of the last command that ran
+    std::string whole{};               ///< the file of the last output that is cut; "" for none
   };
   explicit RunTests(std::function<Outcome(std::stop_token)> verify);
   const ToolSpec& spec() const override { return spec_; }

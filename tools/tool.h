@@ -1,12 +1,12 @@
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/agent/call_record.h"
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"
@@ -22,6 +22,7 @@ struct ToolResult {
   /// Output that the tool has redacted and cut itself, in place of `text`: a command's may be too
   /// long to be held in memory.
   std::optional<CollectedOutput> collected{};
+  std::string whole{};          ///< the file that has all of what `text` shows a part of, or ""
   std::vector<Image> images{};  ///< for the model, after the text
   bool success = true;
   std::optional<ExitStatus> exit{};          ///< of a command
@@ -29,9 +30,10 @@ struct ToolResult {
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::vector<FileChange> file_changes{};    ///< the same, for the transcript
   std::string note{};                        ///< for the model, after the output
-  /// For the transcript, an object or null: {"explanation","steps"} of a plan, else what
-  /// ToolOutputRecord::details says.
-  Json details{};
+  std::optional<int> session{};              ///< of a command that went on: its number
+  std::optional<PlanUpdate> plan{};          ///< that the call told
+  /// Of a server's answer, for the transcript: {"content","structured_content"?}; else null.
+  Json server_answer{};
 };
 
 /// Something the model can call.
@@ -54,6 +56,17 @@ class Tool {
   /// Whether a call changes nothing and run() may be called by several threads at once: such calls
   /// of one response run at the same time.
   virtual bool reads_only() const { return false; }
+};
+
+/// Tools that come from elsewhere, and may become others while the run is under way.
+class ToolSource {
+ public:
+  virtual ~ToolSource() = default;
+  /// Looks whether the tools are others than they were.
+  virtual bool renew(std::stop_token stop) = 0;
+  /// Of now, in a stable order. They are good until the source goes; a call of one that is there no
+  /// more fails.
+  virtual std::vector<std::unique_ptr<Tool>> tools() = 0;
 };
 
 }  // namespace sortie

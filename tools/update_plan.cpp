@@ -41,8 +41,7 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
                     std::to_string(in_progress));
   ToolResult result;
   result.text = "Plan updated";
-  result.details = Json::object(
-      {{"explanation", arguments.string_at("explanation")}, {"steps", arguments["plan"]}});
+  result.plan = PlanUpdate{arguments.string_at("explanation"), arguments["plan"]};
   return result;
 }
 

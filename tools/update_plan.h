@@ -4,7 +4,7 @@
 
 namespace sortie {
 
-/// `update_plan`: the model's list of steps. ToolResult::details holds {"explanation","steps"}.
+/// `update_plan`: the model's list of steps.
 class UpdatePlan : public Tool {
  public:
   UpdatePlan();

@@ -348,7 +348,7 @@ std::string Run::verification_problem() const {
   return "";
 }
 
-/// What the model asked for. The registry looks at the protected paths afterwards.
+/// What the model asked for. The tool runner looks at the protected paths afterwards.
 RunTests::Outcome Run::run_tests(std::stop_token stop) {
   if (std::string problem = verification_problem(); !problem.empty())
     return {.passed = false, .text = std::move(problem)};
@@ -357,6 +357,8 @@ RunTests::Outcome Run::run_tests(std::stop_token stop) {
       run_verification(inputs_.task.verify.commands, launcher, events_, budget_,
                        verification_options("run_tests", result_.verification_rounds + 1), stop);
   RunTests::Outcome outcome{.passed = result.passed, .text = verification_report(result)};
+  for (const VerificationOutcome& one : result.outcomes)
+    if (!one.whole.empty()) outcome.whole = one.whole;
   if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
   return outcome;
 }

@@ -30,7 +30,7 @@
 #include "policies/rules/path_rules.h"
 #include "policies/sandbox/keeper/support.h"
 #include "policies/sandbox/view/workspace_search.h"
-#include "tools/registry.h"
+#include "tools/tool_runner.h"
 
 namespace sortie {
 namespace {
@@ -136,7 +136,7 @@ struct Agent::State {
 
   void make_model();
   void make_tools();
-  JudgeOptions judge_options();
+  ApprovalOptions approval_options();
   void make_loop();
   void read_docs();
   void check_stage_tools() const;
@@ -156,8 +156,8 @@ struct Agent::State {
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<Approver> approver;
-  std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the registry, which has those
-  std::unique_ptr<ToolRegistry> registry;
+  std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the runner, which has those
+  std::unique_ptr<ToolRunner> tool_runner;
   std::unique_ptr<ResponseChecks> checks;
   std::unique_ptr<Loop> loop;
   ProjectDocs docs;
@@ -191,26 +191,26 @@ void Agent::State::make_tools() {
   auto tools = sortie::make_tools(set, notes);
 
   parts.confinement.look_beside_by([this] { return running_beside(); });
-  RegistryOptions options;
+  ToolRunnerOptions options;
   options.shown_output = inputs.task.context.shown_output;
   options.max_denials = inputs.policy.max_denials;
   options.abort_on_denied = inputs.policy.abort_on_denied;
-  options.judge = judge_options();
-  options.absent = absent_tools(set);
-  options.source = start_servers();
+  options.approval = approval_options();
+  options.offer.absent = absent_tools(set);
+  options.offer.source = start_servers();
   options.outputs = parts.outputs;
-  options.touched_paths = parts.touched_paths;
-  options.keeps = [this](const std::string& name) {
+  options.paths.touched_paths = parts.touched_paths;
+  options.offer.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
   };
   if (auto* paths = parts.protected_paths)
-    options.protected_changes = [paths] { return paths->restore_changed(); };
+    options.paths.protected_changes = [paths] { return paths->restore_changed(); };
   if (auto* made = parts.confinement.made_paths())
-    options.made_paths = [made] { return made->take(); };
-  options.led_elsewhere = parts.led_elsewhere;
-  registry =
-      std::make_unique<ToolRegistry>(std::move(tools), parts.confinement.engine(), parts.events,
-                                     parts.redactor, parts.clock, std::move(options));
+    options.paths.made_paths = [made] { return made->take(); };
+  options.paths.led_elsewhere = parts.led_elsewhere;
+  tool_runner =
+      std::make_unique<ToolRunner>(std::move(tools), parts.confinement.engine(), parts.events,
+                                   parts.redactor, parts.clock, std::move(options));
   check_stage_tools();
 }
 
@@ -254,7 +254,7 @@ RunningBeside Agent::State::running_beside() const {
 
 /// The instructions, where the servers' tools have become others.
 std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
-  if (!registry->renew(stop)) return {};
+  if (!tool_runner->renew(stop)) return {};
   limit_to_stage();
   brief();
   return instructions(parts.inputs.task.model);
@@ -263,7 +263,7 @@ std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
 /// That a stage names a tool that the run does not have, as far as the loader could not know.
 void Agent::State::check_stage_tools() const {
   const Task& task = parts.inputs.task;
-  const auto names = registry->names();
+  const auto names = tool_runner->names();
   for (const TaskStage& one : task.stages)
     for (const auto& tool : one.tools) {
       const auto is = [&](const std::string& name) { return means_tool(tool, name); };
@@ -282,9 +282,9 @@ void Agent::State::check_stage_tools() const {
 }
 
 /// Who is asked where no rule matches.
-JudgeOptions Agent::State::judge_options() {
+ApprovalOptions Agent::State::approval_options() {
   const RunInputs& inputs = parts.inputs;
-  JudgeOptions options;
+  ApprovalOptions options;
   options.run_id = inputs.run_id;
   options.time_left = [&budget = parts.budget] { return budget.time_left(); };
   if (!inputs.policy.approver) return options;
@@ -315,7 +315,7 @@ bool Agent::State::asks_for_answer() const {
 void Agent::State::brief() {
   const Task& task = parts.inputs.task;
   briefing = {};
-  briefing.tools = registry->specs();
+  briefing.tools = tool_runner->specs();
   for (const auto& command : task.verify.commands) briefing.verify.push_back(command.text);
   if (parts.inputs.approval == Approval::deny_by_default)
     briefing.policy_summary = policy_summary(parts.inputs.policy, parts.inputs.approval);
@@ -360,7 +360,7 @@ void Agent::State::limit_to_stage() {
   if (servers) servers->hold(limits.read_only);
   // The same tool under the name that the model knows it by.
   if (!limits.tools.empty())
-    for (const auto& name : registry->names())
+    for (const auto& name : tool_runner->names())
       if (enables_tool(stage->tools, name)) limits.tools.push_back(name);
   parts.confinement.limit_to(std::move(limits));
 }
@@ -377,7 +377,7 @@ void Agent::State::make_loop() {
     return [lookup](const std::string& path) { return lookup->may_exist(path); };
   });
   loop = std::make_unique<Loop>(
-      Loop::Parts{models->model(), *registry, parts.events, parts.budget, checks.get(),
+      Loop::Parts{models->model(), *tool_runner, parts.events, parts.budget, checks.get(),
                   servers ? [this](std::stop_token stop) { return renew_tools(stop); }
                           : std::function<std::optional<std::string>(std::stop_token)>(),
                   &parts.redactor},

@@ -73,7 +73,7 @@ class Agent {
     WholeOutputs* outputs = nullptr;  ///< where outputs stand whole; nothing: nowhere
     MakeDiff diff{};                  ///< the run's, as it is now
     std::function<std::vector<ChangedPath>()> changed_paths{};  ///< the same, by name alone
-    std::function<std::vector<std::string>()> touched_paths{};  ///< as in RegistryOptions
+    std::function<std::vector<std::string>()> touched_paths{};  ///< as in PathQuestions
     std::function<std::vector<std::string>()> led_elsewhere{};  ///< the same
   };
   explicit Agent(Parts parts);

@@ -349,7 +349,7 @@ std::uint64_t Conversation::fit(ToolOutput& output) {
   const std::size_t bytes = output.text.size();
   HeadTail cut(history_.bytes_of_tokens(most));
   cut.feed(output.text);
-  output.text = cut.render(whole_output_path(output.text));
+  output.text = cut.render(output.whole);
   parts_.events.on(check_hit_event(turn_, "output_cut",
                                    "the output of call " + output.call_id + " has " +
                                        std::to_string(bytes) + " bytes, and room is left for " +

@@ -148,7 +148,7 @@ void History::shorten(ToolOutput& output, std::size_t to_bytes) {
   const std::size_t before = output.text.size();
   for (const Image& image : output.images) size_.image_tokens -= image_tokens(image, images_);
   // The line between head and tail goes with the rest: what it tells of the whole output stays.
-  const std::string whole = whole_output_path(output.text);
+  const std::string& whole = output.whole;
   const std::string left_out = "output of " + size_in_words(before) +
                                (output.images.empty() ? "" : " and its images") +
                                " left out to save room; ";

@@ -1,6 +1,7 @@
 #include "core/agent/loop.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "core/base/threads.h"
@@ -30,7 +31,7 @@ ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
 }
 
 /// What a call's verdict ends the run with, if it does.
-std::optional<LoopResult> end_by(const CallResult& result) {
+std::optional<LoopResult> end_by(const CallRecord& result) {
   switch (result.verdict) {
     case CallVerdict::go_on:
       return {};
@@ -382,42 +383,39 @@ std::size_t Loop::count_together(std::span<const ToolCall> calls) const {
   return count;
 }
 
+/// All are decided on before the first runs, so that their approvals stand on record before any
+/// output. Each is fitted into the conversation once the ones before it are a part of it.
 std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls) {
-  const FitOutput fit = [this](ToolOutput& output) { return conversation_.fit(output); };
-  std::optional<LoopResult> end;
-  if (calls.size() == 1) {
-    CallResult result = parts_.tools.dispatch(calls.front(), turn(), fit, tools_stop_);
-    end = end_by(result);
-    keep(calls.front(), std::move(result));
-    return end;
+  std::vector<std::unique_ptr<PendingCall>> pending;
+  for (const ToolCall& call : calls) {
+    pending.push_back(parts_.tools.prepare(call, turn(), tools_stop_));
+    tell_call(parts_.events, turn(), call, parts_.tools.origin(call));
+    if (pending.back()->ends_run()) break;
   }
-  std::size_t next = 0;
-  const auto take = [&](CallResult result) {
-    if (!end) end = end_by(result);  // the first counts
-    keep(calls[next++], std::move(result));
-  };
-  parts_.tools.dispatch_together(calls, turn(), fit, take, tools_stop_);
+  parts_.tools.run(pending, tools_stop_);
+  std::optional<LoopResult> end;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    CallRecord done = pending[i]->finish();
+    // Whatever the tool host made of it: one output a call, with the call's own id.
+    done.output.call_id = calls[i].call_id;
+    done.output.form = calls[i].form;
+    if (!end) end = end_by(done);  // the first counts
+    done.record.dropped_bytes += conversation_.fit(done.output);
+    parts_.budget.count_tool_call();
+    give_output(calls[i], std::move(done));
+  }
   return end;
 }
 
-void Loop::keep(const ToolCall& call, CallResult result) {
-  parts_.budget.count_tool_call();
-  // Whatever the tool host made of it: one output a call, with the call's own id.
-  result.output.call_id = call.call_id;
-  result.output.form = call.form;
+void Loop::give_output(const ToolCall& call, CallRecord done) {
+  tell_output(parts_.events, turn(), call, done);
   answered_.insert(call.call_id);
-  conversation_.add({std::move(result.output)});
+  conversation_.add({std::move(done.output)});
 }
 
 void Loop::answer(const ToolCall& call, const std::string& text, const std::string& verdict) {
-  parts_.events.on(tool_call_event(turn(), call, parts_.tools.origin(call)));
-  parts_.events.on(tool_output_event(turn(), {.call_id = call.call_id,
-                                              .tool = call.name,
-                                              .success = false,
-                                              .output = text,
-                                              .verdict = verdict}));
-  answered_.insert(call.call_id);
-  conversation_.add({ToolOutput{call.call_id, text, false, call.form}});
+  tell_call(parts_.events, turn(), call, parts_.tools.origin(call));
+  give_output(call, not_run(call, text, verdict));
 }
 
 LoopResult Loop::exhausted(const Exhausted& what) {

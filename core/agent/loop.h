@@ -121,7 +121,8 @@ class Loop {
   /// How many calls from the first on may run at the same time; 1: that one alone.
   std::size_t count_together(std::span<const ToolCall> calls) const;
   std::optional<LoopResult> run_together(std::span<const ToolCall> calls);
-  void keep(const ToolCall& call, CallResult result);
+  /// Gives the call its output, and puts it on record: the only place that does.
+  void give_output(const ToolCall& call, CallRecord done);
   /// Gives the call an output without running it.
   void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
   /// Tells the model to go on after a response that is none, unless it was told so often enough.

@@ -62,6 +62,9 @@ struct ToolOutput {
   bool success = true;
   ToolCall::Form form = ToolCall::Form::function;
   std::vector<Image> images{};  ///< after the text
+  /// The file that has the whole output, where `text` says that it shows a part and where the rest
+  /// is; "" for none. No wire sends it.
+  std::string whole{};
 };
 
 /// One unit of the conversation.

@@ -106,31 +106,14 @@ HeadTail HeadTail::narrowed(std::size_t limit) const {
   return narrow;
 }
 
-std::string whole_output_path(std::string_view text) {
-  const auto from_middle = [&](std::size_t at) {
-    const std::size_t middle = text.size() / 2;
-    return at > middle ? at - middle : middle - at;
-  };
-  std::string_view path;
-  std::size_t best = 0;
-  for (std::size_t at = text.find(kWhere); at != text.npos; at = text.find(kWhere, at + 1)) {
-    const std::size_t begin = at + kWhere.size();
-    const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
-    if (!line.ends_with(kEnd)) continue;
-    if (!path.empty() && from_middle(at) >= from_middle(best)) continue;
-    path = line.substr(0, line.size() - kEnd.size());
-    best = at;
-  }
-  return std::string(path);
-}
-
 CollectedOutput OutputBuffer::collected(const HeadTail& shown, std::string_view where) const {
   return {.shown = shown.render(where),
           .recorded = recorded_.render(),
           .total_bytes = shown.total_bytes(),
           .total_lines = shown.total_lines(),
           .left_out_bytes = shown.left_out_bytes(),
-          .whole = std::string(recorded_.cut() ? where : std::string_view())};
+          .whole = std::string(shown.cut() ? where : std::string_view()),
+          .recorded_cut = recorded_.cut()};
 }
 
 std::string size_in_words(std::uint64_t bytes) {

@@ -42,11 +42,6 @@ class HeadTail {
   bool ends_in_newline_ = true;
 };
 
-/// The path that render() has told in a text, also where other lines stand around it; "" for none.
-/// Where several lines look like that, the one nearest to the middle counts, as between head and
-/// tail: an output may hold such lines itself.
-std::string whole_output_path(std::string_view text);
-
 /// An output as the model and the transcript get it.
 struct CollectedOutput {
   std::string shown;     ///< for the model
@@ -54,7 +49,8 @@ struct CollectedOutput {
   std::uint64_t total_bytes = 0;
   std::uint64_t total_lines = 0;
   std::uint64_t left_out_bytes = 0;  ///< of `shown`
-  std::string whole{};               ///< where it stands whole, if `recorded` is cut; else ""
+  std::string whole{};               ///< the file that has all of it, where `shown` is cut; or ""
+  bool recorded_cut = false;         ///< `recorded` lacks a part too
 };
 
 /// Collects an output of any length in bounded memory, for both of its readers.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace sortie::test {
 /// Tools that answer from a map by call id; a call without an entry is answered "ok".
 class FakeToolHost : public ToolHost {
  public:
-  std::map<std::string, CallResult> results;
+  std::map<std::string, CallRecord> results;
   std::vector<std::string> dispatched;             ///< call ids in order
   std::vector<std::string> names = {"shell"};      ///< of the tools
   std::function<void(const ToolCall&)> on_call{};  ///< while a call runs
@@ -34,26 +35,41 @@ class FakeToolHost : public ToolHost {
   bool reads_only(const ToolCall& call) const override {
     return std::find(reading.begin(), reading.end(), call.call_id) != reading.end();
   }
-  void dispatch_together(std::span<const ToolCall> calls, int turn, const FitOutput& fit,
-                         const std::function<void(CallResult)>& take,
-                         std::stop_token stop) override {
-    together.push_back(calls.size());
-    if (all_at_once) {
-      for (const ToolCall& call : calls) take(dispatch(call, turn, fit, stop));
-      return;
+  std::unique_ptr<PendingCall> prepare(const ToolCall& call, int, std::stop_token) override {
+    return std::make_unique<Call>(*this, call);
+  }
+  void run(std::span<const std::unique_ptr<PendingCall>> calls, std::stop_token stop) override {
+    if (calls.size() > 1) together.push_back(calls.size());
+    ToolHost::run(calls, stop);
+  }
+
+ private:
+  class Call : public PendingCall {
+   public:
+    Call(FakeToolHost& host, const ToolCall& call) : host_(host), call_(call) {}
+    bool ends_run() const override {
+      return !host_.all_at_once && result().verdict != CallVerdict::go_on;
     }
-    ToolHost::dispatch_together(calls, turn, fit, take, stop);
-  }
-  CallResult dispatch(const ToolCall& call, int, const FitOutput& fit,
-                      std::stop_token stop) override {
-    dispatched.push_back(call.call_id);
-    if (on_call) on_call(call);
-    if (work) work(stop);
-    const auto it = results.find(call.call_id);
-    CallResult result = it != results.end() ? it->second : CallResult{{call.call_id, "ok"}};
-    fit(result.output);
-    return result;
-  }
+    void run(std::stop_token stop) override {
+      host_.dispatched.push_back(call_.call_id);
+      if (host_.on_call) host_.on_call(call_);
+      if (host_.work) host_.work(stop);
+    }
+    CallRecord finish() override {
+      CallRecord done = result();
+      done.record.output = done.output.text;
+      return done;
+    }
+
+   private:
+    CallRecord result() const {
+      const auto it = host_.results.find(call_.call_id);
+      return it != host_.results.end() ? it->second : CallRecord{.output = {call_.call_id, "ok"}};
+    }
+
+    FakeToolHost& host_;
+    ToolCall call_;
+  };
 };
 
 }  // namespace sortie::test

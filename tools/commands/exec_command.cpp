@@ -113,7 +113,7 @@ ToolResult news_of(int id, const Json& arguments, ExecSessions& sessions, std::s
                     " of the output are held back, since they may be the beginning of a secret");
   for (const std::string& note : notes) result.note += (result.note.empty() ? "" : "; ") + note;
   result.collected = std::move(news.output);
-  result.details = Json::object({{"session_id", id}});
+  result.session = id;
   result.worked_on_files = true;
   return result;
 }
@@ -152,7 +152,7 @@ ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
   for (const Json& word : call["command"].items()) asked.push_back(word.text());
   const int id = sessions_.open(std::move(command), std::move(asked));
   ToolResult result = news_of(id, arguments, sessions_, shown_output_, std::move(stop));
-  if (result.exit) result.details = Json();  // it never became a session for the model
+  if (result.exit) result.session.reset();  // it never became a session for the model
   return result;
 }
 

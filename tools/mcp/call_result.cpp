@@ -29,10 +29,10 @@ class Reading {
       check(structured, output_schema);
     }
     tool_result_.success = !result_["isError"].boolean();
-    tool_result_.details = Json::object({{"content", result_["content"]}});
-    if (!tool_result_.details["content"].is_array())
-      tool_result_.details.set("content", Json::array());
-    if (structured.is_object()) tool_result_.details.set("structured_content", structured);
+    tool_result_.server_answer = Json::object({{"content", result_["content"]}});
+    if (!tool_result_.server_answer["content"].is_array())
+      tool_result_.server_answer.set("content", Json::array());
+    if (structured.is_object()) tool_result_.server_answer.set("structured_content", structured);
     if (tool_result_.text.empty())
       tool_result_.text =
           tool_result_.success ? "(no output)" : "The tool failed, and says no more.";

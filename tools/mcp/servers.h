@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/mcp/server.h"
-#include "tools/tool_source.h"
+#include "tools/tool.h"
 
 namespace sortie::mcp {
 

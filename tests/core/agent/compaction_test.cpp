@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_cut_again_keeps_the_path_of_the_whole) {
   for (const char* id : {"old", "new"}) {
     history.begin_turn();
     history.add(call(id));
-    history.add({ToolOutput{.call_id = id, .text = cut}});
+    history.add({ToolOutput{.call_id = id, .text = cut, .whole = path}});
   }
 
   BOOST_TEST(history.cut_outputs(history.estimated_tokens() - 2'500, 0));
@@ -172,13 +172,12 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_cut_again_keeps_the_path_of_the_whole) {
   BOOST_TEST(
       output(1).find("left out; the whole output is in " + path + " …\nzzz") != std::string::npos,
       output(1));
-  BOOST_TEST(whole_output_path(output(1)) == path);
 
   // However often it is cut.
   const std::string line = output(3);
   history.cut_outputs(10, 0);
   BOOST_TEST(output(3) == line);
-  BOOST_TEST(whole_output_path(output(1)) == path);
+  BOOST_TEST(output(1).find(path) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_images_of_old_outputs_go_with_them) {

@@ -491,8 +491,9 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_cut_to_what_is_left_keeps_the_path_of_the
   const std::string told = "; the whole output is in /out/state/outputs/output-1.txt …\n";
   flight.tools.on_call = [&](const ToolCall& call) {
     flight.tools.results[call.call_id] = {
-        ToolOutput{call.call_id, std::string(500'000, 'a') + "\n… 9 lines (1 KiB) left out" + told +
-                                     std::string(500'000, 'z')}};
+        ToolOutput{.call_id = call.call_id,
+                   .text = std::string(1'000'000, 'a') + "; the whole output is in /elsewhere …\n",
+                   .whole = "/out/state/outputs/output-1.txt"}};
   };
   flight.model.turns = 1;
 
@@ -502,6 +503,11 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_cut_to_what_is_left_keeps_the_path_of_the
   const auto& output = std::get<ToolOutput>(items[items.size() - 2].content).text;
   BOOST_TEST(output.size() < 50'000u);
   BOOST_TEST(output.find(" left out" + told) != std::string::npos, output);
+  // It is on record as it is shown.
+  const Json record = flight.events.data_of("tool.output").back();
+  BOOST_TEST(record.string_at("shown").find(" left out" + told) != std::string::npos);
+  BOOST_TEST(record.string_at("output").size() > 1'000'000u);
+  BOOST_TEST(record.integer_at("dropped_bytes") > 900'000);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_kept_for_good_does_not_make_a_summary_each_turn) {

@@ -7,6 +7,14 @@
 using namespace sortie;
 using namespace sortie::test;
 
+namespace {
+
+CallRecord forbidden(const std::string& id) {
+  return {.output = {id, "no"}, .verdict = CallVerdict::forbidden, .reason = "forbidden"};
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(loop_calls)
 
 BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
@@ -21,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
   BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
   BOOST_TEST(flight.calls_are_paired());
   BOOST_TEST(flight.output_of(1).find("was used before") != std::string::npos);
-  BOOST_TEST(flight.events.data_of("tool.output").size() == 2u);
+  BOOST_TEST(flight.events.data_of("tool.output").size() == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(calls_beyond_the_budget_are_answered_not_run) {
@@ -75,9 +83,10 @@ BOOST_AUTO_TEST_CASE(the_first_call_of_a_group_that_ends_the_run_says_why) {
   LoopFlight flight;
   flight.tools.reading = {"a", "b", "c"};
   flight.tools.all_at_once = true;
-  flight.tools.results["a"] = {
-      {"a", "x"}, CallVerdict::protected_path_changed, false, "a command changed: .github"};
-  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.tools.results["a"] = {.output = {"a", "x"},
+                               .verdict = CallVerdict::protected_path_changed,
+                               .reason = "a command changed: .github"};
+  flight.tools.results["b"] = forbidden("b");
   flight.model.add(response({call("a"), call("b"), call("c")}));
 
   const LoopResult end = flight.run();
@@ -90,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_first_call_of_a_group_that_ends_the_run_says_why) {
 BOOST_AUTO_TEST_CASE(a_call_that_is_not_run_keeps_the_server_that_offers_it) {
   LoopFlight flight;
   flight.tools.offered_by = Json::object({{"server", "one"}, {"tool", "echo"}});
-  flight.tools.results["a"] = {{"a", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.tools.results["a"] = forbidden("a");
   flight.model.add(response({call("a"), call("b")}));
 
   flight.run();
@@ -102,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_not_run_keeps_the_server_that_offers_it) {
 BOOST_AUTO_TEST_CASE(behind_a_call_that_ends_the_run_none_of_its_group_is_run) {
   LoopFlight flight;
   flight.tools.reading = {"a", "b", "c"};
-  flight.tools.results["b"] = {{"b", "no"}, CallVerdict::forbidden, true, "forbidden"};
+  flight.tools.results["b"] = forbidden("b");
   flight.model.add(response({call("a"), call("b"), call("c")}));
 
   const LoopResult end = flight.run();

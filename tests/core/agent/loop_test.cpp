@@ -19,8 +19,9 @@ BOOST_AUTO_TEST_CASE(a_turn_is_recorded_in_the_order_in_which_it_happens) {
   BOOST_TEST((result.code == ExitCode::success));
   BOOST_TEST(flight.loop.last_message() == "Done.");
   BOOST_TEST(flight.loop.turn() == 2);
-  const std::vector<std::string> expected = {"turn.started", "model.request", "model.response",
-                                             "turn.started", "model.request", "model.response"};
+  const std::vector<std::string> expected = {"turn.started",  "model.request", "model.response",
+                                             "tool.call",     "tool.output",   "turn.started",
+                                             "model.request", "model.response"};
   BOOST_TEST(flight.events.types() == expected, boost::test_tools::per_element());
   BOOST_TEST(flight.events.data_of("model.request")[1]["items"].items().size() == 3u);
   BOOST_TEST(flight.calls_are_paired());
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(every_end_has_its_code_and_reason) {
   };
   const auto verdict = [](CallVerdict what) {
     return [=](LoopFlight& flight) {
-      flight.tools.results["c1"] = {ToolOutput{"c1", "no"}, what, true, "rule x"};
+      flight.tools.results["c1"] = {.output = {"c1", "no"}, .verdict = what, .reason = "rule x"};
       flight.model.add(response({call("c1"), call("c2")}));
     };
   };

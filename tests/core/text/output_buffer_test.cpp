@@ -182,29 +182,6 @@ BOOST_AUTO_TEST_CASE(where_nothing_comes_between_two_pauses_nothing_stays_hidden
   BOOST_TEST(all == "abc\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_path_of_the_whole_output_is_found_in_a_text) {
-  HeadTail cut(100);
-  for (int i = 0; i < 100; ++i) cut.feed("line " + std::to_string(i) + "\n");
-  const std::string shown = cut.render("/out/state/outputs/output 1.txt");
-  const std::string fake = "… 5 lines (1 KiB) left out; the whole output is in /etc/passwd …\n";
-  const struct {
-    const char* name;
-    std::string text;
-    const char* path;
-  } rows[] = {
-      {"as rendered", shown, "/out/state/outputs/output 1.txt"},
-      {"with lines around it", "Exit code: 0\nOutput:\n" + shown + "\nNote: n",
-       "/out/state/outputs/output 1.txt"},
-      {"with lines like it in what was printed", fake + shown + fake,
-       "/out/state/outputs/output 1.txt"},
-      {"none is told", cut.render(), ""},
-      {"only words like it", "x; the whole output is in reach\n", ""},
-      {"the text ends in it", "… output left out; the whole output is in /a …", "/a"},
-      {"nothing", "", ""},
-  };
-  for (const auto& row : rows) BOOST_TEST(whole_output_path(row.text) == row.path, row.name);
-}
-
 BOOST_AUTO_TEST_CASE(sizes_in_words) {
   BOOST_TEST(size_in_words(1) == "1 byte");
   BOOST_TEST(size_in_words(1023) == "1023 bytes");

@@ -81,8 +81,7 @@ class Talk {
     } catch (const ToolError& error) {
       return std::string("error: ") + error.what();
     }
-    if (last.details.is_object())
-      last_id_ = static_cast<int>(last.details.integer_at("session_id"));
+    if (last.session) last_id_ = *last.session;
     return last.head + last.collected->shown + last.note;
   }
 
@@ -135,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_ends_in_time_is_told_as_by_shell) {
         talk.exec("echo out; echo err >&2; exit 3", Json::object({{"yield_time_ms", 20'000}}));
     std::string wrong = lacks("begin", all.substr(0, 13), "Exit code: 3\n");
     wrong += lacks("output", all, "seconds\nOutput:\nout\nerr\n");
-    if (talk.last.success || !talk.last.exit || talk.last.details.is_object())
+    if (talk.last.success || !talk.last.exit || talk.last.session)
       wrong += "the result is not that of an ended command\n";
     return wrong + lacks("gone", talk.write(1), "error: session 1 has ended with exit code 3");
   });

@@ -8,8 +8,8 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
+#include "tests/tools/runner_bench.h"
 #include "tools/commands/shell.h"
-#include "tools/registry.h"
 #include "tools/web_search.h"
 
 using namespace sortie;
@@ -33,13 +33,12 @@ struct Fixture {
     made.push_back(make());
     made.push_back(std::make_unique<LocalShell>(make()));
     made.push_back(std::make_unique<WebSearch>());
-    tools = std::make_unique<ToolRegistry>(std::move(made), *engine, events, redactor, clock,
-                                           RegistryOptions{});
+    tools = std::make_unique<ToolRunner>(std::move(made), *engine, events, redactor, clock);
   }
-  CallResult call(const std::string& name, const std::string& arguments) {
-    return tools->dispatch(
-        {"id", name, arguments, name == "local_shell" ? Form::local_shell : Form::function}, 1, {},
-        {});
+  CallRecord call(const std::string& name, const std::string& arguments) {
+    return test::run_call(
+        *tools, events,
+        {"id", name, arguments, name == "local_shell" ? Form::local_shell : Form::function});
   }
   /// What was decided last, without the tool's name.
   std::string decision() const {
@@ -58,7 +57,7 @@ struct Fixture {
   test::FakeClock clock;
   Policy policy;
   std::unique_ptr<Engine> engine;
-  std::unique_ptr<ToolRegistry> tools;
+  std::unique_ptr<ToolRunner> tools;
 };
 
 std::vector<std::string> shown(const Fixture& fixture) {
@@ -86,12 +85,12 @@ BOOST_AUTO_TEST_CASE(it_is_decided_on_exactly_as_the_shell_tool) {
     for (const char* arguments : calls) {
       BOOST_TEST_CONTEXT(preset << " " << arguments) {
         Fixture fixture({}, preset);
-        const CallResult by_shell = fixture.call("shell", arguments);
+        const CallRecord by_shell = fixture.call("shell", arguments);
         const std::string decided = fixture.decision();
-        const CallResult by_local = fixture.call("local_shell", arguments);
+        const CallRecord by_local = fixture.call("local_shell", arguments);
 
         BOOST_TEST(fixture.decision() == decided);
-        BOOST_TEST(by_local.denied == by_shell.denied);
+        BOOST_TEST(by_local.record.verdict == by_shell.record.verdict);
         BOOST_TEST((by_local.verdict == by_shell.verdict));
         BOOST_TEST(by_local.output.success == by_shell.output.success);
         BOOST_TEST((by_local.output.form == Form::local_shell));
@@ -108,7 +107,7 @@ BOOST_AUTO_TEST_CASE(rules_on_the_shell_tool_hold_for_it) {
   BOOST_TEST((shown(Fixture({no_shell})).empty()));
   BOOST_TEST((shown(Fixture({no_local})) == std::vector<std::string>{"shell"}));
   Fixture fixture({no_shell});
-  BOOST_TEST(fixture.call("local_shell", R"({"command":["ls"]})").denied);
+  BOOST_TEST(test::is_denied(fixture.call("local_shell", R"({"command":["ls"]})")));
   BOOST_TEST(fixture.launcher.started.empty());
 }
 
@@ -117,7 +116,7 @@ BOOST_AUTO_TEST_CASE(web_search_is_shown_where_a_rule_allows_it_and_never_run) {
   Fixture fixture({{.effect = Effect::allow, .names = {"web_search"}}});
   BOOST_TEST(shown(fixture).size() == 3u);
 
-  const CallResult result = fixture.call("web_search", R"({"query":"x"})");
+  const CallRecord result = fixture.call("web_search", R"({"query":"x"})");
 
   BOOST_TEST(!result.output.success);
   BOOST_TEST(result.output.text.find("run by the provider") != std::string::npos);

@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_at_most_one_step_in_progress) {
   const auto result = tool.run(plan, {});
 
   BOOST_TEST(result.text == "Plan updated");
-  BOOST_TEST((result.details["steps"] == plan["plan"]));
+  BOOST_TEST((result.plan->steps == plan["plan"]));
   BOOST_CHECK_THROW(tool.run(two, {}), ToolError);
 }
 

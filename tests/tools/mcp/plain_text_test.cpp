@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_text_of_a_result_is_plain) {
 
   BOOST_TEST(read.text ==
              "nul  red\n[resource a:b]\nof a resource\nStructured content:\n{\"x\":\"y\"}");
-  BOOST_TEST(write_json(read.details["content"]) == write_json(result["content"]));
+  BOOST_TEST(write_json(read.server_answer["content"]) == write_json(result["content"]));
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_image_of_a_result_is_left_out) {

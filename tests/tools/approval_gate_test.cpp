@@ -1,4 +1,4 @@
-#include "tools/call_judge.h"
+#include "tools/approval_gate.h"
 
 #include <boost/test/unit_test.hpp>
 #include <deque>
@@ -57,13 +57,13 @@ class Scripted : public Approver {
 };
 
 struct Fixture {
-  CallJudgement judge(const std::string& arguments, const char* tool_name = "shell") {
+  CallDecision judge(const std::string& arguments, const char* tool_name = "shell") {
     return judge_by(judge_, arguments, tool_name);
   }
-  CallJudgement judge_by(CallJudge& by, const std::string& arguments,
-                         const char* tool_name = "shell") {
+  CallDecision judge_by(ApprovalGate& by, const std::string& arguments,
+                        const char* tool_name = "shell") {
     const Wanting tool(tool_name);
-    return by.judge(tool, {.call_id = "c1", .name = tool_name}, parse_json(arguments), 3, {});
+    return by.decide(tool, {.call_id = "c1", .name = tool_name}, parse_json(arguments), 3, {});
   }
   void answer(Verdict verdict, const std::string& reason = {}, const std::string& failure = {}) {
     approver.answers.push_back({verdict, reason, failure, std::chrono::milliseconds(40)});
@@ -77,14 +77,14 @@ struct Fixture {
         "policy.yaml", "/");
   }();
   Engine engine{policy, Approval::deny_by_default, kWorkspace, "/out", {"/usr/bin"}};
-  CallJudge judge_{engine, {.approver = &approver, .run_id = "run", .time_left = [] {
-                              return std::chrono::milliseconds(1234);
-                            }}};
+  ApprovalGate judge_{engine, {.approver = &approver, .run_id = "run", .time_left = [] {
+                                 return std::chrono::milliseconds(1234);
+                               }}};
 };
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(call_judge, Fixture)
+BOOST_FIXTURE_TEST_SUITE(approval_gate, Fixture)
 
 BOOST_AUTO_TEST_CASE(nobody_is_asked_about_what_is_allowed_denied_by_a_rule_or_by_a_fixed_limit) {
   const struct {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_asked_about_what_is_allowed_denied_by_a_rule_or_b
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.arguments) {
-      const CallJudgement judgement = judge(row.arguments);
+      const CallDecision judgement = judge(row.arguments);
       BOOST_TEST((judgement.decision.effect == row.effect));
       BOOST_TEST(judgement.record["approver"].is_null());
       BOOST_TEST(judgement.record.string_at("decision") == name_of(row.effect));
@@ -122,24 +122,21 @@ BOOST_AUTO_TEST_CASE(the_approver_decides_where_no_rule_matched_and_the_record_s
   const struct {
     ApproverAnswer answer;
     Effect effect;
-    bool abort;
     const char* reason;
   } rows[] = {
-      {{Verdict::allow, "fine", "", {}}, Effect::allow, false, "the approver allowed it: fine"},
-      {{Verdict::allow, "", "", {}}, Effect::allow, false, "the approver allowed it"},
-      {{Verdict::deny, "no", "", {}}, Effect::deny, false, "the approver denied it: no"},
-      {{Verdict::abort, "stop", "", {}}, Effect::forbid, true, "the approver ended the run: stop"},
+      {{Verdict::allow, "fine", "", {}}, Effect::allow, "the approver allowed it: fine"},
+      {{Verdict::allow, "", "", {}}, Effect::allow, "the approver allowed it"},
+      {{Verdict::deny, "no", "", {}}, Effect::deny, "the approver denied it: no"},
+      {{Verdict::abort, "stop", "", {}}, Effect::forbid, "the approver ended the run: stop"},
       {{Verdict::deny, "", "it hung", {}},
        Effect::deny,
-       false,
        "the approver was asked and gave no valid answer: it hung"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.reason) {
       approver.answers = {row.answer};
-      const CallJudgement judgement = judge(R"({"commands":[["cargo","test","-q"]]})");
+      const CallDecision judgement = judge(R"({"commands":[["cargo","test","-q"]]})");
       BOOST_TEST((judgement.decision.effect == row.effect));
-      BOOST_TEST(judgement.abort == row.abort);
       BOOST_TEST(judgement.decision.reason == row.reason);
       const Json& record = judgement.record["approver"];
       BOOST_TEST(record.string_at("decision") == name_of(row.answer.verdict));
@@ -182,7 +179,7 @@ BOOST_AUTO_TEST_CASE(always_holds_for_its_key_to_the_end_of_the_run) {
   answer(Verdict::always, "tests are fine");
   BOOST_TEST((judge(R"({"commands":[["cargo","test"]]})").decision.effect == Effect::allow));
 
-  const CallJudgement again = judge(R"({"commands":[["cargo","test","-q"]]})");
+  const CallDecision again = judge(R"({"commands":[["cargo","test","-q"]]})");
   BOOST_TEST((again.decision.effect == Effect::allow));
   BOOST_TEST(again.record["approver"]["remembered"].boolean());
   BOOST_TEST(approver.requests.size() == 1u);
@@ -196,7 +193,7 @@ BOOST_AUTO_TEST_CASE(always_holds_for_its_key_to_the_end_of_the_run) {
   // A rule still denies what it denies, and another run knows nothing of it.
   BOOST_TEST(
       (judge(R"({"commands":[["cargo","test"],["git","push"]]})").decision.effect == Effect::deny));
-  CallJudge other(engine, {.approver = &approver});
+  ApprovalGate other(engine, {.approver = &approver});
   answer(Verdict::deny);
   BOOST_TEST(
       (judge_by(other, R"({"commands":[["cargo","test"]]})").decision.effect == Effect::deny));
@@ -212,20 +209,20 @@ BOOST_AUTO_TEST_CASE(a_tool_that_no_rule_allows_is_asked_about_too) {
 }
 
 BOOST_AUTO_TEST_CASE(without_an_approver_and_in_other_modes_nobody_is_asked) {
-  CallJudge alone(engine);
-  const CallJudgement denied = judge_by(alone, R"({"commands":[["cargo","test"]]})");
+  ApprovalGate alone(engine);
+  const CallDecision denied = judge_by(alone, R"({"commands":[["cargo","test"]]})");
   BOOST_TEST((denied.decision.effect == Effect::deny));
   BOOST_TEST(denied.record.string_at("would_allow_yaml") == "commands: [{allow: [cargo, test]}]");
 
   Engine open(policy, Approval::full_auto, kWorkspace, "/out", {"/usr/bin"});
-  CallJudge generous(open, {.approver = &approver});
+  ApprovalGate generous(open, {.approver = &approver});
   BOOST_TEST((judge_by(generous, R"({"write":["/elsewhere"]})").decision.effect == Effect::deny));
   BOOST_TEST(approver.requests.empty());
 }
 
 BOOST_AUTO_TEST_CASE(audit_lets_it_run_and_records_what_strict_rules_say) {
   Engine audit(policy, Approval::audit, kWorkspace, "/out", {"/usr/bin"});
-  CallJudge auditing(audit, {.approver = &approver});
+  ApprovalGate auditing(audit, {.approver = &approver});
   const struct {
     const char* arguments;
     const char* decision;
@@ -256,8 +253,8 @@ BOOST_AUTO_TEST_CASE(audit_lets_it_run_and_records_what_strict_rules_say) {
 }
 
 BOOST_AUTO_TEST_CASE(a_denied_tools_call_is_taken_apart_all_the_same) {
-  CallJudge alone(engine);
-  const CallJudgement judgement = judge_by(alone, R"({"commands":[["rm","-rf","/"]]})", "mcp:x/y");
+  ApprovalGate alone(engine);
+  const CallDecision judgement = judge_by(alone, R"({"commands":[["rm","-rf","/"]]})", "mcp:x/y");
 
   BOOST_TEST((judgement.decision.effect == Effect::deny));
   BOOST_TEST(judgement.actions.size() == 2u);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -15,7 +16,7 @@
 
 namespace sortie {
 
-struct JudgeOptions {
+struct ApprovalOptions {
   Approver* approver = nullptr;  ///< asked where no rule matched; nothing: nobody
   std::string run_id{};
   /// Of the run's budget; not set: enough.
@@ -23,10 +24,9 @@ struct JudgeOptions {
 };
 
 /// What was decided of a call, by whom.
-struct CallJudgement {
+struct CallDecision {
   std::vector<Action> actions;
   Decision decision;
-  bool abort = false;  ///< the approver ends the run
   /// All that the approval record says of it: the decision's members, and where they apply
   /// "audited" with the "strict" decision, "approver", "would_allow" and "would_allow_yaml".
   Json record;
@@ -35,29 +35,30 @@ struct CallJudgement {
 
 /// Decides on calls: takes them apart, has the engine decide on each action, and asks the approver
 /// where no rule matched. Its answers `always` hold as long as this object.
-class CallJudge {
+class ApprovalGate {
  public:
-  explicit CallJudge(const Engine& engine, JudgeOptions options = {})
+  explicit ApprovalGate(const Engine& engine, ApprovalOptions options = {})
       : engine_(engine), options_(std::move(options)) {}
 
   /// What can't be decided is denied.
   /// @param arguments  fit the tool's schema
   /// @throws ToolError  the tool's own, about arguments that name nothing it could do
-  CallJudgement judge(const Tool& tool, const ToolCall& call, const Json& arguments, int turn,
+  CallDecision decide(const Tool& tool, const ToolCall& call, const Json& arguments, int turn,
                       std::stop_token stop);
 
  private:
-  struct Verdicts;
+  struct Parts;
+  struct Question;
+  struct Answer;
 
-  Verdicts decide(const Tool& tool, const ToolCall& call, const Json& arguments) const;
-  /// Lets the approver, or what it said before, take the place of a denial for want of a rule.
-  void ask(const Verdicts& verdicts, const ToolCall& call, const Json& arguments, int turn,
-           std::stop_token stop, CallJudgement& judgement);
-  Json request(const Verdicts& verdicts, const ToolCall& call, const Json& arguments, int turn,
-               const CallJudgement& judgement, const std::vector<Json>& keys) const;
+  Parts take_apart(const Tool& tool, const ToolCall& call, const Json& arguments) const;
+  /// What the approver says, or has said before, of a denial for want of a rule; nothing where it
+  /// can't be asked.
+  std::optional<Answer> ask(const Question& question, std::stop_token stop);
+  Json request(const Question& question, const std::vector<Json>& keys) const;
 
   const Engine& engine_;
-  JudgeOptions options_;
+  ApprovalOptions options_;
   std::set<std::string> always_;  ///< keys as JSON
 };
 

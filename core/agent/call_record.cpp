@@ -1,0 +1,31 @@
+#include "core/agent/call_record.h"
+
+#include <utility>
+
+namespace sortie {
+
+CallRecord not_run(const ToolCall& call, std::string text, std::string verdict) {
+  CallRecord done{.output = {call.call_id, text, false, call.form}};
+  done.record.output = std::move(text);
+  done.record.verdict = std::move(verdict);
+  return done;
+}
+
+void tell_call(EventSink& events, int turn, const ToolCall& call, Json origin) {
+  events.on(tool_call_event(turn, call, std::move(origin)));
+}
+
+void tell_output(EventSink& events, int turn, const ToolCall& call, CallRecord& done) {
+  done.record.call_id = call.call_id;
+  done.record.tool = call.name;
+  done.record.success = done.output.success;
+  if (done.output.text != done.record.output) done.record.shown = done.output.text;
+  RunEvent event = tool_output_event(turn, done.record);
+  if (done.whole) set_whole_output(event, *done.whole);
+  events.on(event);
+  for (const FileChange& change : done.file_changes) events.on(file_changed_event(turn, change));
+  if (done.plan)
+    events.on(plan_updated_event(turn, done.plan->explanation, std::move(done.plan->steps)));
+}
+
+}  // namespace sortie
