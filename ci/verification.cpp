@@ -115,6 +115,13 @@ VerificationResult run_verification(const std::vector<VerifyCommand>& commands, 
   return result;
 }
 
+std::string last_whole(const VerificationResult& result) {
+  std::string path;
+  for (const VerificationOutcome& one : result.outcomes)
+    if (!one.whole.empty()) path = one.whole;
+  return path;
+}
+
 std::string verification_report(const VerificationResult& result) {
   std::string text;
   for (const VerificationOutcome& one : result.outcomes) {

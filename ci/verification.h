@@ -69,6 +69,9 @@ VerificationResult run_verification(const std::vector<VerifyCommand>& commands, 
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop);
 
+/// The file that has all of the last output that is cut; "" for none.
+std::string last_whole(const VerificationResult& result);
+
 /// What the model gets that asked for a verification: each command that ran, how it ended, what it
 /// printed.
 std::string verification_report(const VerificationResult& result);

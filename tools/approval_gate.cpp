@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/text/text.h"
 #include "policies/review/audit_flags.h"
-#include "policies/review/rule_key.h"
 #include "policies/review/rule_line.h"
 
 namespace sortie {

@@ -40,7 +40,7 @@ struct ToolResult {
 class Tool {
  public:
   virtual ~Tool() = default;
-  virtual const ToolSpec& spec() const = 0;
+  virtual const ToolSpec& spec() const { return spec_; }
   /// The arguments with other names that models use replaced by the schema's own.
   virtual Json renamed(Json arguments) const { return arguments; }
   /// Of a tool that another program offers: {"server","tool"}, each as that program calls itself
@@ -56,6 +56,9 @@ class Tool {
   /// Whether a call changes nothing and run() may be called by several threads at once: such calls
   /// of one response run at the same time.
   virtual bool reads_only() const { return false; }
+
+ protected:
+  ToolSpec spec_;
 };
 
 /// Tools that come from elsewhere, and may become others while the run is under way.

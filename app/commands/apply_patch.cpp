@@ -18,8 +18,8 @@
 #include "core/base/error.h"
 #include "core/files/files.h"
 #include "policies/rules/path_rules.h"
-#include "tools/missing_path.h"
 #include "tools/patch/applier.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 namespace {

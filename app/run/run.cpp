@@ -356,9 +356,7 @@ RunTests::Outcome Run::run_tests(std::stop_token stop) {
   const VerificationResult result =
       run_verification(inputs_.task.verify.commands, launcher, events_, budget_,
                        verification_options("run_tests", result_.verification_rounds + 1), stop);
-  RunTests::Outcome outcome{.passed = result.passed, .text = verification_report(result)};
-  for (const VerificationOutcome& one : result.outcomes)
-    if (!one.whole.empty()) outcome.whole = one.whole;
+  RunTests::Outcome outcome{result.passed, verification_report(result), {}, last_whole(result)};
   if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
   return outcome;
 }

@@ -23,7 +23,7 @@
 #include "core/workspace/diff/diff.h"
 #include "core/workspace/workspace.h"
 #include "tools/git/git_diff.h"
-#include "tools/run_tests.h"
+#include "tools/plain_tools.h"
 #include "tools/whole_outputs.h"
 
 namespace sortie {

@@ -12,7 +12,6 @@
 #include "core/task/tool_names.h"
 #include "tools/commands/exec_command.h"
 #include "tools/commands/function_tool.h"
-#include "tools/commands/local_shell.h"
 #include "tools/commands/shell.h"
 #include "tools/files/apply_patch.h"
 #include "tools/files/list_dir.h"
@@ -21,8 +20,7 @@
 #include "tools/files/view_image.h"
 #include "tools/git/git_diff.h"
 #include "tools/git/git_status.h"
-#include "tools/update_plan.h"
-#include "tools/web_search.h"
+#include "tools/plain_tools.h"
 
 namespace sortie {
 namespace {

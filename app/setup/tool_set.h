@@ -16,7 +16,7 @@
 #include "core/secrets/redact.h"
 #include "tools/commands/exec_sessions.h"
 #include "tools/git/git_diff.h"
-#include "tools/run_tests.h"
+#include "tools/plain_tools.h"
 #include "tools/tool.h"
 #include "tools/whole_outputs.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/review/recorded_call.h"
+#include "policies/review/learn.h"
 
 namespace sortie {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "policies/review/audit_flag.h"
+#include "policies/review/audit_words.h"
 #include "policies/rules/action.h"
 
 namespace sortie {

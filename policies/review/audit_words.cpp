@@ -303,6 +303,24 @@ constexpr std::array<std::string_view, 16> kTextCommands = {
 
 }  // namespace
 
+const char* name_of(AuditFlag flag) noexcept {
+  switch (flag) {
+    case AuditFlag::path_traversal:
+      return "path_traversal";
+    case AuditFlag::system_path:
+      return "system_path";
+    case AuditFlag::destructive_command:
+      return "destructive_command";
+    case AuditFlag::network_access:
+      return "network_access";
+    case AuditFlag::credential_access:
+      return "credential_access";
+    case AuditFlag::obfuscated:
+      return "obfuscated";
+  }
+  return "";
+}
+
 std::span<const AuditRow> audit_rows() { return kRows; }
 std::span<const std::string_view> system_folders() { return kSystemFolders; }
 std::span<const std::string_view> harmless_system_paths() { return kHarmless; }

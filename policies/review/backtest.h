@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/review/recorded_call.h"
+#include "policies/review/learn.h"
 #include "policies/rules/decision.h"
 
 namespace sortie {

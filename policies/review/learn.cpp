@@ -7,7 +7,6 @@
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
-#include "policies/review/rule_key.h"
 #include "policies/review/rule_line.h"
 
 namespace sortie {

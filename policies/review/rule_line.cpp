@@ -7,10 +7,242 @@
 #include "core/files/path_below.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
-#include "policies/review/rule_key.h"
+#include "policies/review/audit_flags.h"
+#include "policies/shell/lookup.h"
+#include "policies/shell/script.h"
+#include "policies/shell/wrappers.h"
 
 namespace sortie {
 namespace {
+
+using Words = std::span<const std::string>;
+
+/// How many words behind the name say what the command does. The longest row that fits counts.
+struct KeyRow {
+  std::string_view words;  ///< name, or name and subcommand
+  std::size_t more;        ///< words behind these that belong to the key
+};
+
+constexpr KeyRow kKeys[] = {
+    // Subcommands.
+    {"bundle", 1},
+    {"cargo", 1},
+    {"cargo xtask", 1},
+    {"composer", 1},
+    {"conda", 1},
+    {"deno", 1},
+    {"docker", 1},
+    {"docker compose", 1},
+    {"dotnet", 1},
+    {"gh", 2},
+    {"git", 1},
+    {"git bisect", 1},
+    {"git notes", 1},
+    {"git remote", 1},
+    {"git stash", 1},
+    {"git submodule", 1},
+    {"git worktree", 1},
+    {"go", 1},
+    {"go mod", 1},
+    {"go tool", 1},
+    {"helm", 1},
+    {"kubectl", 1},
+    {"mix", 1},
+    {"npm", 1},
+    {"npm run", 1},
+    {"pip", 1},
+    {"pip3", 1},
+    {"pnpm", 1},
+    {"pnpm run", 1},
+    {"poetry", 1},
+    {"rustup", 1},
+    {"terraform", 1},
+    {"uv", 1},
+    {"yarn", 1},
+    {"yarn run", 1},
+    // Whatever their arguments, they do the same thing to other files.
+    {"black", 0},
+    {"clang-format", 0},
+    {"clang-tidy", 0},
+    {"cpplint", 0},
+    {"ctest", 0},
+    {"eslint", 0},
+    {"flake8", 0},
+    {"g++", 0},
+    {"gcc", 0},
+    {"isort", 0},
+    {"javac", 0},
+    {"jest", 0},
+    {"mkdir", 0},
+    {"mypy", 0},
+    {"pylint", 0},
+    {"pytest", 0},
+    {"ruff", 0},
+    {"rustc", 0},
+    {"rustfmt", 0},
+    {"shellcheck", 0},
+    {"touch", 0},
+    {"tsc", 0},
+    {"vitest", 0},
+};
+
+/// They run what stands behind them: only the whole of it says what is done.
+constexpr std::array<std::string_view, 13> kRunners = {
+    "bundle exec", "cargo run",  "deno eval", "deno run",     "docker exec",
+    "docker run",  "git config", "go run",    "kubectl exec", "npm exec",
+    "pnpm dlx",    "pnpm exec",  "poetry run"};
+
+/// Programs that read a program, with the short options that are followed by its text.
+struct InterpreterRow {
+  std::string_view name;
+  std::string_view code_options;
+  std::string_view long_options;  ///< between blanks
+};
+constexpr InterpreterRow kInterpreters[] = {
+    {"python", "c", ""},
+    {"python2", "c", ""},
+    {"python3", "c", ""},
+    {"pypy3", "c", ""},
+    {"node", "ep", " eval print "},
+    {"nodejs", "ep", " eval print "},
+    {"bun", "ep", " eval print "},
+    {"ruby", "e", ""},
+    {"perl", "eE", ""},
+    {"php", "rBRE", " run process-begin process-code process-end "},
+    {"lua", "e", ""},
+    {"Rscript", "e", ""},
+    {"R", "e", ""},
+    {"tclsh", "c", ""},
+    {"osascript", "e", ""},
+    {"ghc", "e", ""},
+    {"groovy", "e", ""},
+    {"scala", "e", ""},
+    {"julia", "eE", " eval print "},
+    {"elixir", "e", " eval "},
+    {"awk", "", ""},
+    {"gawk", "e", " source "},
+    {"mawk", "", ""},
+    {"nawk", "", ""},
+    {"sqlite3", "", ""},
+    {"psql", "c", " command "},
+    {"mysql", "e", " execute "},
+    {"ed", "", ""},
+    {"ex", "c", ""},
+    {"vi", "c", ""},
+    {"vim", "c", ""},
+    {"emacs", "", " eval "},
+};
+
+bool is_plain_word(std::string_view word) {
+  if (word.empty() || word.front() < 'a' || word.front() > 'z') return false;
+  return std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == ':' || c == '_';
+  });
+}
+
+std::string_view without_version(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  return name.starts_with("python") && dot != std::string_view::npos ? name.substr(0, dot) : name;
+}
+
+/// Whether an interpreter gets its program as text: by an option, or through stdin.
+bool is_given_text(const InterpreterRow& row, Words argv) {
+  bool file = false;
+  for (const std::string& word : argv.subspan(1)) {
+    if (word == "-") return true;
+    if (word.size() < 2 || word.front() != '-') {
+      file = true;
+      break;  // what stands behind the script is the script's
+    }
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(
+          2, word.find('=') == std::string::npos ? std::string::npos : word.find('=') - 2);
+      if (row.long_options.find(' ' + name + ' ') != std::string_view::npos) return true;
+      if (name == "version" || name == "help") return false;
+      continue;
+    }
+    if (row.name.starts_with("py") && word == "-m") return false;
+    if (word.find_first_of(row.code_options, 1) != std::string::npos) return true;
+    if (word == "-V" || word == "-v" || word == "-h") return false;
+  }
+  // An awk's first operand is its program.
+  return !file || row.name.ends_with("awk");
+}
+
+bool runs_text(std::string_view name, Words argv) {
+  const std::string_view plain = without_version(name);
+  for (const InterpreterRow& row : kInterpreters)
+    if (row.name == plain && is_given_text(row, argv)) return true;
+  return false;
+}
+
+std::string first_words(Words argv, std::size_t count) {
+  std::string text;
+  for (const std::string& word : argv.first(std::min(count, argv.size())))
+    text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool runs_what_follows(Words argv) {
+  const std::string two = first_words(argv, 2);
+  return std::find(kRunners.begin(), kRunners.end(), two) != kRunners.end();
+}
+
+/// The number of words of a key that is a prefix; nothing where only the whole argv will do.
+std::optional<std::size_t> prefix_length(Words argv) {
+  if (runs_what_follows(argv)) return std::nullopt;
+  for (const std::size_t length : {2u, 1u}) {
+    if (argv.size() < length) continue;
+    const std::string words = first_words(argv, length);
+    for (const KeyRow& row : kKeys) {
+      if (row.words != words) continue;
+      if (argv.size() < length + row.more) return std::nullopt;
+      for (std::size_t i = 0; i < row.more; ++i)
+        if (!is_plain_word(argv[length + i])) return std::nullopt;
+      return length + row.more;
+    }
+  }
+  return std::nullopt;
+}
+
+Json words_json(Words words) {
+  Json array = Json::array();
+  for (const std::string& word : words) array.push_back(word);
+  return array;
+}
+
+/// What the flags warn of is named in full: `git push` is more than `git push origin topic`.
+bool is_flagged(Words argv) { return !command_flags(argv).empty(); }
+
+Json command_approval(const std::vector<std::string>& argv, const std::string& workdir) {
+  const auto key = command_key(argv);
+  if (key && !key->exact) return Json::object({{"prefix", words_json(key->words)}});
+  return Json::object({{"argv", words_json(argv)}, {"workdir", workdir}});
+}
+
+std::vector<Json> command_keys(const RunCommand& command, const Engine& engine) {
+  const std::string workdir = command.workdir.string();
+  Json whole = Json::object({{"argv", words_json(command.argv)}, {"workdir", workdir}});
+  if (command.input) {  // what is typed is another matter than the command
+    whole.set("input", *command.input);
+    return {whole};
+  }
+  if (command.argv.empty()) return {whole};
+  if (is_shell(command.argv[0]) || read_shell_call(command.argv).script) {
+    const auto script = script_commands(command, engine);
+    if (!script || !script->plain) return {whole};
+    std::vector<Json> keys;
+    for (const auto& argv : script->commands) {
+      const Decision alone = engine.decide(RunCommand{.argv = argv, .workdir = command.workdir});
+      if (alone.effect == Effect::allow && !alone.audited) continue;
+      Json key = command_approval(argv, workdir);
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+    }
+    // Allowed one by one and not together: what makes the difference is the whole.
+    return keys.empty() ? std::vector<Json>{whole} : keys;
+  }
+  return {command_approval(command.argv, workdir)};
+}
 
 constexpr std::array<std::string_view, 11> kSpecialWords = {
     "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".", ".."};
@@ -140,6 +372,50 @@ class Lines {
 };
 
 }  // namespace
+
+std::optional<CommandKey> command_key(Words argv) {
+  if (argv.empty() || argv[0].empty()) return std::nullopt;
+  const std::string_view name = base_name(argv[0]);
+  if (is_shell(argv[0]) || is_wrapper(name) || name == "pkexec" || name == "su" ||
+      name == "runuser" || name == "source" || name == "." || runs_text(name, argv))
+    return std::nullopt;
+  // A path that is no command's name needs a rule about scripts, or none at all.
+  if (command_name(argv[0], {}) != argv[0] && argv[0].front() != '/') return std::nullopt;
+  CommandKey key{.words = {argv.begin(), argv.end()}, .exact = true};
+  if (argv[0].front() == '/' || is_flagged(argv)) return key;
+  if (const auto length = prefix_length(argv)) {
+    key.words.resize(*length);
+    key.exact = false;
+  }
+  return key;
+}
+
+std::optional<ScriptCommands> script_commands(const RunCommand& command, const Engine& engine) {
+  const auto reading = engine.read(command);
+  if (!reading || reading->refused || reading->commands.empty()) return std::nullopt;
+  ScriptCommands script;
+  for (const SimpleCommand& simple : reading->commands) {
+    std::vector<std::string> words;
+    for (const ScriptWord& word : simple.words) {
+      words.push_back(word.text);
+      script.plain = script.plain && !word.glob;
+    }
+    for (const ScriptRedirection& redirection : simple.redirections)
+      script.plain = script.plain && redirection.kind != ScriptRedirection::Kind::input;
+    script.plain = script.plain && words.front() != "cd";
+    script.commands.push_back(std::move(words));
+  }
+  return script;
+}
+
+std::vector<Json> approval_keys(const Action& action, const Engine& engine) {
+  if (const auto* command = std::get_if<RunCommand>(&action)) return command_keys(*command, engine);
+  if (const auto* read = std::get_if<ReadPath>(&action))
+    return {Json::object({{"read", read->path.string()}})};
+  if (const auto* write = std::get_if<WritePath>(&action))
+    return {Json::object({{"write", write->path.string()}})};
+  return {Json::object({{"tool", std::get<CallTool>(action).name}})};
+}
 
 bool can_be_written(const std::vector<std::string>& words) {
   return std::all_of(words.begin(), words.end(), [](const std::string& word) {

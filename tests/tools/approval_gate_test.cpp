@@ -19,7 +19,6 @@ constexpr const char* kWorkspace = "/w";
 class Wanting : public Tool {
  public:
   explicit Wanting(std::string name) { spec_.name = std::move(name); }
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override {
     if (arguments["fail"].boolean()) throw Error("the disk is gone");
     if (arguments["nonsense"].boolean()) throw ToolError("names nothing");
@@ -34,8 +33,6 @@ class Wanting : public Tool {
   }
   ToolResult run(const Json&, std::stop_token) override { return {}; }
 
- private:
-  ToolSpec spec_;
 };
 
 /// Answers from a list and keeps what it was asked.

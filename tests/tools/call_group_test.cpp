@@ -19,7 +19,6 @@ class Meeting : public Tool {
     spec_.name = "read_file";
     spec_.parameters = parse_json(R"({"type":"object","properties":{"path":{"type":"string"}}})");
   }
-  const ToolSpec& spec() const override { return spec_; }
   bool reads_only() const override { return true; }
   std::vector<Action> actions(const Json& arguments) const override {
     return {ReadPath{arguments.string_at("path")}};
@@ -38,7 +37,6 @@ class Meeting : public Tool {
   }
 
  private:
-  ToolSpec spec_;
   int expected_;
   int here_ = 0;
   std::mutex mutex_;

@@ -17,13 +17,10 @@ class OfAServer : public Tool {
     spec_.name = "mcp__docs__search";
     spec_.parameters = parse_json(R"({"type":"object","properties":{}})");
   }
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json&) const override { return {}; }
   Json origin() const override { return Json::object({{"server", "docs"}}); }
   ToolResult run(const Json&, std::stop_token) override { throw Error("was run"); }
 
- private:
-  ToolSpec spec_;
 };
 
 struct Watching : RunnerBench {

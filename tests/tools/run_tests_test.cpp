@@ -1,4 +1,4 @@
-#include "tools/run_tests.h"
+#include "tools/plain_tools.h"
 
 #include <boost/test/unit_test.hpp>
 

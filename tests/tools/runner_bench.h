@@ -13,8 +13,8 @@
 #include "tools/commands/shell.h"
 #include "tools/files/apply_patch.h"
 #include "tools/files/read_file.h"
+#include "tools/plain_tools.h"
 #include "tools/tool_runner.h"
-#include "tools/update_plan.h"
 
 namespace sortie::test {
 
@@ -52,12 +52,9 @@ class Puzzling : public Tool {
     spec_.name = "git_diff";
     spec_.parameters = parse_json(R"({"type":"object","properties":{}})");
   }
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json&) const override { throw Error("the disk is gone"); }
   ToolResult run(const Json&, std::stop_token) override { throw Error("was run"); }
 
- private:
-  ToolSpec spec_;
 };
 
 /// A runner with everything around it in the open.

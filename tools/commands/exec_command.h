@@ -15,7 +15,6 @@ class ExecCommand : public Tool {
   /// @param shell     reads the commands as the tool `shell` does, patches in them too
   /// @param sessions  outlives the tool
   ExecCommand(std::unique_ptr<Shell> shell, ExecSessions& sessions, std::size_t shown_output);
-  const ToolSpec& spec() const override { return spec_; }
   Json renamed(Json arguments) const override;
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
@@ -24,7 +23,6 @@ class ExecCommand : public Tool {
   std::unique_ptr<Shell> shell_;
   ExecSessions& sessions_;
   std::size_t shown_output_;
-  ToolSpec spec_;
 };
 
 /// `write_stdin`: types into a session, waits a little, and says what it printed since.
@@ -32,14 +30,12 @@ class WriteStdin : public Tool {
  public:
   /// @param sessions  outlives the tool
   WriteStdin(ExecSessions& sessions, std::size_t shown_output);
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
  private:
   ExecSessions& sessions_;
   std::size_t shown_output_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

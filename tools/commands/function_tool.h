@@ -19,7 +19,6 @@ class FunctionTool : public Tool {
  public:
   /// @param parts  the launcher, the redactor, the outputs and the engine of it are used
   FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options);
-  const ToolSpec& spec() const override { return spec_; }
   bool reads_only() const override { return function_.read_only; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
@@ -37,7 +36,6 @@ class FunctionTool : public Tool {
   WholeOutputs* outputs_;
   const Engine* engine_;
   ShellOptions options_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

@@ -255,4 +255,10 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
   return result;
 }
 
+LocalShell::LocalShell(std::unique_ptr<Tool> shell) : shell_(std::move(shell)) {
+  spec_ = shell_->spec();
+  spec_.name = "local_shell";
+  spec_.form = ToolCall::Form::local_shell;
+}
+
 }  // namespace sortie

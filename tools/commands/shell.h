@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +45,6 @@ struct ShellOptions {
 class Shell : public Tool {
  public:
   Shell(ShellParts parts, ShellOptions options);
-  const ToolSpec& spec() const override { return spec_; }
   Json renamed(Json arguments) const override;
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
@@ -65,7 +65,6 @@ class Shell : public Tool {
 
   ShellParts parts_;
   ShellOptions options_;
-  ToolSpec spec_;
 };
 
 /// The variables that every command gets unless the policy sets them: PAGER=cat, CI=true, ….
@@ -77,5 +76,22 @@ std::map<std::string, std::string> command_variables(std::map<std::string, std::
 /// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", or first what ended the command.
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
                         const Command& command);
+
+/// `local_shell`: the shell tool that some models were trained with, in place of `shell`. Its calls
+/// are calls of `shell` in all but their form: the same arguments, actions, rules and output.
+class LocalShell : public Tool {
+ public:
+  explicit LocalShell(std::unique_ptr<Tool> shell);
+  Json renamed(Json arguments) const override { return shell_->renamed(std::move(arguments)); }
+  std::vector<Action> actions(const Json& arguments) const override {
+    return shell_->actions(arguments);
+  }
+  ToolResult run(const Json& arguments, std::stop_token stop) override {
+    return shell_->run(arguments, std::move(stop));
+  }
+
+ private:
+  std::unique_ptr<Tool> shell_;
+};
 
 }  // namespace sortie

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/files/files.h"
-#include "tools/missing_path.h"
 #include "tools/patch/applier.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -23,7 +23,6 @@ class ApplyPatch : public Tool {
   ApplyPatch(Files& files, std::filesystem::path workspace,
              std::function<bool(const std::filesystem::path&)> refused = {},
              HiddenPaths hidden = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
@@ -34,7 +33,6 @@ class ApplyPatch : public Tool {
   std::filesystem::path workspace_;
   std::function<bool(const std::filesystem::path&)> refused_;
   HiddenPaths hidden_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

@@ -5,8 +5,8 @@
 
 #include "core/base/clock.h"
 #include "core/files/files.h"
-#include "tools/missing_path.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -22,7 +22,6 @@ class ListDir : public Tool {
   /// @param workspace  absolute: a path that begins with it is taken as relative to it
   ListDir(const Files& files, std::filesystem::path workspace, const Clock& clock,
           ListDirOptions options = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
   bool reads_only() const override { return true; }
@@ -37,7 +36,6 @@ class ListDir : public Tool {
   std::filesystem::path workspace_;
   const Clock& clock_;
   ListDirOptions options_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

@@ -13,10 +13,8 @@
 #include "core/files/open_beneath.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
-#include "tools/files/binary_text.h"
-#include "tools/files/utf16.h"
+#include "tools/files/text_encoding.h"
 #include "tools/search/line_search.h"
-#include "tools/search/match_text.h"
 #include "tools/search/tree_walk.h"
 #include "tools/workspace_path.h"
 
@@ -145,6 +143,8 @@ class Search {
     }
   }
   std::optional<std::string_view> read(const WalkedFile& file);
+  std::optional<std::string_view> read_from(const Fd& open, std::size_t size,
+                                            std::string_view path);
   void could_not(const char* why, std::string_view path);
   void search(std::string_view text, std::string_view path);
   std::string why_it_ended() const;
@@ -203,21 +203,28 @@ std::optional<std::string_view> Search::read(const WalkedFile& file) {
     could_not("too large", file.path);
     return std::nullopt;
   }
+  return read_from(open, static_cast<std::size_t>(status.st_size), file.path);
+}
+
+/// The rest of read().
+/// @param size  that the file has, as far as is known
+std::optional<std::string_view> Search::read_from(const Fd& open, std::size_t size,
+                                                  std::string_view path) {
   if (buffer_.size() > kKeptBuffer) std::vector<char>(kKeptBuffer).swap(buffer_);
   // One more byte than it has, so that its end is seen by one read(2).
-  buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(status.st_size) + 1));
+  buffer_.resize(std::max(buffer_.size(), size + 1));
   std::size_t filled = 0;
   std::optional<Utf16Order> order;
   for (;;) {
     if (filled > largest_) {
-      could_not("too large: it grows", file.path);
+      could_not("too large: it grows", path);
       return std::nullopt;
     }
     if (filled == buffer_.size()) buffer_.resize(filled + kKeptBuffer);
     const ssize_t count = ::read(open.get(), buffer_.data() + filled, buffer_.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      could_not("can't be read", file.path);
+      could_not("can't be read", path);
       return std::nullopt;
     }
     const bool first = filled == 0;
@@ -227,7 +234,7 @@ std::optional<std::string_view> Search::read(const WalkedFile& file) {
       ++binary_;
       return std::nullopt;
     }
-    if (count == 0 || (first && filled == static_cast<std::size_t>(status.st_size))) break;
+    if (count == 0 || (first && filled == size)) break;
   }
   ++searched_;
   if (order) {
@@ -365,11 +372,20 @@ std::vector<Action> SearchFiles::actions(const Json& arguments) const {
   return {ReadPath{path}, ReadPath{files_.resolve(path)}};
 }
 
-IgnoreRules SearchFiles::first_rules() {
+IgnoreRules SearchFiles::rules_above(const fs::path& folder) {
   std::call_once(outer_ignore_files_asked_, [this] {
     if (options_.outer_ignore_files) outer_ignore_files_ = options_.outer_ignore_files();
   });
-  return outer_rules(outer_ignore_files_);
+  IgnoreRules rules = outer_rules(outer_ignore_files_);
+  if (folder == ".") return rules;
+  fs::path above;
+  for (const auto& part : folder) {
+    const Fd on_the_way =
+        open_beneath(files_.root(), above.empty() ? "." : above.string(), O_PATH | O_DIRECTORY);
+    if (on_the_way) add_rules_of(on_the_way.get(), above.string(), rules);
+    above /= part;
+  }
+  return rules;
 }
 
 bool SearchFiles::is_kept_dot_name(std::string_view path) {
@@ -399,23 +415,12 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
     return search.result({}, where);
   }
 
-  IgnoreRules rules = first_rules();
-  if (start != ".") {
-    // The rules of the folders on the way; its own are read by the walk.
-    fs::path above;
-    for (const auto& part : start) {
-      const Fd on_the_way =
-          open_beneath(files_.root(), above.empty() ? "." : above.string(), O_PATH | O_DIRECTORY);
-      if (on_the_way) add_rules_of(on_the_way.get(), above.string(), rules);
-      above /= part;
-    }
-  }
   WalkOptions walk_options;
   walk_options.dot_names = search.names_dots();
   walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
   walk_options.goes_on = [&search] { return search.go_on(); };
   TreeWalk walk(
-      std::move(rules), [&](const std::string& below) { return !search.is_hidden(below); },
+      rules_above(start), [&](const std::string& below) { return !search.is_hidden(below); },
       std::move(walk_options));
   walk.run(std::move(open), start == "." ? "" : start.string(),
            [&](const WalkedFile& file) { return search.look_into(file); });

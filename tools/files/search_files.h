@@ -10,9 +10,9 @@
 #include "core/base/clock.h"
 #include "core/files/files.h"
 #include "core/git/git_ignore.h"
-#include "tools/missing_path.h"
 #include "tools/search/ignore_rules.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -35,25 +35,24 @@ class SearchFiles : public Tool {
   /// @param hidden     paths that are neither searched nor named
   SearchFiles(const DiskFiles& files, std::filesystem::path workspace, const Clock& clock,
               HiddenPaths hidden = {}, SearchFilesOptions options = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
   bool reads_only() const override { return true; }
 
  private:
+  /// Of the workspace and of the folders on the way to one; its own are read by the walk.
+  IgnoreRules rules_above(const std::filesystem::path& folder);
+  bool is_kept_dot_name(std::string_view path);
+
   const DiskFiles& files_;
   std::filesystem::path workspace_;
   const Clock& clock_;
   HiddenPaths hidden_;
-  IgnoreRules first_rules();
-  bool is_kept_dot_name(std::string_view path);
-
   SearchFilesOptions options_;
   std::once_flag outer_ignore_files_asked_;
   std::vector<OuterIgnoreFile> outer_ignore_files_;
   std::once_flag dot_names_asked_;
   std::set<std::string, std::less<>> dot_names_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

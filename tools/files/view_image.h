@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/files/files.h"
-#include "tools/missing_path.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -13,7 +13,6 @@ class ViewImage : public Tool {
   /// @param workspace  absolute: a path that begins with it is taken as relative to it
   /// @param hidden     paths that are not proposed in place of a wrong one
   ViewImage(const Files& files, std::filesystem::path workspace, HiddenPaths hidden = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
   bool reads_only() const override { return true; }
@@ -22,7 +21,6 @@ class ViewImage : public Tool {
   const Files& files_;
   std::filesystem::path workspace_;
   HiddenPaths hidden_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

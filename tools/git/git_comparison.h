@@ -7,8 +7,8 @@
 #include "core/files/files.h"
 #include "core/git/git_content.h"
 #include "core/git/git_tree.h"
-#include "tools/missing_path.h"
 #include "tools/search/tree_walk.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "core/text/text.h"
+#include "tools/git/time_limit.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
@@ -11,11 +12,6 @@ namespace {
 
 constexpr std::string_view kBegin = "diff --git ";
 constexpr std::size_t kMostListed = 200;
-
-/// The diff is given up: the time is over, or the run is to end.
-class GivenUp : public Error {
-  using Error::Error;
-};
 
 bool is_in(const std::string& path, const std::string& folder) {
   return folder == "." || is_below(path, folder);
@@ -94,13 +90,7 @@ std::vector<Action> GitDiff::actions(const Json& arguments) const {
 }
 
 Diff GitDiff::make(const std::string& path, const std::stop_token& stop) {
-  const auto deadline = clock_.steady() + options_.time_limit;
-  const auto pace = [&] {
-    if (stop.stop_requested()) throw GivenUp("the run is to end");
-    if (clock_.steady() >= deadline)
-      throw GivenUp("not done within " + std::to_string(options_.time_limit.count() / 1000) +
-                    " s; name a smaller `path`");
-  };
+  const Pace pace = pace_within(options_.time_limit, clock_, stop, "; name a smaller `path`");
   std::unique_lock lock(one_at_a_time_, std::defer_lock);
   // The one before ends in time too; in steps, so that a stop is heard meanwhile.
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) pace();

@@ -10,8 +10,8 @@
 
 #include "core/base/clock.h"
 #include "core/workspace/diff/diff.h"
-#include "tools/missing_path.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -33,7 +33,6 @@ class GitDiff : public Tool {
   /// @param make  an Error says what can't be told
   GitDiff(MakeDiff make, std::filesystem::path workspace, const Clock& clock,
           GitDiffOptions options = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
   bool reads_only() const override { return true; }
@@ -47,7 +46,6 @@ class GitDiff : public Tool {
   std::filesystem::path workspace_;
   const Clock& clock_;
   GitDiffOptions options_;
-  ToolSpec spec_;
 };
 
 /// The parts of a diff in git's format, one a file: each begins with "diff --git". What is told of

@@ -10,6 +10,7 @@
 #include "core/git/git_tree.h"
 #include "core/text/text.h"
 #include "tools/git/git_comparison.h"
+#include "tools/git/time_limit.h"
 #include "tools/search/tree_walk.h"
 
 namespace sortie {
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kCommits = 5;
-
-/// The repository's side is given up: the time is over, or the run is to end.
-class StatusGivenUp : public Error {
-  using Error::Error;
-};
 
 std::string upstream_text(const GitTreeState& state) {
   std::string text = "upstream " + one_line(state.upstream);
@@ -65,6 +61,20 @@ PathList staged_paths(const GitTreeState& state, const GitStatusOptions& options
   return list;
 }
 
+/// @param whole  the comparison came to its end
+std::string status_text(const GitTreeState& state, const PathList& staged,
+                        const GitComparison& tree, bool whole) {
+  std::string text = first_lines(state) + staged.section("staged") +
+                     tree.unstaged().section("unstaged") + tree.untracked().section("untracked");
+  if (staged.count + tree.unstaged().count + tree.untracked().count == 0 && whole)
+    text += "nothing is changed\n";
+  if (!state.commits.empty()) text += "last commits:\n";
+  for (const CommitLine& commit : state.commits)
+    text += commit.id + " " + commit.date + " " + one_line(commit.author, 60) + ": " +
+            one_line(commit.subject, 160) + "\n";
+  return text;
+}
+
 }  // namespace
 
 GitStatus::GitStatus(const DiskFiles& files, fs::path repository, const Clock& clock,
@@ -89,14 +99,8 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   std::optional<GitContent> content;
   std::vector<OuterIgnoreFile> outer;
   const auto deadline = clock_.steady() + options_.time_limit;
-  const auto pace = [&] {
-    if (stop.stop_requested()) throw StatusGivenUp("the run is to end");
-    if (clock_.steady() >= deadline)
-      throw StatusGivenUp("not done within " + std::to_string(options_.time_limit.count() / 1000) +
-                          " s");
-  };
   try {
-    state = read_git_tree(repository_, kCommits, pace);
+    state = read_git_tree(repository_, kCommits, pace_within(options_.time_limit, clock_, stop));
     content.emplace(repository_);
     outer = outer_ignore_files(repository_);
   } catch (const Error& error) {
@@ -127,16 +131,8 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   });
   if (!ended) tree.finish();
 
-  const PathList staged = staged_paths(state, options_);
   ToolResult result;
-  result.text = first_lines(state) + staged.section("staged") +
-                tree.unstaged().section("unstaged") + tree.untracked().section("untracked");
-  if (staged.count + tree.unstaged().count + tree.untracked().count == 0 && !ended)
-    result.text += "nothing is changed\n";
-  if (!state.commits.empty()) result.text += "last commits:\n";
-  for (const CommitLine& commit : state.commits)
-    result.text += commit.id + " " + commit.date + " " + one_line(commit.author, 60) + ": " +
-                   one_line(commit.subject, 160) + "\n";
+  result.text = status_text(state, staged_paths(state, options_), tree, !ended);
   if (ended) result.note = "the comparison was ended early: there may be more changes";
   return result;
 }

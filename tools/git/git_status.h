@@ -4,8 +4,8 @@
 
 #include "core/base/clock.h"
 #include "core/files/files.h"
-#include "tools/missing_path.h"
 #include "tools/tool.h"
+#include "tools/workspace_path.h"
 
 namespace sortie {
 
@@ -23,7 +23,6 @@ class GitStatus : public Tool {
   /// @param repository  the working tree, or the folder of one, on disk
   GitStatus(const DiskFiles& files, std::filesystem::path repository, const Clock& clock,
             GitStatusOptions options = {});
-  const ToolSpec& spec() const override { return spec_; }
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
   bool reads_only() const override { return true; }
@@ -33,7 +32,6 @@ class GitStatus : public Tool {
   std::filesystem::path repository_;
   const Clock& clock_;
   GitStatusOptions options_;
-  ToolSpec spec_;
 };
 
 }  // namespace sortie

@@ -1,20 +1,46 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/agent/events.h"
 #include "core/json/json.h"
 #include "tools/mcp/client.h"
-#include "tools/mcp/server_log.h"
 #include "tools/mcp/tool_list.h"
 
 namespace sortie::mcp {
+
+/// Puts on record what becomes of one server and what it says beside its replies: its stderr, its
+/// log, what is no message. All of that is bounded: nothing of what a server says may fill a
+/// transcript.
+class ServerLog : public Listener {
+ public:
+  /// @param turn  the one that is under way
+  ServerLog(std::string server, EventSink& events, std::function<int()> turn)
+      : server_(std::move(server)), events_(events), turn_(std::move(turn)) {}
+
+  void remarked(const Remark& remark) override;
+  void tell(McpServerRecord record);
+  /// What was left out, once the server is gone.
+  void finish();
+
+ private:
+  std::string server_;
+  EventSink& events_;
+  std::function<int()> turn_;
+  std::mutex mutex_;
+  std::size_t bytes_ = 0;  ///< recorded
+  int records_ = 0;
+  std::size_t left_out_ = 0;  ///< bytes
+};
 
 /// A server can't be had: not started, gone, or not the one that was pinned; one sentence.
 class ServerError : public std::runtime_error {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/files/files.h"
-#include "tools/patch/hunk.h"
+#include "tools/patch/parser.h"
 
 namespace sortie::patch {
 

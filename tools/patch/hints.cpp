@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/text/text.h"
-#include "tools/patch/blanks.h"
+#include "tools/patch/matcher.h"
 
 namespace sortie::patch {
 namespace {

@@ -10,6 +10,13 @@
 
 namespace sortie::patch {
 
+/// Without the blanks (Unicode's White_Space) at both ends, or at the right one.
+std::string_view trim(std::string_view text);
+std::string_view trim_right(std::string_view text);
+
+/// With typographic dashes, quotes and spaces as their ASCII relatives.
+std::string fold_signs(std::string_view text);
+
 /// How leniently lines are compared, in the order in which it is tried.
 enum class Leniency { exact, right_blanks, outer_blanks, signs };
 inline constexpr std::size_t kLeniencies = 4;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "tools/patch/blanks.h"
 #include "tools/patch/hints.h"
+#include "tools/patch/matcher.h"
 
 namespace sortie::patch {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
-#include "policies/review/rule_key.h"
 #include "tests/policies/policies.h"
 
 using namespace sortie;

@@ -1,4 +1,4 @@
-#include "tools/commands/local_shell.h"
+#include "tools/commands/shell.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,8 +9,7 @@
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/memory_files.h"
 #include "tests/tools/runner_bench.h"
-#include "tools/commands/shell.h"
-#include "tools/web_search.h"
+#include "tools/plain_tools.h"
 
 using namespace sortie;
 using Form = ToolCall::Form;

@@ -5,7 +5,7 @@
 #include "tests/fakes/memory_files.h"
 #include "tools/files/list_dir.h"
 #include "tools/files/read_file.h"
-#include "tools/update_plan.h"
+#include "tools/plain_tools.h"
 
 using namespace sortie;
 using sortie::test::FakeClock;

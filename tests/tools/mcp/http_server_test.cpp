@@ -1,4 +1,4 @@
-#include "tools/mcp/transport/http_server.h"
+#include "tools/mcp/transport/http_session.h"
 
 #include <boost/test/unit_test.hpp>
 

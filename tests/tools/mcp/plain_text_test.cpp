@@ -1,4 +1,4 @@
-#include "tools/mcp/plain_text.h"
+#include "tools/mcp/tool_list.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "core/images/image_file.h"
 #include "tests/support/images.h"
-#include "tools/mcp/call_result.h"
+#include "tools/mcp/mcp_tool.h"
 
 using namespace sortie;
 using namespace sortie::mcp;

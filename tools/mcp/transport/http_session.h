@@ -5,13 +5,26 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/net/http.h"
 #include "tools/mcp/transport/http_reply.h"
-#include "tools/mcp/transport/http_server.h"
 
 namespace sortie::mcp {
+
+/// A server that is reached over streamable HTTP.
+struct HttpServer {
+  Url url{};                   ///< path: the whole target, query included
+  std::string bearer_token{};  ///< "" for none; goes to this origin alone
+};
+
+/// Reads the address of a server: https, or http to loopback; a path and a query as they stand.
+/// @throws InputError
+Url parse_server_url(std::string_view text);
+
+/// Whether a value that somebody else gave us may go out as a header's value: visible ASCII.
+bool is_visible_ascii(std::string_view text);
 
 using MakeHttp = std::function<std::unique_ptr<Http>()>;
 

@@ -72,6 +72,7 @@ struct HttpTransport::State {
   };
 
   void work(std::stop_token stop);
+  void end_work(std::unique_lock<std::mutex>& lock, bool stopped);
   void start(Message request);
   void deliver(const Message& message, std::stop_token stop);
   void start_listening();
@@ -147,10 +148,15 @@ void HttpTransport::State::work(std::stop_token stop) {
       lock.lock();
     }
   }
+  end_work(lock, stop.stop_requested());
+}
+
+/// With mutex held, then without, and in the end held again.
+void HttpTransport::State::end_work(std::unique_lock<std::mutex>& lock, bool stopped) {
   const bool lost = !over.empty();
   if (!lost) over = "the connection was closed";
   const std::string why = over;
-  const bool polite = closing && !lost && !stop.stop_requested();
+  const bool polite = closing && !lost && !stopped;
   lock.unlock();
   end_threads();
   if (polite) say_farewell();

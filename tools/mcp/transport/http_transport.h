@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "tools/mcp/transport/http_exchange.h"
-#include "tools/mcp/transport/http_server.h"
+#include "tools/mcp/transport/http_session.h"
 #include "tools/mcp/transport/transport.h"
 
 namespace sortie::mcp {

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,10 +14,32 @@
 #include "core/base/fd.h"
 #include "core/process/launcher.h"
 #include "core/text/terminal_text.h"
-#include "tools/mcp/transport/line_reader.h"
 #include "tools/mcp/transport/transport.h"
 
 namespace sortie::mcp {
+
+/// Cuts a stream into lines without their LF or CRLF. A line past the limit is counted and not
+/// held.
+class LineReader {
+ public:
+  struct Sink {
+    std::function<void(std::string_view)> line;
+    std::function<void(std::size_t)> too_long;  ///< once a line, as soon as it is; its bytes so far
+  };
+  LineReader(std::size_t max_bytes, Sink sink) : max_bytes_(max_bytes), sink_(std::move(sink)) {}
+
+  void feed(std::string_view bytes);
+  /// Bytes of a line that has not ended.
+  std::size_t pending() const noexcept { return held_.size(); }
+
+ private:
+  void give(std::string_view line);
+
+  std::size_t max_bytes_;
+  Sink sink_;
+  std::string held_;
+  bool passing_over_ = false;
+};
 
 /// What a server over stdio may make us hold or do.
 struct StdioLimits {

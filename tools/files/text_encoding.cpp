@@ -1,9 +1,8 @@
-#include "tools/files/utf16.h"
+#include "tools/files/text_encoding.h"
 
 namespace sortie {
-namespace {
-
 using namespace std::string_view_literals;
+namespace {
 
 void put_character(std::uint32_t code, std::string& text) {
   const auto put = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };

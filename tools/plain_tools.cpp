@@ -1,6 +1,7 @@
-#include "tools/update_plan.h"
+#include "tools/plain_tools.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -43,6 +44,42 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
   result.text = "Plan updated";
   result.plan = PlanUpdate{arguments.string_at("explanation"), arguments["plan"]};
   return result;
+}
+
+RunTests::RunTests(std::function<Outcome(std::stop_token)> verify) : verify_(std::move(verify)) {
+  spec_.name = "run_tests";
+  spec_.description =
+      "Runs the verification commands of the task now, in their order up to the first that fails, "
+      "and returns whether they passed, their exit codes and output. It does not count as a round "
+      "of the verification that follows your final message.";
+  spec_.parameters =
+      parse_json(R"({"type": "object", "properties": {}, "additionalProperties": false})");
+}
+
+std::vector<Action> RunTests::actions(const Json&) const { return {}; }
+
+ToolResult RunTests::run(const Json&, std::stop_token stop) {
+  Outcome outcome = verify_(stop);
+  ToolResult result;
+  result.head = outcome.passed ? "Passed.\n" : "Failed.\n";
+  result.text = std::move(outcome.text);
+  result.whole = std::move(outcome.whole);
+  result.success = outcome.passed;
+  result.exit = std::move(outcome.exit);
+  return result;
+}
+
+WebSearch::WebSearch() {
+  spec_.name = "web_search";
+  spec_.description = "Searches the web. The provider runs it by itself.";
+  spec_.parameters = parse_json(R"({"type": "object", "properties": {}})");
+  spec_.form = ToolCall::Form::web_search;
+}
+
+std::vector<Action> WebSearch::actions(const Json&) const { return {}; }
+
+ToolResult WebSearch::run(const Json&, std::stop_token) {
+  throw ToolError("web_search is run by the provider itself; it can't be called as a function");
 }
 
 }  // namespace sortie
