@@ -60,12 +60,6 @@ bool is_turned(const std::string& passage, const std::string& other) {
   return passage.size() == other.size() && (other + other).find(passage) != std::string::npos;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-
 }  // namespace
 
 Loop::Loop(Parts parts, ModelSettings settings, ContextSettings context)
@@ -287,7 +281,7 @@ void Loop::take_message(std::string message, bool goes_on) {
 }
 
 std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings) {
-  const std::string saw = joined(findings);
+  const std::string saw = joined(findings, "\n");
   return go_on(corrections_, kMostCorrections,
                {.check = "unusable_item",
                 .saw = saw,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/agent/instructions/instructions.h"
+#include "core/text/text.h"
 #include "core/text/untrusted.h"
 
 namespace sortie {
@@ -15,8 +16,7 @@ bool has_tool(const std::vector<ToolSpec>& tools, std::string_view name) {
 
 std::string tools_section(const std::vector<ToolSpec>& tools) {
   if (tools.empty()) return "\n# Tools\nThere are no tools in this run.\n";
-  std::string names;
-  for (const ToolSpec& tool : tools) names += (names.empty() ? "" : ", ") + tool.name;
+  const std::string names = joined(tools, ", ", &ToolSpec::name);
   std::string text = "\n# Tools\nThe tools of this run: " + names + ". There are no others.\n";
   if (has_tool(tools, "update_plan"))
     text +=

@@ -85,8 +85,7 @@ std::optional<milliseconds> parse_retry_after_ms(std::string_view value) {
 }
 
 std::optional<milliseconds> find_retry_after(std::string_view message) {
-  std::string text(message);
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string text = ascii_lower(message);
   constexpr std::string_view kMark = "try again in ";
   const std::size_t found = text.find(kMark);
   if (found == std::string::npos) return std::nullopt;

@@ -18,10 +18,7 @@ constexpr std::size_t kShownBytes = 200;
 constexpr std::uint64_t kStreamBytesOfOne = 50;
 
 bool is_event_stream(const HttpHead& head) {
-  std::string type(header_value(head.headers, "Content-Type"));
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return type.starts_with("text/event-stream");
+  return ascii_lower(header_value(head.headers, "Content-Type")).starts_with("text/event-stream");
 }
 
 /// What was sent in place of a stream, for people.

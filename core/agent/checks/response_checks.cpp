@@ -40,12 +40,6 @@ bool is_in_calls(const std::string& path, const Response& response) {
   });
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 }  // namespace
 
 std::vector<CheckHit> ResponseChecks::look_at(const Response& response) const {
@@ -53,8 +47,8 @@ std::vector<CheckHit> ResponseChecks::look_at(const Response& response) const {
   const std::string text = text_of(response);
   if (checks_.missing_paths != TextCheck::off) {
     if (const auto missing = missing_paths(text, response); !missing.empty())
-      hits.push_back({"missing_paths", joined(missing),
-                      "Your message names what is not in the workspace: " + joined(missing) +
+      hits.push_back({"missing_paths", joined(missing, ", "),
+                      "Your message names what is not in the workspace: " + joined(missing, ", ") +
                           ". Look for the right path before you go on.",
                       checks_.missing_paths == TextCheck::correct});
   }

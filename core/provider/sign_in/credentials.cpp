@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/files/file_name.h"
+#include "core/text/text.h"
 
 namespace sortie {
 
@@ -82,8 +83,7 @@ bool matches(std::string pattern, const Url& url) {
   } else if (url.port != 443) {
     return false;  // a host is trusted at its usual port, not at any that someone opens there
   }
-  std::transform(pattern.begin(), pattern.end(), pattern.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  pattern = ascii_lower(pattern);
   if (pattern.starts_with("*.")) {
     const std::string_view suffix = std::string_view(pattern).substr(1);
     return url.host.size() > suffix.size() && url.host.ends_with(suffix);
