@@ -5,6 +5,7 @@
 
 #include "core/host/host.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -15,12 +16,6 @@ bool is_secret_name(const Policy& policy, const std::string& name) {
                      [&](const std::string& glob) {
                        return Pattern::word_glob(glob, LetterCase::ignored).matches(name);
                      });
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 /// Secret variables that commands would really get, with a value.
@@ -39,7 +34,7 @@ std::string secrets_reason(const Policy& policy, const Environment& own) {
       names.push_back(name + " (environment.include)");
   if (names.empty()) return "";
   // Not "secret: NAME", which is the shape of a password to be kept off stderr.
-  return "commands get " + listed(names);
+  return "commands get " + joined(names, ", ");
 }
 
 std::string network_reason(const Policy& policy) {

@@ -18,7 +18,7 @@ std::string shown(const RecordedCall& call) {
   for (const Action& action : call.actions) {
     std::string one;
     if (const auto* command = std::get_if<RunCommand>(&action))
-      for (const std::string& word : command->argv) one += (one.empty() ? "" : " ") + word;
+      one = joined(command->argv, " ");
     else if (const auto* read = std::get_if<ReadPath>(&action))
       one = read->path.string();
     else if (const auto* write = std::get_if<WritePath>(&action))

@@ -39,12 +39,6 @@ struct Seen {
   }
 };
 
-Json array_of(const WordList& words) {
-  Json array = Json::array();
-  for (const std::string& word : words) array.push_back(word);
-  return array;
-}
-
 bool is_prefix(const WordList& prefix, const WordList& words) {
   return prefix.size() <= words.size() && std::equal(prefix.begin(), prefix.end(), words.begin());
 }
@@ -56,11 +50,11 @@ struct Group {
   Seen seen;
 
   Json allow() const {
-    Json places = array_of(first);
+    Json places = Json::strings(first);
     if (last.size() == 1)
       places.push_back(*last.begin());
     else
-      places.push_back(array_of({last.begin(), last.end()}));
+      places.push_back(Json::strings({last.begin(), last.end()}));
     return places;
   }
 };
@@ -111,7 +105,7 @@ class Learner {
       if (decision.unmatched)
         add_argv(command.argv);
       else
-        refuse(joined(command.argv), decision.reason);
+        refuse(joined(command.argv, " "), decision.reason);
       return;
     }
     bool lacks_rules = false;
@@ -122,18 +116,18 @@ class Learner {
       if (alone.unmatched)
         add_argv(argv);
       else
-        refuse(joined(argv), alone.reason);
+        refuse(joined(argv, " "), alone.reason);
     }
     // Each is allowed, but not together.
-    if (!lacks_rules) refuse(joined(command.argv), decision.reason);
+    if (!lacks_rules) refuse(joined(command.argv, " "), decision.reason);
   }
 
   void add_argv(const WordList& argv) {
     const auto key = command_key(argv);
     if (!key) {
-      refuse(joined(argv), "no rule should allow it: what it runs is not in its words");
+      refuse(joined(argv, " "), "no rule should allow it: what it runs is not in its words");
     } else if (key->words.size() > kMaxWords || !can_be_written(key->words)) {
-      refuse(joined(argv), "too long or with characters that no policy file can hold");
+      refuse(joined(argv, " "), "too long or with characters that no policy file can hold");
     } else {
       Seen& seen = commands_[key->words];
       seen.add(runs_);
@@ -162,14 +156,8 @@ class Learner {
     ++refused_[one_line(what, 200) + ": " + one_line(why, 200)];
   }
 
-  static std::string joined(const WordList& argv) {
-    std::string text;
-    for (const std::string& word : argv) text += (text.empty() ? "" : " ") + word;
-    return text;
-  }
-
   static std::string shown(const Action& action) {
-    if (const auto* command = std::get_if<RunCommand>(&action)) return joined(command->argv);
+    if (const auto* command = std::get_if<RunCommand>(&action)) return joined(command->argv, " ");
     if (const auto* read = std::get_if<ReadPath>(&action)) return "read " + read->path.string();
     if (const auto* write = std::get_if<WritePath>(&action)) return "write " + write->path.string();
     return std::get<CallTool>(action).name;
@@ -218,7 +206,7 @@ class Learner {
     for (const Group& group : groups()) {
       Json examples = Json::array();
       for (const WordList& argv : group.seen.examples)
-        if (examples.items().size() < kMaxExamples) examples.push_back(array_of(argv));
+        if (examples.items().size() < kMaxExamples) examples.push_back(Json::strings(argv));
       text += "  - allow: " + flow_yaml(group.allow()) + "\n    why: " + group.seen.text() + "\n";
       if (!examples.items().empty()) text += "    examples: {match: " + flow_yaml(examples) + "}\n";
     }

@@ -44,12 +44,6 @@ class Findings {
   Json failed_ = Json::array();
 };
 
-std::vector<std::string> strings(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& item : list.items()) texts.push_back(item.text());
-  return texts;
-}
-
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   FolderStream entries(folder);
@@ -119,11 +113,11 @@ void try_protected(Findings& findings, const std::string& path) {
 }
 
 void try_writes(Findings& findings, const Json& plan) {
-  for (const std::string& folder : strings(plan["outside"]))
+  for (const std::string& folder : plan["outside"].texts())
     findings.holds("write in " + folder, !can_create_in(folder));
-  for (const std::string& file : strings(plan["files"]))
+  for (const std::string& file : plan["files"].texts())
     findings.holds("write " + file, !can_open_to_write(file));
-  for (const std::string& path : strings(plan["protect"])) try_protected(findings, path);
+  for (const std::string& path : plan["protect"].texts()) try_protected(findings, path);
   for (const Json& place : plan["private"].items()) {
     struct stat status {};
     const std::string path = place.string_at("path");
@@ -145,7 +139,7 @@ void try_writes(Findings& findings, const Json& plan) {
 class SecretSearch {
  public:
   explicit SecretSearch(const Json& plan)
-      : salt_(plan.string_at("salt")), fingerprints_(strings(plan["fingerprints"])) {}
+      : salt_(plan.string_at("salt")), fingerprints_(plan["fingerprints"].texts()) {}
 
   /// The name of a variable that holds a secret, in a block as in /proc/PID/environ.
   std::optional<std::string> find(std::string_view block) const {
@@ -204,7 +198,7 @@ void try_secrets(Findings& findings, const Json& plan) {
   }
   findings.holds("find a secret in the environment", clean);
   try_processes_memory(findings, search);
-  for (const std::string& path : strings(plan["hidden"])) {
+  for (const std::string& path : plan["hidden"].texts()) {
     findings.holds("read " + path, content_of(path).empty() && names_in(path).empty());
   }
   try_descriptors(findings);
