@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "app/show/standard_output.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 #include "core/files/file_name.h"
 #include "core/json/json.h"
 #include "core/workspace/open_workspace.h"
@@ -90,11 +90,6 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
   }
 }
 
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
 /// Which addresses, proxies and certificates would be used, and which variables hold keys; never a
 /// value.
 Json surroundings_json() {
@@ -102,7 +97,7 @@ Json surroundings_json() {
   for (const char* name :
        {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "SORTIE_BASE_URL",
         "SORTIE_AUTH_URL", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
-    json.set(name, is_set(name) ? "set" : "not set");
+    json.set(name, own_variable(name).empty() ? "not set" : "set");
   return json;
 }
 

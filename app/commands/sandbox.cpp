@@ -38,9 +38,6 @@ struct SandboxOptions {
   std::vector<std::string> command;
 };
 
-constexpr int kTimedOut = 124;  // as timeout(1)
-constexpr int kNotFound = 127;  // as sh(1)
-
 /// Why the command did not end by itself, for people.
 std::string ending_text(const ExitStatus& status) {
   if (!status.detail.empty()) return status.detail;
@@ -61,20 +58,8 @@ std::string ending_text(const ExitStatus& status) {
 /// What the caller sees of how the command ended: its own status where it has one.
 /// @param signal  that sortie was stopped by; 0 for none
 int shell_status(const ExitStatus& status, int signal) {
-  switch (status.ending) {
-    case Ending::exited:
-      return status.code;
-    case Ending::signalled:
-      return 128 + status.code;
-    case Ending::timed_out:
-      return kTimedOut;
-    case Ending::not_started:
-      return kNotFound;
-    case Ending::cancelled:
-      return signal == SIGINT ? 130 : 143;
-    default:
-      return 137;  // killed at a limit
-  }
+  if (status.ending == Ending::cancelled && signal != SIGINT) return 143;
+  return shell_code(status);
 }
 
 /// A line on stderr; a name in it may be the repository's.

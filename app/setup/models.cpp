@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <stop_token>
 
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 #include "core/catalog/model_family.h"
 #include "core/net/poco_http.h"
 #include "core/provider/fallback_model.h"
@@ -21,11 +21,6 @@ namespace sortie {
 namespace {
 
 constexpr int kRetriesOfRun = 20;
-
-std::string environment_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::string name_of(const TaskModel& task) { return task.provider + " " + task.name; }
 
@@ -187,7 +182,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == RepetitionCheck::stop;
   https_.push_back(std::make_unique<PocoHttp>(
-      TrustedCertificates{environment_value("SSL_CERT_FILE"), environment_value("SSL_CERT_DIR")},
+      TrustedCertificates{own_variable("SSL_CERT_FILE"), own_variable("SSL_CERT_DIR")},
       parts.proxy));
   if (by_sign_in) {
     sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "app/inputs/auth_file_choice.h"
 #include "app/inputs/provider_choice.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
 #include "core/provider/provider.h"
 #include "core/provider/sign_in/credentials.h"
 #include "core/text/text.h"
@@ -18,11 +18,6 @@ namespace sortie {
 namespace {
 
 using std::chrono::system_clock;
-
-bool is_set(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value != nullptr && *value != '\0';
-}
 
 Json time_json(const std::optional<AuthFile::Time>& time) {
   return time ? Json(utc_timestamp(*time)) : Json();
@@ -85,11 +80,11 @@ Source source_of(const RunOptions& options, const ProviderInfo& provider,
     Source found = source_of_auth_file(options, provider, now);
     if (!found.is_sign_in || provider.name == "openai") return found;
     source.from = "variable " + source.credential;  // its sign-in is for the other interface
-    source.available = is_set(source.credential);
+    source.available = !own_variable(source.credential.c_str()).empty();
     return source;
   } else {
     source.from = "variable " + source.credential;
-    source.available = is_set(source.credential);
+    source.available = !own_variable(source.credential.c_str()).empty();
     return source;
   }
   if (!source.available) source.problem = errno_text(errno);
@@ -161,9 +156,7 @@ std::string credentials_text(const Json& credentials) {
       continue;
     }
     text += one.string_at("from") + (one["available"].boolean() ? ": there" : ": not there");
-    std::string hosts;
-    for (const Json& host : one["may_go_to"].items())
-      hosts += (hosts.empty() ? "" : ", ") + host.text();
+    const std::string hosts = joined(one["may_go_to"].texts(), ", ");
     text += hosts.empty() ? "; may go nowhere by the policy" : "; may go to " + hosts;
     text += asked;
     if (!address.empty() && !one["may_go_there"].boolean()) text += ", where it may NOT go";

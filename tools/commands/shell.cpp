@@ -86,21 +86,6 @@ std::string ending_line(const ExitStatus& exit, const Command& command) {
   return "";
 }
 
-int exit_code(const ExitStatus& exit) {
-  switch (exit.ending) {
-    case Ending::exited:
-      return exit.code;
-    case Ending::signalled:
-      return 128 + exit.code;
-    case Ending::not_started:
-      return 127;
-    case Ending::timed_out:
-      return 124;  // as timeout(1), and as the live events have it
-    default:
-      return 128 + SIGKILL;
-  }
-}
-
 }  // namespace
 
 const std::map<std::string, std::string>& quiet_environment() {
@@ -126,7 +111,7 @@ std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
                         const Command& command) {
   std::string head = ending_line(exit, command);
   if (!head.empty()) head += '\n';
-  head += "Exit code: " + std::to_string(exit_code(exit)) + "\n";
+  head += "Exit code: " + std::to_string(shell_code(exit)) + "\n";
   char time[60];
   std::snprintf(time, sizeof time, "Wall time: %.1f seconds\n",
                 static_cast<double>(exit.duration.count()) / 1000);
