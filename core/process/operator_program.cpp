@@ -177,6 +177,10 @@ OperatorProgramEnd run_operator_program(const OperatorProgram& program, std::sto
     end.exit = {.ending = Ending::not_started, .code = ENOENT, .detail = "it has no name"};
     return end;
   }
+  if (program.timeout <= milliseconds(0)) {
+    end.exit.ending = Ending::timed_out;  // started, it could still be done before it is looked at
+    return end;
+  }
   const auto take_errors = [&](std::string_view text) {
     const std::size_t room = program.max_errors - end.errors.size();
     end.errors += text.substr(0, room);
