@@ -5,6 +5,7 @@
 
 #include "app/commands/commands.h"
 #include "app/show/words.h"
+#include "core/catalog/providers.h"
 
 namespace sortie {
 
@@ -33,8 +34,10 @@ void add_run(CommandTable& table) {
                  "template variable NAME=VALUE, or NAME@FILE for a file's content");
   add_repeatable(app, "--var-file", options->variable_files, "file of NAME=VALUE lines");
   app.add_option("-m,--model", options->model, "model, instead of the task's");
-  app.add_option("--provider", options->provider,
-                 "openai, openai-chat, anthropic, azure, local or replay, instead of the task's");
+  std::string names;
+  for (const ProviderInfo& provider : providers())
+    names += (names.empty() ? "" : ", ") + std::string(provider.name);
+  app.add_option("--provider", options->provider, names + " or replay, instead of the task's");
   app.add_option("--base-url", options->base_url,
                  "address of a compatible server, for the task's own model");
   app.add_option("--api-key-file", options->api_key_file, "read the API key from this file");

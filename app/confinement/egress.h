@@ -6,9 +6,9 @@
 
 #include "app/confinement/confinement.h"
 #include "core/agent/events.h"
-#include "policies/egress/connection.h"
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/egress/proxy.h"
+#include "policies/egress/proxy_options.h"
 #include "policies/environment/environment.h"
 
 namespace sortie {

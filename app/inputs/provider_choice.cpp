@@ -21,7 +21,7 @@ std::string either(const char* upper, const char* lower) {
 
 /// The variable of its key; "" where none is ever sent.
 std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
-  if (provider.key_header == KeyHeader::none) return {};
+  if (provider.key_variable.empty()) return {};
   return model.api_key_env.empty() ? std::string(provider.key_variable) : model.api_key_env;
 }
 
@@ -76,7 +76,7 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
     const ProviderInfo& provider = provider_named(model.provider);
     AddressSources sources = addresses_of_environment(provider);
     sources.task = model.base_url;
-    if (provider.key_header == KeyHeader::none)
+    if (provider.key_variable.empty())
       sources.may_be_plain = [gate = TaskGate(inputs.policy, {})](const Url& url) {
         return gate.keyless_host(model_host(url)).empty();
       };

@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "core/catalog/model_family.h"
-#include "core/catalog/openai_models.h"
-#include "core/provider/provider.h"
+#include "core/provider/wires.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
-/// A recording may be of any.
-bool may_speak(const TaskModel& model, std::string_view wire) {
-  return model.provider == "replay" || provider_named(model.provider).wire == wire;
+/// Whether its wire has the provider's own tool; a recording may be of any.
+bool may_have(const TaskModel& model, ToolCall::Form tool) {
+  return model.provider == "replay" ||
+         make_wire(provider_named(model.provider).wire)->has_tool(tool);
 }
 
 using Tools = std::vector<std::unique_ptr<Tool>>;
@@ -27,12 +27,11 @@ Tools::const_iterator find_tool_of(const std::string& server, const Tools& tools
 }  // namespace
 
 bool offers_local_shell(const TaskModel& model) {
-  return knows_local_shell(model.name) && may_speak(model, "responses");
+  return knows_local_shell(model.name) && may_have(model, ToolCall::Form::local_shell);
 }
 
 bool offers_web_search(const TaskModel& model) {
-  // Chat Completions has no tools of a provider's own.
-  return may_speak(model, "responses") || may_speak(model, "messages");
+  return may_have(model, ToolCall::Form::web_search);
 }
 
 bool offers_view_image(const Task& task) {

@@ -5,7 +5,7 @@
 #include "core/agent/answer.h"
 #include "core/agent/loop.h"
 #include "core/files/file_name.h"
-#include "core/model/image_refusal.h"
+#include "core/model/failure.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/diff/touched_paths.h"

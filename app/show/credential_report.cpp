@@ -69,7 +69,7 @@ Source source_of_auth_file(const RunOptions& options, const ProviderInfo& provid
 Source source_of(const RunOptions& options, const ProviderInfo& provider,
                  system_clock::time_point now) {
   Source source{.credential = std::string(provider.key_variable)};
-  if (provider.key_header == KeyHeader::none) return source;
+  if (provider.key_variable.empty()) return source;
   if (options.api_key_fd) {
     source.from = "--api-key-fd " + std::to_string(*options.api_key_fd);
     source.available = ::fcntl(*options.api_key_fd, F_GETFD) != -1;

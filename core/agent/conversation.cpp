@@ -71,7 +71,6 @@ class Conversation::Recorder : public StreamSink {
     tell(model_fallback_event(conversation_.turn_, fallback));
     conversation_.source_ = fallback.source;  // set_source() follows once the request has ended
   }
-  void on_progress(std::uint64_t) override {}
 
  private:
   /// Of the model that is asked now: a fallback may have taken over during the request.

@@ -6,6 +6,7 @@
 
 #include "core/base/threads.h"
 #include "core/json/json.h"
+#include "core/model/failure.h"
 #include "core/model/image_refusal.h"
 #include "core/text/text.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/catalog/providers.h"
+
 namespace sortie {
 namespace {
 
@@ -22,10 +24,10 @@ const char* name_of(TermSource source) noexcept {
 /// What is published of the model under the name that this provider gives it. The names of a server
 /// of one's own are its own affair.
 const KnownModel* known_at(const TaskModel& model) {
-  if (model.provider == "local") return nullptr;
-  const bool anyone = model.provider == "replay";
-  const char* vendor = anyone ? "" : model.provider == "anthropic" ? "anthropic" : "openai";
-  return known_models().find(vendor, model.name);
+  const ProviderInfo* provider = find_provider(model.provider);
+  if (provider == nullptr) return known_models().find("", model.name);  // a replay may be of any
+  if (provider->vendor.empty()) return nullptr;
+  return known_models().find(provider->vendor, model.name);
 }
 
 /// Of each part the higher price.
@@ -44,8 +46,8 @@ ModelPrice dearer(const ModelPrice& one, const ModelPrice& other) {
 
 void set_price(const TaskModel& model, const KnownModel* known, Prices prices, ModelTerms& terms) {
   const bool replays = model.provider == "replay";
-  // azure has a price list of its own
-  const bool listed = known && !replays && model.provider != "azure";
+  const ProviderInfo* provider = find_provider(model.provider);
+  const bool listed = known && !replays && (provider == nullptr || provider->vendor_prices);
   terms.in_price_list = listed || replays;
   if (model.price) {
     terms.price = model.price;

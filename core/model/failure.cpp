@@ -1,17 +1,108 @@
 #include "core/model/failure.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <initializer_list>
 
+#include "core/base/clock.h"
+#include "core/text/text.h"
 #include "core/model/error_body.h"
 #include "core/model/image_refusal.h"
 #include "core/net/retry.h"
-#include "core/text/text.h"
+#include "core/text/pattern.h"
 
 namespace sortie {
-
 namespace {
+
+constexpr std::array<std::string_view, 13> kCodes = {
+    "invalid_image",       "invalid_image_format", "invalid_base64_image",
+    "invalid_image_url",   "invalid_image_mode",   "unsupported_image_media_type",
+    "image_too_large",     "image_too_small",      "image_file_too_large",
+    "image_parse_error",   "empty_image_file",     "failed_to_download_image",
+    "image_file_not_found"};
+
+/// "image" as a word of its own, or a field's name: not `view_image`, not `gpt-image-1`.
+const Pattern& image_word() {
+  static const Pattern pattern = Pattern::expression(
+      R"((?:^|[^\w/-])(?:input_)?images?(?:_(?:url|data|file))?(?:[^\w-]|$))", LetterCase::ignored);
+  return pattern;
+}
+
+/// What is wrong with it.
+const Pattern& trouble() {
+  static const Pattern pattern = Pattern::expression(
+      "invalid|not (?:a |represent a )?valid|unsupported|support|could not|cannot|can't|unable|"
+      "fail|exceed|too (?:large|small|big|many)|corrupt|not match|malformed|decod|pars|empty|"
+      "truncated|unreadable|appears to be|at most|expected",
+      LetterCase::ignored);
+  return pattern;
+}
+
+/// A part of the request that holds no image: what is said of it is no word on one.
+const Pattern& other_part() {
+  static const Pattern pattern = Pattern::expression(
+      R"(\btools?(?:\[|\.\w)|\btool_choice\b|\bresponse_format\b|_schema\b)", LetterCase::ignored);
+  return pattern;
+}
+
+/// What a provider says of an error, of each wire and of servers that are like them:
+/// {"error":{"message","type","code","plan_type","resets_at","resets_in_seconds"}}, the same
+/// without "error" around it, {"error":"text"}, {"detail":"text"}, or a page of text.
+struct ErrorBody {
+  std::string message{};
+  std::string code{};
+  std::string type{};
+  std::string plan{};                                    ///< of the account: "plus"
+  std::optional<std::chrono::milliseconds> resets_in{};  ///< until a limit ends
+  std::string resets_at{};                               ///< the same as a time, for people
+};
+
+/// @param now  for a reset that is given as a time
+ErrorBody read_error_body(std::string_view body, std::chrono::system_clock::time_point now);
+/// The error object itself.
+ErrorBody read_error_object(const Json& error, std::chrono::system_clock::time_point now);
+
+using std::chrono::seconds;
+
+constexpr std::int64_t kLongestReset = 366 * 86400;
+
+/// A code is text mostly; some servers send the HTTP status as a number.
+std::string word(const Json& value) { return value.is_string() ? value.text() : ""; }
+
+ErrorBody read_error_object(const Json& error, std::chrono::system_clock::time_point now) {
+  ErrorBody result;
+  result.message = error.string_at("message");
+  if (result.message.empty()) result.message = word(error["detail"]);
+  result.code = word(error["code"]);
+  result.type = word(error["type"]);
+  result.plan = one_line_of_words(error.string_at("plan_type"), 40);
+  std::optional<std::int64_t> wait = error["resets_in_seconds"].integer();
+  const auto at = error["resets_at"].integer();  // Unix time
+  if (!wait && at && *at > 0)
+    wait = std::max<std::int64_t>(
+        0, *at - std::chrono::duration_cast<seconds>(now.time_since_epoch()).count());
+  if (wait && *wait >= 0 && *wait < kLongestReset) {
+    result.resets_in = seconds(*wait);
+    result.resets_at = utc_timestamp(now + seconds(*wait)).substr(0, 19) + "Z";
+  }
+  return result;
+}
+
+ErrorBody read_error_body(std::string_view body, std::chrono::system_clock::time_point now) {
+  ErrorBody result;
+  try {
+    Json whole = parse_json(body);
+    // Google's servers send a list of one.
+    if (whole.is_array() && !whole.items().empty()) whole = Json(whole.items().front());
+    const Json& error = whole["error"];
+    result = read_error_object(error.is_object() ? error : whole, now);
+    if (error.is_string()) result.message = error.text();
+  } catch (const JsonError&) {
+  }
+  if (result.message.empty()) result.message = one_line_of_words(body, 400);
+  return result;
+}
 
 ModelFailure final_failure(std::string kind, ExitCode code) {
   ModelFailure failure;
@@ -126,6 +217,24 @@ void add_limit(const ErrorBody& error, ModelFailure& failure) {
 }
 
 }  // namespace
+
+bool is_image_code(std::string_view code) {
+  return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
+}
+
+bool says_image_is_unusable(std::string_view message) {
+  return image_word().find(message) && trouble().find(message) && !other_part().find(message);
+}
+
+std::string_view provider_words(std::string_view message) {
+  constexpr std::string_view kBefore = "HTTP status ";
+  const std::size_t status = message.find(kBefore);
+  if (status == std::string_view::npos) return message;
+  std::size_t at = status + kBefore.size();
+  while (at < message.size() && std::isdigit(static_cast<unsigned char>(message[at]))) ++at;
+  const std::string_view rest = message.substr(at);
+  return rest.starts_with(": ") ? rest.substr(2) : message;
+}
 
 ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
                                std::chrono::system_clock::time_point now) {

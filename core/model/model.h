@@ -119,8 +119,6 @@ class StreamSink {
   /// @throws ModelError  where the budgets leave no room for another try
   virtual void on_retry(const RetryRecord& retry) = 0;
   virtual void on_fallback(const FallbackRecord& fallback) = 0;
-  /// Any sign of life of the stream, for progress: characters of text so far.
-  virtual void on_progress(std::uint64_t received_bytes) = 0;
 };
 
 /// The provider has failed for good.

@@ -13,6 +13,12 @@
 
 namespace sortie {
 
+/// Where the certificates of trusted authorities are; both "": the system's.
+struct TrustedCertificates {
+  std::string file{};    ///< SSL_CERT_FILE
+  std::string folder{};  ///< SSL_CERT_DIR, with hash links (openssl-rehash(1))
+};
+
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 /// The first field of that name, in any case of letters, or "".

@@ -10,7 +10,6 @@
 #include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
-#include "core/net/tls.h"
 #include "core/net/watchdog.h"
 #include "core/text/text.h"
 

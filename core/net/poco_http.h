@@ -4,7 +4,6 @@
 
 #include "core/net/http.h"
 #include "core/net/proxy.h"
-#include "core/net/trusted_certificates.h"
 
 namespace sortie {
 

@@ -13,6 +13,7 @@
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/model/repetition.h"
 #include "core/provider/response_stream.h"
 #include "core/provider/wires.h"
 #include "core/text/text.h"
@@ -20,6 +21,19 @@
 namespace sortie {
 
 namespace {
+
+/// The text that was kept, and its end again and again, so that whoever reads it has to cut it.
+std::string circling_text(const RecordedResponse& recorded) {
+  std::string text = recorded.output.items().empty()
+                         ? std::string()
+                         : recorded.output.items().front().string_at("text");
+  if (text.size() < recorded.repeated.size()) text = recorded.repeated;
+  const std::string passage = text.substr(text.size() - recorded.repeated.size());
+  // Looked at now and then, and in characters, which have four bytes at most.
+  for (std::size_t bytes = 0; bytes < 4 * 2 * RepetitionGuard::kWindow; bytes += passage.size())
+    text += passage;
+  return text;
+}
 
 /// What read_cassette has made of the lines so far.
 struct Reader {
@@ -196,6 +210,15 @@ void Recording::add(const RecordedStream& stream) {
   if (const int number = write_within(file_.get(), line); number != 0)
     throw Error("cannot write the recording " + path_.string() + ": " + write_problem(number),
                 ExitCode::environment);
+}
+
+std::optional<std::string> response_stream(std::string_view wire, const Json& response) {
+  const auto format = make_wire(wire);
+  if (!format) return std::nullopt;
+  const RecordedResponse recorded(response);
+  if (recorded.reason == kRepetition && !recorded.repeated.empty())
+    return format->stream_of_text(circling_text(recorded));
+  return format->stream_of(recorded);
 }
 
 }  // namespace sortie

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ struct RecordedStream {
 /// at most one line `{"cassette":…,"comment":…}`.
 /// @throws InputError  "FILE:LINE: error: …"
 std::vector<RecordedStream> read_cassette(const std::filesystem::path& file);
+
+/// The event stream that would have brought a recorded response, for a replay from a transcript;
+/// nothing for a wire that is not known.
+///
+/// @param response  the data of a `model.response` record, its blobs read. `output`, where it has
+///                  one, else `items`: the wire's own JSON (responses: output items; chat: the one
+///                  assistant message; messages: content blocks)
+std::optional<std::string> response_stream(std::string_view wire, const Json& response);
 
 /// Appends each response stream to a cassette, one write(2) a line.
 class Recording {

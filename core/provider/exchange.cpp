@@ -32,13 +32,8 @@ std::string described(const HttpHead& head, std::string_view body) {
 
 }  // namespace
 
-Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, StreamSink& progress,
-                   Options options)
-    : decoder_(std::move(decoder)),
-      clock_(clock),
-      progress_(progress),
-      options_(options),
-      begin_(clock.steady()) {
+Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Options options)
+    : decoder_(std::move(decoder)), clock_(clock), options_(options), begin_(clock.steady()) {
   decoder_->hear([this](WireDecoder::Text kind, std::string_view text) { hear(kind, text); });
 }
 
@@ -65,7 +60,6 @@ HttpSink::Wants Exchange::on_body(std::string_view bytes) {
     too_long_ = error.what();
     return Wants::enough;
   }
-  progress_.on_progress(received_);
   const bool going_on = state_ == WireDecoder::State::going_on && !is_stopped();
   return going_on ? Wants::more : Wants::enough;
 }

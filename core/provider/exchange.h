@@ -27,8 +27,7 @@ class Exchange : public HttpSink {
     /// smallest pieces.
     std::uint64_t max_stream_bytes = 256u << 20;
   };
-  Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, StreamSink& progress,
-           Options options);
+  Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Options options);
 
   void on_head(const HttpHead& head) override;
   Wants on_body(std::string_view bytes) override;
@@ -61,7 +60,6 @@ class Exchange : public HttpSink {
 
   std::unique_ptr<WireDecoder> decoder_;
   const Clock& clock_;
-  StreamSink& progress_;
   Options options_;
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point first_event_{};

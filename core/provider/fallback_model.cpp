@@ -20,7 +20,6 @@ class WholeHistory : public StreamSink {
   }
   void on_retry(const RetryRecord& retry) override { next_.on_retry(retry); }
   void on_fallback(const FallbackRecord& fallback) override { next_.on_fallback(fallback); }
-  void on_progress(std::uint64_t received_bytes) override { next_.on_progress(received_bytes); }
 
  private:
   StreamSink& next_;

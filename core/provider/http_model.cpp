@@ -7,7 +7,6 @@
 #include "core/provider/exchange.h"
 
 namespace sortie {
-
 namespace {
 
 using std::chrono::milliseconds;
@@ -35,7 +34,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
                         std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   RequestRecord record = body_.update(request);
   record.provider = options_.endpoint.provider;
-  HttpRequest http_request{.url = options_.endpoint.target(wire_.path()),
+  HttpRequest http_request{.url = options_.endpoint.target(wire_.path(request.settings.model)),
                            .headers = options_.headers,
                            .body = body_.bytes()};
   CredentialSource* const credential = options_.credential;
@@ -56,7 +55,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     stream.on_request(record, attempt);
     HttpLimits limits = options_.limits;
     limits.total = std::min(limits.total, left);
-    Exchange exchange(wire_.decoder(request.settings), clock_, stream,
+    Exchange exchange(wire_.decoder(request.settings), clock_,
                       {.keep_stream = options_.recording != nullptr,
                        .stop_repetition = options_.stop_repetition,
                        .may_repeat = request.may_repeat});

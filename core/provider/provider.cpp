@@ -1,20 +1,19 @@
 #include "core/provider/provider.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "core/base/error.h"
 #include "core/base/own_headers.h"
+#include "core/provider/wires.h"
 #include "core/text/text.h"
 
 namespace sortie {
 
 namespace {
 
-constexpr std::string_view kOpenAi = "https://api.openai.com/v1";
-constexpr std::array<std::string_view, 2> kOpenAiAddress = {"OPENAI_BASE_URL", "OPENAI_API_BASE"};
-constexpr std::string_view kAnthropicVersion = "2023-06-01";
+/// What the addresses of all its models end in, where they do.
+std::string path_of(const ProviderInfo& provider) { return make_wire(provider.wire)->path(""); }
 
 /// Takes the ending off the path, as often as it stands there.
 void drop_endings(std::string& path, std::string_view ending) {
@@ -49,14 +48,17 @@ void complete_azure(Url& base, const std::string& query) {
 
 /// The base that was meant by what people write.
 void complete_base(const ProviderInfo& provider, const std::string& query, Url& base) {
-  drop_endings(base.path, provider.path);
-  for (const ProviderInfo& other : providers())
-    if (other.path != provider.path && base.path.ends_with(other.path))
-      throw InputError("address '" + base.text() + "': " + std::string(other.path) +
+  const std::string own = path_of(provider);
+  drop_endings(base.path, own);
+  for (const ProviderInfo& other : providers()) {
+    const std::string path = path_of(other);
+    if (path != own && base.path.ends_with(path))
+      throw InputError("address '" + base.text() + "': " + path +
                        " is the interface of another provider (" + std::string(other.name) +
                        "); give the address before it, or that provider");
+  }
   if (provider.name == "azure") return complete_azure(base, query);
-  if (provider.wire == "messages") return drop_endings(base.path, "/v1");
+  if (own.starts_with("/v1/")) return drop_endings(base.path, "/v1");
   const bool has_v1 = provider.name == "local" || base.host == "api.openai.com";
   if (has_v1 && base.path.empty()) base.path = "/v1";
 }
@@ -82,51 +84,6 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
 
 }  // namespace
 
-const std::vector<ProviderInfo>& providers() {
-  static const std::vector<ProviderInfo> table = {
-      {"openai", "responses", kOpenAi, "/responses", "OPENAI_API_KEY", KeyHeader::bearer, true,
-       kOpenAiAddress},
-      {"openai-chat", "chat", kOpenAi, "/chat/completions", "OPENAI_API_KEY", KeyHeader::bearer,
-       true, kOpenAiAddress},
-      {"anthropic",
-       "messages",
-       "https://api.anthropic.com",
-       "/v1/messages",
-       "ANTHROPIC_API_KEY",
-       KeyHeader::x_api_key,
-       true,
-       {"ANTHROPIC_BASE_URL", ""}},
-      {"azure",
-       "responses",
-       "",
-       "/responses",
-       "AZURE_OPENAI_API_KEY",
-       KeyHeader::api_key,
-       true,
-       {"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL"}},
-      {"local",
-       "chat",
-       "http://127.0.0.1:11434/v1",
-       "/chat/completions",
-       "",
-       KeyHeader::none,
-       false,
-       {}},
-  };
-  return table;
-}
-
-const ProviderInfo& provider_named(std::string_view name) {
-  std::vector<std::string> names;
-  for (const ProviderInfo& provider : providers()) {
-    if (provider.name == name) return provider;
-    names.emplace_back(provider.name);
-  }
-  std::string text = "'" + one_line(name, 80) + "' is no provider that is asked over the network";
-  const std::string nearest = nearest_name(std::string(name), names);
-  throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
-}
-
 Url Endpoint::target(std::string_view path) const {
   Url url = base;
   url.path += path;
@@ -151,21 +108,13 @@ HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key
                             const std::string& run_id,
                             const std::map<std::string, std::string>& task_headers) {
   HttpHeaders headers;
-  if (!key.empty()) {
-    if (provider.key_header == KeyHeader::bearer)
-      headers.emplace_back("Authorization", "Bearer " + key);
-    if (provider.key_header == KeyHeader::api_key) headers.emplace_back("api-key", key);
-    if (provider.key_header == KeyHeader::x_api_key) headers.emplace_back("x-api-key", key);
-  }
+  if (!key.empty() && !provider.key_header.empty())
+    headers.emplace_back(provider.key_header, std::string(provider.key_prefix) + key);
   headers.emplace_back("Accept", "text/event-stream");
   headers.emplace_back("Content-Type", "application/json");
   headers.emplace_back("User-Agent", "sortie/" SORTIE_VERSION);
-  if (provider.wire == "messages") {
-    headers.emplace_back("anthropic-version", kAnthropicVersion);
-  } else {  // OpenAI's own
-    headers.emplace_back("originator", "sortie");
-    if (!run_id.empty()) headers.emplace_back("session_id", run_id);
-  }
+  for (auto& header : make_wire(provider.wire)->headers(run_id))
+    headers.push_back(std::move(header));
   for (const auto& [name, value] : task_headers) {
     if (!is_header_name(name)) throw InputError("model.headers: '" + name + "' is no header name");
     if (is_own_header(name))

@@ -1,42 +1,14 @@
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "core/catalog/providers.h"
 #include "core/net/http.h"
 
 namespace sortie {
-
-/// Which header carries the API key.
-enum class KeyHeader {
-  bearer,     ///< Authorization: Bearer KEY
-  api_key,    ///< api-key: KEY
-  x_api_key,  ///< x-api-key: KEY
-  none,       ///< none is ever sent
-};
-
-/// What is known of a provider by its name.
-struct ProviderInfo {
-  std::string_view name;          ///< in tasks and of --provider
-  std::string_view wire;          ///< Wire::name()
-  std::string_view default_base;  ///< "": an address has to be given
-  std::string_view path;          ///< below the base: Wire::path()
-  std::string_view key_variable;  ///< "": it has no key
-  KeyHeader key_header = KeyHeader::bearer;
-  bool key_required = true;  ///< but for servers on loopback, which may have none
-  /// Variables that name its address for the vendor's own programs, the first that is set; "": none
-  std::array<std::string_view, 2> address_variables{};
-};
-
-/// All of them but "replay", the default one first.
-const std::vector<ProviderInfo>& providers();
-
-/// @throws InputError  with the nearest name that there is
-const ProviderInfo& provider_named(std::string_view name);
 
 /// Where the provider's address may be named. "" and an empty variable count as not given.
 struct AddressSources {

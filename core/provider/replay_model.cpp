@@ -59,7 +59,7 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
     throw ModelError(failure.message, failure.code, failure.kind, failure.retry_after);
   }
   const SystemClock clock;
-  Exchange exchange(wire.decoder(request.settings), clock, stream,
+  Exchange exchange(wire.decoder(request.settings), clock,
                     {.stop_repetition = true, .may_repeat = request.may_repeat});
   exchange.on_head({.status = 200, .headers = {{"Content-Type", "text/event-stream"}}});
   exchange.on_body(recorded.sse);

@@ -24,7 +24,6 @@ class ReplayModel : public Model {
   /// A recording that has run out is a ModelError "cassette" with ExitCode::refused.
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
-  std::size_t responses_left() const noexcept { return streams_.size() - next_; }
 
  private:
   const Wire& wire_of(const RecordedStream& stream);

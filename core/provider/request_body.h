@@ -17,8 +17,6 @@ class RequestBody {
   /// Brings the body up to the request. The record lacks only its provider.
   RequestRecord update(const Request& request);
   std::string_view bytes() const noexcept { return body_; }
-  /// What a longer history leaves as it is: all but the tail.
-  std::string_view stable_bytes() const noexcept { return bytes().substr(0, stable_bytes_); }
 
  private:
   void begin(const Request& request, std::string head);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/own_headers.h"
+#include "core/catalog/providers.h"
 #include "core/host/host.h"
 #include "core/host/url.h"
 #include "core/task/named_files.h"
@@ -95,11 +96,12 @@ FieldValue price_value(std::optional<ModelPrice>& target) {
 
 /// The keys of `model`, and of an entry of its `fallback`.
 Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool is_fallback) {
-  std::vector<std::string> providers = {"openai", "openai-chat", "anthropic", "azure", "local"};
-  if (!is_fallback) providers.push_back("replay");
+  std::vector<std::string> names;
+  for (const ProviderInfo& provider : providers()) names.emplace_back(provider.name);
+  if (!is_fallback) names.emplace_back("replay");
   Fields fields(is_fallback ? "fallback" : "model");
   fields
-      .add("provider", choice_value(model.provider, std::move(providers)),
+      .add("provider", choice_value(model.provider, std::move(names)),
            "Who is asked, and in which wire format; replay answers from a recorded cassette.")
       .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
            "The model.")

@@ -10,7 +10,6 @@
 
 #include "core/base/fd.h"
 #include "core/net/proxy.h"
-#include "policies/egress/connection.h"
 #include "policies/egress/name_lookup.h"
 #include "policies/egress/proxy_options.h"
 

@@ -4,10 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-
-#include "policies/egress/connection.h"
+#include <string>
 
 namespace sortie {
+
+/// One attempt of a command to reach a host: a tunnel, or one plain request.
+struct EgressConnection {
+  enum class State {
+    denied,  ///< by the rules, or since it could not be read; nothing follows
+    opened,  ///< allowed, before anything is connected to; `closed` follows
+    closed,  ///< over, or failed
+  };
+  State state = State::denied;
+  std::uint64_t id = 0;  ///< counted from 1; an opened and a closed one have the same
+  std::string host;      ///< as asked for, lower-cased; printable
+  int port = 0;          ///< 0 where it could not be read
+  std::string method;    ///< "CONNECT", "GET", …; "connect" where no proxy protocol was spoken
+  std::string rule;      ///< the entry of `network.allow` that let it through, or ""
+  std::string reason;    ///< why not, or what failed; "" for a connection that worked
+  std::string address;   ///< the address that was connected to, or ""
+  std::uint64_t sent_bytes = 0;      ///< by the command
+  std::uint64_t received_bytes = 0;  ///< by the command
+  std::chrono::milliseconds duration{0};
+};
 
 /// How much the proxy puts up with.
 struct EgressLimits {

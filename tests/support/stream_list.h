@@ -15,7 +15,6 @@ class StreamList : public StreamSink {
   std::vector<RetryRecord> retries;
   std::uint64_t lost_bytes = 0;  ///< of answers that were cut off
   std::vector<FallbackRecord> fallbacks;
-  std::uint64_t received = 0;
 
   void on_request(const RequestRecord& request, int attempt) override {
     requests.push_back(request);
@@ -24,7 +23,6 @@ class StreamList : public StreamSink {
   void on_cut_off(int, std::uint64_t bytes) override { lost_bytes += bytes; }
   void on_retry(const RetryRecord& retry) override { retries.push_back(retry); }
   void on_fallback(const FallbackRecord& fallback) override { fallbacks.push_back(fallback); }
-  void on_progress(std::uint64_t received_bytes) override { received = received_bytes; }
 };
 
 }  // namespace sortie::test

@@ -1,14 +1,45 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "core/model/chat/chat_calls.h"
+#include "core/json/json.h"
 #include "core/model/chat/chat_delta.h"
 #include "core/model/tool_calls.h"
 #include "core/model/wire.h"
 
 namespace sortie {
+
+/// A call as its pieces have come together.
+struct ChatCall {
+  std::string id{};
+  std::string name{};
+  std::string arguments{};
+  std::string type{};  ///< "" is "function"
+  std::optional<std::int64_t> index{};
+};
+
+/// Puts the calls of a stream together from their pieces.
+///
+/// By the format a piece names its call by `index`, and the first one has id and name. Servers also
+/// send whole calls in one piece, repeat id or name in each, give all calls the index 0, leave the
+/// index out, or send arguments as an object.
+class ChatCalls {
+ public:
+  /// `tool_calls` of a delta. @return the bytes that it added
+  std::size_t add_tool_calls(const Json& pieces);
+  /// `function_call` of a delta: the older form, of one call without an id.
+  std::size_t add_function_call(const Json& piece);
+  const std::vector<ChatCall>& calls() const noexcept { return calls_; }
+  const std::optional<ChatCall>& function_call() const noexcept { return function_call_; }
+
+ private:
+  ChatCall& call_of(const Json& piece);
+  std::vector<ChatCall> calls_;
+  std::optional<ChatCall> function_call_;
+};
 
 /// Reads the chunks of one Chat Completions stream.
 ///
@@ -28,8 +59,6 @@ class ChatDecoder : public WireDecoder {
   State read(const SseEvent& event) override;
   State finish() override;
   std::string message_so_far() const override { return content_; }
-  const ModelFailure& failure() const override { return failure_; }
-  Response take() override { return std::move(response_); }
 
  private:
   void read_chunk(const Json& chunk);
@@ -41,13 +70,8 @@ class ChatDecoder : public WireDecoder {
   void complete();
   void take_calls(bool cut);
   std::string message_json() const;
-  void fail(ModelFailure failure);
   void fail_with(const Json& error);
-  void fail_as_cut(const std::string& message);
 
-  State state_ = State::going_on;
-  ModelFailure failure_;
-  Response response_;
   ChatTextReader text_reader_;
   ChatText chunk_text_;  ///< of the chunk being read
   bool begun_ = false;   ///< a chunk was read whole: id and model are known

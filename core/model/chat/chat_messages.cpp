@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/catalog/openai_models.h"
+#include "core/catalog/model_family.h"
 #include "core/json/json.h"
 #include "core/model/tool_calls.h"
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/model/item_writer.h"
+#include "core/model/wire.h"
 
 namespace sortie {
 

@@ -1,6 +1,6 @@
 #include "core/model/chat/openai_chat.h"
 
-#include "core/catalog/openai_models.h"
+#include "core/catalog/model_family.h"
 #include "core/model/chat/chat_decoder.h"
 #include "core/model/chat/chat_messages.h"
 
@@ -86,5 +86,36 @@ std::unique_ptr<WireDecoder> OpenAiChat::decoder(const ModelSettings& settings) 
     };
   return std::make_unique<ChatDecoder>(free_text_functions(settings), std::move(new_call_id));
 }
+
+/// One chunk with the whole message for its delta.
+std::string OpenAiChat::stream_of(const RecordedResponse& recorded) const {
+  Json delta = recorded.output.items().empty() ? Json::object() : recorded.output.items().front();
+  if (Json* calls = delta.find("tool_calls")) {
+    std::int64_t index = 0;
+    for (Json& call : calls->items()) call.set("index", index++);
+  }
+  const bool calls = delta.find("tool_calls") || delta.find("function_call");
+  Json choice = Json::object({{"index", 0}, {"delta", Json()}, {"finish_reason", "stop"}});
+  choice.set("delta", std::move(delta));
+  if (calls) choice.set("finish_reason", "tool_calls");
+  if (recorded.incomplete) choice.set("finish_reason", "length");
+  std::string text;
+  add_sse_event("",
+                Json::object({{"id", recorded.id},
+                              {"model", recorded.model},
+                              {"choices", Json::array({std::move(choice)})},
+                              {"usage", recorded.usage}}),
+                text);
+  return text + "data: [DONE]\n\n";
+}
+
+std::string OpenAiChat::stream_of_text(const std::string& text) const {
+  const Json choice = Json::object({{"index", 0}, {"delta", Json::object({{"content", text}})}});
+  std::string stream;
+  add_sse_event("", Json::object({{"choices", Json::array({choice})}}), stream);
+  return stream;
+}
+
+HttpHeaders OpenAiChat::headers(const std::string& run_id) const { return openai_headers(run_id); }
 
 }  // namespace sortie

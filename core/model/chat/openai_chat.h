@@ -26,10 +26,14 @@ class OpenAiChat : public Wire {
   OpenAiChat() = default;
   explicit OpenAiChat(Options options) : options_(options) {}
   std::string_view name() const override { return "chat"; }
-  std::string_view path() const override { return "/chat/completions"; }
+  std::string path(std::string_view) const override { return "/chat/completions"; }
+  HttpHeaders headers(const std::string& run_id) const override;
+  bool has_tool(ToolCall::Form form) const override { return form == ToolCall::Form::function; }
   std::string encode_head(const ModelSettings& settings) const override;
   std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+  std::string stream_of(const RecordedResponse& response) const override;
+  std::string stream_of_text(const std::string& text) const override;
 
  private:
   Options options_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/catalog/claude_model.h"
+#include "core/catalog/model_family.h"
 #include "core/model/messages/messages_blocks.h"
 #include "core/model/messages/messages_decoder.h"
 #include "core/model/tool_calls.h"
@@ -26,6 +26,39 @@ Json tool_json(const ToolSpec& tool) {
   if (!tool.description.empty()) json.set("description", tool.description);
   json.set("input_schema", std::move(schema));
   return json;
+}
+
+/// A content block as it begins, and the deltas that make it whole.
+void add_block(std::int64_t index, const Json& block, std::string& to) {
+  Json begun = block;
+  Json deltas = Json::array();
+  const std::string type = block.string_at("type");
+  const auto take = [&](const char* member, const char* delta_type) {
+    Json* text = begun.find(member);
+    if (!text || !text->is_string()) return;
+    deltas.push_back(Json::object({{"type", delta_type}, {member, *text}}));
+    *text = "";
+  };
+  if (type == "text") take("text", "text_delta");
+  if (type == "thinking") {
+    take("thinking", "thinking_delta");
+    take("signature", "signature_delta");
+  }
+  if (type == "tool_use" || type == "server_tool_use") {
+    const Json& input = block["input"];  // as text: what is no object
+    deltas.push_back(
+        Json::object({{"type", "input_json_delta"},
+                      {"partial_json", input.is_string() ? input.text() : write_json(input)}}));
+    begun.set("input", Json::object());
+  }
+  const auto add = [&](const char* name, const char* member, Json value) {
+    Json event = Json::object({{"type", name}, {"index", index}});
+    if (*member) event.set(member, std::move(value));
+    add_sse_event(name, event, to);
+  };
+  add("content_block_start", "content_block", std::move(begun));
+  for (Json& delta : deltas.items()) add("content_block_delta", "delta", std::move(delta));
+  add("content_block_stop", "", {});
 }
 
 }  // namespace
@@ -63,6 +96,47 @@ std::unique_ptr<ItemWriter> AnthropicMessages::item_writer(const ModelSettings&)
 
 std::unique_ptr<WireDecoder> AnthropicMessages::decoder(const ModelSettings& settings) const {
   return std::make_unique<MessagesDecoder>(settings);
+}
+
+std::string AnthropicMessages::stream_of(const RecordedResponse& recorded) const {
+  std::string text;
+  add_sse_event("message_start",
+                Json::object({{"type", "message_start"},
+                              {"message", Json::object({{"id", recorded.id},
+                                                        {"type", "message"},
+                                                        {"role", "assistant"},
+                                                        {"model", recorded.model},
+                                                        {"content", Json::array()},
+                                                        {"stop_reason", nullptr},
+                                                        {"usage", recorded.usage}})}}),
+                text);
+  bool calls = false;
+  std::int64_t index = 0;
+  for (const Json& block : recorded.output.items()) {
+    calls = calls || block.string_at("type") == "tool_use";
+    add_block(index++, block, text);
+  }
+  const char* reason = recorded.reason == "pause_turn" ? "pause_turn"
+                       : recorded.incomplete           ? "max_tokens"
+                       : calls                         ? "tool_use"
+                                                       : "end_turn";
+  add_sse_event("message_delta",
+                Json::object({{"type", "message_delta"},
+                              {"delta", Json::object({{"stop_reason", reason}})},
+                              {"usage", recorded.usage}}),
+                text);
+  add_sse_event("message_stop", Json::object({{"type", "message_stop"}}), text);
+  return text;
+}
+
+std::string AnthropicMessages::stream_of_text(const std::string& text) const {
+  std::string stream;
+  add_block(0, Json::object({{"type", "text"}, {"text", text}}), stream);
+  return stream;
+}
+
+HttpHeaders AnthropicMessages::headers(const std::string&) const {
+  return {{"anthropic-version", "2023-06-01"}};
 }
 
 }  // namespace sortie

@@ -27,10 +27,16 @@ namespace sortie {
 class AnthropicMessages : public Wire {
  public:
   std::string_view name() const override { return "messages"; }
-  std::string_view path() const override { return "/v1/messages"; }
+  std::string path(std::string_view) const override { return "/v1/messages"; }
+  HttpHeaders headers(const std::string& run_id) const override;
+  bool has_tool(ToolCall::Form form) const override {
+    return form == ToolCall::Form::function || form == ToolCall::Form::web_search;
+  }
   std::string encode_head(const ModelSettings& settings) const override;
   std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+  std::string stream_of(const RecordedResponse& response) const override;
+  std::string stream_of_text(const std::string& text) const override;
 };
 
 }  // namespace sortie

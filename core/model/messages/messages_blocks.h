@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/model/item_writer.h"
+#include "core/model/wire.h"
 
 namespace sortie {
 

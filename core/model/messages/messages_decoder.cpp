@@ -4,13 +4,133 @@
 #include <utility>
 
 #include "core/model/escaped_text.h"
+#include "core/model/messages/messages_blocks.h"
 #include "core/model/messages/messages_delta.h"
-#include "core/model/token_count.h"
+#include "core/model/tool_calls.h"
+#include "core/model/wire.h"
 #include "core/text/text.h"
 
 namespace sortie {
-
 namespace {
+
+constexpr std::size_t kShownBytes = 200;
+
+/// What one block turned out to be.
+struct Reading {
+  std::optional<Item> item{};
+  std::string finding{};
+  bool goes_back = true;  ///< the provider takes the block as it came
+};
+
+/// Adds what deltas brought to a member of text.
+void complete_text(Json& block, const char* member, std::string&& pieces) {
+  if (pieces.empty()) return;
+  std::string text = unescaped_text(std::exchange(pieces, {}));
+  if (const Json* begun = block.find(member)) text.insert(0, begun->text());
+  block.set(member, std::move(text));
+}
+
+/// The block as the provider would have sent it in one piece, but for a call's input.
+Json whole_block(ContentBlock& block) {
+  Json whole = std::move(block.start);
+  if (!whole.is_object()) {  // a server that sends no starts: the deltas say what it is
+    const bool thinks = !block.thinking.empty() || !block.signature.empty();
+    whole = Json::object({{"type", thinks ? "thinking" : block.has_input ? "tool_use" : "text"}});
+  }
+  complete_text(whole, "text", std::move(block.text));
+  complete_text(whole, "thinking", std::move(block.thinking));
+  complete_text(whole, "signature", std::move(block.signature));
+  if (!block.citations.empty()) {
+    Json all = Json::array(whole["citations"].items());
+    for (Json& citation : block.citations) all.push_back(std::move(citation));
+    whole.set("citations", std::move(all));
+  }
+  return whole;
+}
+
+/// One line on what the provider did, and what came of it.
+std::string summary_of(const Json& block) {
+  const std::string type = block.string_at("type");
+  const std::string name = block.string_at("name");
+  const std::string query = block["input"].string_at("query");
+  if (!query.empty()) return one_line_of_words(name + ": " + query, kShownBytes);
+  if (!name.empty()) return one_line_of_words(name, kShownBytes);
+  const Json& content = block["content"];
+  if (content.is_array()) return std::to_string(content.items().size()) + " results";
+  return one_line_of_words(content.string_at("error_code"), kShownBytes);
+}
+
+bool is_providers_own(std::string_view type) {
+  return type == "server_tool_use" || type == "mcp_tool_use" || type == "container_upload" ||
+         type.ends_with("_tool_result");
+}
+
+/// The input as the record shows it: what is no JSON, or a string in it, as the text that came.
+Json recorded_input(const std::string& text) {
+  try {
+    Json input = text.empty() ? Json::object() : parse_json(text);
+    if (!input.is_string()) return input;
+  } catch (const JsonError&) {
+    // As text.
+  }
+  return Json(text);
+}
+
+/// @param text   what deltas brought of the input
+/// @param whole  false: the length limit may have cut it off
+Reading read_call(Json& block, const std::string& text, bool whole, CallReader& calls) {
+  ToolCall call{block.string_at("id"), block.string_at("name"), text, ToolCall::Form::function};
+  if (call.arguments.empty() && block["input"].is_object())
+    call.arguments = write_json(block["input"]);
+  block.set("input", recorded_input(call.arguments));
+  if (!whole && (call.arguments == "{}" || !is_json(call.arguments)))
+    return {.finding = not_run(call.name, "it was cut off at the output limit.")};
+  CallReading reading = calls.read(std::move(call));
+  if (!reading.call) return {.finding = std::move(reading.finding)};
+  // As it goes back, and as a replay has it: without the white space between.
+  const bool is_object = block["input"].is_object();
+  if (reading.call->form == ToolCall::Form::function && is_object)
+    reading.call->arguments = write_json(block["input"]);
+  return {.item = Item{std::move(*reading.call)}, .goes_back = is_object};
+}
+
+/// A message is still without its text, which may be megabytes and has to be written first.
+Reading read_block(Json& block, const std::string& input, bool whole, CallReader& calls) {
+  const std::string type = block.string_at("type");
+  if (type == "text") {
+    if (is_blank(block["text"].text())) return {};
+    return {.item = Item{Message{Message::Role::assistant, {}}}};
+  }
+  if (type == "thinking") return {.item = Item{Reasoning{block.string_at("thinking")}}};
+  if (type == "redacted_thinking") return {.item = Item{Reasoning{}}};
+  if (type == "tool_use") return read_call(block, input, whole, calls);
+  if (is_providers_own(type)) {
+    if (is_json(input)) block.set("input", parse_json(input));
+    return {.item = Item{ProviderItem{type, summary_of(block)}}};
+  }
+  return {.finding = "Your response had a block of type '" + one_line_of_words(type, 80) +
+                     "', which can't be used here; nothing was done with it. Use the tools that "
+                     "you were given."};
+}
+
+/// Thoughts that led to what is left out would stand in front of something else.
+void drop_last_thoughts(std::vector<Item>& items) {
+  while (!items.empty() && std::holds_alternative<Reasoning>(items.back().content))
+    items.pop_back();
+}
+
+/// What the provider began by itself and has no result: it would refuse the history with it.
+void drop_unanswered(std::vector<Item>& items) {
+  std::set<std::string> answered;
+  for (const Item& item : items)
+    if (std::holds_alternative<ProviderItem>(item.content))
+      answered.insert(parse_json(item.received).string_at("tool_use_id"));
+  std::erase_if(items, [&answered](const Item& item) {
+    const auto* own = std::get_if<ProviderItem>(&item.content);
+    return own && (own->type == "server_tool_use" || own->type == "mcp_tool_use") &&
+           answered.count(parse_json(item.received).string_at("id")) == 0;
+  });
+}
 
 /// What the response is made of; all else (pings, what is not known) is passed over.
 bool is_known(std::string_view type) {
@@ -39,6 +159,41 @@ std::optional<Usage> usage_of(const Json& usage) {
 
 }  // namespace
 
+void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
+                         ContentEnd end, Response& response) {
+  CallReader calls(free_text);
+  std::vector<std::string> texts;
+  std::vector<Reading> readings;
+  for (ContentBlock& block : blocks) {
+    const bool may_be_cut = end == ContentEnd::cut && &block == &blocks.back();
+    const std::string input = unescaped_text(block.input);
+    Json whole = whole_block(block);
+    // What the limit cut off has no signature yet; without it the provider takes no thoughts.
+    const bool left_out =
+        may_be_cut && whole.string_at("type") == "thinking" && whole.string_at("signature").empty();
+    readings.push_back(left_out ? Reading{} : read_block(whole, input, !may_be_cut, calls));
+    texts.push_back(write_large_json(whole));
+    if (auto& item = readings.back().item)
+      if (auto* message = std::get_if<Message>(&item->content))
+        message->text = whole.find("text")->take_text();
+  }
+  const bool all_used = std::all_of(readings.begin(), readings.end(), [](const Reading& each) {
+    return each.finding.empty() && each.goes_back;
+  });
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    Reading& reading = readings[i];
+    if (!all_used) response.output.push_back(texts[i]);
+    if (reading.item) {
+      if (reading.goes_back) reading.item->received = std::move(texts[i]);
+      response.items.push_back(std::move(*reading.item));
+    } else if (!reading.finding.empty()) {
+      response.findings.push_back(std::move(reading.finding));
+      drop_last_thoughts(response.items);
+    }
+  }
+  if (end != ContentEnd::paused) drop_unanswered(response.items);
+}
+
 WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on) return state_;
   if (!event.name.empty() && !is_known(event.name)) return state_;
@@ -52,8 +207,8 @@ WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
     if (is_known(type) && !grow(event.data.size())) return state_;
     read_event(type, json);
   } catch (const JsonError& error) {
-    malformed(std::string("an event of the stream is no JSON: ") + error.what() + " at byte " +
-              std::to_string(error.offset()));
+    fail_as_cut(std::string("an event of the stream is no JSON: ") + error.what() + " at byte " +
+                std::to_string(error.offset()));
   }
   return state_;
 }
@@ -101,7 +256,7 @@ void MessagesDecoder::start_block(Json& event) {
   const std::int64_t index = event.integer_at("index", static_cast<std::int64_t>(blocks_.size()));
   ContentBlock& block = blocks_[index];
   if (!block.start.is_null() || block.ended)
-    return malformed("the stream has two blocks of the number " + std::to_string(index));
+    return fail_as_cut("the stream has two blocks of the number " + std::to_string(index));
   if (Json* start = event.find("content_block")) block.start = std::move(*start);
 }
 
@@ -120,9 +275,9 @@ void MessagesDecoder::read_delta(const Json& event) {
 /// Whether that much more is still a response.
 bool MessagesDecoder::grow(std::size_t bytes) {
   collected_ += bytes;
-  if (collected_ > kMaxResponseBytes) malformed("the response has more than 64 MiB");
+  if (collected_ > kMaxResponseBytes) fail_as_cut("the response has more than 64 MiB");
   if (blocks_.size() > kMaxResponseItems)
-    malformed("the response has more than " + std::to_string(kMaxResponseItems) + " blocks");
+    fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " blocks");
   return state_ == State::going_on;
 }
 
@@ -160,7 +315,7 @@ void MessagesDecoder::complete() {
   try {
     read_content_blocks(std::move(blocks), free_text_, end, response_);
   } catch (const JsonError& error) {
-    return malformed(std::string("a text of the stream is no JSON: ") + error.what());
+    return fail_as_cut(std::string("a text of the stream is no JSON: ") + error.what());
   }
   if (stop_reason_ == "refusal") return fail(failure_of_code("content_filter", refusal()));
   if (stop_reason_ == "model_context_window_exceeded")
@@ -183,18 +338,6 @@ std::string MessagesDecoder::refusal() const {
   if (words.empty()) words = "the model refused to answer";
   const std::string category = stop_details_.string_at("category");
   return category.empty() ? words : words + " (" + one_line_of_words(category, 80) + ")";
-}
-
-void MessagesDecoder::fail(ModelFailure failure) {
-  failure_ = std::move(failure);
-  state_ = State::failed;
-}
-
-void MessagesDecoder::malformed(const std::string& why) {
-  ModelFailure failure;
-  failure.status = 200;
-  failure.message = why;
-  fail(std::move(failure));
 }
 
 }  // namespace sortie

@@ -3,12 +3,40 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "core/model/messages/messages_items.h"
+#include "core/json/json.h"
+#include "core/model/model.h"
 #include "core/model/tool_calls.h"
 #include "core/model/wire.h"
 
 namespace sortie {
+
+/// A content block of a response, as its events brought it.
+struct ContentBlock {
+  Json start{};             ///< as its start had it; null where none came
+  std::string text{};       ///< what deltas added to each member, as JSON strings are escaped
+  std::string thinking{};   ///< likewise
+  std::string signature{};  ///< likewise
+  std::string input{};      ///< likewise
+  std::vector<Json> citations{};
+  bool has_input = false;  ///< a delta of the input came, be it an empty one
+  bool ended = false;
+};
+
+/// How a response ended.
+enum class ContentEnd {
+  whole,
+  cut,     ///< at its length limit: the last block may lack its end
+  paused,  ///< the provider goes on with what it does by itself
+};
+
+/// Sorts a response's blocks into items to be used and findings, as read_output_items() does.
+///
+/// @param free_text  of free_text_functions()
+/// @throws JsonError  where the pieces of a block make no JSON string
+void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
+                         ContentEnd end, Response& response);
 
 /// Reads the events of one Messages stream. The text of deltas, nearly all of it, is collected as
 /// it stands in the JSON, and read once a response is complete.
@@ -22,8 +50,6 @@ class MessagesDecoder : public WireDecoder {
       : free_text_(free_text_functions(settings)) {}
   State read(const SseEvent& event) override;
   std::string message_so_far() const override;
-  const ModelFailure& failure() const override { return failure_; }
-  Response take() override { return std::move(response_); }
 
  private:
   void read_event(std::string_view type, Json& event);
@@ -34,13 +60,8 @@ class MessagesDecoder : public WireDecoder {
   void take_usage(const Json& usage);
   void complete();
   std::string refusal() const;
-  void fail(ModelFailure failure);
-  void malformed(const std::string& why);
 
-  std::set<std::string> free_text_;  ///< names of tools
-  State state_ = State::going_on;
-  ModelFailure failure_;
-  Response response_;
+  std::set<std::string> free_text_;              ///< names of tools
   std::map<std::int64_t, ContentBlock> blocks_;  ///< by index
   std::string stop_reason_;
   Json stop_details_;

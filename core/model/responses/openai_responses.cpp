@@ -1,13 +1,117 @@
 #include "core/model/responses/openai_responses.h"
 
-#include "core/catalog/openai_models.h"
+#include <memory>
+#include <utility>
+
+#include "core/catalog/model_family.h"
 #include "core/model/responses/responses_decoder.h"
-#include "core/model/responses/responses_input.h"
 #include "core/model/tool_calls.h"
 
 namespace sortie {
-
 namespace {
+
+/// A writer of items as the `input` of a Responses request.
+///
+/// What came from this provider goes back in its own bytes. Reasoning, and what a provider did by
+/// itself, is told in no other way. A call of a provider's own shell that another model made is one
+/// of a function here. Images stand as data URLs; an output that has some is a list of parts.
+/// @param free_text_tools  the model has them: what it said to one, and got, stands as free text
+std::unique_ptr<ItemWriter> responses_item_writer(bool free_text_tools);
+
+using Form = ToolCall::Form;
+
+bool is_sent(const Item& item) {
+  return !item.received.empty() || !(std::holds_alternative<Reasoning>(item.content) ||
+                                     std::holds_alternative<ProviderItem>(item.content));
+}
+
+Json content_parts(const std::string& text, const std::vector<Image>& images) {
+  Json parts = Json::array();
+  if (!text.empty() || images.empty())
+    parts.push_back(Json::object({{"type", "input_text"}, {"text", text}}));
+  for (const Image& image : images)
+    parts.push_back(Json::object(
+        {{"type", "input_image"}, {"image_url", data_url(image)}, {"detail", "auto"}}));
+  return parts;
+}
+
+/// Whether the call before `at` with this id came as the provider's own item.
+bool was_received(const std::vector<Item>& items, std::size_t at, const std::string& call_id) {
+  while (at-- > 0) {
+    const auto* call = std::get_if<ToolCall>(&items[at].content);
+    if (call && call->call_id == call_id) return !items[at].received.empty();
+  }
+  return false;
+}
+
+/// An item that goes out in our words.
+struct Encoder {
+  const std::vector<Item>& items;
+  std::size_t at;
+  bool free_text_tools;
+
+  Json operator()(const Message& message) const {
+    if (message.role == Message::Role::assistant)  // short: an output needs an id of the provider's
+      return Json::object({{"type", "message"}, {"role", "assistant"}, {"content", message.text}});
+    return Json::object({{"type", "message"},
+                         {"role", "user"},
+                         {"content", content_parts(message.text, message.images)}});
+  }
+  Json operator()(const ToolCall& call) const {
+    const bool custom = call.form == Form::custom;
+    if (custom && free_text_tools)
+      return Json::object({{"type", "custom_tool_call"},
+                           {"call_id", call.call_id},
+                           {"name", call.name},
+                           {"input", call.arguments}});
+    return Json::object({{"type", "function_call"},
+                         {"call_id", call.call_id},
+                         {"name", call.name},
+                         {"arguments", object_arguments(call)}});
+  }
+  Json operator()(const ToolOutput& output) const {
+    if (output.form == Form::local_shell && was_received(items, at, output.call_id))
+      return Json::object({{"type", "local_shell_call_output"},
+                           {"id", output.call_id},  // by the schema; the servers want call_id
+                           {"call_id", output.call_id},
+                           {"output", output.text}});
+    const bool custom = output.form == Form::custom && free_text_tools;
+    return Json::object(
+        {{"type", custom ? "custom_tool_call_output" : "function_call_output"},
+         {"call_id", output.call_id},
+         {"output",
+          output.images.empty() ? Json(output.text) : content_parts(output.text, output.images)}});
+  }
+  Json operator()(const Reasoning&) const { return {}; }
+  Json operator()(const ProviderItem&) const { return {}; }
+};
+
+class ResponsesInput : public ItemWriter {
+ public:
+  explicit ResponsesInput(bool free_text_tools) : free_text_tools_(free_text_tools) {}
+
+  void write(const std::vector<Item>& items, std::string& to) override {
+    for (; written_ < items.size(); ++written_) {
+      const Item& item = items[written_];
+      if (!is_sent(item)) continue;
+      if (std::exchange(begun_, true)) to += ',';
+      if (!item.received.empty())
+        to += item.received;
+      else
+        write_json(std::visit(Encoder{items, written_, free_text_tools_}, item.content), to);
+    }
+  }
+  std::string_view tail() const override { return "]}"; }
+
+ private:
+  bool free_text_tools_;
+  std::size_t written_ = 0;
+  bool begun_ = false;
+};
+
+std::unique_ptr<ItemWriter> responses_item_writer(bool free_text_tools) {
+  return std::make_unique<ResponsesInput>(free_text_tools);
+}
 
 /// Whether the model takes the `reasoning` member. For a name that is not known, the task's word
 /// that it wants an effort is enough.
@@ -83,6 +187,34 @@ std::unique_ptr<ItemWriter> OpenAiResponses::item_writer(const ModelSettings& se
 std::unique_ptr<WireDecoder> OpenAiResponses::decoder(const ModelSettings& settings) const {
   return std::make_unique<ResponsesDecoder>(
       settings.free_text_tools ? std::set<std::string>() : free_text_functions(settings));
+}
+
+/// The one event that brings all items.
+std::string OpenAiResponses::stream_of(const RecordedResponse& recorded) const {
+  Json response = Json::object({{"id", recorded.id},
+                                {"model", recorded.model},
+                                {"output", recorded.output},
+                                {"usage", recorded.usage}});
+  if (recorded.incomplete)
+    response.set("incomplete_details", Json::object({{"reason", recorded.reason}}));
+  std::string text;
+  add_sse_event(
+      "",
+      Json::object({{"type", recorded.incomplete ? "response.incomplete" : "response.completed"},
+                    {"response", std::move(response)}}),
+      text);
+  return text;
+}
+
+std::string OpenAiResponses::stream_of_text(const std::string& text) const {
+  std::string stream;
+  add_sse_event("response.output_text.delta",
+                Json::object({{"type", "response.output_text.delta"}, {"delta", text}}), stream);
+  return stream;
+}
+
+HttpHeaders OpenAiResponses::headers(const std::string& run_id) const {
+  return openai_headers(run_id);
 }
 
 }  // namespace sortie

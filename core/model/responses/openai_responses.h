@@ -21,10 +21,14 @@ class OpenAiResponses : public Wire {
   OpenAiResponses() = default;
   explicit OpenAiResponses(Options options) : options_(options) {}
   std::string_view name() const override { return "responses"; }
-  std::string_view path() const override { return "/responses"; }
+  std::string path(std::string_view) const override { return "/responses"; }
+  HttpHeaders headers(const std::string& run_id) const override;
+  bool has_tool(ToolCall::Form) const override { return true; }
   std::string encode_head(const ModelSettings& settings) const override;
   std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const override;
   std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const override;
+  std::string stream_of(const RecordedResponse& response) const override;
+  std::string stream_of_text(const std::string& text) const override;
 
  private:
   Options options_;

@@ -19,21 +19,14 @@ class ResponsesDecoder : public WireDecoder {
   explicit ResponsesDecoder(std::set<std::string> free_text = {}) : calls_(std::move(free_text)) {}
   State read(const SseEvent& event) override;
   std::string message_so_far() const override;
-  const ModelFailure& failure() const override { return failure_; }
-  Response take() override { return std::move(response_); }
 
  private:
   void read_event(std::string_view type, Json& event);
   void read_delta(std::string_view type, std::string_view data);
   void complete(const Json& response, bool incomplete);
-  void fail(ModelFailure failure);
   void fail_with(const Json& error);
-  State fail_as_cut(const std::string& message);
 
   CallReader calls_;
-  State state_ = State::going_on;
-  ModelFailure failure_;
-  Response response_;
   std::map<std::int64_t, Json> items_;  ///< by output_index
   std::size_t collected_ = 0;           ///< bytes of the events that brought items
   std::string message_;                 ///< of deltas since the last whole item, escaped

@@ -1,16 +1,133 @@
 #include "policies/egress/gate/connect_answer.h"
 
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <optional>
 
 #include "core/base/error.h"
-#include "policies/egress/gate/tcp_pair.h"
-#include "policies/egress/gate/thread_reader.h"
+#include "policies/egress/gate/connect_request.h"
 
 namespace sortie {
 namespace {
+
+/// Two ends of one TCP connection over the machine's loopback, close-on-exec and blocking.
+struct TcpPair {
+  Fd inner;  ///< of the family asked for
+  Fd outer;
+};
+
+/// Makes a connection with itself: a listener that takes its own connection alone, told by its
+/// port, and is closed at once. A socketpair(2) would do for bytes, but programs ask a TCP socket
+/// for its addresses and set TCP's options on it.
+/// @param family  AF_INET or AF_INET6 (then over ::ffff:127.0.0.1)
+/// @return nothing, with errno set, where the system gives none within two seconds
+std::optional<TcpPair> connected_tcp_pair(int family);
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLongest{2000};
+
+sockaddr* raw(sockaddr_storage& address) { return reinterpret_cast<sockaddr*>(&address); }
+
+socklen_t loopback(int family, in_port_t port, sockaddr_storage& out) {
+  out = {};
+  out.ss_family = static_cast<sa_family_t>(family);
+  if (family == AF_INET) {
+    auto& address = reinterpret_cast<sockaddr_in&>(out);
+    address.sin_port = port;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return sizeof address;
+  }
+  auto& address = reinterpret_cast<sockaddr_in6&>(out);
+  address.sin6_port = port;
+  address.sin6_addr.s6_addr[10] = address.sin6_addr.s6_addr[11] = 0xff;
+  address.sin6_addr.s6_addr[12] = 127;
+  address.sin6_addr.s6_addr[15] = 1;
+  return sizeof address;
+}
+
+in_port_t port_of(const sockaddr_storage& address) {
+  return address.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in&>(address).sin_port
+                                      : reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
+}
+
+/// The port in network order; 0 with errno set where there is none.
+in_port_t own_port(const Fd& socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  return ::getsockname(socket.get(), raw(address), &length) == 0 ? port_of(address) : 0;
+}
+
+bool wait_for(const Fd& socket, short events, steady_clock::time_point deadline) {
+  pollfd poll{socket.get(), events, 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+    const int ready = left.count() <= 0 ? 0 : ::poll(&poll, 1, static_cast<int>(left.count()));
+    if (ready > 0) return true;
+    if (ready == 0) errno = ETIMEDOUT;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+/// The connection that comes from `port`; what anybody else made meanwhile is closed.
+Fd accept_from(const Fd& listener, in_port_t port, steady_clock::time_point deadline) {
+  while (wait_for(listener, POLLIN, deadline)) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    Fd taken(::accept4(listener.get(), raw(peer), &length, SOCK_CLOEXEC));
+    if (taken && port_of(peer) == port) return taken;
+    if (!taken && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) break;
+  }
+  return {};
+}
+
+bool finished_connecting(const Fd& socket, steady_clock::time_point deadline) {
+  if (!wait_for(socket, POLLOUT, deadline)) return false;
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return false;
+  errno = error;
+  return error == 0;
+}
+
+std::optional<TcpPair> connected_tcp_pair(int family) {
+  const auto deadline = steady_clock::now() + kLongest;
+  const int flags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  const Fd listener(::socket(AF_INET, flags, 0));
+  TcpPair pair{Fd(::socket(family, flags, 0)), {}};
+  sockaddr_storage address{};
+  socklen_t length = loopback(AF_INET, 0, address);
+  if (!listener || !pair.inner || ::bind(listener.get(), raw(address), length) != 0 ||
+      ::listen(listener.get(), 8) != 0)
+    return std::nullopt;
+  const in_port_t port = own_port(listener);
+  if (port == 0) return std::nullopt;
+  length = loopback(family, port, address);
+  if (::connect(pair.inner.get(), raw(address), length) != 0 && errno != EINPROGRESS)
+    return std::nullopt;
+  const in_port_t from = own_port(pair.inner);
+  if (from == 0) return std::nullopt;
+  pair.outer = accept_from(listener, from, deadline);
+  if (!pair.outer || !finished_connecting(pair.inner, deadline)) return std::nullopt;
+  // What waits for more to send would wait on a network that is not there.
+  const int on = 1;
+  for (const Fd* end : {&pair.inner, &pair.outer})
+    ::setsockopt(end->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (::fcntl(pair.inner.get(), F_SETFL, 0) != 0) return std::nullopt;
+  return pair;
+}
 
 /// A call's arguments as they were once.
 struct Copied {
@@ -84,6 +201,46 @@ AnsweredConnect connect_to_proxy(const SeccompListener& listener, const Notified
 }
 
 }  // namespace
+
+std::optional<NotifiedCall> SeccompListener::receive() const {
+  // All zero, and with room to spare: a later kernel may have a longer structure.
+  union {
+    seccomp_notif call;
+    unsigned char room[1024];
+  } buffer{.room = {}};
+  while (::ioctl(descriptor_.get(), SECCOMP_IOCTL_NOTIF_RECV, &buffer) != 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  NotifiedCall call{.id = buffer.call.id, .thread = static_cast<pid_t>(buffer.call.pid)};
+  std::copy(std::begin(buffer.call.data.args), std::end(buffer.call.data.args), call.arguments);
+  return call;
+}
+
+bool SeccompListener::is_waiting(const NotifiedCall& call) const {
+  return ::ioctl(descriptor_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &call.id) == 0;
+}
+
+int SeccompListener::replace_descriptor(const NotifiedCall& call, int source, int number,
+                                        bool close_on_exec) const {
+  seccomp_notif_addfd add{};
+  add.id = call.id;
+  add.flags = SECCOMP_ADDFD_FLAG_SETFD;
+  add.srcfd = static_cast<std::uint32_t>(source);
+  add.newfd = static_cast<std::uint32_t>(number);
+  add.newfd_flags = close_on_exec ? O_CLOEXEC : 0;
+  return ::ioctl(descriptor_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0 ? 0 : errno;
+}
+
+void SeccompListener::answer(const NotifiedCall& call, int error) const {
+  union {
+    seccomp_notif_resp answer;
+    unsigned char room[1024];
+  } buffer{.room = {}};
+  buffer.answer.id = call.id;
+  buffer.answer.error = -error;
+  // Fails where the process has died: then nobody waits.
+  static_cast<void>(::ioctl(descriptor_.get(), SECCOMP_IOCTL_NOTIF_SEND, &buffer));
+}
 
 AnsweredConnect answer_connect(const SeccompListener& listener, const NotifiedCall& call,
                                const GatedCommands& commands) {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "core/base/fd.h"
-#include "policies/egress/connection.h"
 #include "policies/egress/gate/connect_answer.h"
+#include "policies/egress/proxy_options.h"
 
 namespace sortie {
 

@@ -1,7 +1,7 @@
 #include "tests/core/agent/long_run.h"
 
 #include "core/agent/loop.h"
-#include "core/provider/response_stream.h"
+#include "core/provider/cassette.h"
 #include "core/provider/wires.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_tool_host.h"
@@ -82,8 +82,9 @@ FormModel::FormModel(const std::string& form, int turns)
 
 Response FormModel::ask(const Request& request, StreamSink& stream,
                         std::chrono::steady_clock::time_point, std::stop_token) {
-  stream.on_request(body_.update(request), 1);
-  if (on_body) on_body(body_.bytes(), body_.stable_bytes());
+  const RequestRecord record = body_.update(request);
+  stream.on_request(record, 1);
+  if (on_body) on_body(body_.bytes(), record.prefix_bytes);
   const bool last = turn_ == turns_;
   const std::string wire(wire_->name());
   const Json recorded = Json::object({{"id", "r" + std::to_string(++turn_)},

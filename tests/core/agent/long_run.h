@@ -24,7 +24,7 @@ class FormModel : public Model {
   FormModel(const std::string& form, int turns);
 
   /// Hears of each request: its body, and what of it the next one has to begin with.
-  std::function<void(std::string_view body, std::string_view stable)> on_body{};
+  std::function<void(std::string_view body, std::uint64_t prefix_bytes)> on_body{};
 
   Response ask(const Request& request, StreamSink& stream, std::chrono::steady_clock::time_point,
                std::stop_token) override;

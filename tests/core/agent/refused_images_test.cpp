@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/model/image_refusal.h"
+#include "core/model/failure.h"
 #include "tests/core/agent/loop_flight.h"
 
 using namespace sortie;

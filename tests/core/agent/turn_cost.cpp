@@ -34,7 +34,7 @@ int main() {
   for (const std::string& form : sortie::test::kForms) {
     sortie::test::FormModel model(form, kTurns);
     int turn = 0;
-    model.on_body = [&turn](std::string_view, std::string_view) { count_at(++turn); };
+    model.on_body = [&turn](std::string_view, std::uint64_t) { count_at(++turn); };
     if (sortie::test::run_long(model) != kTurns + 1) return 1;
   }
   return 0;

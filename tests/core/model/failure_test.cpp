@@ -2,8 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/model/image_refusal.h"
-
 using namespace sortie;
 using namespace std::chrono_literals;
 

@@ -1,4 +1,3 @@
-#include "core/provider/credential_source.h"
 
 #include <boost/test/unit_test.hpp>
 #include <deque>

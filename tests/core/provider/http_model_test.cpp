@@ -162,8 +162,7 @@ BOOST_AUTO_TEST_CASE(a_stream_without_end_is_cut_whatever_it_brings) {
     BOOST_TEST_CONTEXT(line.substr(0, 40)) {
       const OpenAiResponses wire;
       FakeClock clock;
-      StreamList stream;
-      Exchange exchange(wire.decoder({}), clock, stream,
+      Exchange exchange(wire.decoder({}), clock,
                         {.keep_stream = true, .max_stream_bytes = 1u << 20});
       exchange.on_head({200, {{"Content-Type", "text/event-stream"}}});
       int lines = 1;

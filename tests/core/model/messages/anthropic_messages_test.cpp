@@ -6,8 +6,8 @@
 
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
+#include "core/provider/cassette.h"
 #include "core/provider/request_body.h"
-#include "core/provider/response_stream.h"
 #include "tests/support/decoded_stream.h"
 #include "tests/support/messages_request.h"
 
@@ -511,18 +511,16 @@ BOOST_AUTO_TEST_CASE(each_body_begins_with_the_bytes_of_the_one_before) {
   const ModelSettings settings = full_settings();
   std::vector<Item> items = {user("start")};
   std::string before;
-  std::size_t stable = 0;
   for (int turn = 0; turn < 50; ++turn) {
     const RequestRecord record = body.update({settings, items, 0});
     const std::string bytes(body.bytes());
     BOOST_TEST(record.body_sha256 == sha256_hex(bytes));
     BOOST_TEST(test::check_messages_request(parse_json(bytes)) == "");
     if (turn > 0) {
-      BOOST_TEST(record.prefix_bytes == stable);
+      BOOST_TEST(record.prefix_bytes + 64 > before.size());  // all but the tail
       BOOST_TEST((bytes.compare(0, record.prefix_bytes, before, 0, record.prefix_bytes) == 0));
     }
     before = bytes;
-    stable = body.stable_bytes().size();
     const std::string id = "toolu_" + std::to_string(turn);
     items.push_back(thinking());
     items.push_back(received_call(id));

@@ -184,19 +184,17 @@ BOOST_AUTO_TEST_CASE(each_body_begins_with_the_bytes_of_the_one_before) {
   const ModelSettings settings = full_settings();
   std::vector<Item> items = {{Message{Message::Role::user, "start"}}};
   std::string before;
-  std::size_t stable = 0;
   for (int turn = 0; turn < 50; ++turn) {
     const RequestRecord record = body.update({settings, items, 0});
     const std::string bytes(body.bytes());
     BOOST_TEST(record.bytes == bytes.size());
     BOOST_TEST(record.body_sha256 == sha256_hex(bytes));
     if (turn > 0) {
-      BOOST_TEST(record.prefix_bytes == stable);
+      BOOST_TEST(record.prefix_bytes + 64 > before.size());  // all but the tail
       BOOST_TEST((bytes.compare(0, record.prefix_bytes, before, 0, record.prefix_bytes) == 0));
       BOOST_TEST(record.first_new_item == items.size() - 2);
     }
     before = bytes;
-    stable = body.stable_bytes().size();
     const std::string id = "c" + std::to_string(turn);
     items.push_back({ToolCall{id, "shell", "{}", ToolCall::Form::function}});
     items.push_back({ToolOutput{id, "out", true, ToolCall::Form::function}});

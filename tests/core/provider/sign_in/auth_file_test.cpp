@@ -7,8 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/files/files.h"
-#include "core/provider/sign_in/id_token.h"
-#include "core/provider/sign_in/token_refresh.h"
+#include "core/provider/sign_in/sign_in.h"
 #include "tests/support/sign_in_file.h"
 #include "tests/support/temporary_folder.h"
 
