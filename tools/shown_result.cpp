@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/secrets/codings.h"
+#include "core/text/base64.h"
 #include "tools/whole_outputs.h"
 
 namespace sortie {

@@ -7,7 +7,7 @@
 #include "app/inputs/run_inputs.h"
 #include "app/setup/server_program.h"
 #include "core/base/error.h"
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "core/provider/sign_in/credentials.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
@@ -123,7 +123,7 @@ mcp::Server::Connect connector(const McpParts& parts, const TaskMcpServer& serve
           variable = server.bearer_token_env]() -> std::unique_ptr<mcp::Transport> {
     if (lacks_token) throw mcp::TransportError(variable + ", which holds its token, is not set");
     return std::make_unique<mcp::HttpTransport>(
-        place, [certificates, proxy] { return std::make_unique<PocoHttp>(certificates, proxy); });
+        place, [certificates, proxy] { return std::make_unique<HttpClient>(certificates, proxy); });
   };
 }
 

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/own_variable.h"
 #include "core/catalog/model_family.h"
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "core/provider/fallback_model.h"
 #include "core/provider/replay_model.h"
 #include "core/provider/sign_in/credentials.h"
@@ -181,7 +181,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   wires_.push_back(
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == RepetitionCheck::stop;
-  https_.push_back(std::make_unique<PocoHttp>(
+  https_.push_back(std::make_unique<HttpClient>(
       TrustedCertificates{own_variable("SSL_CERT_FILE"), own_variable("SSL_CERT_DIR")},
       parts.proxy));
   if (by_sign_in) {

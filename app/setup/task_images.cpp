@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 
 namespace sortie {
 

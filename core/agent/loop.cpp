@@ -7,7 +7,6 @@
 #include "core/base/threads.h"
 #include "core/json/json.h"
 #include "core/model/failure.h"
-#include "core/model/image_refusal.h"
 #include "core/text/text.h"
 
 namespace sortie {

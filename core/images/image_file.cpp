@@ -2,8 +2,6 @@
 
 #include <cstddef>
 
-#include "core/images/jpeg_marker.h"
-
 namespace sortie {
 namespace {
 
@@ -66,6 +64,12 @@ std::optional<ImageHeader> read_gif(const Reader& file) {
   return image_of("image/gif", file.little(6, 2), file.little(8, 2));
 }
 
+/// Whether a marker (ITU-T T.81 table B.1, without its FF) begins a frame: SOF0 to SOF15 without
+/// DHT (C4), JPG (C8) and DAC (CC).
+constexpr bool begins_jpeg_frame(std::uint32_t marker) noexcept {
+  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+}
+
 /// Markers: FF (any number of them), code, and but for a few a length of two bytes that counts
 /// itself. The frame's: length, precision, height, width. A height of 0 would be told by a DNL
 /// marker behind the first scan, which no encoder of today writes.
@@ -125,6 +129,23 @@ std::optional<ImageHeader> read_webp(const Reader& file) {
   return std::nullopt;
 }
 
+/// "it ends …", where the mark that a whole file ends with is not there; "" where it is.
+std::string missing_end(std::string_view bytes, std::string_view format) {
+  const auto has = [bytes](std::string_view mark) { return bytes.find(mark) != bytes.npos; };
+  if (format == "PNG")
+    return has("\0\0\0\0IEND\xAE\x42\x60\x82"sv) ? "" : "it ends before its chunk IEND";
+  if (format == "JPEG") {  // behind a scan: a small picture among its metadata has marks, too
+    const std::size_t scan = bytes.rfind("\xFF\xDA"sv);
+    const bool ended = scan != bytes.npos && bytes.find("\xFF\xD9"sv, scan) != bytes.npos;
+    return ended ? "" : "it ends before its end mark";
+  }
+  // The last block of the last image is empty.
+  if (format == "GIF") return has("\0;"sv) ? "" : "it ends before its trailer";
+  const auto length = Reader(bytes).little(4, 4);
+  const bool whole = length && *length >= 12 && *length <= bytes.size() - 8;
+  return whole ? "" : "it ends before the length that it tells";
+}
+
 }  // namespace
 
 std::string_view image_format(std::string_view bytes) noexcept {
@@ -145,24 +166,14 @@ std::optional<ImageHeader> read_image_header(std::string_view bytes) {
   return std::nullopt;
 }
 
-std::string base64_encoded(std::string_view bytes) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  const auto byte = [&](std::size_t at) {
-    return at < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at]))
-                             : 0u;
-  };
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
-    const std::size_t left = bytes.size() - at;
-    text += kLetters[group >> 18];
-    text += kLetters[group >> 12 & 63];
-    text += left > 1 ? kLetters[group >> 6 & 63] : '=';
-    text += left > 2 ? kLetters[group & 63] : '=';
-  }
-  return text;
+std::string image_problem(std::string_view bytes, const ImageHeader& header) {
+  if (header.width > kLongestImageSide || header.height > kLongestImageSide)
+    return "has " + std::to_string(header.width) + " x " + std::to_string(header.height) +
+           " pixels, and can't be shown: at most " + std::to_string(kLongestImageSide) +
+           " a side can";
+  const std::string_view format = image_format(bytes);
+  const std::string problem = missing_end(bytes, format);
+  return problem.empty() ? "" : "is not a complete " + std::string(format) + ": " + problem;
 }
 
 }  // namespace sortie

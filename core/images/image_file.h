@@ -26,7 +26,15 @@ std::optional<ImageHeader> read_image_header(std::string_view bytes);
 /// "PNG", "JPEG", "GIF" or "WebP" by the first bytes alone, whatever follows them; "" for none.
 std::string_view image_format(std::string_view bytes) noexcept;
 
-/// RFC 4648 §4, padded.
-std::string base64_encoded(std::string_view bytes);
+/// Of an image that is shown, in pixels: what every decoder of today takes.
+inline constexpr int kLongestImageSide = 16'384;
+
+/// Why an image can't be shown, as in "shot.png PROBLEM"; "" where it can.
+///
+/// Looks at its size and for its end mark (of a WebP at its length), so that a file that is cut off
+/// is told apart at once. What stands between is for the provider to judge: a run goes on after an
+/// image that was refused. What stands behind the end mark does not count.
+/// @param header  what read_image_header() made of the same bytes
+std::string image_problem(std::string_view bytes, const ImageHeader& header);
 
 }  // namespace sortie

@@ -7,8 +7,6 @@
 
 #include "core/base/clock.h"
 #include "core/text/text.h"
-#include "core/model/error_body.h"
-#include "core/model/image_refusal.h"
 #include "core/net/retry.h"
 #include "core/text/pattern.h"
 

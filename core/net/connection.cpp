@@ -1,8 +1,5 @@
 #include "core/net/connection.h"
 
-#include <Poco/Exception.h>
-#include <Poco/Net/StreamSocket.h>
-#include <Poco/Net/StreamSocketImpl.h>
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,13 +17,14 @@
 #include <cerrno>
 
 #include "core/base/error.h"
+#include "core/base/fd.h"
 #include "core/net/http_reader.h"
 #include "core/net/resolver.h"
 #include "core/text/text.h"
 
 namespace sortie {
 struct Connection::Socket {
-  Poco::Net::StreamSocket plain;
+  Fd plain;
   TlsSession secure;  ///< over `plain`; nothing for http
 };
 
@@ -252,8 +250,7 @@ Connection::Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& t
   origin_.path.clear();
   Fd socket = connect_to(proxy ? proxy->host : url.host, proxy ? proxy->port : url.port, watchdog);
   descriptor_ = socket.get();
-  // Poco counts references to the implementation, and closes it with the last.
-  socket_->plain = Poco::Net::StreamSocket(new Poco::Net::StreamSocketImpl(socket.release()));
+  socket_->plain = std::move(socket);
   watchdog.watch(descriptor_);
   try {
     if (proxy) open_tunnel(descriptor_, url, *proxy);
@@ -301,19 +298,17 @@ int Connection::send_some(std::string_view bytes) {
 }
 
 std::size_t Connection::receive(char* buffer, std::size_t size) {
-  const int wanted = static_cast<int>(size);
-  int count = 0;
   if (socket_->secure) {
     SSL* const session = socket_->secure.get();
-    count = tls_transfer(session, [&] { return ::SSL_read(session, buffer, wanted); });
-  } else {
-    try {
-      count = socket_->plain.receiveBytes(buffer, wanted);
-    } catch (const Poco::Exception&) {
-      count = 0;
-    }
+    const int wanted = static_cast<int>(size);
+    const int count = tls_transfer(session, [&] { return ::SSL_read(session, buffer, wanted); });
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
   }
-  return count > 0 ? static_cast<std::size_t>(count) : 0;
+  for (;;) {
+    const ssize_t count = ::recv(descriptor_, buffer, size, 0);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) return 0;
+  }
 }
 
 }  // namespace sortie

@@ -11,9 +11,6 @@ namespace sortie {
 
 /// Reads one HTTP/1.1 response from bytes as they come, split anywhere.
 ///
-/// Poco's own reader is not used: it takes no header field beyond 8 KiB, and reports a chunked body
-/// that breaks off as complete.
-///
 /// Source: RFC 9112, sections 4 to 7. Interim (1xx) responses are skipped.
 class HttpReader {
  public:

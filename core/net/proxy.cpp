@@ -8,23 +8,11 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/text/base64.h"
 
 namespace sortie {
 
 namespace {
-
-std::string base64(std::string_view bytes) {  // RFC 4648 §4
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
 
 std::string percent_decoded(std::string_view text) {
   std::string result;
@@ -106,7 +94,7 @@ std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
   Proxy proxy;
   const std::size_t authority_end = std::min(text.find('/', 7), text.size());
   if (const std::size_t at = text.rfind('@', authority_end); at != std::string::npos) {
-    proxy.authorization = "Basic " + base64(percent_decoded(text.substr(7, at - 7)));
+    proxy.authorization = "Basic " + base64_encoded(percent_decoded(text.substr(7, at - 7)));
     text.erase(7, at + 1 - 7);
   }
   const bool has_port = text.find(':', std::max<std::size_t>(7, text.find(']') + 1)) <

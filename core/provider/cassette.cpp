@@ -14,7 +14,6 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/model/repetition.h"
-#include "core/provider/response_stream.h"
 #include "core/provider/wires.h"
 #include "core/text/text.h"
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/secrets/codings.h"
+#include "core/text/base64.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 

@@ -123,26 +123,6 @@ Codings codings_of(std::string_view value) {
   return codings;
 }
 
-std::string base64_decoded(std::string_view text) {
-  std::string bytes;
-  unsigned bits = 0;
-  unsigned count = 0;
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  for (char c : text) {
-    if (c == '-') c = '+';
-    if (c == '_') c = '/';
-    const std::size_t value = kBase64.find(c);
-    if (value == std::string_view::npos) return {};
-    bits = (bits << 6 | static_cast<unsigned>(value)) & 0xFFFF;
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xFF);
-    }
-  }
-  return bytes;
-}
-
 std::string url_decoded(std::string_view text) {
   const auto digit = [](char c) -> std::optional<unsigned> {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');

@@ -21,9 +21,6 @@ struct Codings {
 ///         character of it on either side
 Codings codings_of(std::string_view value);
 
-/// The bytes of a base64 text (RFC 4648 §4 and §5, padding optional); "" where it is none.
-std::string base64_decoded(std::string_view text);
-
 /// With %XX decoded (RFC 3986 §2.1); what is no such escape stays.
 std::string url_decoded(std::string_view text);
 

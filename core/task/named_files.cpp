@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/files/files.h"
-#include "core/images/image_check.h"
+#include "core/images/image_file.h"
 #include "core/json/json_schema.h"
 #include "core/text/text.h"
 

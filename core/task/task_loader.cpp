@@ -9,6 +9,8 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/images/image_file.h"
+#include "core/json/json_schema.h"
 #include "core/task/functions.h"
 #include "core/task/task_fields.h"
 #include "core/task/tool_names.h"

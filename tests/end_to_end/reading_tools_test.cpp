@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/event_check.h"
 #include "tests/support/images.h"

@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "core/agent/loop.h"
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "core/provider/fallback_model.h"
 #include "core/provider/http_model.h"
 #include "core/provider/wires.h"
@@ -71,7 +71,7 @@ struct Provider {
   }
   std::unique_ptr<Wire> wire;
   std::unique_ptr<ModelServer> server;
-  std::unique_ptr<PocoHttp> http;
+  std::unique_ptr<HttpClient> http;
 };
 
 /// The data of a run's whole record, read back from its file.
@@ -166,7 +166,7 @@ class Stage {
       const int number = static_cast<int>(candidates.size());
       TrustedCertificates trusted;
       if (proxy_) trusted.file = Authority::instance().authority.bundle();
-      provider->http = std::make_unique<PocoHttp>(trusted, proxy_settings());
+      provider->http = std::make_unique<HttpClient>(trusted, proxy_settings());
       HttpModelOptions options;
       options.endpoint.base = parse_url(address_of(*provider->server, number == 0) + "/v1");
       options.headers = {{"Accept", "text/event-stream"}, {"Content-Type", "application/json"}};

@@ -7,6 +7,7 @@
 #include "core/files/files.h"
 #include "core/images/image_file.h"
 #include "core/json/json_schema.h"
+#include "core/text/base64.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/images.h"
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 
 using namespace sortie;
 

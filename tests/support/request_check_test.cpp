@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/host/url.h"
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "tests/support/model_server.h"
 
 using namespace sortie;
@@ -125,7 +125,7 @@ struct NoSink : HttpSink {
 };
 
 void post(const ModelServer& server, const std::string& path, const std::string& body) {
-  PocoHttp http;
+  HttpClient http;
   NoSink sink;
   http.send({.url = parse_url(server.url() + path), .body = body}, {}, sink, {});
 }

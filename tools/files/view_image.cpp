@@ -1,8 +1,8 @@
 #include "tools/files/view_image.h"
 
 #include "core/base/error.h"
-#include "core/images/image_check.h"
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/workspace_path.h"

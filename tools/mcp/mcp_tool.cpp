@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/images/image_check.h"
+#include "core/text/base64.h"
 #include "core/images/image_file.h"
 #include "core/json/json_schema.h"
 #include "core/secrets/codings.h"

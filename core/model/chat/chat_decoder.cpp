@@ -1,7 +1,6 @@
 #include "core/model/chat/chat_decoder.h"
 
 #include "core/text/text.h"
-#include "core/model/token_count.h"
 #include "core/model/wire.h"
 #include <algorithm>
 

@@ -18,7 +18,7 @@
 #include "core/base/patient_io.h"
 #include "core/config/diagnostic.h"
 #include "core/files/file_name.h"
-#include "core/secrets/codings.h"
+#include "core/text/base64.h"
 
 namespace sortie {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 #include "tests/support/images.h"
 
 using namespace sortie;

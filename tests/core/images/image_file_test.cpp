@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "core/text/base64.h"
 #include "tests/support/images.h"
 
 using namespace sortie;

@@ -5,7 +5,7 @@
 
 #include "core/files/files.h"
 #include "core/model/responses/openai_responses.h"
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "core/provider/exchange.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_http.h"
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(fifty_requests_over_the_wire_keep_their_prefix_and_fit_the_
   }
   ModelServer server(responses);
   OpenAiResponses wire;
-  PocoHttp http;
+  HttpClient http;
   SystemClock clock;
   StreamList stream;
   HttpModel model(wire, http, clock,
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_a_stream_that_hangs) {
       {{.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n",
         .then = ServedResponse::Then::hang}});
   OpenAiResponses wire;
-  PocoHttp http;
+  HttpClient http;
   SystemClock clock;
   StreamList stream;
   HttpModel model(wire, http, clock, {.endpoint = {.base = parse_url(server.url())}});
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(the_runs_deadline_ends_a_stream_that_drips) {
                        .then = ServedResponse::Then::drip,
                        .drip = ": still here\n\n"}});
   OpenAiResponses wire;
-  PocoHttp http;
+  HttpClient http;
   SystemClock clock;
   StreamList stream;
   HttpModel model(wire, http, clock, {.endpoint = {.base = parse_url(server.url())}});

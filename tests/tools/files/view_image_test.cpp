@@ -1,4 +1,5 @@
 #include "tools/files/view_image.h"
+#include "core/text/base64.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "tools/mcp/client.h"
 #include "tools/mcp/transport/http_transport.h"
 
@@ -37,7 +37,7 @@ void play(const std::string& scenario, const std::string& url) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   Stderr listener;
   Client client(std::make_unique<HttpTransport>(mcp::HttpServer{.url = parse_server_url(url)},
-                                                [] { return std::make_unique<PocoHttp>(); }),
+                                                [] { return std::make_unique<HttpClient>(); }),
                 listener, {});
   const ServerIdentity server = client.connect(deadline, {});
   std::cout << server.name << " speaks " << server.protocol_version << '\n';

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "tests/support/everything_server.h"
 #include "tools/mcp/client.h"
 #include "tools/mcp/transport/http_transport.h"
@@ -24,7 +24,7 @@ struct Guest {
   explicit Guest(const EverythingServer& server)
       : client(
             std::make_unique<HttpTransport>(mcp::HttpServer{.url = parse_server_url(server.url())},
-                                            [] { return std::make_unique<PocoHttp>(); }),
+                                            [] { return std::make_unique<HttpClient>(); }),
             remarks, {.root_uri = "file:///work", .root_name = "workspace"}),
         identity(client.connect(in_time(), {})) {}
 

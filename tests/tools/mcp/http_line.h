@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 #include "tests/support/loopback_http.h"
 #include "tests/tools/mcp/recording_receiver.h"
 #include "tools/mcp/transport/http_transport.h"
@@ -26,7 +26,7 @@ struct Line {
   explicit Line(const std::string& url, const mcp::HttpTransportLimits& limits = quick_limits(),
                 mcp::HttpServer server = {})
       : transport(
-            at(url, std::move(server)), [] { return std::make_unique<PocoHttp>(); }, limits) {
+            at(url, std::move(server)), [] { return std::make_unique<HttpClient>(); }, limits) {
     transport.open(receiver, mcp::Transport::Deadline::max(), {});
   }
   static mcp::HttpServer at(const std::string& url, mcp::HttpServer server) {

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_would_make_a_header_of_its_own_is_not_sent) {
   for (const char* token : {"a\r\nX-Evil: 1", "a b", "t\xc3\xb6ken"}) {
     RecordingReceiver receiver;
     HttpTransport transport({.url = parse_server_url(server.url()), .bearer_token = token},
-                            [] { return std::make_unique<PocoHttp>(); });
+                            [] { return std::make_unique<HttpClient>(); });
     BOOST_CHECK_THROW(transport.open(receiver, Transport::Deadline::max(), {}), TransportError);
     BOOST_CHECK_THROW(transport.send(request(1, "initialize")), TransportError);
     transport.close(Transport::Deadline::max());

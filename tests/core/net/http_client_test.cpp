@@ -1,4 +1,4 @@
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -86,14 +86,14 @@ int closed_port() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(poco_http)
+BOOST_AUTO_TEST_SUITE(http_client)
 
 BOOST_AUTO_TEST_CASE(names_below_localhost_are_loopbacks_and_looked_up_nowhere) {
   for (const char* host : {"localhost", "never-in-any-dns.localhost", "a.b.localhost"}) {
     BOOST_TEST_CONTEXT(host) {
       ModelServer server({served_stream("data: 1\n\n")});
       server.take_any_request();
-      PocoHttp http;
+      HttpClient http;
       Collected sink;
       const std::string port = server.url().substr(server.url().rfind(':'));
 
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(names_below_localhost_are_loopbacks_and_looked_up_nowhere) 
 BOOST_AUTO_TEST_CASE(a_request_goes_out_whole_and_its_response_comes_back) {
   ModelServer server({served_stream("data: 1\n\n")});
   server.take_any_request();
-  PocoHttp http;
+  HttpClient http;
   Collected sink;
   const std::string body(3u << 20, 'x');
 
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_comes_while_the_request_goes_out_ends_the_se
   Collected sink;
 
   {
-    PocoHttp http;
+    HttpClient http;
     const HttpResult result = send(http, server.url(), sink, {.first_byte = 60s}, body);
     BOOST_TEST((result.ending == Ending::complete), result.detail);
   }
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(bodies_come_whole_in_each_framing_and_any_pieces) {
     for (const std::size_t piece : {std::size_t{0}, std::size_t{1}, std::size_t{700}}) {
       form.piece = piece;
       ModelServer server({form});
-      PocoHttp http;
+      HttpClient http;
       Collected sink;
       const HttpResult result = send(http, server.url(), sink);
       BOOST_TEST((result.ending == Ending::complete), result.detail);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(bodies_come_whole_in_each_framing_and_any_pieces) {
 
 BOOST_AUTO_TEST_CASE(a_connection_serves_many_requests) {
   ModelServer server({served_stream("a"), served_status(429, {}, "b"), served_stream("c")});
-  PocoHttp http;
+  HttpClient http;
   for (int i = 0; i < 3; ++i) {
     Collected sink;
     BOOST_TEST((send(http, server.url(), sink).ending == Ending::complete));
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_kept_connection_that_the_server_closed_is_replaced_unseen
   ServedResponse closes = served_status(200, {}, "a");
   closes.then = Then::close;  // without having said so
   ModelServer server({closes, served_status(200, {}, "b")});
-  PocoHttp http;
+  HttpClient http;
   Collected first;
   Collected second;
 
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_kept_connection_that_closes_on_the_next_request_is_replac
   // The server reads the second request and hangs up; the third has its answer.
   ServedResponse hangs_up{.bytes = "", .then = Then::close};
   ModelServer server({served_status(200, {}, "a"), hangs_up, served_status(200, {}, "b")});
-  PocoHttp http;
+  HttpClient http;
   Collected first;
   Collected second;
 
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_sink_that_has_enough_ends_the_exchange) {
   ModelServer server({{.bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
                        .then = Then::hang},
                       served_status(200, {}, "b")});
-  PocoHttp http;
+  HttpClient http;
   Collected sink;
   sink.wanted = 3;
   Collected next;
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(broken_responses_are_told_apart) {
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       ModelServer server({{.bytes = row.bytes, .then = Then::close}});
-      PocoHttp http;
+      HttpClient http;
       Collected sink;
       const HttpResult result = send(http, server.url(), sink);
       BOOST_TEST((result.ending == row.ending), result.detail);
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(broken_responses_are_told_apart) {
 BOOST_AUTO_TEST_CASE(a_header_of_200_KiB_is_taken) {
   const std::string value(200u << 10, 'x');
   ModelServer server({served_status(200, {{"X-Long", value}}, "a")});
-  PocoHttp http;
+  HttpClient http;
   Collected sink;
 
   BOOST_TEST((send(http, server.url(), sink).ending == Ending::complete));
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(every_wait_has_its_limit) {
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       ModelServer server({row.response});
-      PocoHttp http;
+      HttpClient http;
       Collected sink;
       const HttpResult result = send(http, server.url(), sink, row.limits);
       BOOST_TEST((result.ending == row.ending), result.detail);
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(every_wait_has_its_limit) {
 BOOST_AUTO_TEST_CASE(a_stop_request_ends_each_wait) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
   ModelServer server({{.bytes = head, .then = Then::hang}, {.then = Then::hang}});
-  PocoHttp http;
+  HttpClient http;
   Collected in_body;
   in_body.stop_at_first_byte = std::stop_source();
   Collected before_head;
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_stop_request_ends_each_wait) {
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_connection_and_an_unknown_name_are_no_connection) {
-  PocoHttp http;
+  HttpClient http;
   Collected sink;
 
   const HttpResult refused = send(http, "http://127.0.0.1:" + std::to_string(closed_port()), sink);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_nobody_accepts_is_given_up) {
     queue.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     ::connect(queue.back().get(), plain, size);
   }
-  PocoHttp http;
+  HttpClient http;
   Collected sink;
 
   const HttpResult result = send(
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(redirects_are_followed_on_the_same_host_only) {
                       redirect("/1"), redirect("/2"), redirect("/3"), redirect("/4"),
                       redirect("/5"), redirect("/6"), served_status(303, {{"Location", "/"}}, ""),
                       redirect("/a\rX-More: 1\rb")});
-  PocoHttp http;
+  HttpClient http;
   Collected sinks[6];
 
   const HttpResult followed = send(http, server.url() + "/v1", sinks[0]);
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(an_exception_of_the_sink_passes_through_and_the_client_goes
     Wants on_body(std::string_view) override { return Wants::more; }
   };
   ModelServer server({served_status(200, {}, "a"), served_status(200, {}, "b")});
-  PocoHttp http;
+  HttpClient http;
   Throwing throwing;
   Collected sink;
 
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(tls_takes_certificates_of_the_authority_for_the_right_host_
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       ModelServer server({served_stream("a"), served_stream("b", false)}, row.certificate);
-      PocoHttp http(row.trusted);
+      HttpClient http(row.trusted);
       Collected first;
       Collected second;
       const HttpResult result = send(http, server.url(row.host), first);
@@ -448,7 +448,7 @@ BOOST_AUTO_TEST_CASE(limits_and_stops_hold_under_tls) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
   ModelServer server({{.bytes = head, .then = Then::hang}, {.bytes = head, .then = Then::hang}},
                      authority.issue("right", "DNS:localhost,IP:127.0.0.1"));
-  PocoHttp http({.file = authority.bundle()});
+  HttpClient http({.file = authority.bundle()});
   Collected idle;
   Collected stopped;
   stopped.stop_at_first_byte = std::stop_source();
@@ -465,7 +465,7 @@ BOOST_AUTO_TEST_CASE(limits_and_stops_hold_under_tls) {
 
 BOOST_AUTO_TEST_CASE(certificates_that_cannot_be_read_are_the_environments_fault) {
   ModelServer server({});
-  PocoHttp http({.file = "/nonexistent/ca.pem"});
+  HttpClient http({.file = "/nonexistent/ca.pem"});
   Collected sink;
 
   BOOST_CHECK_EXCEPTION(send(http, "https://127.0.0.1:" + std::to_string(server.port()), sink),

@@ -1,4 +1,4 @@
-#include "core/net/poco_http.h"
+#include "core/net/http_client.h"
 
 #include <signal.h>
 
@@ -121,7 +121,7 @@ bool is_open(const HttpReader& reader) {
 
 }  // namespace
 
-struct PocoHttp::State {
+struct HttpClient::State {
   State(TrustedCertificates certificates, ProxySettings proxy_settings)
       : tls(std::move(certificates)), proxy(std::move(proxy_settings)) {}
 
@@ -143,7 +143,7 @@ struct PocoHttp::State {
 };
 
 /// What ended an exchange: the watchdog if it has fired, else what was seen.
-HttpResult PocoHttp::State::ended(Ending otherwise, std::string detail) const {
+HttpResult HttpClient::State::ended(Ending otherwise, std::string detail) const {
   const auto fired = watchdog.fired();
   if (!fired) return {otherwise, std::move(detail)};
   switch (*fired) {
@@ -160,7 +160,7 @@ HttpResult PocoHttp::State::ended(Ending otherwise, std::string detail) const {
   }
 }
 
-HttpResult PocoHttp::State::exchange(const HttpRequest& request, const HttpLimits& limits,
+HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLimits& limits,
                                      HttpSink& sink) {
   Url url = request.url;
   for (int redirects = 0;; ++redirects) {
@@ -183,7 +183,7 @@ HttpResult PocoHttp::State::exchange(const HttpRequest& request, const HttpLimit
 }
 
 /// One request to one place: on the kept connection if there is one, else on a fresh one.
-PocoHttp::State::Step PocoHttp::State::once(const HttpRequest& request, const Url& url,
+HttpClient::State::Step HttpClient::State::once(const HttpRequest& request, const Url& url,
                                             const HttpLimits& limits, HttpSink& sink) {
   if (connection &&
       (!request.repeatable || !connection->origin().same_origin(url) || connection->is_stale()))
@@ -206,7 +206,7 @@ PocoHttp::State::Step PocoHttp::State::once(const HttpRequest& request, const Ur
   return talk(request, url, limits, sink);
 }
 
-PocoHttp::State::Step PocoHttp::State::talk(const HttpRequest& request, const Url& url,
+HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, const Url& url,
                                             const HttpLimits& limits, HttpSink& sink) {
   // Taken out: an exception of the sink closes it.
   std::unique_ptr<Connection> used = std::move(connection);
@@ -269,12 +269,12 @@ PocoHttp::State::Step PocoHttp::State::talk(const HttpRequest& request, const Ur
   return step;
 }
 
-PocoHttp::PocoHttp(TrustedCertificates certificates, ProxySettings proxy)
+HttpClient::HttpClient(TrustedCertificates certificates, ProxySettings proxy)
     : state_(std::make_unique<State>(std::move(certificates), std::move(proxy))) {}
 
-PocoHttp::~PocoHttp() = default;
+HttpClient::~HttpClient() = default;
 
-HttpResult PocoHttp::send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
+HttpResult HttpClient::send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
                           std::stop_token stop) {
   const SigpipeBlocked no_signal;
   state_->watchdog.begin(after(limits.total));

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "core/net/http.h"
+#include "core/net/proxy.h"
+
+namespace sortie {
+
+/// HTTP and HTTPS over plain sockets and OpenSSL. A connection is kept for the next request to the
+/// same place; one that the server closed meanwhile is replaced once, unseen. TLS is 1.2 or later
+/// and always verified. Starts no thread before the first request.
+///
+/// Poco's client is not used: its reader takes no header field beyond 8 KiB, and reports a chunked
+/// body that breaks off as complete.
+class HttpClient : public Http {
+ public:
+  explicit HttpClient(TrustedCertificates certificates = {}, ProxySettings proxy = {});
+  ~HttpClient() override;
+  HttpResult send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
+                  std::stop_token stop) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sortie
