@@ -1,5 +1,4 @@
 #include "core/text/base64.h"
-#include "tools/mcp/plain_text.h"
 #include "tools/mcp/tool_list.h"
 
 #include <boost/test/unit_test.hpp>
