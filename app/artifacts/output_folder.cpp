@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
@@ -179,8 +180,9 @@ void OutputFolder::remove_state() noexcept {
   remove_tree(state);
 }
 
-void OutputFolder::write(const std::string& name, std::string_view content) const {
+std::string OutputFolder::write(const std::string& name, std::string_view content) const {
   write_file(path_ / name, content);
+  return "sha256:" + sha256_hex(content);
 }
 
 void OutputFolder::remove(const std::string& name) const {

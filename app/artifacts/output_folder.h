@@ -28,7 +28,8 @@ class OutputFolder {
   std::filesystem::path make_state(const std::filesystem::path& workspace);
   /// Removes the state; what resume would need is gone then.
   void remove_state() noexcept;
-  void write(const std::string& name, std::string_view content) const;
+  /// @return  the digest of the content: "sha256:…"
+  std::string write(const std::string& name, std::string_view content) const;
   void remove(const std::string& name) const;
 
  private:

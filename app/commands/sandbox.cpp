@@ -118,10 +118,11 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
        git_config_secrets(std::filesystem::canonical("."), place.confinement().git_files()))
     known.values.push_back(std::move(secret));
   learn(redactor, policy, known.values);
-  const Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
+  Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
       tell("network: " + one_line(connection.reason, 500));
   });
+  egress.report_from_now_on();
   if (policy.sandbox == SandboxMode::none)
     tell("sandbox: NONE by the policy: the command can do all that this user can");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "app/confinement/git_view.h"
+#include "app/confinement/script_files.h"
 #include "app/confinement/tool_path.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
@@ -296,6 +297,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
   view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
+  if (inputs.start != nullptr) engine_->judge_scripts_by(script_files(*inputs.start, *view_, seen));
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);
   const auto& layers = keeper_->layers();
   missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());

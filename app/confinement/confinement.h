@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/confinement/command_host.h"
 #include "core/files/files.h"
 #include "core/git/git_programs.h"
 #include "core/json/json.h"
@@ -17,6 +18,7 @@
 #include "policies/environment/command_path.h"
 #include "policies/environment/environment.h"
 #include "policies/rules/policy.h"
+#include "policies/rules/running_beside.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"
 #include "policies/sandbox/keeper/keeper_launcher.h"
@@ -39,36 +41,42 @@ struct ConfinementInputs {
                                          ///< there are no namespaces to keep the machine's away
   std::filesystem::path outputs{};       ///< where outputs stand whole, shown to commands
                                          ///< read-only; "" for nowhere
+  /// The tree as it was, for script rules, and outlives the confinement; null: they judge by words
+  /// alone.
+  const Files* start = nullptr;
+};
+
+/// Who knows of programs that go on beside the commands to come.
+class RunsBeside {
+ public:
+  virtual ~RunsBeside() = default;
+  virtual RunningBeside running_beside() const = 0;
 };
 
 /// The keeper with its profile, the environment of commands, and the engine that decides on them.
 ///
 /// Forks: make it while the process has a single thread.
-class Confinement {
+class Confinement : public CommandHost {
  public:
   /// @param own  this process's environment
   /// @throws Error  ExitCode::environment
   Confinement(const ConfinementInputs& inputs, const Environment& own);
 
-  Launcher& launcher() { return *launcher_; }
+  Launcher& launcher() override { return *launcher_; }
+  void drop_private_set(const std::string& name) override { keeper_->drop_private_set(name); }
   /// What a stage of the task leaves of the policy, for decisions and for the commands that are
   /// started from now on; until the next call.
   void limit_to(StageLimits limits);
   Keeper& keeper() { return *keeper_; }
   const SandboxProfile& profile() const { return profile_; }
-  const Environment& environment() const { return environment_; }
+  const Environment& environment() const override { return environment_; }
   /// What a git command gets beside it where Engine::holds_git(): the one repository that it may
   /// read, of which nothing is run. Empty in full-auto.
   const Environment& git_environment() const { return git_environment_; }
-  const Engine& engine() const { return *engine_; }
-  /// How script rules learn what has changed since the start.
-  void judge_scripts_by(ScriptFiles files) { engine_->judge_scripts_by(std::move(files)); }
-  /// How the engine learns what runs beside a command; {} once nothing can any more.
-  void look_beside_by(LookBeside look) { engine_->look_beside_by(std::move(look)); }
+  const Engine& engine() const override { return *engine_; }
   /// The workspace as commands see it, for sortie's own file work.
   DiskFiles& view() { return *view_; }
-  /// Where commands find it: at its own path, or, where nothing can be mounted, the copy's.
-  const std::filesystem::path& workspace() const { return workspace_root(profile_); }
+  const std::filesystem::path& workspace() const override { return workspace_root(profile_); }
   /// What takes away the protected names that commands make; null where no mount guards those that
   /// are there either, or nobody can make any.
   MadePaths* made_paths() const noexcept { return made_paths_.get(); }
@@ -87,6 +95,8 @@ class Confinement {
   Json layers_json() const;
 
  private:
+  friend class BesideWatch;
+
   void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
   void clean_copies(const ConfinementInputs& inputs);
   Launcher& watch_made_paths();
@@ -105,6 +115,21 @@ class Confinement {
   std::vector<std::string> warnings_;
   std::vector<std::filesystem::path> git_files_;
   std::set<std::filesystem::path> links_at_start_;
+};
+
+/// While it lives the engine asks there what runs beside a command.
+class BesideWatch {
+ public:
+  /// @param confinement, source  outlive it
+  BesideWatch(Confinement& confinement, const RunsBeside& source) : confinement_(confinement) {
+    confinement_.engine_->look_beside_by([&source] { return source.running_beside(); });
+  }
+  BesideWatch(const BesideWatch&) = delete;
+  BesideWatch& operator=(const BesideWatch&) = delete;
+  ~BesideWatch() { confinement_.engine_->look_beside_by({}); }
+
+ private:
+  Confinement& confinement_;
 };
 
 /// The PATH that commands would get, without anything being set up.

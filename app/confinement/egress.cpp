@@ -88,7 +88,10 @@ Egress::Egress(const Policy& policy, Confinement& confinement, const Environment
         "network.mode allow-list can't be held here: it needs a sandbox with network namespaces, "
         "or one that puts connect(2) before sortie",
         ExitCode::environment);
-  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, report, proxies_ahead(own));
+  const EgressProxy::Report told = [this, report = std::move(report)](const auto& connection) {
+    if (reports_) report(connection);
+  };
+  proxy_ = std::make_unique<EgressProxy>(policy.network_allow, told, proxies_ahead(own));
   if (listener) proxy_->listen(std::move(listener));
   if (!gate) return;
   const SandboxProfile& profile = confinement.profile();
@@ -97,7 +100,7 @@ Egress::Egress(const Policy& policy, Confinement& confinement, const Environment
                                                            [proxy = proxy_.get()](Fd connection) {
                                                              proxy->adopt(std::move(connection));
                                                            },
-                                                           std::move(report)});
+                                                           told});
 }
 
 }  // namespace sortie

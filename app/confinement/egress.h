@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,12 +20,15 @@ namespace sortie {
 class Egress {
  public:
   /// @param own     sortie's own environment
-  /// @param report  told of each connection, by other threads, one at a time
+  /// @param report  told of each connection once asked for, by other threads, one at a time
   /// @throws Error  ExitCode::environment where the mode can't be held here
   Egress(const Policy& policy, Confinement& confinement, const Environment& own,
          EgressProxy::Report report);
+  /// What came before is on no record: the canary's own connections.
+  void report_from_now_on() noexcept { reports_ = true; }
 
  private:
+  std::atomic<bool> reports_ = false;
   std::unique_ptr<EgressProxy> proxy_;
   std::unique_ptr<ConnectGate> gate_;  ///< hands connections to the proxy: ended before it
 };

@@ -1,4 +1,4 @@
-#include "app/setup/script_files.h"
+#include "app/confinement/script_files.h"
 
 #include <optional>
 #include <string>

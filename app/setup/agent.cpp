@@ -1,138 +1,39 @@
-#include "app/setup/compose.h"
-#include "app/inputs/run_inputs.h"
-#include "app/setup/task_images.h"
+#include "app/setup/agent.h"
 
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
 
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/tool_choice.h"
 #include "app/setup/mcp_servers.h"
+#include "app/setup/task_images.h"
 #include "app/setup/tool_set.h"
 #include "core/agent/answer.h"
-#include "core/agent/budget.h"
 #include "core/agent/checks/path_lookup.h"
 #include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"
 #include "core/files/path_below.h"
-#include "core/task/task_loader.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
-#include "core/workspace/open_workspace.h"
-#include "core/workspace/workspace_options.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
-#include "policies/file/policy_loader.h"
-#include "policies/rules/path_rules.h"
-#include "policies/sandbox/keeper/support.h"
-#include "policies/sandbox/view/workspace_search.h"
-#include "tools/tool_runner.h"
 
 namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// By the rules that judge the tools' reads.
-std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
-  const char* home = std::getenv("HOME");
-  const auto rules = std::make_shared<PathRules>(
-      inputs.policy, PathPlaces{.workspace = inputs.workspace,
-                                .out = {},
-                                .protected_files = {},
-                                .home = home ? home : "",
-                                .tracked = tracked_by_git(inputs.workspace)});
-  return [rules](const std::string& path) { return rules->is_hidden(path); };
-}
-
-/// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
-Json model_json(const RunInputs& inputs) {
-  const auto one = [&inputs](const TaskModel& model, std::size_t source) {
-    Json json = Json::object({{"provider", model.provider}, {"name", model.name}});
-    if (source >= inputs.terms.size()) return json;
-    const Json terms = to_json(inputs.terms[source]);
-    for (const auto& [name, value] : terms.members()) json.set(name, value);
-    return json;
-  };
-  const TaskModel& model = inputs.task.model;
-  Json json = one(model, 0);
-  json.set("effort", name_of(model.effort));
-  Json fallback = Json::array();
-  for (std::size_t i = 0; i < model.fallback.size(); ++i)
-    fallback.push_back(one(model.fallback[i], i + 1));
-  json.set("fallback", std::move(fallback));
-  json.set("table",
-           Json::object({{"version", known_models().version}, {"date", known_models().date}}));
-  return json;
-}
-
 }  // namespace
 
-std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
-                                              const fs::path& state, Namespaces namespaces) {
-  WorkspaceOptions options;
-  options.root = inputs.workspace;
-  options.out = out;
-  options.state = state;
-  options.isolation = inputs.task.workspace.isolation;
-  options.copy_limit = inputs.task.workspace.copy_limit;
-  options.namespaces = namespaces != Namespaces::none;
-  options.overlay_assumed = namespaces == Namespaces::assumed;
-  options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
-  if (!options.namespaces) options.hidden = hidden_paths(inputs);
-  return open_workspace(options);
-}
-
-DiffOptions diff_options(const RunInputs& inputs) {
-  const TaskOutput& output = inputs.task.output;
-  DiffOptions options;
-  options.base = output.base;
-  options.context_lines = output.context_lines;
-  options.renames = output.renames;
-  options.include = output.include;
-  options.max_file_size = inputs.policy.limits.diff_file_size;
-  return options;
-}
-
-DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace) {
-  constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
-  DiffOptions options = diff_options(inputs);
-  options.only = only;
-  options.pace = pace;
-  options.draft = true;
-  options.max_bytes = kMostBytes;
-  return options;
-}
-
-RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
-                        const Workspace& workspace, const Confinement& confinement) {
-  RunStart start;
-  start.run_id = result.run_id;
-  start.run_key = result.run_key;
-  start.task =
-      source_json(inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task)));
-  start.policy = source_json(inputs.policy.digest, inputs.policy.file,
-                             write_json_pretty(policy_json(inputs.policy)));
-  start.workspace = Json::object({{"path", inputs.workspace.string()},
-                                  {"seen_as", confinement.workspace().string()},
-                                  {"base_commit", git.head_commit},
-                                  {"isolation", result.isolation},
-                                  {"reason", workspace.reason()}});
-  start.model = model_json(inputs);
-  start.sandbox = confinement.layers_json();
-  start.sandbox.set("mode", name_of(inputs.policy.sandbox));
-  start.sandbox.set("network", name_of(inputs.policy.network));
-  start.budget = to_json(inputs.task.budget);
-  start.warnings = inputs.warnings;
-  return start;
-}
-
-struct Agent::State {
-  explicit State(Parts given) : parts(std::move(given)) {}
+struct Agent::State : public RunsBeside {
+  explicit State(Parts given)
+      : parts(std::move(given)),
+        redactor(parts.secrets.redactor()),
+        beside(parts.confinement, *this) {}
 
   void make_model();
   void make_tools();
@@ -143,7 +44,7 @@ struct Agent::State {
   void set_stage(const TaskStage* stage);
   void limit_to_stage();
   ToolSource* start_servers();
-  RunningBeside running_beside() const;
+  RunningBeside running_beside() const override;
   std::optional<std::string> renew_tools(std::stop_token stop);
   bool asks_for_answer() const;
   void brief();
@@ -152,6 +53,7 @@ struct Agent::State {
   std::vector<Item> opening(const std::string& prompt, std::vector<Image> images) const;
 
   Parts parts;
+  const Redactor& redactor;
   std::unique_ptr<RunModels> models;
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<ExecSessions> sessions;
@@ -164,12 +66,14 @@ struct Agent::State {
   std::vector<std::string> notes;
   const TaskStage* stage = nullptr;  ///< the one that is under way
   Briefing briefing;
+  BesideWatch beside;  ///< ends first
 };
 
 void Agent::State::make_model() {
-  models = std::make_unique<RunModels>(RunModels::Parts{
-      parts.inputs, parts.options, parts.keys, parts.proxy, parts.redactor, parts.clock,
-      parts.sign_in, [this](const TaskModel& model) { return instructions(model); }});
+  models = std::make_unique<RunModels>(
+      RunModels::Parts{parts.inputs, parts.options, parts.secrets.keys(), parts.secrets.proxy(),
+                       redactor, parts.clock, parts.secrets.sign_in(),
+                       [this](const TaskModel& model) { return instructions(model); }});
   notes.insert(notes.end(), models->notes().begin(), models->notes().end());
 }
 
@@ -177,20 +81,21 @@ void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
   sessions = std::make_unique<ExecSessions>(
-      *launcher, SessionOutputs{parts.redactor, inputs.task.context.shown_output, parts.outputs});
-  const ToolSetParts set{.inputs = inputs,
-                         .confinement = parts.confinement,
-                         .launcher = *launcher,
-                         .redactor = parts.redactor,
-                         .clock = parts.clock,
-                         .git = parts.git,
-                         .diff = parts.diff,
-                         .sessions = *sessions,
-                         .outputs = parts.outputs,
-                         .run_tests = parts.run_tests};
+      *launcher, SessionOutputs{redactor, inputs.task.context.shown_output, &parts.outputs});
+  const ToolSetParts set{
+      .inputs = inputs,
+      .confinement = parts.confinement,
+      .launcher = *launcher,
+      .redactor = redactor,
+      .clock = parts.clock,
+      .git = parts.git,
+      .diff = [&work = parts.work](const std::string& only,
+                                   const Pace& pace) { return work.draft(only, pace); },
+      .sessions = *sessions,
+      .outputs = &parts.outputs,
+      .run_tests = [&tests = parts.tests](std::stop_token stop) { return tests.run_tests(stop); }};
   auto tools = sortie::make_tools(set, notes);
 
-  parts.confinement.look_beside_by([this] { return running_beside(); });
   ToolRunnerOptions options;
   options.shown_output = inputs.task.context.shown_output;
   options.max_denials = inputs.policy.max_denials;
@@ -198,34 +103,34 @@ void Agent::State::make_tools() {
   options.approval = approval_options();
   options.offer.absent = absent_tools(set);
   options.offer.source = start_servers();
-  options.outputs = parts.outputs;
-  options.paths.touched_paths = parts.touched_paths;
+  options.outputs = &parts.outputs;
+  options.paths.touched_paths = [&work = parts.work] { return work.touched_paths(); };
   options.offer.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
   };
-  if (auto* paths = parts.protected_paths)
-    options.paths.protected_changes = [paths] { return paths->restore_changed(); };
+  options.paths.protected_changes = [&work = parts.work] { return work.restore_protected(); };
   if (auto* made = parts.confinement.made_paths())
     options.paths.made_paths = [made] { return made->take(); };
-  options.paths.led_elsewhere = parts.led_elsewhere;
+  options.paths.led_elsewhere = [&work = parts.work] { return work.led_elsewhere(); };
   tool_runner =
       std::make_unique<ToolRunner>(std::move(tools), parts.confinement.engine(), parts.events,
-                                   parts.redactor, parts.clock, std::move(options));
+                                     redactor, parts.clock, std::move(options));
   check_stage_tools();
 }
 
 /// The task's servers of tools, as far as they can be had.
 /// @throws Error  ExitCode::environment: one can't that is required, or is not as it was pinned
 ToolSource* Agent::State::start_servers() {
-  servers = make_mcp_servers({.inputs = parts.inputs,
-                              .confinement = parts.confinement,
-                              .budget = parts.budget,
-                              .events = parts.events,
-                              .proxy = parts.proxy,
-                              .redactor = parts.redactor,
-                              .own = parts.own,
-                              .changed_paths = parts.changed_paths,
-                              .turn = [this] { return loop ? loop->turn() : 0; }});
+  servers =
+      make_mcp_servers({.inputs = parts.inputs,
+                        .confinement = parts.confinement,
+                        .budget = parts.budget,
+                        .events = parts.events,
+                        .proxy = parts.secrets.proxy(),
+                        .redactor = redactor,
+                        .own = parts.secrets.own(),
+                        .changed_paths = [&work = parts.work] { return work.changed_paths(); },
+                        .turn = [this] { return loop ? loop->turn() : 0; }});
   if (!servers) return nullptr;
   for (auto& line : servers->start(parts.stop)) notes.push_back(std::move(line));
   for (auto& line : notes_on_server_tools(parts.inputs.task, servers->tools()))
@@ -237,19 +142,19 @@ ToolSource* Agent::State::start_servers() {
 
 /// What the model has set going, and the servers, that a command would run beside.
 RunningBeside Agent::State::running_beside() const {
-  RunningBeside beside;
-  beside.unguarded = parts.protected_paths != nullptr;
+  RunningBeside now;
+  now.unguarded = !parts.confinement.keeper().layers().namespaces;
   // What may not be written is as it was; a rule may let a command write all the same.
   const bool may_write = sandbox() != SandboxMode::read_only;
   if (may_write || parts.inputs.policy.escalation)
     for (auto& one : sessions->open_ones())
-      beside.sessions.push_back(
+      now.sessions.push_back(
           {.name = "session " + std::to_string(one.id),
            .command = {.argv = std::move(one.argv), .workdir = std::move(one.workdir)},
            .may_write = may_write});
   if (servers)
-    for (const auto& name : servers->writing()) beside.writers.push_back("the MCP server " + name);
-  return beside;
+    for (const auto& name : servers->writing()) now.writers.push_back("the MCP server " + name);
+  return now;
 }
 
 /// The instructions, where the servers' tools have become others.
@@ -292,7 +197,8 @@ ApprovalOptions Agent::State::approval_options() {
   CommandPathPlaces places;
   places.workspace = parts.confinement.workspace();
   approver = std::make_unique<ProgramApprover>(
-      inputs.policy, own, find_command_path(own, places).folders, parts.redactor, parts.say);
+      inputs.policy, own, find_command_path(own, places).folders, redactor,
+      [&notices = parts.notices](const std::string& line) { notices.say(line); });
   options.approver = approver.get();
   return options;
 }
@@ -330,7 +236,7 @@ void Agent::State::brief() {
 }
 
 std::string Agent::State::instructions(const TaskModel& model) const {
-  return parts.redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
+  return redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
 }
 
 /// @param next  nothing: what holds outside of stages
@@ -350,9 +256,8 @@ void Agent::State::set_stage(const TaskStage* next) {
 void Agent::State::limit_to_stage() {
   StageLimits limits;
   if (stage != nullptr)
-    limits = {.stage = stage->name,
-              .read_only = stage->sandbox == StageSandbox::read_only,
-              .tools = stage->tools};
+    limits = {
+        .stage = stage->name, .read_only = stage->sandbox == StageSandbox::read_only, .tools = stage->tools};
   // What runs was confined as the stage before wanted it.
   if (parts.confinement.engine().limits().read_only != limits.read_only ||
       (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))
@@ -380,7 +285,7 @@ void Agent::State::make_loop() {
       Loop::Parts{models->model(), *tool_runner, parts.events, parts.budget, checks.get(),
                   servers ? [this](std::stop_token stop) { return renew_tools(stop); }
                           : std::function<std::optional<std::string>(std::stop_token)>(),
-                  &parts.redactor},
+                  &redactor},
       std::move(settings),
       ContextSettings{.models = parts.inputs.terms,
                       .compact_at = parts.inputs.task.context.compact_at,
@@ -417,7 +322,7 @@ Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
   state_->read_docs();
 }
 
-Agent::~Agent() { state_->parts.confinement.look_beside_by({}); }
+Agent::~Agent() = default;
 
 Loop& Agent::loop() { return *state_->loop; }
 
@@ -425,9 +330,8 @@ const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 
 std::vector<Item> Agent::message(const std::string& text) {
   const bool first = state_->loop->history().items().empty();
-  if (!first) return {Item{Message{Message::Role::user, state_->parts.redactor.text(text)}}};
-  return state_->opening(text,
-                         task_images(state_->parts.inputs.task.images, state_->parts.redactor));
+  if (!first) return {Item{Message{Message::Role::user, state_->redactor.text(text)}}};
+  return state_->opening(text, task_images(state_->parts.inputs.task.images, state_->redactor));
 }
 
 int Agent::end_background() {
@@ -463,7 +367,7 @@ std::vector<Item> Agent::State::opening(const std::string& prompt,
     for (const auto& path : confinement.profile().writable) context.writable_roots.push_back(path);
   }
   context.date = utc_timestamp(parts.clock.now()).substr(0, 10);
-  return first_items(docs, context, prompt, parts.redactor, std::move(images));
+  return first_items(docs, context, prompt, redactor, std::move(images));
 }
 
 }  // namespace sortie

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/process/launcher.h"
+#include "policies/engine/engine.h"
+#include "policies/environment/environment.h"
+
+namespace sortie {
+
+/// Where a run's commands are started: the kernel's part of it, and the rules.
+class CommandHost {
+ public:
+  virtual ~CommandHost() = default;
+  virtual Launcher& launcher() = 0;
+  /// Removes what commands of this Command::private_set have left outside the workspace.
+  virtual void drop_private_set(const std::string& name) = 0;
+  /// All that a command gets.
+  virtual const Environment& environment() const = 0;
+  virtual const Engine& engine() const = 0;
+  /// Where commands find the workspace: at its own path, or, where nothing can be mounted, the
+  /// copy's.
+  virtual const std::filesystem::path& workspace() const = 0;
+};
+
+/// Starts the commands of one verification, which finds nothing of what the agent's commands left
+/// outside the workspace: they share a private set that is empty at first and gone at the end.
+class VerificationLauncher : public Launcher {
+ public:
+  /// @param host  outlives it
+  explicit VerificationLauncher(CommandHost& host);
+  VerificationLauncher(const VerificationLauncher&) = delete;
+  VerificationLauncher& operator=(const VerificationLauncher&) = delete;
+  ~VerificationLauncher() override { host_.drop_private_set(name_); }
+
+  std::unique_ptr<RunningCommand> start(const Command& command) override;
+  std::chrono::milliseconds time_left() const override { return host_.launcher().time_left(); }
+
+ private:
+  CommandHost& host_;
+  std::string name_;
+};
+
+}  // namespace sortie

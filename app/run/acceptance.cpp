@@ -1,0 +1,270 @@
+#include "app/run/acceptance.h"
+
+#include <algorithm>
+
+#include "app/artifacts/diff_verdict.h"
+#include "app/artifacts/leaks.h"
+#include "app/run/run_ends.h"
+#include "core/files/file_name.h"
+#include "core/text/text.h"
+#include "core/workspace/tree.h"
+#include "policies/engine/engine.h"
+#include "tools/commands/command_output.h"
+
+namespace sortie {
+namespace {
+
+/// As the output of any other command.
+class VerificationOutput : public OutputTaker {
+ public:
+  VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, WholeOutputs* whole)
+      : output_(redactor, shown_bytes, whole) {}
+  void feed(std::string_view bytes) override { output_.feed(bytes); }
+  CollectedOutput finish() override { return output_.finish(); }
+
+ private:
+  CommandOutput output_;
+};
+
+}  // namespace
+
+VerificationOptions Acceptance::verification_options(const std::string& phase, int round) const {
+  VerificationOptions options;
+  options.workdir = parts_.host.workspace();
+  options.environment = parts_.host.environment();
+  options.phase = phase;
+  options.round = round;
+  options.turn = parts_.record.turn();
+  options.shown_bytes = parts_.inputs.task.context.shown_output;
+  options.max_output_bytes = parts_.inputs.policy.limits.output;
+  options.redactor = &parts_.redactor;
+  options.take_output = [this] {
+    return std::make_unique<VerificationOutput>(
+        parts_.redactor, parts_.inputs.task.context.shown_output, &parts_.outputs);
+  };
+  options.name_whole = [this](RunEvent& event, const std::string& path) {
+    if (const auto whole = parts_.outputs.find(path)) set_whole_output(event, *whole);
+  };
+  return options;
+}
+
+/// Why a verification command may not run now, by rules that look at the tree as it is.
+std::string Acceptance::verification_problem() const {
+  if (!parts_.inputs.policy.verify_by_rules) return "";
+  for (const VerifyCommand& command : parts_.inputs.task.verify.commands) {
+    const Decision decision = parts_.host.engine().decide(
+        RunCommand{.argv = command.argv, .workdir = parts_.host.workspace()});
+    if (decision.effect != Effect::allow)
+      return "the verification command '" + one_line(command.text, 80) +
+             "' may not run: " + decision.reason + " (bounds.verify is rules)";
+  }
+  return "";
+}
+
+/// What the model asked for. The tool runner looks at the protected paths afterwards.
+RunTests::Outcome Acceptance::run_tests(std::stop_token stop) {
+  if (std::string problem = verification_problem(); !problem.empty())
+    return {.passed = false, .text = std::move(problem)};
+  VerificationLauncher launcher(parts_.host);
+  const VerificationResult result = run_verification(
+      parts_.inputs.task.verify.commands, launcher, parts_.record.events(), parts_.budget,
+      verification_options("run_tests", parts_.result.verification_rounds + 1), stop);
+  RunTests::Outcome outcome{result.passed, verification_report(result), {}, last_whole(result)};
+  if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
+  return outcome;
+}
+
+/// Nothing of the agent's may run while its work is judged.
+void Acceptance::end_background(Background* agent) {
+  const int ended = agent != nullptr ? agent->end_background() : 0;
+  parts_.tree.names().undo_made();
+  if (ended > 0) parts_.tree.names().check_unchanged("a command");
+}
+
+VerificationResult Acceptance::verify_once(const std::string& phase, int round, Background* agent) {
+  end_background(agent);
+  if (const std::string problem = verification_problem(); !problem.empty())
+    throw RunEnds{ExitCode::task_failed, problem};
+  const VerificationOptions options = verification_options(phase, round);
+  VerificationLauncher launcher(parts_.host);
+  auto result =
+      run_verification(parts_.inputs.task.verify.commands, launcher, parts_.record.events(),
+                       parts_.budget, options, parts_.signals.token());
+  parts_.tree.names().undo_made();
+  parts_.tree.names().check_unchanged("a verification command");
+  end_if_stopped(parts_.signals);
+  if (result.stopped) parts_.tree.end_by_time("during verification");
+  return result;
+}
+
+/// A verification says something of the tree only where it is the same one before and after: its
+/// commands run code of the agent's, which could write what passes. One that merely makes something
+/// (a cache, a product) makes the same again, and passes when it runs once more.
+VerificationResult Acceptance::verify(const std::string& phase, int round, Background* agent) {
+  verified_state_.reset();
+  end_background(agent);
+  ChangedState judged = parts_.tree.state();
+  for (bool again = false;; again = true) {
+    VerificationResult result = verify_once(phase, round, agent);
+    ChangedState left = parts_.tree.state();
+    const std::vector<std::string> paths = differing_paths(judged, left);
+    for (const std::string& path : paths)
+      if (!judged.contains(path)) made_by_verification_.insert(path);
+    if (!result.passed) return result;
+    if (paths.empty()) {
+      verified_state_ = std::move(left);
+      return result;
+    }
+    parts_.result.changed_by_verification = paths;
+    if (again) {
+      parts_.result.verification = result;
+      parts_.result.verified = false;
+      throw RunEnds{ExitCode::task_failed,
+                    "the verification changes what it judges: " + some_of(paths),
+                    "let git ignore what it makes, or name it in verify.may_change"};
+    }
+    parts_.record.say("the verification changed what it judges (" + some_of(paths, 3) +
+                      "): it runs once more");
+    judged = std::move(left);
+  }
+}
+
+void Acceptance::verify_start() {
+  const ExpectedStart before = parts_.inputs.task.verify.before;
+  if (parts_.inputs.task.verify.commands.empty() || before == ExpectedStart::any) return;
+  RunResult& result = parts_.result;
+  result.verification_before = verify("before", 1, nullptr);
+  switch (judge_start(before, result.verification_before->passed)) {
+    case StartCheck::go_on:
+      return;
+    case StartCheck::nothing_to_do:
+      result.nothing_to_do = true;
+      throw RunEnds{ExitCode::success, "the verification passes on the start state already"};
+    case StartCheck::must_pass:
+      throw RunEnds{ExitCode::task_failed,
+                    "verify.before is pass, but the start state's verification failed"};
+  }
+}
+
+std::string Acceptance::judge_verification(Background& agent) {
+  if (parts_.inputs.task.verify.commands.empty()) return {};
+  RunResult& run = parts_.result;
+  const int round = ++run.verification_rounds;
+  // One that does not come to its end says nothing, and what an earlier one said holds no more.
+  run.verified.reset();
+  run.verification.reset();
+  run.verification = verify("after", round, &agent);
+  run.verified = run.verification->passed;
+  if (run.verification->passed) return {};
+  count_failure("verification failed after " + std::to_string(round) +
+                (round == 1 ? " round" : " rounds"));
+  return verification_feedback(*run.verification, failed_rounds_, parts_.inputs.task.verify.rounds);
+}
+
+/// Ends the run where the rounds are used up.
+void Acceptance::count_failure(const std::string& reason) {
+  if (++failed_rounds_ >= parts_.inputs.task.verify.rounds)
+    throw RunEnds{ExitCode::task_failed, reason};
+}
+
+std::string Acceptance::judge_stage(Background& agent) {
+  std::string feedback = judge_verification(agent);
+  if (feedback.empty()) verified_tree_ = tree_stamp(parts_.root);
+  return feedback;
+}
+
+/// Whether nothing was written to since the verification of a stage passed.
+bool Acceptance::tree_is_as_verified() const {
+  return verified_tree_ && verified_tree_ == tree_stamp(parts_.root);
+}
+
+void Acceptance::doubt_changed_tree() {
+  if (verified_tree_ && !tree_is_as_verified()) parts_.result.verified.reset();
+}
+
+std::string Acceptance::judge_end(Background& agent) {
+  end_background(&agent);
+  if (!tree_is_as_verified()) {
+    verified_tree_.reset();
+    if (std::string feedback = judge_verification(agent); !feedback.empty()) return feedback;
+  }
+  parts_.tree.make_diff();
+  check_still_verified();
+  return judge_diff();
+}
+
+/// A program that was left running (a server of tools) could write between the verification and
+/// the diff.
+void Acceptance::check_still_verified() {
+  if (!verified_state_) return;
+  const std::vector<std::string> paths = differing_paths(*verified_state_, parts_.tree.state());
+  if (paths.empty()) return;
+  parts_.result.verified.reset();
+  throw RunEnds{ExitCode::task_failed,
+                "changed after its verification, by no call of the agent: " + some_of(paths)};
+}
+
+std::string Acceptance::judge_diff() {
+  const Diff& diff = *parts_.tree.diff();
+  if (!diff.conflicts.empty())
+    throw RunEnds{
+        ExitCode::conflict,
+        "changed in the workspace too since the start: " + some_of(diff.conflicts),
+        "partial.diff has the work, and kept/ these files; apply it by hand, or run again"};
+  std::string feedback = undiffable_changes(diff);
+  if (!feedback.empty()) {
+    count_failure(feedback);
+    return feedback +
+           " Take them back, or make them in another way, then end with your final message.";
+  }
+  const Task& task = parts_.inputs.task;
+  feedback =
+      judge_changes(expected_changes(task.expect.changes, nothing_may_be_written(parts_.inputs),
+                                     task.output.schema.has_value()),
+                    !diff.text.empty());
+  if (!feedback.empty()) count_failure(feedback);
+  return feedback;
+}
+
+void Acceptance::check_diff(const std::string& final_message) {
+  const Diff& diff = *parts_.tree.diff();
+  for (const auto& file : diff.files) {
+    for (const auto& path : {file.path, file.old_path}) {
+      if (!path.empty() && parts_.host.engine().is_protected(path))
+        throw RunEnds{ExitCode::integrity, "the protected path " + path + " was changed"};
+    }
+  }
+  parts_.tree.names().check(diff);
+  check_leaks(final_message);
+}
+
+/// What must not leave with the diff or the message; by the policy it ends the run or is only told.
+void Acceptance::check_leaks(const std::string& final_message) {
+  const auto content = [&](const std::string& path) -> std::optional<std::string> {
+    return parts_.view.read(path_in_workspace(path, parts_.inputs.workspace, parts_.git));
+  };
+  const auto leaks = find_leaks(parts_.redactor, parts_.tree.diff()->text, content);
+  leaks_in_binary_ =
+      std::any_of(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.in_binary; });
+  std::vector<std::string> found;
+  for (const auto kind : {Leak::Kind::value, Leak::Kind::marker})
+    if (const std::string leak = describe_leaks(leaks, kind); !leak.empty())
+      found.push_back("the diff holds " + leak);
+  if (const auto name = parts_.redactor.find(final_message); !name.empty())
+    found.push_back("the final message holds the value of " + name);
+  std::vector<std::string>& warnings = parts_.result.warnings;
+  if (const auto shape = describe_leaks(leaks, Leak::Kind::shape); !shape.empty())
+    warnings.push_back("the diff adds " + shape);
+  if (found.empty()) return;
+  if (parts_.inputs.policy.on_leak == OnLeak::fail) {
+    std::string reason = found.front();
+    for (std::size_t i = 1; i < found.size(); ++i) reason += "; " + found[i];
+    throw RunEnds{ExitCode::leak, reason};
+  }
+  for (const std::string& leak : found) {
+    warnings.push_back("LEAK: " + leak);
+    parts_.record.say("WARNING: LEAK: " + leak);
+  }
+}
+
+}  // namespace sortie

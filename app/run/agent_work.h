@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "app/artifacts/output_folder.h"
+#include "app/run/acceptance.h"
+#include "app/run/run_notes.h"
+#include "app/run/run_record.h"
+#include "app/run/signals.h"
+#include "app/setup/agent.h"
+#include "ci/result.h"
+#include "core/agent/answer.h"
+
+namespace sortie {
+
+/// The agent's work: the one prompt, or stage after stage, and round after round until it is
+/// accepted.
+class AgentWork {
+ public:
+  /// All of it outlives the object.
+  struct Parts {
+    Agent::Parts agent;
+    Acceptance& acceptance;
+    RunTree& tree;
+    RunNotes& notes;
+    const OutputFolder& out;
+    const Signals& signals;
+    RunRecord& record;
+    RunResult& result;
+  };
+  /// What came of the last message.
+  struct Answer {
+    std::string text{};    ///< redacted, without a newline behind it; "" for none
+    bool is_json = false;  ///< it ended the agent's turn, and fits the task's output schema
+  };
+
+  /// Puts the agent together.
+  explicit AgentWork(const Parts& parts);
+  AgentWork(const AgentWork&) = delete;
+  AgentWork& operator=(const AgentWork&) = delete;
+
+  /// @throws RunEnds  it is not accepted, or can't go on
+  void run();
+  /// Lets the agent write down what the next run should know.
+  void take_notes();
+  const std::string& last_message() { return agent_.loop().last_message(); }
+
+  int end_background() { return agent_.end_background(); }
+  /// Of a run that ended in the midst of a stage: the cause names it.
+  void fail_stage();
+  Answer take_answer();
+
+ private:
+  void ask(const std::string& text);
+  void run_stage(std::size_t index);
+  void save_message(const TaskStage& stage);
+  void end_stage(const std::string& reason);
+  bool needs_message(bool answers) const;
+  void judge_silence();
+
+  Parts parts_;
+  const RunInputs& inputs_;
+  const Redactor& redactor_;
+  Agent agent_;
+  std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
+  bool answered_ = false;                    ///< the last message ended the agent's turn, and fits
+  std::optional<std::size_t> stage_;         ///< the one that is under way
+  int stage_began_ = 0;                      ///< the turn before it
+  std::optional<LoopResult> without_message_;  ///< how the agent's turn ended, where it had none
+};
+
+}  // namespace sortie

@@ -1,0 +1,99 @@
+#include "app/run/handover.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "app/artifacts/flag_outputs.h"
+#include "app/artifacts/leaks.h"
+#include "core/base/error.h"
+#include "core/base/patient_io.h"
+#include "core/text/ci_commands.h"
+#include "core/text/terminal_text.h"
+
+namespace sortie {
+
+void Handover::take(AgentWork::Answer answer) {
+  message_ = std::move(answer.text);
+  if (!message_.empty()) message_ += '\n';
+  is_json_ = answer.is_json;
+}
+
+void Handover::write_artifacts() {
+  const bool success = parts_.result.code == ExitCode::success;
+  if (!message_.empty()) {
+    // Whoever finds the JSON may read it as what was asked for: a misfit is only text.
+    const std::string name = is_json_ ? "last-message.json" : "last-message.txt";
+    parts_.result.artifacts[name] = parts_.out.write(name, message_);
+  }
+  write_diff(success ? "changes.diff" : "partial.diff");
+  if (!success) return;
+  std::string_view message = message_;
+  if (!message.empty()) message.remove_suffix(1);
+  write_flag_files(parts_.options, diff(), message, parts_.signals->token());
+  if (parts_.options.diff == "-") print(diff());
+}
+
+void Handover::write_diff(const std::string& name) {
+  if (!has_diff() && name != "changes.diff") return;
+  std::string text = diff();
+  // A diff that was refused for what it holds must not stand beside the refusal.
+  if (parts_.result.code == ExitCode::leak) {
+    text = parts_.redactor.text(text);
+    const auto left = find_leaks(parts_.redactor, text);
+    if (parts_.acceptance->leaks_in_binary() || !describe_leaks(left, Leak::Kind::value).empty()) {
+      parts_.result.warnings.push_back(name +
+                                       " is not written: it holds a secret that can't be cut out");
+      return;
+    }
+  }
+  parts_.result.artifacts[name] = parts_.out.write(name, text);
+}
+
+void Handover::withdraw_success() {
+  parts_.out.remove("changes.diff");
+  parts_.result.artifacts.erase("changes.diff");
+  try {
+    remove_stale(parts_.options);
+  } catch (const std::exception& error) {
+    parts_.result.warnings.push_back(error.what());
+  }
+  try {
+    write_diff("partial.diff");
+  } catch (const std::exception& error) {
+    parts_.result.warnings.push_back(error.what());
+  }
+}
+
+/// It is in the output folder too: that it could not be printed is only told.
+void Handover::print_message() {
+  try {
+    // A model's words are data for a pipe or a file; a terminal would act on what is in them, and
+    // so would a CI system that reads the pipe as its log.
+    const CiSystems systems = ci_systems();
+    if (::isatty(STDOUT_FILENO) != 1)
+      return print(is_json_ ? CiCommandFilter::json(message_, systems)
+                            : without_ci_commands(message_, systems));
+    TerminalText plain;
+    std::string text = plain.feed(message_);
+    print(without_ci_commands(text += plain.finish(), systems));
+  } catch (const Error& error) {
+    parts_.record.write_error(std::string("sortie: ") + error.what());
+  }
+}
+
+/// A reader that went away has had enough and is only told of; a disk that is full has lost data
+/// that was asked for.
+void Handover::print(const std::string& text) {
+  const int number = write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
+  if (number == 0) return;
+  const std::string problem = "stdout: " + write_problem(number);
+  if (number == ECANCELED)
+    throw Error(problem, parts_.signals->received() == SIGINT ? ExitCode::interrupted
+                                                              : ExitCode::terminated);
+  if (number != EPIPE) throw Error(problem, ExitCode::environment);
+  parts_.record.write_error("sortie: " + problem);
+}
+
+}  // namespace sortie

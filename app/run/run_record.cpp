@@ -1,0 +1,155 @@
+#include "app/run/run_record.h"
+
+#include <utility>
+
+#include "core/text/output_buffer.h"
+
+namespace sortie {
+namespace {
+
+/// So long the end of a run waits for a reader that takes nothing.
+constexpr std::chrono::seconds kPatience{30};
+/// One that took nothing for so long already gets no more than this for the last line.
+constexpr std::chrono::seconds kPatienceOnceLost{1};
+
+/// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What
+/// is below U+0020 JSON escapes itself.
+std::string for_terminal(std::string_view line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(line[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < line.size() ? line[i + 1] : 0);
+    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;
+    if (byte != 0x7F && !c1) {
+      text += line[i];
+      continue;
+    }
+    constexpr const char* kDigits = "0123456789abcdef";
+    const unsigned char code = c1 ? next : byte;
+    text += "\\u00";
+    text += kDigits[code >> 4];
+    text += kDigits[code & 15];
+    if (c1) ++i;
+  }
+  return text;
+}
+
+}  // namespace
+
+RunRecord::RunRecord(Options options, const Redactor& redactor, RunResult& result)
+    : options_(std::move(options)), redactor_(redactor), result_(result), events_(redactor) {}
+
+ErrorStream& RunRecord::errors() {
+  if (!errors_) errors_ = std::make_unique<ErrorStream>(options_.errors);
+  return *errors_;
+}
+
+void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
+  transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
+  progress_ = std::make_unique<Progress>(options_.style, redactor_, errors());
+  events_.add(*transcript_);
+  events_.add(tally_);
+  if (options_.json) open_live_events();
+  if (live_events_) events_.add(*live_events_);
+  if (!options_.style.quiet) events_.add(*progress_);
+}
+
+void RunRecord::open_live_events() {
+  if (live_events_) return;
+  EventWriter::Options options;
+  options.folder = options_.folder;
+  const bool shared = errors().is_same_as(options_.lines);
+  options.tell = [this, shared](const std::string& problem) {
+    // Of a writer that failed stderr's own readers hear nothing either.
+    if (!shared) say_of_lines(problem + "; no more events are written, the run goes on");
+  };
+  event_writer_ = std::make_unique<EventWriter>(options_.lines, std::move(options));
+  if (shared) errors().go_through(event_writer_.get());
+  live_events_ = std::make_unique<EventsJsonl>(
+      EventsJsonl::Options{result_.run_id, options_.retries}, redactor_,
+      [this, terminal = ::isatty(options_.lines) == 1](std::string line) {
+        if (event_writer_) event_writer_->write(terminal ? for_terminal(line) : std::move(line));
+      });
+}
+
+void RunRecord::say(const std::string& line) {
+  if (progress_) progress_->say(line);
+}
+
+void RunRecord::warn(const std::string& line) {
+  show_warning(line);
+  result_.warnings.push_back(line);
+}
+
+void RunRecord::show_warning(const std::string& line) {
+  if (progress_) progress_->warn(line);
+}
+
+void RunRecord::write_error(const std::string& line) { errors().write(line + "\n"); }
+
+RunEnd RunRecord::run_end() const {
+  return {.code = result_.code,
+          .status = status_of(result_),
+          .reason = result_.reason,
+          .usage = tally_.usage_json(),
+          .durations = tally_.durations_json(result_.duration),
+          .counts = tally_.counts_json(),
+          .artifacts = result_.artifacts};
+}
+
+void RunRecord::close() {
+  if (!transcript_) return;
+  RunEvent end = run_completed_event(turn(), run_end());
+  result_.digests.erase("transcript");  // of a record that has ended before
+  end.data.set("result", redactor_.json(result_json(result_, tally_), Audience::people));
+  events_.on(end);
+  result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
+}
+
+void RunRecord::end_progress() {
+  if (progress_) progress_->finish();
+}
+
+void RunRecord::end_live_events(const std::stop_token& stop) noexcept {
+  try {
+    write_live_end(stop);
+  } catch (const std::exception& error) {
+    say_of_lines(error.what());  // all else is written and told by now
+  }
+}
+
+void RunRecord::write_live_end(const std::stop_token& stop) {
+  open_live_events();
+  RunEvent end = run_completed_event(turn(), run_end());
+  end.data.set("next", result_.next);
+  Json wait;
+  if (result_.retry_after)
+    wait = static_cast<std::int64_t>(
+        std::chrono::ceil<std::chrono::seconds>(*result_.retry_after).count());
+  end.data.set("retry_after_s", std::move(wait));
+  end.data.set("out", options_.folder.string());
+  live_events_->end(end);
+  const std::uint64_t lost = event_writer_->finish(kPatience, stop);
+  reader_stalls_ = lost > 0;
+  if (reader_stalls_)
+    say_of_lines(size_in_words(lost) + " of events are not written, since " +
+                 event_writer_->why_left());
+}
+
+/// The record has all that stdout lacks.
+void RunRecord::say_of_lines(const std::string& problem) {
+  const std::string text =
+      "stdout: " + problem + "; " + (options_.folder / kTranscriptName).string() + " has all of it";
+  if (progress_)
+    progress_->warn(text);
+  else
+    write_error("sortie: " + text);
+}
+
+void RunRecord::say_last(const std::string& line, const std::stop_token& stop) {
+  errors().finish(line + "\n", reader_stalls_ ? kPatienceOnceLost : kPatience, stop);
+  errors().go_through(nullptr);
+  event_writer_.reset();
+}
+
+}  // namespace sortie

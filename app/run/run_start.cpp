@@ -1,0 +1,131 @@
+#include "app/run/run_start.h"
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "core/agent/budget.h"
+#include "core/base/error.h"
+#include "core/git/config/git_place.h"
+#include "core/git/git_tree.h"
+#include "core/json/json.h"
+#include "core/task/task_loader.h"
+#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_options.h"
+#include "policies/rules/path_rules.h"
+#include "policies/sandbox/keeper/support.h"
+#include "policies/sandbox/view/workspace_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// By the rules that judge the tools' reads.
+std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
+  const char* home = std::getenv("HOME");
+  const auto rules = std::make_shared<PathRules>(
+      inputs.policy, PathPlaces{.workspace = inputs.workspace,
+                                .out = {},
+                                .protected_files = {},
+                                .home = home ? home : "",
+                                .tracked = tracked_by_git(inputs.workspace)});
+  return [rules](const std::string& path) { return rules->is_hidden(path); };
+}
+
+/// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
+Json model_json(const RunInputs& inputs) {
+  const auto one = [&inputs](const TaskModel& model, std::size_t source) {
+    Json json = Json::object({{"provider", model.provider}, {"name", model.name}});
+    if (source >= inputs.terms.size()) return json;
+    const Json terms = to_json(inputs.terms[source]);
+    for (const auto& [name, value] : terms.members()) json.set(name, value);
+    return json;
+  };
+  const TaskModel& model = inputs.task.model;
+  Json json = one(model, 0);
+  json.set("effort", name_of(model.effort));
+  Json fallback = Json::array();
+  for (std::size_t i = 0; i < model.fallback.size(); ++i)
+    fallback.push_back(one(model.fallback[i], i + 1));
+  json.set("fallback", std::move(fallback));
+  json.set("table",
+           Json::object({{"version", known_models().version}, {"date", known_models().date}}));
+  return json;
+}
+
+}  // namespace
+
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
+                                              const fs::path& state, Namespaces namespaces) {
+  WorkspaceOptions options;
+  options.root = inputs.workspace;
+  options.out = out;
+  options.state = state;
+  options.isolation = inputs.task.workspace.isolation;
+  options.copy_limit = inputs.task.workspace.copy_limit;
+  options.namespaces = namespaces != Namespaces::none;
+  options.overlay_assumed = namespaces == Namespaces::assumed;
+  options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  if (!options.namespaces) options.hidden = hidden_paths(inputs);
+  return open_workspace(options);
+}
+
+RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                        const Workspace& workspace, const Confinement& confinement) {
+  RunStart start;
+  start.run_id = result.run_id;
+  start.run_key = result.run_key;
+  start.task =
+      source_json(inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task)));
+  start.policy = source_json(inputs.policy.digest, inputs.policy.file,
+                             write_json_pretty(policy_json(inputs.policy)));
+  start.workspace = Json::object({{"path", inputs.workspace.string()},
+                                  {"seen_as", confinement.workspace().string()},
+                                  {"base_commit", git.head_commit},
+                                  {"isolation", result.isolation},
+                                  {"reason", workspace.reason()}});
+  start.model = model_json(inputs);
+  start.sandbox = confinement.layers_json();
+  start.sandbox.set("mode", name_of(inputs.policy.sandbox));
+  start.sandbox.set("network", name_of(inputs.policy.network));
+  start.budget = to_json(inputs.task.budget);
+  start.warnings = inputs.warnings;
+  return start;
+}
+
+std::vector<GuaranteeProof> proofs_without_sandbox() {
+  std::vector<GuaranteeProof> proofs;
+  for (const Guarantee guarantee : {Guarantee::writes, Guarantee::secrets, Guarantee::network,
+                                    Guarantee::processes, Guarantee::kernel})
+    proofs.push_back({guarantee, false, "sandbox.mode is none: there is nothing to prove"});
+  return proofs;
+}
+
+std::vector<std::string> names_saved(const Task& task) {
+  std::vector<std::string> names;
+  for (const TaskStage& stage : task.stages)
+    if (!stage.save.empty()) names.push_back(stage.save);
+  return names;
+}
+
+void check_diff_base(const RunInputs& inputs) {
+  if (inputs.task.output.base != DiffBase::head) return;
+  const auto git = read_git_info(inputs.workspace);
+  if (git && !git->head_commit.empty()) return;
+  const auto place = inputs.task.places.find("output.diff.base");
+  const std::string refused = git ? "" : why_git_is_refused(inputs.workspace);
+  throw InputError((place == inputs.task.places.end() ? "" : place->second + ": error: ") +
+                   "output.diff.base: head: the workspace has no commit" +
+                   (refused.empty() ? "" : " that can be used: " + refused) + "; use start");
+}
+
+std::filesystem::path make_outputs_folder(const std::filesystem::path& state) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(state, error) / "outputs";
+  if (!error) std::filesystem::create_directory(folder, error);
+  if (error) throw path_error(folder.string(), error.value());
+  return folder;
+}
+
+}  // namespace sortie

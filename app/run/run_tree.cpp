@@ -1,0 +1,141 @@
+#include "app/run/run_tree.h"
+
+#include <chrono>
+
+#include "app/artifacts/diff_verdict.h"
+#include "app/artifacts/kept_files.h"
+#include "app/run/run_ends.h"
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/workspace/diff/make_diff.h"
+
+namespace sortie {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+DiffOptions diff_options(const RunInputs& inputs) {
+  const TaskOutput& output = inputs.task.output;
+  DiffOptions options;
+  options.base = output.base;
+  options.context_lines = output.context_lines;
+  options.renames = output.renames;
+  options.include = output.include;
+  options.max_file_size = inputs.policy.limits.diff_file_size;
+  return options;
+}
+
+/// Of the diff that the model is shown while the run is under way.
+DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace) {
+  constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
+  DiffOptions options = diff_options(inputs);
+  options.only = only;
+  options.pace = pace;
+  options.draft = true;
+  options.max_bytes = kMostBytes;
+  return options;
+}
+
+}  // namespace
+
+Diff RunTree::draft(const std::string& only, const Pace& pace) {
+  return sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace,
+                           draft_options(parts_.inputs, only, pace));
+}
+
+std::vector<ChangedPath> RunTree::changed_paths() {
+  return parts_.workspace.changed_paths(parts_.view);
+}
+
+std::vector<std::string> RunTree::touched_paths() {
+  return touched_ ? touched_->take() : std::vector<std::string>();
+}
+
+void RunTree::end_by_time(const std::string& doing) {
+  const Exhausted time = parts_.budget.time_spent();
+  RunRecord& record = parts_.record;
+  record.events().on(budget_exhausted_event(record.turn(), time.which, time.limit, time.used));
+  throw RunEnds{ExitCode::budget, "the time was up " + doing, time.next};
+}
+
+/// For what takes its time at the end.
+void RunTree::end_if_over(const char* doing) {
+  end_if_stopped(parts_.signals);
+  if (parts_.budget.time_up()) end_by_time(doing);
+}
+
+void RunTree::make_diff() {
+  make([this] { end_if_over("while the diff was made"); }, true);
+}
+
+void RunTree::make_partial_diff() {
+  // Once a signal came, the process has 30 s to end in.
+  const auto limit = parts_.signals.token().stop_requested() ? 15s : 30s;
+  const auto deadline = parts_.clock.steady() + limit;
+  const auto pace = [&] {
+    if (parts_.clock.steady() >= deadline)
+      throw Error("partial.diff was not done within " + std::to_string(limit.count()) +
+                      " s, and is not written",
+                  ExitCode::budget);
+  };
+  make(pace, !parts_.budget.time_up());
+}
+
+void RunTree::make(const Pace& pace, bool renames) {
+  diff_.reset();
+  names_.undo_made();
+  DiffOptions options = diff_options(parts_.inputs);
+  options.pace = pace;
+  options.renames = options.renames && renames;
+  try {
+    diff_ = sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace, options);
+  } catch (const Error&) {
+    diff_failed_ = true;
+    throw;
+  }
+  RunResult& result = parts_.result;
+  result.ignored_changes = diff_->ignored_changes;
+  result.applies_to = diff_->applies_to;
+  result.base = diff_->base;
+  result.head_commit = diff_->head_commit;
+  result.changed_files = static_cast<int>(diff_->files.size());
+  result.left_out = diff_->left_out;
+  result.too_large = diff_->too_large;
+  result.conflicts = diff_->conflicts;
+}
+
+/// What the diff does not hold, or not against what the run began with.
+std::vector<std::string> RunTree::undiffed_paths() {
+  std::vector<std::string> paths;
+  if (!diff_) {
+    for (const ChangedPath& changed : changed_paths())
+      if (changed.kind != ChangedPath::Kind::deleted) paths.push_back(changed.path);
+    return paths;
+  }
+  paths = diff_->conflicts;
+  for (const LeftOut& one : diff_->left_out)
+    if (is_loss(one)) paths.push_back(one.path);
+  for (const std::string& line : diff_->too_large)
+    paths.push_back(line.substr(0, line.rfind(" sha256:")));
+  return paths;
+}
+
+void RunTree::keep_undiffed() {
+  if (!diff_ && !diff_failed_) return;
+  const KeptFiles kept = keep_files(parts_.out, parts_.view, undiffed_paths(), parts_.redactor);
+  parts_.result.kept.insert(kept.digests.begin(), kept.digests.end());
+  if (!kept.not_kept.empty())
+    parts_.result.warnings.push_back("not kept in " + std::string(kKeptFolder) +
+                                     "/: " + some_of(kept.not_kept));
+}
+
+ChangedState RunTree::state() {
+  names_.undo_made();
+  const Task& task = parts_.inputs.task;
+  return changed_state(parts_.workspace, parts_.view, parts_.inputs.workspace, task.output.include,
+                       task.verify.may_change,
+                       [this] { end_if_over("while the tree was looked through"); });
+}
+
+}  // namespace sortie

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/inputs/run_inputs.h"
+#include "app/run/protected_names.h"
+#include "app/run/signals.h"
+#include "app/setup/work_so_far.h"
+#include "ci/result.h"
+#include "core/agent/budget.h"
+#include "core/base/clock.h"
+#include "core/files/files.h"
+#include "core/secrets/redact.h"
+#include "core/workspace/diff/changed_state.h"
+#include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/touched_paths.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// The tree that a run works on: what has changed in it, and the diff of that.
+class RunTree : public WorkSoFar {
+ public:
+  /// All of it outlives the object.
+  struct Parts {
+    const RunInputs& inputs;
+    const Workspace& workspace;
+    const DiskFiles& view;  ///< as commands see it
+    const Budget& budget;
+    const Clock& clock;
+    const Signals& signals;
+    const std::filesystem::path& out;
+    const Redactor& redactor;
+    RunRecord& record;
+    RunResult& result;
+  };
+  RunTree(const Parts& parts, const ProtectedNames::Parts& names) : parts_(parts), names_(names) {}
+  RunTree(const RunTree&) = delete;
+  RunTree& operator=(const RunTree&) = delete;
+
+  ProtectedNames& names() noexcept { return names_; }
+  /// What was touched before is no call's.
+  void begin_work() { touched_.emplace(parts_.workspace); }
+
+  Diff draft(const std::string& only, const Pace& pace) override;
+  std::vector<ChangedPath> changed_paths() override;
+  std::vector<std::string> touched_paths() override;
+  std::vector<std::string> led_elsewhere() override { return names_.led_elsewhere(); }
+  std::vector<std::string> restore_protected() override { return names_.restore_changed(); }
+
+  /// The diff of the run, for the result.
+  /// @throws RunEnds  a signal came, or the time is up
+  void make_diff();
+  /// That of a run that failed, whose time may be over: it has a limit of its own.
+  /// @throws Error  budget: past it
+  void make_partial_diff();
+  /// Nothing: it was not made, or could not be.
+  const std::optional<Diff>& diff() const noexcept { return diff_; }
+  /// Whether it could not be made.
+  bool diff_failed() const noexcept { return diff_failed_; }
+  /// Keeps in --out what a diff was to hold and does not: work that was paid for is not thrown away.
+  void keep_undiffed();
+  /// What a verification judges.
+  /// @throws RunEnds  a signal came, or the time is up
+  ChangedState state();
+  /// @param doing  "during verification"
+  [[noreturn]] void end_by_time(const std::string& doing);
+
+ private:
+  void end_if_over(const char* doing);
+  void make(const Pace& pace, bool renames);
+  std::vector<std::string> undiffed_paths();
+
+  Parts parts_;
+  ProtectedNames names_;
+  std::optional<TouchedPaths> touched_;
+  std::optional<Diff> diff_;
+  bool diff_failed_ = false;
+};
+
+}  // namespace sortie

@@ -1,0 +1,90 @@
+#include "app/setup/run_secrets.h"
+
+#include <algorithm>
+
+#include "app/inputs/run_inputs.h"
+#include "app/inputs/provider_choice.h"
+#include "core/git/config/git_secrets.h"
+#include "core/provider/sign_in/credentials.h"
+#include "core/secrets/address_passwords.h"
+#include "core/workspace/tree_search.h"
+
+namespace sortie {
+namespace {
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+RunSecrets::RunSecrets(const RunInputs& inputs, const RunOptions& options)
+    : inputs_(inputs), options_(options), own_(own_environment()) {}
+
+Environment RunSecrets::for_commands() const {
+  Environment environment = own_;
+  for (const auto& name : key_variables(inputs_)) environment.erase(name);
+  for (const auto& name : mcp_token_variables(inputs_.task)) environment.erase(name);
+  return environment;
+}
+
+void RunSecrets::take_credentials(const SandboxProfile& profile, Notices& notices) {
+  keys_ = take_model_keys(inputs_, options_);
+  sign_in_ = take_sign_in(inputs_, options_, profile);
+  if (!sign_in_) return;
+  sign_in_->options.learn = [this](const std::vector<Secret>& tokens) {
+    redactor_.add_all(tokens);
+  };
+  sign_in_->options.say = [&notices](const std::string& line) { notices.say(line); };
+  sign_in_->options.warn = [&notices](const std::string& line) { notices.warn(line); };
+}
+
+void RunSecrets::learn(const std::optional<std::vector<std::filesystem::path>>& git_files) {
+  if (learned_) return;
+  learned_ = true;
+  proxy_ = proxy_of_environment();
+  KnownSecrets known = known_secrets(inputs_.policy, own_);
+  learn_keys(known);
+  learn_sign_in();
+  for (auto& secret : git_config_secrets(
+           inputs_.workspace, git_files ? *git_files : search_tree(inputs_.workspace).git_files))
+    known.values.push_back(std::move(secret));
+  sortie::learn(redactor_, inputs_.policy, known.values);
+  not_looked_for_ = std::move(known.left_out);
+  erase_variables();
+}
+
+/// From a file or descriptor, no variable's value stands for the key.
+void RunSecrets::learn_keys(KnownSecrets& known) {
+  for (const auto& key : keys_.keys) {
+    if (!key.value) continue;
+    if (is_looked_for(*key.value, own_)) {
+      kept_.push_back(*key.value);
+      redactor_.add({key.variable, *key.value});
+    } else if (!is_among(known.left_out, key.variable)) {
+      known.left_out.push_back(key.variable);
+    }
+  }
+}
+
+void RunSecrets::learn_sign_in() {
+  if (!sign_in_) return;
+  const std::vector<Secret> tokens = sign_in_->file.secrets();
+  redactor_.add_all(tokens);
+  for (const Secret& token : tokens) kept_.push_back(token.value);
+}
+
+/// No variable of ours holds a secret any more.
+void RunSecrets::erase_variables() {
+  for (const Secret& secret : environment_secrets(inputs_.policy, own_)) {
+    take_environment_key(secret.name);
+    // What the policy gives to commands, the canary may find there.
+    const bool given = is_among(inputs_.policy.environment_include, secret.name);
+    if (!given && is_looked_for(secret.value, own_)) kept_.push_back(secret.value);
+  }
+  for (const auto& [name, value] : own_)
+    if (value.find("://") != std::string::npos && !address_passwords(value).empty())
+      take_environment_key(name);
+}
+
+}  // namespace sortie

@@ -1,0 +1,205 @@
+#include "app/run/acceptance.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/app/run/run_bench.h"
+
+using namespace sortie;
+using sortie::test::end_of;
+using sortie::test::RunBench;
+
+namespace {
+
+FakeLauncher::Answer failing(const std::string& output) {
+  return {.output = output, .ends = ExitStatus{.code = 1}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(acceptance)
+
+BOOST_AUTO_TEST_CASE(work_that_passes_its_verification_is_accepted) {
+  RunBench bench;
+  bench.put_at_start("a.txt", "before\n");
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+
+  const std::string feedback = acceptance.judge_end(bench.agent);
+
+  BOOST_TEST(feedback == "");
+  BOOST_TEST((bench.result.verified == true));
+  BOOST_TEST(bench.result.verification_rounds == 1);
+  BOOST_TEST(bench.result.changed_files == 1);
+  BOOST_REQUIRE_EQUAL(bench.host().commands.started.size(), 1u);
+  BOOST_TEST(bench.host().commands.started[0].argv.back() == "make test");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_the_agents_runs_while_its_work_is_judged) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.agent.running = 2;
+  bool ran_beside = false;
+  bench.host().commands.answer = [&](const Command&) {
+    ran_beside = bench.agent.running > 0;
+    return FakeLauncher::Answer{};
+  };
+
+  acceptance.judge_end(bench.agent);
+
+  BOOST_TEST(!ran_beside);
+  BOOST_TEST(bench.agent.asked > 0);
+}
+
+BOOST_AUTO_TEST_CASE(each_verification_has_a_private_set_of_its_own) {
+  RunBench bench;
+  bench.verify_by("make");
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+
+  acceptance.judge_end(bench.agent);
+  acceptance.run_tests({});
+
+  const auto& started = bench.host().commands.started;
+  BOOST_REQUIRE_EQUAL(started.size(), 4u);
+  BOOST_TEST(started[0].private_set == started[1].private_set);
+  BOOST_TEST(started[1].private_set != started[2].private_set);
+  BOOST_TEST(bench.host().dropped ==
+                 std::vector<std::string>({started[0].private_set, started[2].private_set}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_verification_goes_back_until_the_rounds_are_used_up) {
+  RunBench bench;
+  bench.verify_by("make test");
+  bench.inputs.task.verify.rounds = 2;
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.host().commands.answer = [](const Command&) { return failing("test_one failed\n"); };
+
+  const std::string feedback = acceptance.judge_end(bench.agent);
+  const RunEnds end = end_of([&] { acceptance.judge_end(bench.agent); });
+
+  BOOST_TEST(feedback.find("test_one failed") != feedback.npos);
+  BOOST_TEST((end.code == ExitCode::task_failed));
+  BOOST_TEST(end.reason == "verification failed after 2 rounds");
+  BOOST_TEST((bench.result.verified == false));
+}
+
+BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.host().commands.answer = [&](const Command&) {
+    bench.change("product.o", "the same each time");
+    return FakeLauncher::Answer{};
+  };
+
+  acceptance.judge_end(bench.agent);
+
+  BOOST_TEST(bench.host().commands.started.size() == 2u);
+  BOOST_TEST((bench.result.verified == true));
+  BOOST_TEST(acceptance.made_by_verification().count("product.o") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_ends_the_run) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.host().commands.answer = [&](const Command&) {
+    bench.change("a.txt", std::to_string(bench.host().commands.started.size()));
+    return FakeLauncher::Answer{};
+  };
+
+  const RunEnds end = end_of([&] { acceptance.judge_end(bench.agent); });
+
+  BOOST_TEST((end.code == ExitCode::task_failed));
+  BOOST_TEST(end.reason == "the verification changes what it judges: a.txt");
+  BOOST_TEST((bench.result.verified == false));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_stage_verified_is_verified_anew_only_where_it_was_written_to) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "one\n");
+
+  acceptance.judge_stage(bench.agent);
+  acceptance.judge_end(bench.agent);
+  const std::size_t untouched = bench.host().commands.started.size();
+  acceptance.judge_stage(bench.agent);
+  bench.change("a.txt", "two, and longer\n");
+  acceptance.doubt_changed_tree();
+  const bool doubted = !bench.result.verified.has_value();
+  acceptance.judge_end(bench.agent);
+
+  BOOST_TEST(untouched == 1u);
+  BOOST_TEST(doubted);
+  BOOST_TEST(bench.host().commands.started.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(changes_that_the_task_expects_and_that_are_not_there_go_back) {
+  RunBench bench;
+  bench.put_at_start("a.txt", "before\n");
+  Acceptance& acceptance = bench.open();
+
+  const std::string feedback = acceptance.judge_end(bench.agent);
+
+  BOOST_TEST(feedback != "");
+  BOOST_TEST(!bench.result.verified.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_secret_in_the_diff_or_the_message_ends_the_run_or_is_told) {
+  const struct {
+    const char* name;
+    std::string file;
+    std::string message;
+    OnLeak on_leak;
+    std::string told;
+  } rows[] = {
+      {"in the diff", "key = s3cr3t-value\n", "done", OnLeak::fail,
+       "the diff holds the value of DB_PASSWORD at a.txt:1"},
+      {"in the message", "clean\n", "it is s3cr3t-value", OnLeak::fail,
+       "the final message holds the value of DB_PASSWORD"},
+      {"only told", "key = s3cr3t-value\n", "done", OnLeak::report,
+       "LEAK: the diff holds the value of DB_PASSWORD at a.txt:1"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
+      RunBench bench;
+      bench.redactor.add({"DB_PASSWORD", "s3cr3t-value"});
+      bench.inputs.policy.on_leak = row.on_leak;
+      Acceptance& acceptance = bench.open();
+      bench.change("a.txt", row.file);
+      acceptance.judge_end(bench.agent);
+
+      if (row.on_leak == OnLeak::fail) {
+        const RunEnds end = end_of([&] { acceptance.check_diff(row.message); });
+        BOOST_TEST((end.code == ExitCode::leak));
+        BOOST_TEST(end.reason == row.told);
+      } else {
+        acceptance.check_diff(row.message);
+        BOOST_REQUIRE_EQUAL(bench.result.warnings.size(), 1u);
+        BOOST_TEST(bench.result.warnings[0] == row.told);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_that_touches_a_protected_path_ends_the_run) {
+  RunBench bench;
+  bench.put_at_start("ci.yml", "on: push\n");
+  bench.inputs.policy.protect = {"ci.yml"};
+  Acceptance& acceptance = bench.open();
+  bench.change("ci.yml", "on: nothing\n");
+  acceptance.judge_end(bench.agent);
+
+  const RunEnds end = end_of([&] { acceptance.check_diff("done"); });
+
+  BOOST_TEST((end.code == ExitCode::integrity));
+  BOOST_TEST(end.reason == "the protected path ci.yml was changed");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
