@@ -18,7 +18,7 @@
 #include "policies/environment/command_path.h"
 #include "policies/environment/environment.h"
 #include "policies/rules/policy.h"
-#include "policies/rules/running_beside.h"
+#include "policies/rules/command_place.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"
 #include "policies/sandbox/keeper/keeper_launcher.h"
