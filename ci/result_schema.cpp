@@ -1,5 +1,10 @@
 #include "ci/result.h"
 
+#include <string>
+#include <string_view>
+
+#include "core/base/exit_code_table.h"
+
 namespace sortie {
 namespace {
 
@@ -9,11 +14,7 @@ constexpr const char* kSchema = R"({
   "type": "object",
   "required": ["status", "version", "sortie", "run_id", "run_key"],
   "properties": {
-    "status": {
-      "enum": ["running", "success", "nothing-to-do", "task-failed", "usage", "denied", "budget",
-               "refused", "auth", "environment", "integrity", "leak", "unavailable", "limited",
-               "busy", "conflict", "internal", "interrupted"]
-    },
+    "status": {"enum": STATUS_WORDS},
     "version": {"const": 1},
     "sortie": {"type": "string"},
     "run_id": {"type": "string"},
@@ -33,7 +34,7 @@ constexpr const char* kSchema = R"({
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
       "properties": {
-        "exit_code": {"enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 70, 130, 143]},
+        "exit_code": {"enum": EXIT_CODES},
         "reason": {"type": "string"},
         "next": {"type": ["string", "null"]},
         "retryable": {"type": "boolean"},
@@ -191,8 +192,38 @@ constexpr const char* kSchema = R"({
   }
 })";
 
+/// "nothing-to-do" is a success of its own.
+Json status_words() {
+  Json words = Json::array();
+  std::string before = "running";
+  words.push_back(before);
+  for (const ExitCodeRow& row : exit_code_table()) {
+    if (row.status == before) continue;
+    before = row.status;
+    words.push_back(before);
+    if (row.code == ExitCode::success) words.push_back("nothing-to-do");
+  }
+  return words;
+}
+
+Json exit_codes() {
+  Json codes = Json::array();
+  for (const ExitCodeRow& row : exit_code_table()) codes.push_back(static_cast<int>(row.code));
+  return codes;
+}
+
+/// @param name  a word that stands in the text once
+void put(std::string& text, std::string_view name, const Json& value) {
+  text.replace(text.find(name), name.size(), write_json(value));
+}
+
 }  // namespace
 
-Json result_schema() { return parse_json(kSchema); }
+Json result_schema() {
+  std::string text = kSchema;
+  put(text, "STATUS_WORDS", status_words());
+  put(text, "EXIT_CODES", exit_codes());
+  return parse_json(text);
+}
 
 }  // namespace sortie

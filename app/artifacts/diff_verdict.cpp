@@ -1,11 +1,83 @@
 #include "app/artifacts/diff_verdict.h"
 
 #include <algorithm>
+#include <array>
 
-#include "app/artifacts/build_products.h"
 #include "core/files/file_name.h"
 
 namespace sortie {
+namespace {
+
+/// Folders that tools make for themselves. Source: github.com/github/gitignore and the tools' docs.
+constexpr std::array<std::string_view, 22> kFolders = {
+    "__pycache__",       ".pytest_cache", ".mypy_cache",
+    ".ruff_cache",       ".tox",          ".nox",
+    ".hypothesis",       ".eggs",         ".venv",
+    "htmlcov",           "node_modules",  ".nyc_output",
+    ".parcel-cache",     ".gradle",       ".ccls-cache",
+    "CMakeFiles",        "_deps",         ".stack-work",
+    "dist-newstyle",     ".dart_tool",    ".terraform",
+    ".ipynb_checkpoints"};
+
+/// Names of single files.
+constexpr std::array<std::string_view, 7> kProductNames = {
+    ".coverage",     "CMakeCache.txt", "cmake_install.cmake", ".DS_Store", ".eslintcache",
+    "npm-debug.log", "core.dump"};
+
+/// Endings of files that compilers and test tools write.
+constexpr std::array<std::string_view, 14> kEndings = {
+    ".pyc", ".pyo", ".o",  ".obj",  ".class", ".gcda",        ".gcno",
+    ".lo",  ".la",  ".hi", ".rlib", ".rmeta", ".tsbuildinfo", ".profraw"};
+
+std::string_view name_of_path(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == path.npos ? path : path.substr(slash + 1);
+}
+
+/// "X.egg-info/" and folders of the list, anywhere above the file.
+std::string folder_line(std::string_view path) {
+  for (auto slash = path.find('/'); slash != path.npos; slash = path.find('/')) {
+    const std::string_view folder = path.substr(0, slash);
+    if (folder.ends_with(".egg-info")) return "*.egg-info/";
+    if (std::find(kFolders.begin(), kFolders.end(), folder) != kFolders.end())
+      return std::string(folder) + "/";
+    // Cargo's and Maven's, which people's own folders of that name don't look like.
+    path.remove_prefix(slash + 1);
+    if (folder == "target" &&
+        (path.starts_with("debug/") || path.starts_with("release/") ||
+         path.starts_with("classes/") || path == ".rustc_info.json" || path == "CACHEDIR.TAG"))
+      return "target/";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ignore_line_for(std::string_view path) {
+  if (std::string line = folder_line(path); !line.empty()) return line;
+  const std::string_view name = name_of_path(path);
+  if (std::find(kProductNames.begin(), kProductNames.end(), name) != kProductNames.end())
+    return std::string(name);
+  for (const std::string_view ending : kEndings)
+    if (name.ends_with(ending) && name.size() > ending.size()) return "*" + std::string(ending);
+  return "";
+}
+
+std::vector<BuildProducts> find_build_products(const std::vector<std::string>& paths) {
+  std::vector<BuildProducts> groups;
+  for (const std::string& path : paths) {
+    std::string line = ignore_line_for(path);
+    if (line.empty()) continue;
+    const auto found = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& group) { return group.ignore_line == line; });
+    if (found == groups.end())
+      groups.push_back({std::move(line), {path}});
+    else
+      found->paths.push_back(path);
+  }
+  return groups;
+}
+
 namespace {
 
 std::vector<std::string> git_folders(const Diff& diff) {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/inputs/standard_input.h"
 #include "app/run/signals.h"
 #include "app/show/standard_output.h"

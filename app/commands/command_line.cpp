@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "app/commands/commands.h"
 #include "app/commands/manual.h"
 #include "app/run/signals.h"
 #include "app/show/failure.h"
@@ -20,6 +19,15 @@
 #include "policies/environment/known_secrets.h"
 
 namespace sortie {
+CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
+                      const std::string& description, const std::string& example,
+                      CommandBody body) {
+  CLI::App* app = parent.add_subcommand(name, description);
+  app->footer("Example:\n  " + example);
+  table.bodies[app] = std::move(body);
+  return *app;
+}
+
 namespace {
 
 const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",

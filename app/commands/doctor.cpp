@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/confinement/confinement.h"
 #include "app/show/credential_report.h"
 #include "app/show/failure.h"

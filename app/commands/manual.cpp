@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/base/exit_code_table.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -44,6 +45,22 @@ void add_app(const CLI::App& app, const std::string& name, std::string& page) {
   for (const auto* command : commands) add_app(*command, name + " " + command->get_name(), page);
 }
 
+/// "0 success, 1 task failed, …, 130 and 143 interrupted"
+std::string exit_codes() {
+  std::string text;
+  std::string before;
+  for (const ExitCodeRow& row : exit_code_table()) {
+    const std::string number = std::to_string(static_cast<int>(row.code));
+    if (row.meaning == before) {
+      text.insert(text.size() - before.size() - 1, " and " + number);
+      continue;
+    }
+    before = row.meaning;
+    text += (text.empty() ? "" : ", ") + number + " " + before;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string man_page(const CLI::App& root) {
@@ -53,12 +70,8 @@ std::string man_page(const CLI::App& root) {
   page += ".SH DESCRIPTION\n" + roff(root.get_description()) + "\n";
   page += ".SH COMMANDS\n";
   add_app(root, "sortie", page);
-  page +=
-      ".SH EXIT STATUS\n"
-      "0 success, 1 task failed, 2 usage, 3 denied, 4 budget, 5 refused by the provider, 6 "
-      "credentials, 7 environment, 8 integrity, 9 leak, 10 provider unavailable, 11 rate or "
-      "usage limit, 12 busy, 13 conflict, 70 a bug in sortie, 130 and 143 interrupted. "
-      "10 to 19 and the signals: the same command may well succeed when started again.\n";
+  page += ".SH EXIT STATUS\n" + exit_codes() +
+          ". 10 to 19 and the signals: the same command may well succeed when started again.\n";
   return page;
 }
 

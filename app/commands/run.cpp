@@ -3,11 +3,65 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/show/words.h"
 #include "core/catalog/providers.h"
 
 namespace sortie {
+namespace {
+
+void add_inputs(CLI::App& app, RunOptions& options) {
+  app.add_option(
+      "--policy", options.policy,
+      "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
+  app.add_option("--approval", options.approval,
+                 "deny-by-default, full-auto or audit; looser than the policy only where that says "
+                 "approval_override");
+  app.add_option("-C,--cd", options.workspace, "workspace; default: the task's, else this folder");
+}
+
+void add_outputs(CLI::App& app, RunOptions& options) {
+  app.add_option("--out", options.out, "output folder")->capture_default_str();
+  app.add_option(
+      "--diff", options.diff,
+      "also write the diff here on success: a file, or a pipe, device or /dev/fd/N; - is stdout");
+  app.add_option("-o,--output-last-message", options.last_message,
+                 "also write the final message here on success, as --diff; - is stdout");
+  app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
+}
+
+void add_variables(CLI::App& app, RunOptions& options) {
+  add_repeatable(app, "--var", options.variables,
+                 "template variable NAME=VALUE, or NAME@FILE for a file's content");
+  add_repeatable(app, "--var-file", options.variable_files, "file of NAME=VALUE lines");
+}
+
+void add_model(CLI::App& app, RunOptions& options) {
+  app.add_option("-m,--model", options.model, "model, instead of the task's");
+  std::string names;
+  for (const ProviderInfo& provider : providers())
+    names += (names.empty() ? "" : ", ") + std::string(provider.name);
+  app.add_option("--provider", options.provider, names + " or replay, instead of the task's");
+  app.add_option("--base-url", options.base_url,
+                 "address of a compatible server, for the task's own model");
+  app.add_option("--api-key-file", options.api_key_file, "read the API key from this file");
+  app.add_option("--api-key-fd", options.api_key_fd, "read the API key from this descriptor");
+  app.add_option("--auth-file", options.auth_file,
+                 "sign in with ChatGPT by this auth.json of the codex CLI; it is kept refreshed");
+  app.add_option("--replay", options.replay, "take the model's responses from a recording");
+  app.add_option("--record", options.record, "write the model's responses to a recording");
+}
+
+void add_limits(CLI::App& app, RunOptions& options) {
+  app.add_option("--isolation", options.isolation, "auto, overlay or copy, instead of the task's");
+  app.add_option("--max-turns", options.max_turns, "most requests to the model");
+  app.add_option("--max-tokens", options.max_tokens, "most uncached input and output tokens");
+  app.add_option("--max-cost", options.max_cost,
+                 "most USD; needs a model whose price is known, or model.price in the task");
+  app.add_option("--timeout", options.timeout, "most time of the whole run: 30s, 10m, 2h");
+}
+
+}  // namespace
 
 void add_run(CommandTable& table) {
   auto options = std::make_shared<RunOptions>();
@@ -16,42 +70,11 @@ void add_run(CommandTable& table) {
                   "sortie run task.yaml --policy strict --out sortie-out --diff changes.diff",
                   [options, &table] { return run_task(*options, table.style); });
   app.add_option("TASK", options->task, "task file, or - for stdin")->required();
-  app.add_option(
-      "--policy", options->policy,
-      "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
-  app.add_option("--approval", options->approval,
-                 "deny-by-default, full-auto or audit; looser than the policy only where that says "
-                 "approval_override");
-  app.add_option("-C,--cd", options->workspace, "workspace; default: the task's, else this folder");
-  app.add_option("--out", options->out, "output folder")->capture_default_str();
-  app.add_option(
-      "--diff", options->diff,
-      "also write the diff here on success: a file, or a pipe, device or /dev/fd/N; - is stdout");
-  app.add_option("-o,--output-last-message", options->last_message,
-                 "also write the final message here on success, as --diff; - is stdout");
-  app.add_flag("--json", options->json, "live events on stdout, one JSON object a line");
-  add_repeatable(app, "--var", options->variables,
-                 "template variable NAME=VALUE, or NAME@FILE for a file's content");
-  add_repeatable(app, "--var-file", options->variable_files, "file of NAME=VALUE lines");
-  app.add_option("-m,--model", options->model, "model, instead of the task's");
-  std::string names;
-  for (const ProviderInfo& provider : providers())
-    names += (names.empty() ? "" : ", ") + std::string(provider.name);
-  app.add_option("--provider", options->provider, names + " or replay, instead of the task's");
-  app.add_option("--base-url", options->base_url,
-                 "address of a compatible server, for the task's own model");
-  app.add_option("--api-key-file", options->api_key_file, "read the API key from this file");
-  app.add_option("--api-key-fd", options->api_key_fd, "read the API key from this descriptor");
-  app.add_option("--auth-file", options->auth_file,
-                 "sign in with ChatGPT by this auth.json of the codex CLI; it is kept refreshed");
-  app.add_option("--replay", options->replay, "take the model's responses from a recording");
-  app.add_option("--record", options->record, "write the model's responses to a recording");
-  app.add_option("--isolation", options->isolation, "auto, overlay or copy, instead of the task's");
-  app.add_option("--max-turns", options->max_turns, "most requests to the model");
-  app.add_option("--max-tokens", options->max_tokens, "most uncached input and output tokens");
-  app.add_option("--max-cost", options->max_cost,
-                 "most USD; needs a model whose price is known, or model.price in the task");
-  app.add_option("--timeout", options->timeout, "most time of the whole run: 30s, 10m, 2h");
+  add_inputs(app, *options);
+  add_outputs(app, *options);
+  add_variables(app, *options);
+  add_model(app, *options);
+  add_limits(app, *options);
   app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
   app.add_option("--color", table.style.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));

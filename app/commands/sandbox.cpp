@@ -9,7 +9,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/confinement/egress.h"
 #include "app/confinement/in_place.h"
 #include "app/run/signals.h"
@@ -101,6 +101,25 @@ class ShownOutput {
   std::optional<Error> failure_;
 };
 
+void learn_secrets(Redactor& redactor, const Policy& policy, const Environment& own,
+                   const Confinement& confinement) {
+  auto known = known_secrets(policy, own);
+  for (auto& secret : git_config_secrets(std::filesystem::canonical("."), confinement.git_files()))
+    known.values.push_back(std::move(secret));
+  learn(redactor, policy, known.values);
+}
+
+/// What the user has to know of the sandbox.
+void tell_start(const Policy& policy, InPlace& place) {
+  if (policy.sandbox == SandboxMode::none)
+    tell("sandbox: NONE by the policy: the command can do all that this user can");
+  if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
+    tell("sandbox: as in a folder without git: " + why);
+  for (const auto& note : place.notes()) tell("sandbox: " + note);
+  for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
+  for (const auto& warning : place.confinement().warnings()) tell(warning);
+}
+
 ExitCode run_sandboxed(const SandboxOptions& options) {
   check_machine();
   Policy policy = load_policy(options.policy);
@@ -113,23 +132,13 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   const Signals signals;
   Redactor redactor;
-  auto known = known_secrets(policy, own);
-  for (auto& secret :
-       git_config_secrets(std::filesystem::canonical("."), place.confinement().git_files()))
-    known.values.push_back(std::move(secret));
-  learn(redactor, policy, known.values);
+  learn_secrets(redactor, policy, own, place.confinement());
   Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
       tell("network: " + one_line(connection.reason, 500));
   });
   egress.report_from_now_on();
-  if (policy.sandbox == SandboxMode::none)
-    tell("sandbox: NONE by the policy: the command can do all that this user can");
-  if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
-    tell("sandbox: as in a folder without git: " + why);
-  for (const auto& note : place.notes()) tell("sandbox: " + note);
-  for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
-  for (const auto& warning : place.confinement().warnings()) tell(warning);
+  tell_start(policy, place);
 
   Command command;
   command.argv = options.command;

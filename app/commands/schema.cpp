@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/show/event_schema.h"
 #include "app/show/standard_output.h"
 #include "ci/result.h"

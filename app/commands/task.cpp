@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/task_and_policy.h"

@@ -8,7 +8,7 @@
 
 #include "app/artifacts/found_output.h"
 #include "app/artifacts/verified_result.h"
-#include "app/commands/commands.h"
+#include "app/commands/command_line.h"
 #include "app/show/standard_output.h"
 #include "core/files/file_name.h"
 #include "core/record/transcript_reader.h"

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "core/process/launcher.h"
@@ -24,24 +22,6 @@ class CommandHost {
   /// Where commands find the workspace: at its own path, or, where nothing can be mounted, the
   /// copy's.
   virtual const std::filesystem::path& workspace() const = 0;
-};
-
-/// Starts the commands of one verification, which finds nothing of what the agent's commands left
-/// outside the workspace: they share a private set that is empty at first and gone at the end.
-class VerificationLauncher : public Launcher {
- public:
-  /// @param host  outlives it
-  explicit VerificationLauncher(CommandHost& host);
-  VerificationLauncher(const VerificationLauncher&) = delete;
-  VerificationLauncher& operator=(const VerificationLauncher&) = delete;
-  ~VerificationLauncher() override { host_.drop_private_set(name_); }
-
-  std::unique_ptr<RunningCommand> start(const Command& command) override;
-  std::chrono::milliseconds time_left() const override { return host_.launcher().time_left(); }
-
- private:
-  CommandHost& host_;
-  std::string name_;
 };
 
 }  // namespace sortie

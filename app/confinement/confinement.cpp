@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string>
 
 #include "app/confinement/git_view.h"
 #include "app/confinement/script_files.h"
@@ -29,55 +31,63 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The container's limit where there is one (cgroup v2), else the machine's memory.
-std::uint64_t memory_of_machine() {
-  struct sysinfo machine {};
-  std::uint64_t bytes = 8ull << 30;
-  if (::sysinfo(&machine) == 0)
-    bytes = static_cast<std::uint64_t>(machine.totalram) * machine.mem_unit;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  std::uint64_t of_container = 0;
-  if (limit >> of_container && of_container > 0) bytes = std::min(bytes, of_container);
-  return bytes;
+/// Larger ones are no scripts, and comparing them would hold up each call.
+constexpr std::uint64_t kMaxScript = 64ull << 20;
+
+/// The rest of the path behind the workspace, its own ".." and links left for the kernel's rules;
+/// nothing where it does not begin there.
+std::optional<fs::path> behind(const fs::path& path, const fs::path& workspace) {
+  const std::string prefix = workspace.string() + "/";
+  const std::string text = path.string();
+  if (!text.starts_with(prefix)) return std::nullopt;
+  return fs::path(text.substr(prefix.size()));
 }
 
-std::uint64_t memory_limit(const PolicyLimits& limits) {
-  if (limits.memory > 0) return limits.memory;
-  return memory_of_machine() / 100 * static_cast<std::uint64_t>(limits.memory_percent);
+/// Why the file at this place is not what it was, or "".
+std::string difference(const Files& start, const Files& view, const fs::path& path) {
+  const std::string name = path.string();
+  const auto now = view.status(path);
+  const auto before = start.status(path);
+  if (!now) return name + " does not exist";
+  if (!before) return name + " was made in this run, and only scripts of the start may run";
+  if (now->kind != FileStatus::Kind::file) return name + " is no file";
+  if ((now->mode & 0111) == 0) return name + " is not executable";
+  const bool same = before->kind == now->kind && before->mode == now->mode &&
+                    before->size == now->size &&
+                    start.read(path, kMaxScript) == view.read(path, kMaxScript);
+  return same ? "" : name + " was changed in this run, and only scripts of the start may run";
 }
 
-std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
-  std::vector<std::string> globs = inputs.policy.protect;
-  if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
-  std::vector<fs::path> files = inputs.protected_files;
-  files.insert(files.end(), inputs.policy.files.begin(), inputs.policy.files.end());
-  for (const auto& file : files) {
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(file, error);
-    if (error || !is_below(real, inputs.workspace)) continue;
-    globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
-  }
-  return globs;
+/// Tells script rules whether a file is as it was at the start of the run: a regular file, at the
+/// place where the same path led then, with the same bytes and mode. Compared anew each time.
+///
+/// @param start      the tree as it was; both outlive the function
+/// @param view       the tree as the run has it now
+/// @param workspace  absolute, as commands name it
+ScriptFiles script_files(const Files& start, const Files& view, fs::path workspace) {
+  return [&start, &view, workspace = std::move(workspace)](const fs::path& path) {
+    ScriptFile file;
+    const auto relative = behind(path, workspace);
+    if (!relative) {
+      file.problem = "the path leaves the workspace on its way";
+      return file;
+    }
+    try {
+      file.path = view.resolve(*relative);
+      file.problem = difference(start, view, file.path);
+      if (file.problem.empty() && start.resolve(*relative) != file.path)
+        file.problem = relative->string() + " led elsewhere at the start of the run";
+    } catch (const ToolError& error) {
+      file.problem = error.what();
+    }
+    return file;
+  };
 }
 
 std::vector<std::string> globs_among(const std::vector<std::string>& entries) {
   std::vector<std::string> globs;
   std::copy_if(entries.begin(), entries.end(), std::back_inserter(globs), has_wildcard);
   return globs;
-}
-
-void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfile& profile) {
-  profile.workspace_writable = false;
-  for (const auto& entry : policy.write) {
-    const fs::path path = (workspace / entry).lexically_normal();
-    const fs::path trimmed = path.has_filename() ? path : path.parent_path();
-    if (trimmed == workspace)
-      profile.workspace_writable = true;
-    else if (is_below(trimmed, workspace))
-      profile.workspace_write_only.push_back(trimmed.lexically_relative(workspace));
-    else
-      profile.writable.push_back(fs::weakly_canonical(trimmed));
-  }
 }
 
 /// A path of the workspace as commands name it: where nothing can be mounted they work in a copy
@@ -108,124 +118,6 @@ std::vector<fs::path> files_to_protect(const ConfinementInputs& inputs, const fs
   return files;
 }
 
-/// HOME and a folder for temporary files, the commands' own.
-void make_private_home(const SandboxProfile& profile) {
-  std::error_code error;
-  fs::create_directories(profile.home / "tmp", error);
-  if (error) throw Error(profile.home.string() + ": " + error.message(), ExitCode::environment);
-  for (const auto& folder : {profile.home, profile.home / "tmp"})
-    if (::chown(folder.c_str(), profile.uid, profile.gid) != 0)
-      throw system_error("chown " + folder.string(), ExitCode::environment);
-}
-
-/// What some command may be given by a rule beyond the policy's own sandbox.
-void set_escalations(const Policy& policy, SandboxProfile& profile) {
-  if (!policy.escalation) return;
-  for (const CommandRule& rule : policy.commands) {
-    if (!rule.escalate || rule.effect != Effect::allow) continue;
-    if (rule.sandbox.mode.value_or(policy.sandbox) != SandboxMode::read_only)
-      profile.may_escalate_writes |= policy.sandbox == SandboxMode::read_only;
-    if (rule.sandbox.network == NetworkMode::full)
-      profile.may_escalate_network |= policy.network != NetworkMode::full;
-  }
-}
-
-/// Adds what of the caller's own tools the run gets to see, and hides what opens doors with it.
-Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& own,
-                           SandboxProfile& profile) {
-  if (!inputs.policy.toolchains || profile.mode == SandboxMode::none) return {};
-  std::vector<fs::path> kept = profile.writable;
-  kept.push_back(inputs.workspace);
-  kept.push_back(workspace_root(profile));
-  if (!inputs.out.empty()) kept.push_back(inputs.out);
-  Toolchains found = find_toolchains(own, view_home(own), profile.home, kept);
-  profile.toolchains = found.folders;
-  for (const auto& path : found.credentials) profile.hide.push_back(path.string());
-  return found;
-}
-
-/// Files that uid 0 alone may read, so that they have to be hidden where root's commands are
-/// root's: without a capability an owner still reads what is its own.
-void hide_roots_files(SandboxProfile& profile) {
-  for (const char* file : {"/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"})
-    profile.hide.push_back(file);
-  for (const char* folder : {"/etc/ssh", "/etc/sudoers.d"}) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      struct stat status {};
-      if (::lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-          (status.st_mode & S_IROTH) == 0)
-        profile.hide.push_back(quoted_glob(entry.path()));
-    }
-  }
-}
-
-/// Services of the machine that listen in a folder which commands are shown: a read-only mount
-/// keeps nobody from connecting. Found among the first entries only, so that no tree holds up the
-/// start; that there are more is told.
-void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders,
-                  std::vector<std::string>& warnings) {
-  constexpr int kMostLooked = 20'000;
-  int looked = 0;
-  for (const fs::path& folder : folders) {
-    std::error_code error;
-    const auto options = fs::directory_options::skip_permission_denied;
-    for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
-         it.increment(error)) {
-      if (++looked > kMostLooked) {
-        warnings.push_back(
-            "sandbox: " + folder.string() +
-            " has more files and folders than are looked through for sockets (20,000): commands "
-            "can connect to services that listen beyond them; name smaller folders in paths.read");
-        return;
-      }
-      std::error_code unknown;
-      if (!it->is_symlink(unknown) && it->is_socket(unknown))
-        profile.hide.push_back(quoted_glob(it->path()));
-    }
-    if (error && error != std::errc::no_such_file_or_directory &&
-        error != std::errc::not_a_directory)
-      warnings.push_back("sandbox: " + folder.string() +
-                         " could not be looked through for sockets (" + error.message() +
-                         "): commands can connect to services that listen there");
-  }
-}
-
-SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own,
-                            std::vector<std::string>& warnings) {
-  const Policy& policy = inputs.policy;
-  SandboxProfile profile;
-  profile.mode = policy.sandbox;
-  profile.network = policy.network;
-  profile.mount = inputs.mount;
-  // What "~" means in the policy: the caller's, also where commands have another one.
-  const fs::path own_home = view_home(own);
-  profile.home = inputs.namespaces ? own_home : inputs.private_folder / "home";
-  profile.readable = folders_to_read(policy, inputs.workspace, own);
-  set_writable(policy, inputs.workspace, profile);
-  set_escalations(policy, profile);
-  profile.protect = protect_globs(inputs);
-  for (const auto& path : policy.hide)
-    profile.hide.push_back(path.starts_with("~/") ? (own_home / path.substr(2)).string() : path);
-  profile.use_namespaces = inputs.namespaces;
-  profile.uid = ::getuid();
-  profile.gid = ::getgid();
-  struct stat status {};
-  if (profile.uid == 0 && ::stat(inputs.workspace.c_str(), &status) == 0) {
-    profile.uid = status.st_uid;  // root's commands run as the workspace's owner
-    profile.gid = status.st_gid;
-  }
-  if (profile.uid == 0) hide_roots_files(profile);
-  if (profile.use_namespaces) {
-    hide_sockets(profile, profile.readable, warnings);
-    hide_sockets(profile, {"/opt"}, warnings);
-  }
-  profile.limits = policy.limits;
-  profile.memory_bytes = memory_limit(policy.limits);
-  if (!inputs.namespaces) make_private_home(profile);
-  return profile;
-}
-
 /// Mode allow-list without anything that would keep the rest away is not that mode.
 void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers) {
   if (profile.network != NetworkMode::allow_list || layers.namespaces) return;
@@ -241,63 +133,68 @@ void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers)
         ExitCode::environment);
 }
 
-}  // namespace
-
-CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own) {
-  std::vector<std::string> told_by_the_run;
-  SandboxProfile profile = make_profile(inputs, own, told_by_the_run);
-  show_toolchains(inputs, own, profile);
-  return tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)},
-                   own, profile);
-}
-
-Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {
-  const GitPrograms programs = read_git_programs(given.workspace);
-  ConfinementInputs inputs = given;
-  inputs.protected_files.insert(inputs.protected_files.end(), programs.included.begin(),
-                                programs.included.end());
+/// With the files that steer git among the protected ones.
+ConfinementInputs with_files_of_git(ConfinementInputs inputs, const GitPrograms& programs) {
+  std::vector<fs::path>& files = inputs.protected_files;
+  files.insert(files.end(), programs.included.begin(), programs.included.end());
   // Also where `.git` names another folder of the workspace.
   const GitPlace git = find_git_place(inputs.workspace);
   for (const fs::path& folder : {git.git_dir, git.common_dir})
-    if (!folder.empty()) inputs.protected_files.push_back(folder);
+    if (!folder.empty()) files.push_back(folder);
   // Elsewhere the diff shows what became of them, before the user's own git runs it.
   if (inputs.mount.in_place)
     for (const fs::path& hooks : hooks_elsewhere(inputs.workspace))
-      if (hooks != inputs.workspace) inputs.protected_files.push_back(hooks);
+      if (hooks != inputs.workspace) files.push_back(hooks);
+  return inputs;
+}
+
+}  // namespace
+
+Confinement::Confinement(const ConfinementInputs& given, const Environment& own) {
+  const GitPrograms programs = read_git_programs(given.workspace);
+  const ConfinementInputs inputs = with_files_of_git(given, programs);
   profile_ = make_profile(inputs, own, warnings_);
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);
   const fs::path& seen = workspace();
-  const Toolchains toolchains = show_toolchains(inputs, own, profile_);
-  CommandPath path =
-      tool_path({inputs.policy, inputs.approval, inputs.workspace, inputs.out, view_home(own)}, own,
-                profile_);
-  const auto& folders = path.folders;
-  for (const auto& one : path.left_out) warnings_.push_back(left_out_text(one));
-  EnvironmentPlaces places;
-  places.home = profile_.home;
-  if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
-  places.path = folders;
-  environment_ = command_environment(inputs.policy, own, places);
-  environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
-  environment_.insert(path.variables.begin(), path.variables.end());
+  const CommandPath path = make_environment(inputs, own);
   show_git(inputs, programs);
   // The workspace is a file system of its own below the repository's.
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
   engine_ = std::make_unique<Engine>(
-      inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), folders,
+      inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), path.folders,
       files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
-  for (const auto& folder : folders)
+  for (const auto& folder : path.folders)
     if (!is_below(folder, seen)) profile_.readable.push_back(folder);
   for (const auto& folder : path.installations) profile_.readable.push_back(folder);
   if (profile_.use_namespaces) hide_sockets(profile_, path.installations, warnings_);
+  start_keeper(inputs);
+}
+
+/// What commands inherit, and where they look for programs.
+CommandPath Confinement::make_environment(const ConfinementInputs& inputs, const Environment& own) {
+  const Toolchains toolchains = show_toolchains(inputs, own, profile_);
+  CommandPath path = tool_path(inputs, own, profile_);
+  for (const auto& one : path.left_out) warnings_.push_back(left_out_text(one));
+  EnvironmentPlaces places;
+  places.home = profile_.home;
+  if (!inputs.namespaces) places.temporary = profile_.home / "tmp";
+  places.path = path.folders;
+  environment_ = command_environment(inputs.policy, own, places);
+  environment_.insert(toolchains.variables.begin(), toolchains.variables.end());
+  environment_.insert(path.variables.begin(), path.variables.end());
+  return path;
+}
+
+void Confinement::start_keeper(const ConfinementInputs& inputs) {
   keeper_ = std::make_unique<Keeper>(profile_);
   launcher_ = std::make_unique<ReadOnlyLauncher>(watch_made_paths());
   require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
   view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
-  if (inputs.start != nullptr) engine_->judge_scripts_by(script_files(*inputs.start, *view_, seen));
+  if (inputs.start != nullptr)
+    engine_->judge_scripts_by(script_files(*inputs.start, *view_, workspace()));
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);
   const auto& layers = keeper_->layers();
   missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/confinement/command_host.h"
+#include "app/confinement/command_profile.h"
 #include "core/files/files.h"
 #include "core/git/git_programs.h"
 #include "core/json/json.h"
@@ -26,25 +27,6 @@
 #include "policies/sandbox/view/made_paths.h"
 
 namespace sortie {
-
-/// What confines the commands of a policy in a workspace, apart from any task.
-struct ConfinementInputs {
-  const Policy& policy;
-  Approval approval = Approval::deny_by_default;
-  std::filesystem::path workspace;                     ///< absolute, links resolved
-  std::filesystem::path out;                           ///< --out, absolute; "" for none
-  std::vector<std::filesystem::path> protected_files;  ///< absolute: the task and what it names
-  MountPlan mount;
-  bool namespaces = true;                ///< what namespaces_available() said
-  std::string no_namespaces;             ///< why not, where it said so
-  std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
-                                         ///< there are no namespaces to keep the machine's away
-  std::filesystem::path outputs{};       ///< where outputs stand whole, shown to commands
-                                         ///< read-only; "" for nowhere
-  /// The tree as it was, for script rules, and outlives the confinement; null: they judge by words
-  /// alone.
-  const Files* start = nullptr;
-};
 
 /// Who knows of programs that go on beside the commands to come.
 class RunsBeside {
@@ -97,6 +79,8 @@ class Confinement : public CommandHost {
  private:
   friend class BesideWatch;
 
+  CommandPath make_environment(const ConfinementInputs& inputs, const Environment& own);
+  void start_keeper(const ConfinementInputs& inputs);
   void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
   void clean_copies(const ConfinementInputs& inputs);
   Launcher& watch_made_paths();
@@ -131,10 +115,6 @@ class BesideWatch {
  private:
   Confinement& confinement_;
 };
-
-/// The PATH that commands would get, without anything being set up.
-/// @param inputs  with namespaces
-CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own);
 
 /// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);

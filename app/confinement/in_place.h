@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/confinement/confinement.h"
-#include "app/confinement/kept_aside.h"
 #include "app/confinement/protected_links.h"
 #include "app/confinement/protected_paths.h"
 #include "policies/environment/environment.h"

@@ -1,12 +1,15 @@
 #include "app/confinement/protected_links.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "app/confinement/glob_steps.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
@@ -19,7 +22,77 @@
 namespace sortie {
 namespace {
 
+/// Globs read folder by folder, to see where below a link one could match. What `**` at a glob's
+/// beginning reaches by itself is left out: such a match lies at its own place too.
+class GlobSteps {
+ public:
+  /// Of each glob, how many of its parts a path has gone through so far.
+  using Places = std::set<std::pair<std::size_t, std::size_t>>;
+
+  /// @throws PatternError
+  explicit GlobSteps(const std::vector<std::string>& globs);
+  /// @param link  relative
+  Places at_link(const std::filesystem::path& link) const;
+  Places below(const Places& places, const std::string& name) const;
+
+ private:
+  struct Part {
+    bool any_folders;  ///< "**"
+    Pattern name;
+  };
+
+  bool is_anywhere(std::size_t glob, std::size_t at) const;
+  void add(std::size_t glob, std::size_t at, Places& places) const;
+
+  std::vector<std::vector<Part>> globs_;
+};
+
+}  // namespace
+
 namespace fs = std::filesystem;
+
+GlobSteps::GlobSteps(const std::vector<std::string>& globs) {
+  for (const std::string& glob : globs) {
+    std::vector<Part> parts;
+    for (const auto& part : fs::path(glob))
+      if (!part.empty() && part != ".")
+        parts.push_back({part == "**", Pattern::word_glob(part.native(), LetterCase::ignored)});
+    globs_.push_back(std::move(parts));
+  }
+}
+
+GlobSteps::Places GlobSteps::at_link(const fs::path& link) const {
+  Places places;
+  for (std::size_t i = 0; i < globs_.size(); ++i) add(i, 0, places);
+  for (const auto& part : link.parent_path()) places = below(places, part.string());
+  std::erase_if(places, [&](const auto& at) { return is_anywhere(at.first, at.second); });
+  return below(places, link.filename().string());
+}
+
+GlobSteps::Places GlobSteps::below(const Places& places, const std::string& name) const {
+  Places next;
+  for (const auto& [glob, at] : places) {
+    const auto& parts = globs_[glob];
+    if (at == parts.size()) continue;
+    if (parts[at].any_folders)
+      add(glob, at, next);
+    else if (parts[at].name.matches(name))
+      add(glob, at + 1, next);
+  }
+  return next;
+}
+
+bool GlobSteps::is_anywhere(std::size_t glob, std::size_t at) const {
+  return at == 0 && !globs_[glob].empty() && globs_[glob][0].any_folders;
+}
+
+void GlobSteps::add(std::size_t glob, std::size_t at, Places& places) const {
+  places.insert({glob, at});
+  // It may stand for no folder at all.
+  if (at < globs_[glob].size() && globs_[glob][at].any_folders) add(glob, at + 1, places);
+}
+
+namespace {
 
 constexpr int kMostLinks = 40;  ///< as path_resolution(7)
 constexpr int kMostHashed = 20'000;

@@ -1,6 +1,7 @@
 #include "app/run/acceptance.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
@@ -13,6 +14,38 @@
 
 namespace sortie {
 namespace {
+
+/// Two may go on at once, where the model asks for the tests twice in one turn.
+std::string next_name() {
+  static std::atomic<int> count = 0;
+  return "verification " + std::to_string(++count);
+}
+
+/// Starts the commands of one verification, which finds nothing of what the agent's commands left
+/// outside the workspace: they share a private set that is empty at first and gone at the end.
+class VerificationLauncher : public Launcher {
+ public:
+  /// @param host  outlives it
+  explicit VerificationLauncher(CommandHost& host);
+  VerificationLauncher(const VerificationLauncher&) = delete;
+  VerificationLauncher& operator=(const VerificationLauncher&) = delete;
+  ~VerificationLauncher() override { host_.drop_private_set(name_); }
+
+  std::unique_ptr<RunningCommand> start(const Command& command) override;
+  std::chrono::milliseconds time_left() const override { return host_.launcher().time_left(); }
+
+ private:
+  CommandHost& host_;
+  std::string name_;
+};
+
+VerificationLauncher::VerificationLauncher(CommandHost& host) : host_(host), name_(next_name()) {}
+
+std::unique_ptr<RunningCommand> VerificationLauncher::start(const Command& command) {
+  Command own = command;
+  own.private_set = name_;
+  return host_.launcher().start(own);
+}
 
 /// As the output of any other command.
 class VerificationOutput : public OutputTaker {

@@ -10,7 +10,7 @@
 #include "app/run/run_record.h"
 #include "app/run/run_tree.h"
 #include "app/run/signals.h"
-#include "app/setup/work_so_far.h"
+#include "app/setup/run_services.h"
 #include "ci/result.h"
 #include "ci/verification.h"
 #include "core/agent/budget.h"

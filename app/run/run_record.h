@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/inputs/options.h"
-#include "app/setup/notices.h"
+#include "app/setup/run_services.h"
 #include "app/show/error_stream.h"
 #include "app/show/event_writer.h"
 #include "app/show/events_jsonl.h"

@@ -8,7 +8,7 @@
 #include "app/inputs/run_inputs.h"
 #include "app/run/protected_names.h"
 #include "app/run/signals.h"
-#include "app/setup/work_so_far.h"
+#include "app/setup/run_services.h"
 #include "ci/result.h"
 #include "core/agent/budget.h"
 #include "core/base/clock.h"

@@ -8,7 +8,6 @@
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/tool_choice.h"
 #include "app/setup/mcp_servers.h"
-#include "app/setup/task_images.h"
 #include "app/setup/tool_set.h"
 #include "core/agent/answer.h"
 #include "core/agent/checks/path_lookup.h"
@@ -16,13 +15,31 @@
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"
+#include "core/files/file_name.h"
 #include "core/files/path_below.h"
+#include "core/images/image_file.h"
 #include "core/task/tool_names.h"
+#include "core/text/base64.h"
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
 
 namespace sortie {
+std::vector<Image> task_images(const std::vector<TaskImage>& images, const Redactor& redactor) {
+  std::vector<Image> shown;
+  for (const TaskImage& image : images) {
+    if (const std::string name = redactor.find(image.content); !name.empty())
+      throw Error("images: " + path_text(image.path) + " holds the known secret " + name +
+                      " in its bytes, and would take it to the model: write the image without it",
+                  ExitCode::usage);
+    shown.push_back({.media_type = image.header.media_type,
+                     .base64 = base64_encoded(image.content),
+                     .width = image.header.width,
+                     .height = image.header.height});
+  }
+  return shown;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

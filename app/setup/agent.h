@@ -8,14 +8,16 @@
 #include "app/confinement/confinement.h"
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
-#include "app/setup/notices.h"
 #include "app/setup/run_secrets.h"
-#include "app/setup/work_so_far.h"
+#include "app/setup/run_services.h"
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
 #include "core/agent/loop.h"
 #include "core/base/clock.h"
+#include "core/catalog/item.h"
 #include "core/git/git_info.h"
+#include "core/secrets/redact.h"
+#include "core/task/task.h"
 #include "tools/whole_outputs.h"
 
 namespace sortie {
@@ -65,5 +67,10 @@ class Agent : public Background {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A task's images as the first message has them.
+///
+/// @throws Error  code 2: the file of one holds a known secret, which can't be replaced in it
+std::vector<Image> task_images(const std::vector<TaskImage>& images, const Redactor& redactor);
 
 }  // namespace sortie

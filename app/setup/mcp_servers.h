@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/inputs/run_inputs.h"
 #include "core/agent/budget.h"
 #include "core/agent/events.h"
+#include "core/files/files.h"
 #include "core/net/proxy.h"
 #include "core/secrets/redact.h"
 #include "core/workspace/workspace.h"
@@ -39,5 +41,19 @@ std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts);
 /// What the operator has to know where script rules and programs of servers don't go together.
 /// @param servers  that were started
 std::string script_rules_note(const RunInputs& inputs, const mcp::Servers& servers);
+
+/// What of a workspace's changes a program could be, or load, that is started again there: the path
+/// that says most to people, or "" where none of them.
+///
+/// Of an installed program only what its words name, with or without a suffix, or lead to by links.
+/// One that lies in the workspace, and one that runs others (shells, interpreters, package
+/// runners), may load anything there, unless its first argument is what it runs, and lies
+/// elsewhere.
+///
+/// @param workspace  absolute; the program's working folder
+/// @param view       the tree as it is now
+std::string changed_under(const std::vector<std::string>& argv,
+                          const std::filesystem::path& workspace,
+                          const std::vector<ChangedPath>& changed, const Files& view);
 
 }  // namespace sortie

@@ -116,6 +116,21 @@ void apply_model(const TaskModel& model, ModelSettings& settings) {
   settings.free_text_tools = takes_free_text_tools(model.provider, model.name);
 }
 
+namespace {
+
+ModelSettings settings_of_fallback(const TaskModel& task, ModelSettings settings,
+                                   std::string instructions) {
+  apply_model(task, settings);
+  settings.instructions = std::move(instructions);
+  std::erase_if(settings.tools, [&task](const ToolSpec& tool) {
+    if (tool.form == ToolCall::Form::web_search) return !offers_web_search(task);
+    return tool.name == "view_image" && takes_images(task.provider, task.name) == TakesImages::no;
+  });
+  return settings;
+}
+
+}  // namespace
+
 RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   const TaskModel& own = parts.inputs.task.model;
   if (replays(parts.inputs)) {
@@ -144,17 +159,8 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
                                        .source = static_cast<int>(i)};
     candidate.takes_images = takes_images(task.provider, task.name) != TakesImages::no;
     if (i > 0)
-      candidate.settings = [task,
-                            instructions = parts.instructions](const ModelSettings& of_first) {
-        ModelSettings settings = of_first;
-        apply_model(task, settings);
-        settings.instructions = instructions(task);
-        std::erase_if(settings.tools, [&task](const ToolSpec& tool) {
-          if (tool.form == ToolCall::Form::web_search) return !offers_web_search(task);
-          return tool.name == "view_image" &&
-                 takes_images(task.provider, task.name) == TakesImages::no;
-        });
-        return settings;
+      candidate.settings = [task, instructions = parts.instructions](const ModelSettings& first) {
+        return settings_of_fallback(task, first, instructions(task));
       };
     candidates.push_back(std::move(candidate));
   }

@@ -9,7 +9,7 @@
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
 #include "app/setup/models.h"
-#include "app/setup/notices.h"
+#include "app/setup/run_services.h"
 #include "core/net/proxy.h"
 #include "core/secrets/redact.h"
 #include "policies/environment/environment.h"

@@ -15,8 +15,10 @@ constexpr const char* kRunId = "01980000-0000-7000-8000-000000000001";
 
 void leave_run(const std::filesystem::path& out, const char* status) {
   std::filesystem::create_directories(out);
-  write_file(out / "result.json",
-             write_json(Json::object({{"status", status}, {"run_id", kRunId}, {"version", 1}})));
+  write_file(
+      out / "result.json",
+      write_json(Json::object(
+          {{"status", status}, {"run_id", kRunId}, {"sortie", SORTIE_VERSION}, {"version", 1}})));
 }
 
 /// The code that a run would end with; success where it may have the folder.

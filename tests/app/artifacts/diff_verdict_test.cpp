@@ -1,4 +1,4 @@
-#include "app/artifacts/build_products.h"
+#include "app/artifacts/diff_verdict.h"
 
 #include <boost/test/unit_test.hpp>
 

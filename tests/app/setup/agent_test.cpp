@@ -1,4 +1,4 @@
-#include "app/setup/task_images.h"
+#include "app/setup/agent.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "app/setup/server_program.h"
+#include "app/setup/mcp_servers.h"
 
 #include <fcntl.h>
 
