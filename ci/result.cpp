@@ -29,9 +29,9 @@ Json by_name(const std::map<std::string, std::string>& texts) {
 
 Json to_json(const Denial& denial) {
   Json json = Json::object({{"tool", denial.tool},
-                            {"decision", denial.effect},
-                            {"actions", denial.actions},
-                            {"rule", denial.rule},
+                            {"decision", name_of(denial.effect)},
+                            {"actions", to_json(denial.actions)},
+                            {"rule", denial.rule ? to_json(*denial.rule) : Json()},
                             {"reason", denial.reason},
                             {"count", denial.count},
                             {"would_allow", denial.would_allow},

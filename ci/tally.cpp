@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/agent/recorded_usage.h"
-#include "core/agent/server_trouble.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -14,28 +12,12 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMostDenials = 200;
 constexpr std::size_t kActionBytes = 60;
 
-milliseconds duration_of(const Json& object) {
-  return milliseconds(object.integer_at("duration_ms"));
-}
-
-/// An amount in USD as Cost::exact() writes it; nothing for null.
-std::optional<Cost> cost_of(const Json& usd) {
-  const auto amount = usd.real();
-  return amount ? std::optional(Cost::usd(*amount)) : std::nullopt;
-}
-
 Json cost_json(const std::optional<Cost>& cost) {
   return cost ? Json::number(cost->exact()) : Json();
 }
 
-std::string joined(const Json& argv) {
-  std::string line;
-  for (const Json& word : argv.items()) line += (line.empty() ? "" : " ") + word.text();
-  return line;
-}
-
 /// Adds it to the others, or counts it where it is there already.
-void add(Denial denial, std::vector<Denial>& denials) {
+void add_to(std::vector<Denial>& denials, Denial denial) {
   for (Denial& each : denials) {
     if (!each.is_same(denial)) continue;
     ++each.count;
@@ -45,21 +27,22 @@ void add(Denial denial, std::vector<Denial>& denials) {
 }
 
 /// The command that an approval is about, or "".
-std::string command_of(const Json& actions) {
-  for (const Json& action : actions.items()) {
-    if (action["argv"].is_array()) return joined(action["argv"]);
-    for (const auto& member : action.members())
-      if (member.second["argv"].is_array()) return joined(member.second["argv"]);
+std::string command_of(const std::vector<RecordedAction>& actions) {
+  for (const RecordedAction& action : actions) {
+    if (!action.argv) continue;
+    std::string line;
+    for (const std::string& word : *action.argv) line += (line.empty() ? "" : " ") + word;
+    return line;
   }
   return {};
 }
 
-std::string action_text(const std::string& command, const Json& exit) {
-  const std::string ending = exit.string_at("ending");
+std::string action_text(const std::string& command, const ExitStatus& exit) {
+  const std::string code = std::to_string(exit.code);
   return "'" + one_line(command, kActionBytes) + "' " +
-         (ending == "exited"      ? "exit " + exit["code"].text()
-          : ending == "signalled" ? "signal " + exit["code"].text()
-                                  : ending);
+         (exit.ending == Ending::exited      ? "exit " + code
+          : exit.ending == Ending::signalled ? "signal " + code
+                                             : name_of(exit.ending));
 }
 
 }  // namespace
@@ -69,70 +52,75 @@ bool Denial::is_same(const Denial& other) const {
          part == other.part && rule == other.rule && actions == other.actions;
 }
 
-/// Adds the record's tokens and cost to those of the model.
-void Tally::pay(const std::string& model, const Json& data) {
-  const Usage one = recorded_usage(data["tokens"]);
-  usage += one;
-  usage_by_model[model] += one;
-  auto& cost = cost_by_model.try_emplace(model, Cost()).first->second;
-  const auto added = cost_of(data["cost_usd"]);
-  cost = cost && added ? std::optional(*cost + *added) : std::nullopt;
-}
-
 void Tally::on(const RunEvent& event) {
-  const Json& data = event.data;
-  if (event.type == "turn.started") {
-    ++turns;
-  } else if (event.type == "model.retry") {
-    ++retries;
-  } else if (event.type == "model.cut_off") {
-    const std::string asked = data.string_at("model");
-    const auto known = served_as_.find(asked);
-    pay(known == served_as_.end() ? asked.substr(asked.find(' ') + 1) : known->second, data);
-  } else if (event.type == "model.response") {
-    served_model = data.string_at("served_model");
-    served_as_[data.string_at("model")] = served_model;
-    pay(served_model, data);
-    model_time += duration_of(data);
-  } else if (event.type == "approval") {
-    on_approval(data);
-  } else if (event.type == "tool.call") {
-    ++tool_calls;
-  } else if (event.type == "tool.output") {
-    tools_time += duration_of(data);
-    const auto command = commands_.extract(data.string_at("call_id"));
-    if (data["exit"].is_object())
-      last_action = action_text(
-          command && !command.mapped().empty() ? command.mapped() : data.string_at("tool"),
-          data["exit"]);
-  } else if (event.type == "mcp.server") {
-    if (auto trouble = server_trouble(data); !trouble.empty())
-      server_troubles_.push_back(one_line(trouble));
-  } else if (event.type == "check.hit") {
-    CheckCount& count = checks[data.string_at("check")];
-    if (++count.hits == 1) count.first = one_line(data.string_at("saw"));
-    count.sent += data["sent"].is_string() ? 1 : 0;
-  } else if (event.type == "network.connection") {
-    const std::string state = data.string_at("state");
-    connections += state == "opened" ? 1 : 0;
-    denied_connections += state == "denied" ? 1 : 0;
-  } else if (event.type == "verification.completed") {
-    // What the model asked for is in the time of its tool call.
-    if (data.string_at("phase") != "run_tests") verification_time += duration_of(data["exit"]);
-    last_action = action_text(data.string_at("command"), data["exit"]);
-  }
+  std::visit([this](const auto& what) { add(what); }, event.what);
 }
 
-void Tally::on_approval(const Json& data) {
-  commands_[data.string_at("call_id")] = command_of(data["actions"]);
-  const std::string effect = data.string_at("decision");
-  const bool was_audited = data["audited"].boolean();
-  if (effect == "allow" && !was_audited) return;
-  ++(was_audited ? audited_count : denial_count);
-  add({data.string_at("tool"), data["actions"], was_audited ? data.string_at("strict") : effect,
-       data["rule"], data.string_at("reason"), data.string_at("part"), data["would_allow"],
-       data.string_at("would_allow_yaml")},
-      was_audited ? audited : denials);
+/// Adds tokens and cost to those of the model.
+void Tally::pay(const std::string& model, const Usage& tokens, const std::optional<Cost>& paid) {
+  usage += tokens;
+  usage_by_model[model] += tokens;
+  auto& cost = cost_by_model.try_emplace(model, Cost()).first->second;
+  cost = cost && paid ? std::optional(*cost + *paid) : std::nullopt;
+}
+
+void Tally::add(const TurnStarted&) { ++turns; }
+
+void Tally::add(const RetryRecord&) { ++retries; }
+
+void Tally::add(const ModelCutOff& answer) {
+  const std::string& asked = answer.model;
+  const auto known = served_as_.find(asked);
+  pay(known == served_as_.end() ? asked.substr(asked.find(' ') + 1) : known->second, answer.tokens,
+      answer.cost);
+}
+
+void Tally::add(const ModelAnswered& answer) {
+  served_model = answer.served_model;
+  served_as_[answer.model] = served_model;
+  pay(served_model, answer.tokens.value_or(Usage()), answer.cost);
+  model_time += answer.duration;
+}
+
+void Tally::add(const CallDecided& call) {
+  commands_[call.call_id] = command_of(call.actions);
+  if (call.decision == Ruling::allow && !call.audited) return;
+  ++(call.audited ? audited_count : denial_count);
+  const Ruling effect = call.audited ? call.strict.value_or(Ruling::deny) : call.decision;
+  add_to(call.audited ? audited : denials, {call.tool, call.actions, effect, call.rule, call.reason,
+                                            call.part, call.would_allow, call.would_allow_yaml});
+}
+
+void Tally::add(const ToolCalled&) { ++tool_calls; }
+
+void Tally::add(const ToolOutputRecord& output) {
+  tools_time += output.duration;
+  const auto command = commands_.extract(output.call_id);
+  if (output.exit)
+    last_action = action_text(command && !command.mapped().empty() ? command.mapped() : output.tool,
+                              *output.exit);
+}
+
+void Tally::add(const McpServerRecord& server) {
+  if (auto trouble = server.trouble(); !trouble.empty())
+    server_troubles_.push_back(one_line(trouble));
+}
+
+void Tally::add(const CheckRecord& hit) {
+  CheckCount& count = checks[hit.check];
+  if (++count.hits == 1) count.first = one_line(hit.saw);
+  count.sent += hit.sent.empty() ? 0 : 1;
+}
+
+void Tally::add(const NetworkRecord& connection) {
+  connections += connection.state == "opened" ? 1 : 0;
+  denied_connections += connection.state == "denied" ? 1 : 0;
+}
+
+void Tally::add(const VerificationCompleted& verification) {
+  // What the model asked for is in the time of its tool call.
+  if (verification.phase != "run_tests") verification_time += verification.exit.duration;
+  last_action = action_text(verification.command, verification.exit);
 }
 
 std::optional<Cost> Tally::cost() const {

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/record/events.h"
 
 namespace sortie {
 
 /// A tool call that was denied, or that strict rules would have denied, and why.
 struct Denial {
   std::string tool;
-  Json actions;        ///< array as in the approval record: argv, paths
-  std::string effect;  ///< deny | forbid
-  Json rule;           ///< {"file","line","text"} or null where no rule matched
+  std::vector<RecordedAction> actions;
+  Ruling effect = Ruling::deny;
+  std::optional<RecordedRule> rule;
   std::string reason;
   std::string part{};  ///< of the command that it was about; may be ""
   Json would_allow{};  ///< lines of a policy that would allow it, or null where there are none
@@ -71,8 +71,20 @@ class Tally : public EventSink {
   Json durations_json(std::chrono::milliseconds total) const;
 
  private:
-  void on_approval(const Json& data);
-  void pay(const std::string& model, const Json& data);
+  void add(const TurnStarted& turn);
+  void add(const RetryRecord& retry);
+  void add(const ModelCutOff& answer);
+  void add(const ModelAnswered& answer);
+  void add(const CallDecided& call);
+  void add(const ToolCalled& called);
+  void add(const ToolOutputRecord& output);
+  void add(const McpServerRecord& server);
+  void add(const CheckRecord& hit);
+  void add(const NetworkRecord& connection);
+  void add(const VerificationCompleted& verification);
+  template <class Other>
+  void add(const Other&) {}  // counts for nothing
+  void pay(const std::string& model, const Usage& tokens, const std::optional<Cost>& paid);
 
   std::map<std::string, std::string> commands_;  ///< by call id, of calls without an output yet
   std::vector<std::string> server_troubles_;

@@ -46,7 +46,7 @@ VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, Eve
                             const Budget& budget, const VerificationOptions& options,
                             std::stop_token stop) {
   const VerificationRecord record{options.phase, options.round, verify.text, verify.argv};
-  events.on(verification_started_event(options.turn, record));
+  events.on({options.turn, record});
   VerificationOutcome outcome;
   outcome.command = verify.text;
   const auto output =
@@ -58,14 +58,14 @@ VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, Eve
   outcome.output = std::move(collected.shown);
   outcome.dropped_bytes = collected.left_out_bytes;
   outcome.passed = outcome.exit.success();
-  RunEvent event =
-      verification_completed_event(options.turn, record, outcome.exit, collected.recorded,
-                                   outcome.dropped_bytes, outcome.passed);
-  if (collected.recorded != outcome.output) event.data.set("shown", outcome.output);
+  VerificationCompleted completed{record, outcome.exit, std::move(collected.recorded)};
+  if (completed.output != outcome.output) completed.shown = outcome.output;
+  completed.dropped_bytes = outcome.dropped_bytes;
+  completed.passed = outcome.passed;
   outcome.whole = std::move(collected.whole);
-  if (collected.recorded_cut && !outcome.whole.empty() && options.name_whole)
-    options.name_whole(event, outcome.whole);
-  events.on(event);
+  if (collected.recorded_cut && !outcome.whole.empty() && options.find_whole)
+    completed.whole = options.find_whole(outcome.whole);
+  events.on({options.turn, std::move(completed)});
   return outcome;
 }
 

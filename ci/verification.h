@@ -6,14 +6,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/agent/budget.h"
-#include "core/agent/events.h"
 #include "core/process/launcher.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 #include "core/task/task.h"
 #include "core/text/output_buffer.h"
@@ -58,8 +59,8 @@ struct VerificationOptions {
   const Redactor* redactor = nullptr;
   /// Keeps an output whole where it is shown in part; empty: head and tail of it are all there is.
   std::function<std::unique_ptr<OutputTaker>()> take_output{};
-  /// Names the whole output at `path` in its record.
-  std::function<void(RunEvent& event, const std::string& path)> name_whole{};
+  /// The whole output at `path`, for its record.
+  std::function<std::optional<WholeOutput>(const std::string& path)> find_whole{};
 };
 
 /// Runs the commands in order and stops at the first that fails. Each gets its own timeout, or

@@ -42,7 +42,7 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
                     std::to_string(in_progress));
   ToolResult result;
   result.text = "Plan updated";
-  result.plan = PlanUpdate{arguments.string_at("explanation"), arguments["plan"]};
+  result.plan = PlanUpdated{arguments.string_at("explanation"), arguments["plan"]};
   return result;
 }
 

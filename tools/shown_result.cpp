@@ -44,10 +44,14 @@ std::string take_out_secret_images(std::vector<Image>& images, const Redactor& r
 
 std::string noted(const std::string& remark) { return remark.empty() ? "" : "\nNote: " + remark; }
 
-Json details_of(const ToolResult& result, const Redactor& redactor) {
-  if (result.session) return Json::object({{"session_id", *result.session}});
-  if (!result.server_answer.is_object()) return {};
-  return redactor.json(result.server_answer, Audience::tools);
+CallDetails details_of(const ToolResult& result, const Redactor& redactor) {
+  CallDetails details;
+  details.session_id = result.session;
+  if (!result.server_answer.is_object()) return details;
+  const Json answer = redactor.json(result.server_answer, Audience::tools);
+  details.content = answer["content"];
+  details.structured_content = answer["structured_content"];
+  return details;
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ CallRecord shown_result(ToolResult result, const std::vector<std::string>& remar
   done.record.changed_files = std::move(result.changed_files);
   done.record.details = details_of(result, redactor);
   if (output.recorded_cut && !output.whole.empty() && view.outputs != nullptr)
-    done.whole = view.outputs->find(output.whole);
+    done.record.whole = view.outputs->find(output.whole);
   done.output.whole = output.whole.empty() ? std::move(result.whole) : std::move(output.whole);
   done.file_changes = std::move(result.file_changes);
   done.plan = std::move(result.plan);

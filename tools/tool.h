@@ -10,6 +10,7 @@
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"
+#include "core/record/events.h"
 #include "core/text/output_buffer.h"
 #include "policies/rules/action.h"
 
@@ -31,7 +32,7 @@ struct ToolResult {
   std::vector<FileChange> file_changes{};    ///< the same, for the transcript
   std::string note{};                        ///< for the model, after the output
   std::optional<int> session{};              ///< of a command that went on: its number
-  std::optional<PlanUpdate> plan{};          ///< that the call told
+  std::optional<PlanUpdated> plan{};         ///< that the call told
   /// Of a server's answer, for the transcript: {"content","structured_content"?}; else null.
   Json server_answer{};
 };

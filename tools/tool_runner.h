@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/record/events.h"
 #include "core/agent/tool_host.h"
 #include "core/base/clock.h"
 #include "core/secrets/redact.h"

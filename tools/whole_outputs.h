@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "core/agent/whole_output.h"
 #include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
+#include "core/record/events.h"
 #include "tools/tool.h"
 
 namespace sortie {

@@ -1,5 +1,6 @@
 #include "app/artifacts/verified_result.h"
 
+#include <optional>
 #include <vector>
 
 #include "app/artifacts/found_output.h"
@@ -44,46 +45,50 @@ std::string first_difference(const std::string& name, const Json& is, const Json
 /// What the records of a run add up to.
 struct Replayed {
   Tally tally;
-  Json after = Json::array();  ///< verification.completed of the phase
-  Json completed;              ///< data of the last run.completed; null: there is none
+  std::vector<VerificationCompleted> after;  ///< of the phase
+  std::optional<RunEnd> completed;           ///< the last; nothing: there is none
 };
 
 Replayed replay(const fs::path& transcript) {
   Replayed run;
   read_transcript(transcript, [&](const TranscriptRecord& record) {
+    const auto seen = record.event();
+    if (!seen) return;
     // The transcript's own remark, which is made beside the run's events.
-    if (record.type == "check.hit" && record.data.string_at("check") == "transcript_limit") return;
-    const bool whole = record.type == "approval" || record.type == "verification.completed" ||
-                       record.type == "run.completed";
-    const Json data = whole ? with_blobs(record.data, transcript) : record.data;
-    run.tally.on({record.type, record.turn, data});
-    if (record.type == "run.completed") run.completed = data;
-    if (record.type == "verification.completed" && data.string_at("phase") == "after")
-      run.after.push_back(data);
+    const auto* hit = std::get_if<CheckRecord>(&seen->what);
+    if (hit && hit->check == "transcript_limit") return;
+    const bool whole = std::holds_alternative<CallDecided>(seen->what) ||
+                       std::holds_alternative<VerificationCompleted>(seen->what) ||
+                       std::holds_alternative<RunEnd>(seen->what);
+    const RunEvent event = whole ? event_with_blobs(record, transcript) : *seen;
+    run.tally.on(event);
+    if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
+    if (const auto* verified = std::get_if<VerificationCompleted>(&event.what))
+      if (verified->phase == "after") run.after.push_back(*verified);
   });
   return run;
 }
 
 /// The commands of the last round, against the last records of verifications.
-std::string flaw_of_verification(const Json& result, const Json& after) {
+std::string flaw_of_verification(const Json& result,
+                                 const std::vector<VerificationCompleted>& records) {
   const Json& round = result["verification"]["after"];
   if (result["verified"].boolean() && !round["passed"].boolean())
     return "verified is true, but no verification has passed";
   if (!round.is_object()) return "";
   const auto& commands = round["commands"].items();
-  const auto& records = after.items();
   if (commands.size() > records.size())
     return "verification.after has more commands than the transcript";
   bool passed = true;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    const Json& record = records[records.size() - commands.size() + i];
-    passed = passed && record["passed"].boolean();
-    const bool same = commands[i]["passed"] == record["passed"] &&
-                      commands[i]["exit_code"] == record["exit"]["code"] &&
-                      commands[i]["ending"] == record["exit"]["ending"];
+    const VerificationCompleted& record = records[records.size() - commands.size() + i];
+    passed = passed && record.passed;
+    const bool same = commands[i]["passed"] == Json(record.passed) &&
+                      commands[i]["exit_code"] == Json(record.exit.code) &&
+                      commands[i]["ending"] == Json(name_of(record.exit.ending));
     if (!same)
       return "verification.after.commands[" + std::to_string(i) + "] is " + shown(commands[i]) +
-             ", but its record says " + shown(record["exit"]);
+             ", but its record says " + shown(to_json(record.exit));
   }
   if (round["passed"].boolean() && !passed)
     return "verification.after.passed is true, but a record says that a command failed";
@@ -154,9 +159,9 @@ std::string flaw_of(const fs::path& folder, const fs::path& file, const Replayed
   }
   if (result.string_at("status") == "running")
     return "status is \"running\", but the transcript has the run's end";
-  if (const Json* recorded = run.completed.find("result")) {
-    if (auto flaw = first_difference("", without_transcript(result), without_transcript(*recorded),
-                                     "the transcript");
+  if (run.completed->result.is_object()) {
+    if (auto flaw = first_difference("", without_transcript(result),
+                                     without_transcript(run.completed->result), "the transcript");
         !flaw.empty())
       return flaw;
   }
@@ -175,7 +180,7 @@ std::string flaw_of_result(const fs::path& path) {
   const bool there = fs::exists(fs::symlink_status(file, error));
   if (!is_folder && (!there || transcript.filename() != kTranscriptName)) return "";
   const Replayed run = replay(transcript);
-  if (!run.completed.is_object()) return "";  // it has not ended: verify_run has judged that
+  if (!run.completed) return "";  // it has not ended: verify_run has judged that
   if (!there) return "result.json is missing, though the transcript has the run's end";
   // A pipe would be waited for without end.
   if (!fs::is_regular_file(fs::symlink_status(file, error))) return "result.json is no file";

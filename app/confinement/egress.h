@@ -6,7 +6,8 @@
 #include <string>
 
 #include "app/confinement/confinement.h"
-#include "core/agent/events.h"
+#include "core/record/events.h"
+#include "policies/egress/connection.h"
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/egress/proxy.h"
 #include "policies/egress/proxy_options.h"

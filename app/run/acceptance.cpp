@@ -75,9 +75,7 @@ VerificationOptions Acceptance::verification_options(const std::string& phase, i
     return std::make_unique<VerificationOutput>(
         parts_.redactor, parts_.inputs.task.context.shown_output, &parts_.outputs);
   };
-  options.name_whole = [this](RunEvent& event, const std::string& path) {
-    if (const auto whole = parts_.outputs.find(path)) set_whole_output(event, *whole);
-  };
+  options.find_whole = [this](const std::string& path) { return parts_.outputs.find(path); };
   return options;
 }
 

@@ -89,7 +89,7 @@ void AgentWork::run_stage(std::size_t index) {
   agent_.enter_stage(stage);
   stage_ = index;
   stage_began_ = agent_.loop().turn();
-  parts_.record.events().on(stage_started_event(stage_began_, agent_.stage_record(prompt)));
+  parts_.record.events().on({stage_began_, agent_.stage_record(prompt)});
   if (stage.verify) {
     // As at the end, with the run's own tools and sandbox for what is to be mended.
     for (;;) {
@@ -116,7 +116,7 @@ void AgentWork::end_stage(const std::string& reason) {
   const int turn = agent_.loop().turn();
   stage.turns = turn - stage_began_;
   stage.ended = reason.empty() ? "completed" : "failed";
-  parts_.record.events().on(stage_completed_event(turn, stage.name, reason, stage.turns));
+  parts_.record.events().on({turn, StageCompleted{stage.name, reason, stage.turns}});
 }
 
 void AgentWork::fail_stage() {

@@ -211,8 +211,7 @@ void Run::judge_in(Confinement& confinement) {
 
 /// The first event, and what the operator has to know of the run.
 void Run::tell_start() {
-  record_.events().on(
-      run_started_event(describe_start(inputs_, result_, git_, *workspace_, *confinement_)));
+  record_.events().on({0, describe_start(inputs_, result_, git_, *workspace_, *confinement_)});
   std::string names;
   for (const auto& name : secrets_.not_looked_for()) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
@@ -239,7 +238,7 @@ void Run::learn_secrets() {
 void Run::open_egress() {
   egress_ = std::make_unique<Egress>(
       inputs_.policy, *confinement_, secrets_.own(), [this](const EgressConnection& connection) {
-        record_.events().on(network_connection_event(record_.turn(), network_record(connection)));
+        record_.events().on({record_.turn(), network_record(connection)});
       });
 }
 

@@ -47,7 +47,7 @@ ErrorStream& RunRecord::errors() {
 void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
   progress_ = std::make_unique<Progress>(options_.style, redactor_, errors());
-  events_.add(*transcript_);
+  events_.record_to(*transcript_);
   events_.add(tally_);
   if (options_.json) open_live_events();
   if (live_events_) events_.add(*live_events_);
@@ -99,10 +99,10 @@ RunEnd RunRecord::run_end() const {
 
 void RunRecord::close() {
   if (!transcript_) return;
-  RunEvent end = run_completed_event(turn(), run_end());
+  RunEnd end = run_end();
   result_.digests.erase("transcript");  // of a record that has ended before
-  end.data.set("result", redactor_.json(result_json(result_, tally_), Audience::people));
-  events_.on(end);
+  end.result = redactor_.json(result_json(result_, tally_), Audience::people);
+  events_.on({turn(), std::move(end)});
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 
@@ -120,15 +120,10 @@ void RunRecord::end_live_events(const std::stop_token& stop) noexcept {
 
 void RunRecord::write_live_end(const std::stop_token& stop) {
   open_live_events();
-  RunEvent end = run_completed_event(turn(), run_end());
-  end.data.set("next", result_.next);
-  Json wait;
+  EventsJsonl::Closing closing{.next = result_.next, .out = options_.folder.string()};
   if (result_.retry_after)
-    wait = static_cast<std::int64_t>(
-        std::chrono::ceil<std::chrono::seconds>(*result_.retry_after).count());
-  end.data.set("retry_after_s", std::move(wait));
-  end.data.set("out", options_.folder.string());
-  live_events_->end(end);
+    closing.retry_after_s = std::chrono::ceil<std::chrono::seconds>(*result_.retry_after).count();
+  live_events_->end(run_end(), closing);
   const std::uint64_t lost = event_writer_->finish(kPatience, stop);
   reader_stalls_ = lost > 0;
   if (reader_stalls_)

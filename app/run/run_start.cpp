@@ -54,6 +54,20 @@ Json model_json(const RunInputs& inputs) {
   return json;
 }
 
+SandboxStart sandbox_start(const Policy& policy, Confinement& confinement) {
+  const SandboxLayers& layers = confinement.keeper().layers();
+  SandboxStart start{.namespaces = layers.namespaces,
+                     .landlock_abi = layers.landlock_abi,
+                     .seccomp = layers.seccomp,
+                     .cgroup = layers.cgroup,
+                     .connect_gate = layers.connect_gate,
+                     .missing = confinement.missing(),
+                     .mode = name_of(policy.sandbox),
+                     .network = name_of(policy.network)};
+  start.missing.insert(start.missing.end(), layers.notes.begin(), layers.notes.end());
+  return start;
+}
+
 }  // namespace
 
 std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
@@ -72,23 +86,20 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
 }
 
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
-                        const Workspace& workspace, const Confinement& confinement) {
+                        const Workspace& workspace, Confinement& confinement) {
   RunStart start;
   start.run_id = result.run_id;
   start.run_key = result.run_key;
-  start.task =
-      source_json(inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task)));
-  start.policy = source_json(inputs.policy.digest, inputs.policy.file,
-                             write_json_pretty(policy_json(inputs.policy)));
-  start.workspace = Json::object({{"path", inputs.workspace.string()},
-                                  {"seen_as", confinement.workspace().string()},
-                                  {"base_commit", git.head_commit},
-                                  {"isolation", result.isolation},
-                                  {"reason", workspace.reason()}});
+  start.task = {inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task))};
+  start.policy = {inputs.policy.digest, inputs.policy.file,
+                  write_json_pretty(policy_json(inputs.policy))};
+  start.workspace = {.path = inputs.workspace.string(),
+                     .seen_as = confinement.workspace().string(),
+                     .base_commit = git.head_commit,
+                     .isolation = result.isolation,
+                     .reason = workspace.reason()};
   start.model = model_json(inputs);
-  start.sandbox = confinement.layers_json();
-  start.sandbox.set("mode", name_of(inputs.policy.sandbox));
-  start.sandbox.set("network", name_of(inputs.policy.network));
+  start.sandbox = sandbox_start(inputs.policy, confinement);
   start.budget = to_json(inputs.task.budget);
   start.warnings = inputs.warnings;
   return start;

@@ -8,7 +8,7 @@
 #include "app/confinement/confinement.h"
 #include "app/inputs/run_inputs.h"
 #include "ci/result.h"
-#include "core/agent/events.h"
+#include "core/record/events.h"
 #include "core/git/git_info.h"
 #include "core/workspace/workspace.h"
 #include "policies/sandbox/canary.h"
@@ -30,7 +30,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
 
 /// What run.started tells.
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
-                        const Workspace& workspace, const Confinement& confinement);
+                        const Workspace& workspace, Confinement& confinement);
 
 /// What the stages will put into --out.
 std::vector<std::string> names_saved(const Task& task);

@@ -55,7 +55,7 @@ std::vector<std::string> RunTree::touched_paths() {
 void RunTree::end_by_time(const std::string& doing) {
   const Exhausted time = parts_.budget.time_spent();
   RunRecord& record = parts_.record;
-  record.events().on(budget_exhausted_event(record.turn(), time.which, time.limit, time.used));
+  record.events().on({record.turn(), BudgetExhausted{time.which, time.limit, time.used}});
   throw RunEnds{ExitCode::budget, "the time was up " + doing, time.next};
 }
 

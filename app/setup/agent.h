@@ -11,7 +11,7 @@
 #include "app/setup/run_secrets.h"
 #include "app/setup/run_services.h"
 #include "core/agent/budget.h"
-#include "core/agent/events.h"
+#include "core/record/events.h"
 #include "core/agent/loop.h"
 #include "core/base/clock.h"
 #include "core/catalog/item.h"

@@ -10,7 +10,7 @@
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_inputs.h"
 #include "core/agent/budget.h"
-#include "core/agent/events.h"
+#include "core/record/events.h"
 #include "core/files/files.h"
 #include "core/net/proxy.h"
 #include "core/secrets/redact.h"

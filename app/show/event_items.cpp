@@ -26,73 +26,32 @@ constexpr int kTimedOut = 124;   // as timeout(1), and as codex
 constexpr int kCancelled = 130;  // as of SIGINT
 constexpr int kKilled = 137;     // by SIGKILL, at a limit
 
-int exit_code_of(const Json& exit) {
-  const std::string ending = exit.string_at("ending");
-  const int code = static_cast<int>(exit.integer_at("code"));
-  if (ending == "exited") return code;
-  if (ending == "signalled") return 128 + code;
-  if (ending == "not_started") return kNotStarted;
-  if (ending == "timed_out") return kTimedOut;
-  return ending == "cancelled" ? kCancelled : kKilled;
+int exit_code_of(const ExitStatus& exit) {
+  switch (exit.ending) {
+    case Ending::exited:
+      return exit.code;
+    case Ending::signalled:
+      return 128 + exit.code;
+    case Ending::not_started:
+      return kNotStarted;
+    case Ending::timed_out:
+      return kTimedOut;
+    case Ending::cancelled:
+      return kCancelled;
+    default:
+      return kKilled;
+  }
 }
 
 /// Why a command did not end by itself; "" where it did.
-std::string reason_of(const Json& exit) {
-  const std::string ending = exit.string_at("ending");
-  if (ending.empty() || ending == "exited" || ending == "signalled") return {};
-  const std::string detail = exit.string_at("detail");
-  return ending + (detail.empty() ? "" : ": " + detail);
+std::string reason_of(const ExitStatus& exit) {
+  if (exit.ending == Ending::exited || exit.ending == Ending::signalled) return {};
+  return name_of(exit.ending) + (exit.detail.empty() ? "" : ": " + exit.detail);
 }
 
-/// Text in the parts of a message: of all kinds that the wires have.
-std::string text_of(const Json& content) {
-  if (content.is_string()) return content.text();
-  std::string text;
-  for (const Json& part : content.items())
-    text +=
-        part.string_at("type") == "refusal" ? part.string_at("refusal") : part.string_at("text");
-  return text;
-}
-
-std::string summary_of(const Json& summary) {
-  if (summary.is_string()) return summary.text();
-  std::string text;
-  for (const Json& part : summary.items())
-    text += (text.empty() ? "" : "\n\n") + part.string_at("text");
-  return text;
-}
-
-void add_text(const char* type, const std::string& text, std::vector<Json>& items) {
-  if (!text.empty()) items.push_back(Json::object({{"type", type}, {"text", text}}));
-}
-
-Json web_search(const std::string& query, Json action) {
-  return Json::object({{"type", "web_search"}, {"query", query}, {"action", std::move(action)}});
-}
-
-Json openai_web_search(const Json& received) {
-  const Json& action = received["action"];
-  std::string query = action.string_at("query");
-  for (const Json& one : action["queries"].items())
-    if (query.empty()) query = one.text();
-  if (query.empty()) query = action.string_at("url");
-  if (query.empty()) query = action.string_at("pattern");
-  if (query.empty()) query = received.string_at("summary");
-  return web_search(
-      query, action.is_object() ? action : Json::object({{"type", "search"}, {"query", query}}));
-}
-
-/// A search or fetch by Anthropic's servers.
-std::optional<Json> anthropic_web_search(const Json& received) {
-  const std::string name = received.string_at("name");
-  const Json& input = received["input"];
-  if (name == "web_search")
-    return web_search(input.string_at("query"),
-                      Json::object({{"type", "search"}, {"query", input.string_at("query")}}));
-  if (name == "web_fetch")
-    return web_search(input.string_at("url"),
-                      Json::object({{"type", "open_page"}, {"url", input.string_at("url")}}));
-  return {};
+const char* status_of(const ToolOutputRecord& output) {
+  if (!output.declined.empty()) return "declined";
+  return output.success ? "completed" : "failed";
 }
 
 bool is_plain(char c) {
@@ -118,9 +77,9 @@ std::vector<std::string> words_of(const Json& argv) {
   return words;
 }
 
-std::string command_line(const Json& argv) {
+std::string command_line(const std::vector<std::string>& argv) {
   std::string line;
-  for (const std::string& word : words_of(argv)) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : argv) line += (line.empty() ? "" : " ") + quoted(word);
   return line;
 }
 
@@ -132,22 +91,20 @@ Json command_item(const std::string& command) {
                        {"status", "in_progress"}});
 }
 
-/// The first command among the actions, or null.
-const Json& argv_of(const Json& actions) {
-  static const Json none;
-  for (const Json& action : actions.items())
-    if (action.string_at("kind") == "run_command") return action["argv"];
-  return none;
+/// The first command among the actions, if there is one.
+const std::vector<std::string>* argv_of(const std::vector<RecordedAction>& actions) {
+  for (const RecordedAction& action : actions)
+    if (action.kind == ActionKind::run_command) return action.argv ? &*action.argv : nullptr;
+  return nullptr;
 }
 
-Json arguments_of(const Json& call) {
-  const std::string text = call.string_at("arguments");
-  if (call.string_at("form") == "custom") return Json::object({{"input", text}});
-  if (text.empty()) return Json::object();
+Json arguments_of(const ToolCall& call) {
+  if (call.form == ToolCall::Form::custom) return Json::object({{"input", call.arguments}});
+  if (call.arguments.empty()) return Json::object();
   try {
-    return parse_json(text);
+    return parse_json(call.arguments);
   } catch (const JsonError&) {
-    return text;  // as it came
+    return call.arguments;  // as it came
   }
 }
 
@@ -214,10 +171,11 @@ std::optional<Json> embedded_changes(const Json& arguments, const fs::path& work
   }
 }
 
-Json server_item(const Json& origin, const std::string& tool, Json arguments) {
+Json server_item(const ToolCalled& called, Json arguments) {
+  const ToolOrigin origin = called.origin.value_or(ToolOrigin{kOwnServer, called.call.name});
   return Json::object({{"type", "mcp_tool_call"},
-                       {"server", origin.string_at("server", kOwnServer)},
-                       {"tool", origin.string_at("tool", tool)},
+                       {"server", origin.server},
+                       {"tool", origin.tool},
                        {"arguments", std::move(arguments)},
                        {"result", Json()},
                        {"error", Json()},
@@ -225,18 +183,18 @@ Json server_item(const Json& origin, const std::string& tool, Json arguments) {
 }
 
 /// The command ended well, and what it printed is not what it had to print.
-void fail_result(Json& item, const Json& output) {
-  const std::string shown = output.string_at("shown");
+void fail_result(Json& item, const ToolOutputRecord& output) {
+  const std::string shown = output.shown.value_or("");
   const std::string first = shown.substr(0, shown.find('\n'));
   item.set("status", "failed");
   if (!first.empty() && !first.starts_with("Exit code: ")) item.set("reason", first);
 }
 
-void complete_command(Json& item, const Json& output) {
-  const std::string status = output.string_at("status");
-  item.set("aggregated_output", shortened_output(output.string_at("output")));
-  if (output["exit"].is_object()) {
-    set_exit(item, output["exit"]);
+void complete_command(Json& item, const ToolOutputRecord& output) {
+  item.set("aggregated_output", shortened_output(output.output));
+  const std::string status = status_of(output);
+  if (output.exit) {
+    set_exit(item, *output.exit);
     if (status == "failed" && item.string_at("status") == "completed") fail_result(item, output);
     return;
   }
@@ -244,21 +202,21 @@ void complete_command(Json& item, const Json& output) {
   item.set("status", status);
 }
 
-void complete_change(Json& item, const Json& output) {
-  const std::string status = output.string_at("status");
+void complete_change(Json& item, const ToolOutputRecord& output) {
+  const std::string status = status_of(output);
   item.set("status", status);
-  if (status == "failed") item.set("reason", shortened_output(output.string_at("output")));
+  if (status == "failed") item.set("reason", shortened_output(output.output));
 }
 
-void complete_server_call(Json& item, const Json& output) {
-  const std::string status = output.string_at("status");
-  const Json& answer = output["details"];
-  const std::string text = shortened_output(output.string_at("output"));
+void complete_server_call(Json& item, const ToolOutputRecord& output) {
+  const std::string status = status_of(output);
+  const CallDetails& answer = output.details;
+  const std::string text = shortened_output(output.output);
   item.set("status", status);
   // What a server calls an error is its answer all the same.
-  if (answer["content"].is_array()) {
-    item.set("result", Json::object({{"content", answer["content"]},
-                                     {"structured_content", answer["structured_content"]}}));
+  if (answer.content.is_array()) {
+    item.set("result", Json::object({{"content", answer.content},
+                                     {"structured_content", answer.structured_content}}));
   } else if (status == "completed") {
     Json content = Json::array({Json::object({{"type", "text"}, {"text", text}})});
     item.set("result",
@@ -277,46 +235,31 @@ std::string shortened_output(const std::string& output) {
   return cut.render();
 }
 
-std::vector<Json> response_items(const Json& received) {
-  std::vector<Json> items;
-  const std::string type = received.string_at("type", "message");
-  if (type == "message") {
-    // Chat Completions: the whole response is one message, with what it thought.
-    const std::string thought = received.string_at("reasoning_content");
-    add_text("reasoning", thought.empty() ? received.string_at("reasoning") : thought, items);
-    const Json* text = received.find("text");
-    add_text("agent_message", text_of(text ? *text : received["content"]), items);
-  } else if (type == "text") {  // Messages
-    add_text("agent_message", received.string_at("text"), items);
-  } else if (type == "thinking") {
-    add_text("reasoning", received.string_at("thinking"), items);
-  } else if (type == "reasoning") {
-    add_text("reasoning", summary_of(received["summary"]), items);
-  } else if (type == "web_search_call") {
-    items.push_back(openai_web_search(received));
-  } else if (type == "server_tool_use") {
-    if (auto search = anthropic_web_search(received)) items.push_back(std::move(*search));
-  }
-  return items;
+Json said_item(const Said& said) {
+  if (said.kind == Said::Kind::web_search)
+    return Json::object({{"type", "web_search"}, {"query", said.text}, {"action", said.action}});
+  const bool message = said.kind == Said::Kind::message;
+  return Json::object({{"type", message ? "agent_message" : "reasoning"}, {"text", said.text}});
 }
 
-Json started_item(const Json& call, const Json& actions, const fs::path& workspace) {
-  const std::string tool = call.string_at("tool");
-  Json arguments = arguments_of(call);
+Json started_item(const ToolCalled& called, const std::vector<RecordedAction>& actions,
+                  const fs::path& workspace) {
+  const std::string& tool = called.call.name;
+  Json arguments = arguments_of(called.call);
   if (tool == "apply_patch") return change_item(changes_of(arguments.string_at("input"), {}));
-  if (const Json& argv = argv_of(actions); argv.is_array()) return command_item(command_line(argv));
+  if (const auto* argv = argv_of(actions)) return command_item(command_line(*argv));
   if (runs_commands(tool)) {
     if (auto changes = embedded_changes(arguments, workspace))
       return change_item(std::move(*changes));
     const Json& command = command_of(arguments);
-    return command_item(command.is_array()    ? command_line(command)
+    return command_item(command.is_array()    ? command_line(words_of(command))
                         : command.is_string() ? command.text()
-                                              : call.string_at("arguments"));
+                                              : called.call.arguments);
   }
-  return server_item(call["origin"], tool, std::move(arguments));
+  return server_item(called, std::move(arguments));
 }
 
-void complete_item(Json& item, const Json& output) {
+void complete_item(Json& item, const ToolOutputRecord& output) {
   const std::string type = item.string_at("type");
   if (type == "command_execution")
     complete_command(item, output);
@@ -324,7 +267,7 @@ void complete_item(Json& item, const Json& output) {
     complete_change(item, output);
   else
     complete_server_call(item, output);
-  if (output.string_at("status") == "declined") item.set("reason", output["reason"]);
+  if (!output.declined.empty()) item.set("reason", output.declined);
 }
 
 void abandon_item(Json& item) {
@@ -337,29 +280,29 @@ void abandon_item(Json& item) {
   item.set("reason", "the run has ended before it");
 }
 
-Json verification_item(const Json& record) {
-  Json item = command_item(record.string_at("command"));
-  item.set("verification", Json::object({{"phase", record["phase"]}, {"round", record["round"]}}));
+Json verification_item(const VerificationRecord& record) {
+  Json item = command_item(record.command);
+  item.set("verification", Json::object({{"phase", record.phase}, {"round", record.round}}));
   return item;
 }
 
-void complete_verification(Json& item, const Json& record) {
-  item.set("aggregated_output", shortened_output(record.string_at("output")));
-  set_exit(item, record["exit"]);
+void complete_verification(Json& item, const VerificationCompleted& record,
+                           const std::string& output) {
+  item.set("aggregated_output", shortened_output(output));
+  set_exit(item, record.exit);
 }
 
-void set_exit(Json& item, const Json& exit) {
+void set_exit(Json& item, const ExitStatus& exit) {
   const int code = exit_code_of(exit);
   item.set("exit_code", code);
   item.set("status", code == 0 ? "completed" : "failed");
   if (std::string reason = reason_of(exit); !reason.empty()) item.set("reason", std::move(reason));
 }
 
-Json todo_item(const Json& plan) {
+Json todo_item(const PlanUpdated& plan) {
   Json items = Json::array();
-  for (const Json& step : plan["steps"].items())
-    items.push_back(Json::object({{"text", step.string_at("step")},
-                                  {"completed", step.string_at("status") == "completed"}}));
+  for (const PlanStep& step : plan.read_steps())
+    items.push_back(Json::object({{"text", step.step}, {"completed", step.status == "completed"}}));
   return Json::object({{"type", "todo_list"}, {"items", std::move(items)}});
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "app/show/event_items.h"
-#include "core/agent/recorded_usage.h"
-#include "core/agent/server_trouble.h"
+#include "core/provider/wires.h"
+#include "core/record/event_codec.h"
 
 namespace sortie {
 namespace {
@@ -20,30 +20,29 @@ bool is_seen_by_effect(const std::string& tool) {
 /// Bytes of a session's output in a line that is not its last.
 constexpr std::size_t kMostOfUpdate = 16u << 10;
 
-std::int64_t session_of(const Json& value) { return value.integer_at("session_id", -1); }
-
 /// The session that a call of write_stdin is for.
-std::int64_t named_session(const Json& call) {
+std::int64_t named_session(const ToolCall& call) {
   try {
-    return session_of(parse_json(call.string_at("arguments")));
+    return parse_json(call.arguments).integer_at("session_id", -1);
   } catch (const JsonError&) {
     return -1;
   }
 }
 
-std::string compaction_text(const Json& data) {
-  const std::string how = data.string_at("method") == "summary"
+std::string compaction_text(const CompactionRecord& record) {
+  const std::string how = record.method == "summary"
                               ? "a summary stands in the place of its older turns"
                               : "old outputs were cut";
-  return "The conversation was shortened (" + data.string_at("cause") + "): " + how + "; about " +
-         data["tokens_before"].text() + " tokens became " + data["tokens_after"].text() + ".";
+  return "The conversation was shortened (" + record.cause + "): " + how + "; about " +
+         std::to_string(record.tokens_before) + " tokens became " +
+         std::to_string(record.tokens_after) + ".";
 }
 
-std::string fallback_text(const Json& data) {
-  const std::int64_t dropped = data.integer_at("dropped_items");
-  return data.string_at("to") + " takes over from " + data.string_at("from") + ": " +
-         data.string_at("reason") +
-         (dropped == 0 ? "" : " (" + std::to_string(dropped) + " items of reasoning left out)");
+std::string fallback_text(const FallbackRecord& record) {
+  return record.to + " takes over from " + record.from + ": " + record.reason +
+         (record.dropped == 0
+              ? ""
+              : " (" + std::to_string(record.dropped) + " items of reasoning left out)");
 }
 
 /// U+0085, U+2028 and U+2029 may stand in JSON as they are; readers that take each of Unicode's
@@ -73,35 +72,7 @@ EventsJsonl::EventsJsonl(Options options, const Redactor& redactor,
 
 void EventsJsonl::on(const RunEvent& event) {
   begin();
-  const std::string& type = event.type;
-  const Json& data = event.data;
-  if (type == "run.started") {
-    on_run_started(data);
-  } else if (type == "model.response") {
-    on_response(data);
-  } else if (type == "model.cut_off") {
-    usage_ += recorded_usage(data["tokens"]);
-  } else if (type == "model.retry") {
-    on_retry(data);
-  } else if (type == "model.fallback") {
-    warn(fallback_text(data));
-  } else if (type == "context.compacted") {
-    warn(compaction_text(data));
-  } else if (type == "approval") {
-    actions_[data.string_at("call_id")] = data["actions"];
-  } else if (type == "tool.call") {
-    on_call(data);
-  } else if (type == "tool.output") {
-    on_output(data);
-  } else if (type == "mcp.server") {
-    if (const auto trouble = server_trouble(data); !trouble.empty()) warn(trouble);
-  } else if (type == "plan.updated") {
-    on_plan(data);
-  } else if (type == "verification.started") {
-    on_verification_started(data);
-  } else if (type == "verification.completed") {
-    on_verification_completed(data);
-  }
+  std::visit([this](const auto& what) { take(what); }, event.what);
 }
 
 void EventsJsonl::begin() {
@@ -110,90 +81,83 @@ void EventsJsonl::begin() {
   line(Json::object({{"type", "turn.started"}}));
 }
 
-void EventsJsonl::on_run_started(const Json& data) {
-  workspace_ = data["workspace"].string_at("seen_as", data["workspace"].string_at("path"));
-  for (const Json& missing : data["sandbox"]["missing"].items())
-    warn("The sandbox lacks a layer: " + missing.text());
-  for (const Json& warning : data["warnings"].items()) warn(warning.text());
+void EventsJsonl::take(const RunStart& start) {
+  workspace_ = start.workspace.commands_see();
+  for (const auto& missing : start.sandbox.missing) warn("The sandbox lacks a layer: " + missing);
+  for (const auto& warning : start.warnings) warn(warning);
 }
 
-void EventsJsonl::on_response(const Json& data) {
-  usage_ += recorded_usage(data["tokens"]);
-  if (data["aside"].boolean()) return;  // a summary or notes: no word of the conversation
-  for (const Json& received : data["items"].items()) {
-    for (Json& item : response_items(received)) {
-      const bool started = item.string_at("type") == "web_search";
-      show_at_once(std::move(item), started);
-    }
-  }
+void EventsJsonl::take(const ModelAnswered& answer) {
+  if (answer.tokens) usage_ += *answer.tokens;
+  if (answer.aside) return;  // a summary or notes: no word of the conversation
+  for (const Json& item : answer.items.items())
+    for (const Said& said : said_in(item))
+      show_at_once(said_item(said), said.kind == Said::Kind::web_search);
 }
 
-void EventsJsonl::on_retry(const Json& data) {
-  const Json& failure = data["failure"];
-  const std::int64_t attempt = data.integer_at("attempt");
+void EventsJsonl::take(const ModelCutOff& answer) { usage_ += answer.tokens; }
+
+void EventsJsonl::take(const RetryRecord& retry) {
   const std::string status =
-      failure.integer_at("status") == 0 ? "" : "status " + failure["status"].text() + ", ";
-  const std::string text = "Reconnecting... " + std::to_string(attempt) + "/" +
-                           std::to_string(std::max<std::int64_t>(options_.retries, attempt)) +
-                           " (" + status + failure.string_at("kind") + ": " +
-                           failure.string_at("message") + ")";
+      retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
+  const std::string text = "Reconnecting... " + std::to_string(retry.attempt) + "/" +
+                           std::to_string(std::max(options_.retries, retry.attempt)) + " (" +
+                           status + retry.kind + ": " + retry.message + ")";
   line(Json::object({{"type", "error"}, {"message", redactor_.text(text, Audience::people)}}));
 }
 
-void EventsJsonl::on_call(const Json& data) {
-  const std::string call_id = data.string_at("call_id");
-  const auto found = actions_.find(call_id);
-  const Json actions = found == actions_.end() ? Json() : std::move(found->second);
-  if (found != actions_.end()) actions_.erase(found);
-  if (is_seen_by_effect(data.string_at("tool")))
-    quiet_[call_id] = data;
+void EventsJsonl::take(const FallbackRecord& fallback) { warn(fallback_text(fallback)); }
+
+void EventsJsonl::take(const CompactionRecord& record) { warn(compaction_text(record)); }
+
+void EventsJsonl::take(const McpServerRecord& server) {
+  if (const auto trouble = server.trouble(); !trouble.empty()) warn(trouble);
+}
+
+void EventsJsonl::take(const CallDecided& call) { actions_[call.call_id] = call.actions; }
+
+void EventsJsonl::take(const ToolCalled& called) {
+  const std::string& call_id = called.call.call_id;
+  const auto decided = actions_.extract(call_id);
+  if (is_seen_by_effect(called.call.name))
+    quiet_[call_id] = called;
   else
-    start(started_item(data, actions, workspace_), call_id);
+    start(started_item(called, decided ? decided.mapped() : std::vector<RecordedAction>(),
+                       workspace_),
+          call_id);
 }
 
-/// The record with its output redacted for people: before it is cut, which could split a secret.
-Json EventsJsonl::shown(const Json& data) const {
-  Json copy = data;
-  copy.set("output", redactor_.text(copy.find("output")->take_text(), Audience::people));
-  return copy;
-}
-
-void EventsJsonl::on_output(const Json& record) {
-  const Json data = shown(record);
-  const std::string call_id = data.string_at("call_id");
-  if (const auto quiet = quiet_.find(call_id); quiet != quiet_.end()) {
-    const Json call = std::move(quiet->second);
-    quiet_.erase(quiet);
-    return on_quiet_output(call, data);
-  }
+void EventsJsonl::take(ToolOutputRecord output) {
+  // Before it is cut, which could split a secret.
+  output.output = redactor_.text(std::move(output.output), Audience::people);
+  if (const auto quiet = quiet_.extract(output.call_id)) return take_quiet(quiet.mapped(), output);
   const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& each) {
-    return !each.done && each.call_id == call_id;
+    return !each.done && each.call_id == output.call_id;
   });
   if (open == open_.end()) return;
-  const std::int64_t session = session_of(data["details"]);
-  const bool goes_on = session >= 0 && !data["exit"].is_object() && data["success"].boolean();
-  if (goes_on) {
+  const auto& session = output.details.session_id;
+  if (session && *session >= 0 && !output.exit && output.success) {
     Session begun{std::move(*open), HeadTail(kMostItemText)};
     open_.erase(open);
-    update_session(begun, data.string_at("output"));
-    sessions_.insert_or_assign(session, std::move(begun));
+    update_session(begun, output.output);
+    sessions_.insert_or_assign(*session, std::move(begun));
   } else {
-    complete_item(open->item, data);
+    complete_item(open->item, output);
     open->done = true;
   }
   show_completed();
 }
 
-void EventsJsonl::on_quiet_output(const Json& call, const Json& data) {
-  const std::string tool = call.string_at("tool");
+void EventsJsonl::take_quiet(const ToolCalled& called, const ToolOutputRecord& output) {
+  const std::string& tool = called.call.name;
   if (tool == "write_stdin") {
-    const std::int64_t session = session_of(data["details"]);
-    if (on_session_output(session < 0 ? named_session(call) : session, data)) return;
-  } else if (data["success"].boolean() || (tool == "run_tests" && data["exit"].is_object())) {
+    const std::int64_t session = output.details.session_id.value_or(-1);
+    if (take_session(session < 0 ? named_session(called.call) : session, output)) return;
+  } else if (output.success || (tool == "run_tests" && output.exit)) {
     return;
   }
-  const auto open = start(started_item(call, Json(), workspace_), call.string_at("call_id"));
-  complete_item(open->item, data);
+  const auto open = start(started_item(called, {}, workspace_), called.call.call_id);
+  complete_item(open->item, output);
   open->done = true;
   show_completed();
 }
@@ -209,38 +173,37 @@ void EventsJsonl::update_session(Session& session, const std::string& printed) {
 
 /// What a session has printed since it was last looked at, and maybe its end.
 /// @return  whether there is such a session, and it was spoken to
-bool EventsJsonl::on_session_output(std::int64_t id, const Json& data) {
+bool EventsJsonl::take_session(std::int64_t id, const ToolOutputRecord& output) {
   const auto session = sessions_.find(id);
-  const bool ended = data["exit"].is_object();
-  if (session == sessions_.end() || (!ended && !data["success"].boolean())) return false;
-  if (!ended) {
-    update_session(session->second, data.string_at("output"));
+  if (session == sessions_.end() || (!output.exit && !output.success)) return false;
+  if (!output.exit) {
+    update_session(session->second, output.output);
     return true;
   }
-  auto& [open, output] = session->second;
-  output.feed(data.string_at("output"));
-  open.item.set("aggregated_output", output.render());
-  set_exit(open.item, data["exit"]);
+  auto& [open, printed] = session->second;
+  printed.feed(output.output);
+  open.item.set("aggregated_output", printed.render());
+  set_exit(open.item, *output.exit);
   item_line("item.completed", open.id, open.item);
   sessions_.erase(session);
   return true;
 }
 
-void EventsJsonl::on_plan(const Json& data) {
+void EventsJsonl::take(const PlanUpdated& plan) {
   const bool first = !plan_;
   if (first) plan_ = Open{.id = new_id(), .call_id = {}, .item = {}};
-  plan_->item = todo_item(data);
+  plan_->item = todo_item(plan);
   item_line(first ? "item.started" : "item.updated", plan_->id, plan_->item);
 }
 
-void EventsJsonl::on_verification_started(const Json& data) { start(verification_item(data)); }
+void EventsJsonl::take(const VerificationRecord& record) { start(verification_item(record)); }
 
-void EventsJsonl::on_verification_completed(const Json& data) {
+void EventsJsonl::take(const VerificationCompleted& record) {
   const auto open = std::find_if(open_.begin(), open_.end(), [](const Open& each) {
     return !each.done && each.item.find("verification") != nullptr;
   });
   if (open == open_.end()) return;
-  complete_verification(open->item, shown(data));
+  complete_verification(open->item, record, redactor_.text(record.output, Audience::people));
   open->done = true;
   show_completed();
 }
@@ -286,21 +249,25 @@ void EventsJsonl::complete_all() {
   plan_.reset();
 }
 
-void EventsJsonl::end(const RunEvent& end) {
+void EventsJsonl::end(RunEnd end, const Closing& closing) {
   begin();
   complete_all();
-  const Json& data = end.data;
-  const std::string reason = redactor_.text(data.string_at("reason"), Audience::people);
-  if (data.integer_at("exit_code", -1) == 0)
+  end.reason = redactor_.text(std::move(end.reason), Audience::people);
+  if (end.code == ExitCode::success)
     line(Json::object({{"type", "turn.completed"}, {"usage", to_json(usage_)}}));
   else
-    line(Json::object({{"type", "turn.failed"}, {"error", Json::object({{"message", reason}})}}));
+    line(Json::object(
+        {{"type", "turn.failed"}, {"error", Json::object({{"message", end.reason}})}}));
+  std::map<std::string, std::string> artifacts;
+  for (const auto& [name, digest] : end.artifacts)
+    artifacts[redactor_.text(name)] = redactor_.text(digest);
+  end.artifacts = std::move(artifacts);
   Json last = Json::object({{"type", "run.completed"}});
-  for (const auto& [name, value] : data.members())
-    last.set(name, name == "reason" || name == "next"
-                       ? Json(redactor_.text(value.text(), Audience::people))
-                   : name == "artifacts" ? redactor_.json(value)
-                                         : value);
+  Record record = to_record({0, std::move(end)});
+  for (auto& [name, value] : record.data.members()) last.set(name, std::move(value));
+  last.set("next", redactor_.text(closing.next, Audience::people));
+  last.set("retry_after_s", closing.retry_after_s ? Json(*closing.retry_after_s) : Json());
+  last.set("out", closing.out);
   line(last);
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
 #include "core/catalog/item.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 #include "core/text/output_buffer.h"
 
@@ -36,10 +36,15 @@ class EventsJsonl : public EventSink {
 
   void on(const RunEvent& event) override;
 
+  /// What the stream's last line says beside the end.
+  struct Closing {
+    std::string next{};                           ///< what to do about it; may be ""
+    std::optional<std::int64_t> retry_after_s{};  ///< rounded up
+    std::string out{};                            ///< the output folder
+  };
   /// The stream's end, also of a run that came to none of its events: what is open is completed,
   /// the turn ends, `run.completed` is the last line.
-  /// @param end  made by run_completed_event(); its data become members of the line
-  void end(const RunEvent& end);
+  void end(RunEnd end, const Closing& closing);
 
  private:
   /// An item that was started and is not completed.
@@ -57,18 +62,24 @@ class EventsJsonl : public EventSink {
   };
 
   void begin();
-  void on_run_started(const Json& data);
-  void on_response(const Json& data);
-  void on_retry(const Json& data);
-  void on_call(const Json& data);
-  void on_output(const Json& record);
-  void on_quiet_output(const Json& call, const Json& data);
+  void take(const RunStart& start);
+  void take(const ModelAnswered& answer);
+  void take(const ModelCutOff& answer);
+  void take(const RetryRecord& retry);
+  void take(const FallbackRecord& fallback);
+  void take(const CompactionRecord& record);
+  void take(const CallDecided& call);
+  void take(const ToolCalled& called);
+  void take(ToolOutputRecord output);
+  void take(const McpServerRecord& server);
+  void take(const PlanUpdated& plan);
+  void take(const VerificationRecord& record);
+  void take(const VerificationCompleted& record);
+  template <class Other>
+  void take(const Other&) {}  // not shown here
+  void take_quiet(const ToolCalled& called, const ToolOutputRecord& output);
   void update_session(Session& session, const std::string& printed);
-  bool on_session_output(std::int64_t id, const Json& data);
-  Json shown(const Json& data) const;
-  void on_plan(const Json& data);
-  void on_verification_started(const Json& data);
-  void on_verification_completed(const Json& data);
+  bool take_session(std::int64_t id, const ToolOutputRecord& output);
   void warn(const std::string& message);
 
   OpenItems::iterator start(Json item, std::string call_id = {});
@@ -85,9 +96,10 @@ class EventsJsonl : public EventSink {
   bool begun_ = false;
   std::uint64_t next_id_ = 0;
   Usage usage_;
-  std::map<std::string, Json> actions_;  ///< by call id, of calls that were not told yet
-  std::map<std::string, Json> quiet_;    ///< calls that are shown only if they fail
-  OpenItems open_;                       ///< in the order in which they started
+  /// By call id, of calls that were not told yet.
+  std::map<std::string, std::vector<RecordedAction>> actions_;
+  std::map<std::string, ToolCalled> quiet_;  ///< calls that are shown only if they fail
+  OpenItems open_;                           ///< in the order in which they started
   std::map<std::int64_t, Session> sessions_;
   std::filesystem::path workspace_;  ///< as the tools see it
   std::optional<Open> plan_;

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "core/agent/server_trouble.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -33,8 +32,6 @@ std::size_t terminal_columns() {
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
-
-std::string turn_mark(const RunEvent& event) { return "[" + std::to_string(event.turn) + "] "; }
 
 }  // namespace
 
@@ -117,119 +114,111 @@ void Progress::warn(const std::string& text) {
   print("sortie: WARNING: " + one_line(redactor_.text(text, Audience::people), 1000));
 }
 
-void Progress::show_retry(const RunEvent& event) {
-  const Json& failure = event.data["failure"];
+void Progress::show(const TurnStarted&) {
+  turn_ = event_turn_;
+  now_ = "waiting for the model";
+}
+
+void Progress::show(const ModelAnswered& answer) {
+  if (answer.tokens) tokens_ += answer.tokens->input_tokens + answer.tokens->output_tokens;
+  cost_known_ = cost_known_ && answer.cost;
+  if (answer.cost) cost_ += *answer.cost;
+}
+
+void Progress::show(const CompactionRecord& record) {
+  tell("context: " + record.method + ", " + std::to_string(record.tokens_before) +
+       " tokens became " + std::to_string(record.tokens_after) + " (" + record.cause + ")");
+}
+
+void Progress::show(const ModelCutOff& answer) {
+  tell("model: the answer broke off; it counts as " + std::to_string(answer.tokens.output_tokens) +
+       " output tokens" + (answer.cost ? " (" + answer.cost->exact() + " USD)" : "") +
+       ", by estimate");
+}
+
+void Progress::show(const RetryRecord& retry) {
   const std::string status =
-      failure.integer_at("status") == 0 ? "" : "status " + failure["status"].text() + ", ";
-  print(turn_mark(event) + "model: " +
-        shown(status + failure.string_at("kind") + ": " + failure.string_at("message")) +
-        "; trying again in " + seconds_text(event.data.integer_at("delay_ms")));
+      retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
+  tell("model: " + shown(status + retry.kind + ": " + retry.message) + "; trying again in " +
+       seconds_text(retry.delay));
 }
 
-void Progress::show_connection(const RunEvent& event) {
-  const Json& data = event.data;
-  const std::string state = data.string_at("state");
-  const std::string reason = data.string_at("reason");
-  const std::string place = data.string_at("method") + " " + data.string_at("host") + ":" +
-                            std::to_string(data.integer_at("port"));
-  if (state == "denied")
-    print(turn_mark(event) + "network: " + shown(place) + ": " +
-          (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + shown(reason));
-  else if (style_.verbose && state == "closed")
-    print(turn_mark(event) + "network: " + shown(place) + ": " +
-          (reason.empty() ? std::to_string(data.integer_at("sent_bytes")) + " bytes sent, " +
-                                std::to_string(data.integer_at("received_bytes")) + " received"
-                          : shown(reason)));
+void Progress::show(const FallbackRecord& record) {
+  tell("model: " + shown(record.reason) + "; " + record.to + " takes over from " + record.from +
+       (record.dropped == 0
+            ? ""
+            : ", without " + std::to_string(record.dropped) + " items of reasoning"));
 }
 
-void Progress::show_output(const RunEvent& event) {
-  for (const auto& line : calls_.on_output(event)) print(line);
+void Progress::show(const CallDecided& call) {
+  calls_.on_approval(call);
+  now_ = calls_.under_way();
+}
+
+void Progress::show(const ToolOutputRecord& output) {
+  for (const auto& line : calls_.on_output(event_turn_, output)) print(line);
   now_ = calls_.under_way();
   if (now_.empty()) now_ = "waiting for the model";
 }
 
-void Progress::show_server(const RunEvent& event) {
-  const std::string state = event.data.string_at("state");
-  const std::string server = event.data.string_at("server");
-  if (state == "started") servers_.insert(server);
-  // One that could not be started is told of with those that could.
-  if (state == "failed" && servers_.count(server) == 0) return;
-  if (const auto trouble = server_trouble(event.data); !trouble.empty())
-    print(turn_mark(event) + shown(trouble));
+void Progress::show(const NetworkRecord& record) {
+  const std::string place = record.method + " " + record.host + ":" + std::to_string(record.port);
+  if (record.state == "denied")
+    tell("network: " + shown(place) + ": " + (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") +
+         shown(record.reason));
+  else if (style_.verbose && record.state == "closed")
+    tell("network: " + shown(place) + ": " +
+         (record.reason.empty() ? std::to_string(record.sent) + " bytes sent, " +
+                                      std::to_string(record.received) + " received"
+                                : shown(record.reason)));
 }
 
-void Progress::show_refused_image(const RunEvent& event) {
+void Progress::show(const McpServerRecord& record) {
+  if (record.state == "started") servers_.insert(record.server);
+  // One that could not be started is told of with those that could.
+  if (record.state == "failed" && servers_.count(record.server) == 0) return;
+  if (const auto trouble = record.trouble(); !trouble.empty()) tell(shown(trouble));
+}
+
+void Progress::show(const VerificationRecord& record) {
+  now_ = "verifying: " + shown(record.command);
+}
+
+void Progress::show(const VerificationCompleted& record) {
+  print((record.phase == "before"  ? "verify (before): "
+         : record.phase == "after" ? "verify: "
+                                   : "run_tests: ") +
+        shown(record.command) + ": " + describe_exit(record.exit));
+}
+
+void Progress::show(const StageRecord& stage) { print("stage " + shown(stage.name)); }
+
+void Progress::show(const StageCompleted& stage) {
+  print("stage " + shown(stage.name) + ": " +
+        (stage.reason.empty() ? "completed" : "failed: " + shown(stage.reason)) + ", " +
+        std::to_string(stage.turns) + (stage.turns == 1 ? " turn" : " turns"));
+}
+
+void Progress::show(const CheckRecord& hit) {
+  if (hit.check == "unknown_tool" || hit.check == "unusable_arguments")
+    return;  // the call's line says it
+  if (hit.check != "image_refused") return tell("check " + hit.check + ": " + shown(hit.saw));
   std::string calls;
-  for (const Json& call : event.data["calls"].items())
-    calls += (calls.empty() ? "" : ", ") + call.text();
-  print(turn_mark(event) +
-        "model: the provider refused an image: " + shown(event.data.string_at("saw")) +
-        "; asking again without the images of call " + shown(calls));
+  for (const auto& call : hit.calls) calls += (calls.empty() ? "" : ", ") + call;
+  tell("model: the provider refused an image: " + shown(hit.saw) +
+       "; asking again without the images of call " + shown(calls));
+}
+
+/// A line with the number of the turn.
+void Progress::tell(const std::string& line) {
+  print("[" + std::to_string(event_turn_) + "] " + line);
 }
 
 void Progress::on(const RunEvent& event) {
   const std::lock_guard lock(mutex_);
   if (style_.quiet) return;
-  const Json& data = event.data;
-  if (event.type == "turn.started") {
-    turn_ = event.turn;
-    now_ = "waiting for the model";
-  } else if (event.type == "model.response") {
-    const Json& tokens = data["tokens"];
-    tokens_ += tokens.integer_at("input_tokens") + tokens.integer_at("output_tokens");
-    const auto cost = data["cost_usd"].real();
-    cost_known_ = cost_known_ && cost;
-    if (cost) cost_ += Cost::usd(*cost);
-  } else if (event.type == "context.compacted") {
-    print(turn_mark(event) + "context: " + data.string_at("method") + ", " +
-          data["tokens_before"].text() + " tokens became " + data["tokens_after"].text() + " (" +
-          data.string_at("cause") + ")");
-  } else if (event.type == "model.cut_off") {
-    const std::string& cost = data["cost_usd"].text();
-    print(turn_mark(event) + "model: the answer broke off; it counts as " +
-          data["tokens"]["output_tokens"].text() + " output tokens" +
-          (cost.empty() ? "" : " (" + cost + " USD)") + ", by estimate");
-  } else if (event.type == "model.retry") {
-    show_retry(event);
-  } else if (event.type == "model.fallback") {
-    print(turn_mark(event) + "model: " + shown(data.string_at("reason")) + "; " +
-          data.string_at("to") + " takes over from " + data.string_at("from") +
-          (data.integer_at("dropped_items") == 0
-               ? ""
-               : ", without " + std::to_string(data.integer_at("dropped_items")) +
-                     " items of reasoning"));
-  } else if (event.type == "approval") {
-    calls_.on_approval(data);
-    now_ = calls_.under_way();
-  } else if (event.type == "tool.output") {
-    show_output(event);
-  } else if (event.type == "mcp.server") {
-    show_server(event);
-  } else if (event.type == "verification.started") {
-    now_ = "verifying: " + shown(data.string_at("command"));
-  } else if (event.type == "verification.completed") {
-    const std::string phase = data.string_at("phase");
-    print((phase == "before"  ? "verify (before): "
-           : phase == "after" ? "verify: "
-                              : "run_tests: ") +
-          shown(data.string_at("command")) + ": " + describe_exit(data));
-  } else if (event.type == "stage.started") {
-    print("stage " + shown(data.string_at("name")));
-  } else if (event.type == "stage.completed") {
-    const std::string reason = data.string_at("reason");
-    const std::int64_t turns = data.integer_at("turns");
-    print("stage " + shown(data.string_at("name")) + ": " +
-          (reason.empty() ? "completed" : "failed: " + shown(reason)) + ", " +
-          std::to_string(turns) + (turns == 1 ? " turn" : " turns"));
-  } else if (event.type == "network.connection") {
-    show_connection(event);
-  } else if (event.type == "check.hit") {
-    const std::string check = data.string_at("check");
-    if (check == "unknown_tool" || check == "unusable_arguments")
-      return;  // the call's line says it
-    if (check == "image_refused") return show_refused_image(event);
-    print(turn_mark(event) + "check " + check + ": " + shown(data.string_at("saw")));
-  }
+  event_turn_ = event.turn;
+  std::visit([this](const auto& what) { show(what); }, event.what);
 }
 
 }  // namespace sortie

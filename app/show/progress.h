@@ -11,8 +11,8 @@
 #include "app/inputs/options.h"
 #include "app/show/call_lines.h"
 #include "app/show/error_stream.h"
-#include "core/agent/events.h"
 #include "core/catalog/cost.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 
 namespace sortie {
@@ -38,11 +38,24 @@ class Progress : public EventSink {
   void finish();
 
  private:
-  void show_retry(const RunEvent& event);
-  void show_output(const RunEvent& event);
-  void show_server(const RunEvent& event);
-  void show_refused_image(const RunEvent& event);
-  void show_connection(const RunEvent& event);
+  void show(const TurnStarted& turn);
+  void show(const ModelAnswered& answer);
+  void show(const CompactionRecord& record);
+  void show(const ModelCutOff& answer);
+  void show(const RetryRecord& retry);
+  void show(const FallbackRecord& record);
+  void show(const CallDecided& call);
+  void show(const ToolOutputRecord& output);
+  void show(const NetworkRecord& record);
+  void show(const McpServerRecord& record);
+  void show(const VerificationRecord& record);
+  void show(const VerificationCompleted& record);
+  void show(const StageRecord& stage);
+  void show(const StageCompleted& stage);
+  void show(const CheckRecord& hit);
+  template <class Other>
+  void show(const Other&) {}  // not told to people
+  void tell(const std::string& line);
   void tick();
   void print(const std::string& line);
   void draw_status();
@@ -63,6 +76,7 @@ class Progress : public EventSink {
   bool done_ = false;
   bool status_shown_ = false;
   int turn_ = 0;
+  int event_turn_ = 0;  ///< of the event that is shown now
   std::int64_t tokens_ = 0;
   Cost cost_;
   bool cost_known_ = true;  ///< of all responses so far

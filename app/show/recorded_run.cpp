@@ -1,6 +1,7 @@
 #include "app/show/recorded_run.h"
 
 #include "core/base/error.h"
+#include "core/record/events.h"
 #include "core/record/transcript_reader.h"
 
 namespace sortie {
@@ -8,55 +9,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Effect effect_of(const std::string& name) {
-  for (const Effect effect : {Effect::allow, Effect::forbid})
-    if (name == name_of(effect)) return effect;
-  return Effect::deny;
-}
-
-/// One action of an approval record; what is not known is left out by the caller.
-std::vector<Action> actions_of(const Json& list) {
-  std::vector<Action> actions;
-  for (const Json& json : list.items()) {
-    const std::string kind = json.string_at("kind");
-    if (kind == "run_command") {
-      RunCommand command{.argv = {}, .workdir = json.string_at("workdir")};
-      for (const Json& word : json["argv"].items()) command.argv.push_back(word.text());
-      if (json["input"].is_string()) command.input = json["input"].text();
-      actions.emplace_back(std::move(command));
-    } else if (kind == "read_path") {
-      actions.emplace_back(ReadPath{json.string_at("path")});
-    } else if (kind == "write_path") {
-      actions.emplace_back(WritePath{json.string_at("path")});
-    } else if (kind == "call_tool") {
-      CallTool call{.name = json.string_at("name")};
-      for (const Json& name : json["other_names"].items()) call.other_names.push_back(name.text());
-      actions.emplace_back(std::move(call));
-    }
+Effect effect_of(Ruling ruling) {
+  switch (ruling) {
+    case Ruling::allow:
+      return Effect::allow;
+    case Ruling::deny:
+      return Effect::deny;
+    case Ruling::forbid:
+      break;
   }
-  return actions;
+  return Effect::forbid;
 }
 
-bool approver_refused(const Json& approver) {
-  const std::string decision = approver.string_at("decision");
-  return (decision == "deny" || decision == "abort") && approver["failure"].is_null();
+/// Nothing for one that is not known.
+std::optional<Action> action_of(const RecordedAction& recorded) {
+  if (!recorded.kind) return {};
+  switch (*recorded.kind) {
+    case ActionKind::run_command:
+      return RunCommand{.argv = recorded.argv.value_or(std::vector<std::string>()),
+                        .workdir = recorded.workdir.value_or(""),
+                        .input = recorded.input};
+    case ActionKind::read_path:
+      return ReadPath{recorded.path.value_or("")};
+    case ActionKind::write_path:
+      return WritePath{recorded.path.value_or("")};
+    case ActionKind::call_tool:
+      return CallTool{.name = recorded.name.value_or(""), .other_names = recorded.other_names};
+  }
+  return {};
 }
 
-RecordedCall call_of(const TranscriptRecord& record, const Json& data) {
+bool has_refused(const RecordedApprover& approver) {
+  return (approver.decision == ApproverRuling::deny ||
+          approver.decision == ApproverRuling::abort) &&
+         !approver.failure;
+}
+
+RecordedCall call_of(int turn, const CallDecided& decided) {
   RecordedCall call;
-  call.turn = record.turn;
-  call.tool = data.string_at("tool");
-  call.actions = actions_of(data["actions"]);
-  call.effect = effect_of(data.string_at("decision"));
-  const Json& rule = data["rule"];
-  if (rule.is_object())
-    call.rule = {.file = rule.string_at("file"),
-                 .line = static_cast<int>(rule.integer_at("line")),
-                 .text = rule.string_at("text")};
-  call.reason = data.string_at("reason");
-  call.audited = data["audited"].boolean();
+  call.turn = turn;
+  call.tool = decided.tool;
+  for (const RecordedAction& recorded : decided.actions)
+    if (auto action = action_of(recorded)) call.actions.push_back(std::move(*action));
+  call.effect = effect_of(decided.decision);
+  if (decided.rule)
+    call.rule = {
+        .file = decided.rule->file, .line = decided.rule->line, .text = decided.rule->text};
+  call.reason = decided.reason;
+  call.audited = decided.audited;
   const bool denied = call.effect != Effect::allow || call.audited;
-  call.refused = denied && (call.rule.line > 0 || approver_refused(data["approver"]));
+  call.refused =
+      denied && (call.rule.line > 0 || (decided.approver && has_refused(*decided.approver)));
   return call;
 }
 
@@ -72,12 +75,14 @@ RecordedRun read_recorded_run(const std::string& path) {
   run.name = path;
   run.out = fs::absolute(transcript).lexically_normal().parent_path();
   read_transcript(transcript, [&](const TranscriptRecord& record) {
-    if (record.type == "run.started") {
-      const Json& workspace = record.data["workspace"];
-      run.workspace = workspace.string_at("seen_as", workspace.string_at("path"));
-      run.task = record.data["task"].string_at("path");
-    } else if (record.type == "approval") {
-      run.calls.push_back(call_of(record, with_blobs(record.data, transcript)));
+    const auto event = record.event();
+    if (!event) return;
+    if (const auto* start = std::get_if<RunStart>(&event->what)) {
+      run.workspace = start->workspace.commands_see();
+      run.task = start->task.path;
+    } else if (std::holds_alternative<CallDecided>(event->what)) {
+      run.calls.push_back(
+          call_of(record.turn, std::get<CallDecided>(event_with_blobs(record, transcript).what)));
     }
   });
   if (!run.workspace.is_absolute())

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/agent/events.h"
 #include "core/agent/loop.h"
 #include "core/json/json.h"
 #include "core/json/json_schema.h"
 #include "core/model/model.h"
+#include "core/record/events.h"
 #include "core/task/task.h"
 
 namespace sortie {

@@ -20,12 +20,9 @@ void tell_output(EventSink& events, int turn, const ToolCall& call, CallRecord& 
   done.record.tool = call.name;
   done.record.success = done.output.success;
   if (done.output.text != done.record.output) done.record.shown = done.output.text;
-  RunEvent event = tool_output_event(turn, done.record);
-  if (done.whole) set_whole_output(event, *done.whole);
-  events.on(event);
-  for (const FileChange& change : done.file_changes) events.on(file_changed_event(turn, change));
-  if (done.plan)
-    events.on(plan_updated_event(turn, done.plan->explanation, std::move(done.plan->steps)));
+  events.on({turn, done.record});
+  for (const FileChange& change : done.file_changes) events.on({turn, change});
+  if (done.plan) events.on({turn, *done.plan});
 }
 
 }  // namespace sortie

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
-#include "core/agent/whole_output.h"
+#include "core/record/events.h"
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 
@@ -14,21 +13,14 @@ namespace sortie {
 /// Why the run must end after a tool call, although the call has its output.
 enum class CallVerdict { go_on, forbidden, too_many_denials, protected_path_changed };
 
-/// The model's list of steps.
-struct PlanUpdate {
-  std::string explanation;
-  Json steps;  ///< array of {"step","status"}
-};
-
 /// All that became of a tool call.
 struct CallRecord {
   ToolOutput output{};        ///< for the model, as long as the conversation has room for it
   ToolOutputRecord record{};  ///< for the transcript, as far as the call and `output` don't say it
   CallVerdict verdict = CallVerdict::go_on;
   std::string reason{};                    ///< for the operator, where the verdict is not go_on
-  std::optional<WholeOutput> whole{};      ///< the file of an output that the record has a part of
   std::vector<FileChange> file_changes{};  ///< in the order in which they are told
-  std::optional<PlanUpdate> plan{};
+  std::optional<PlanUpdated> plan{};
 };
 
 /// Of a call that is not run.

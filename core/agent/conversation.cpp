@@ -57,7 +57,7 @@ class Conversation::Recorder : public StreamSink {
     const Usage usage{.input_tokens = conversation_.tokens_of(history_),
                       .output_tokens = estimated_output(lost_bytes)};
     const auto cost = conversation_.parts_.budget.count_tokens(usage, conversation_.source_);
-    tell(model_cut_off_event(conversation_.turn_, attempt, usage, terms().name, cost));
+    tell({conversation_.turn_, ModelCutOff{attempt, terms().name, usage, cost}});
   }
   void on_retry(const RetryRecord& retry) override {
     // What it may cost is not known to be there any more: the try before may have to be paid for.
@@ -65,10 +65,10 @@ class Conversation::Recorder : public StreamSink {
             conversation_.tokens_of(history_), terms().max_output_tokens, conversation_.source_,
             conversation_.paid_output_))
       throw ModelError(out->text, ExitCode::budget, out->which);
-    tell(model_retry_event(conversation_.turn_, retry));
+    tell({conversation_.turn_, retry});
   }
   void on_fallback(const FallbackRecord& fallback) override {
-    tell(model_fallback_event(conversation_.turn_, fallback));
+    tell({conversation_.turn_, fallback});
     conversation_.source_ = fallback.source;  // set_source() follows once the request has ended
   }
 
@@ -167,8 +167,8 @@ void Conversation::begin_request(const History& history) {
   stage_turns_.count();
   parts_.budget.count_turn();
   sent_epoch_ = std::max(sent_epoch_, history.epoch());
-  parts_.events.on(turn_started_event(turn_, history.items().size(), tokens_of(history),
-                                      parts_.budget.left_json()));
+  parts_.events.on(
+      {turn_, TurnStarted{history.items().size(), tokens_of(history), parts_.budget.left_json()}});
 }
 
 /// Puts the response on record, and what it cost on the budget.
@@ -177,9 +177,9 @@ void Conversation::settle(Response& response, std::int64_t input_tokens, bool as
   const bool measured = response.usage.has_value();
   if (!measured) response.usage = estimated_usage(response, input_tokens);
   const auto cost = parts_.budget.count_tokens(*response.usage, source_);
-  RunEvent event = model_response_event(turn_, response, terms().name, cost, !measured);
-  if (aside) event.data.set("aside", true);
-  parts_.events.on(event);
+  parts_.events.on(model_response_event(
+      turn_, response,
+      {.model = terms().name, .cost = cost, .estimated = !measured, .aside = aside}));
   if (!measured && !std::exchange(usage_told_, true))
     parts_.events.on(check_hit_event(turn_, "usage_missing",
                                      "the provider did not say how many tokens it has used: "
@@ -250,7 +250,7 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
   record.tokens_after = compacted_to_ = tokens_of(shorter);
   const bool any_shorter = record.tokens_after < record.tokens_before;
   if (any_shorter) {
-    parts_.events.on(context_compacted_event(turn_, record));
+    parts_.events.on({turn_, record});
     history_ = std::move(shorter);
   }
   // What went out meanwhile is not the beginning of what comes next.
@@ -296,7 +296,7 @@ bool Conversation::take_out_images(const std::string& why) {
   const auto outputs = history_.outputs_with_newest_images();
   if (outputs.empty()) return false;
   std::size_t images = 0;
-  Json calls = Json::array();
+  std::vector<std::string> calls;
   for (const std::size_t index : outputs) {
     const auto& output = std::get<ToolOutput>(history_.items()[index].content);
     images += output.images.size();
@@ -309,9 +309,7 @@ bool Conversation::take_out_images(const std::string& why) {
                         " images at least one could not be used by the model's provider, so that "
                         "all were left out; ask for one at a time: " +
                         why + "]";
-  RunEvent event = check_hit_event(turn_, "image_refused", why, text);
-  event.data.set("calls", std::move(calls));
-  parts_.events.on(event);
+  parts_.events.on({turn_, CheckRecord{"image_refused", why, text, std::move(calls)}});
   for (const std::size_t index : outputs) history_.take_out_images(index, text);
   history_.begin_epoch(sent_epoch_);
   return true;

@@ -10,11 +10,11 @@
 
 #include "core/agent/budget.h"
 #include "core/agent/compaction.h"
-#include "core/agent/events.h"
 #include "core/agent/history.h"
 #include "core/agent/model_terms.h"
 #include "core/agent/stage_turns.h"
 #include "core/model/model.h"
+#include "core/record/events.h"
 
 namespace sortie {
 

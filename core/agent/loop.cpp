@@ -413,7 +413,7 @@ void Loop::answer(const ToolCall& call, const std::string& text, const std::stri
 }
 
 LoopResult Loop::exhausted(const Exhausted& what) {
-  parts_.events.on(budget_exhausted_event(turn(), what.which, what.limit, what.used));
+  parts_.events.on({turn(), BudgetExhausted{what.which, what.limit, what.used}});
   return {.code = ExitCode::budget, .reason = what.text, .kind = what.which, .next = what.next};
 }
 

@@ -13,10 +13,10 @@
 #include "core/agent/budget.h"
 #include "core/agent/checks/response_checks.h"
 #include "core/agent/conversation.h"
-#include "core/agent/events.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
 #include "core/model/model.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 
 namespace sortie {

@@ -16,4 +16,10 @@ std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& option
   return nullptr;
 }
 
+SaidList said_in(const Json& item) {
+  for (const auto& read : {said_in_neutral, said_in_chat, said_in_responses, said_in_messages})
+    if (auto list = read(item)) return std::move(*list);
+  return {};
+}
+
 }  // namespace sortie

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -16,5 +17,9 @@ struct WireOptions {
 
 /// The wire format of that name ("responses", "chat", "messages"); nothing for others.
 std::unique_ptr<Wire> make_wire(std::string_view name, const WireOptions& options = {});
+
+/// What an item of a response says, on whichever wire it came.
+/// @param item  one of "items" of a `model.response`
+SaidList said_in(const Json& item);
 
 }  // namespace sortie

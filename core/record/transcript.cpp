@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -21,17 +20,6 @@ constexpr std::size_t kEnvelopeBytes = 1024;
 constexpr std::size_t kMaxDataBytes = kMaxRecordBytes - kEnvelopeBytes;
 /// What is kept of an output once the transcript has reached its limit.
 constexpr std::size_t kCutOutputBytes = 1024;
-
-/// Types whose record is on disk before on() returns: what follows them can be seen outside, or
-/// could not be done again.
-constexpr std::array<std::string_view, 9> kSynced = {
-    "run.started",  "stage.started",     "stage.completed",      "tool.call",
-    "tool.output",  "context.compacted", "verification.started", "verification.completed",
-    "run.completed"};
-
-bool is_synced(std::string_view type) {
-  return std::find(kSynced.begin(), kSynced.end(), type) != kSynced.end();
-}
 
 /// A record that only begins a turn: what stands before it is synced, not itself.
 bool begins_turn(std::string_view type) { return type == "turn.started"; }
@@ -63,79 +51,73 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
     throw system_error("fsync " + folder.string(), ExitCode::environment);
 }
 
-void Transcript::on(const RunEvent& event) {
+void Transcript::on(const Record& record) {
   if (!failure_.empty()) throw Error(failure_, ExitCode::environment);
-  if (const auto whole = whole_output_of(event)) return on(with_whole_output(event, *whole));
-  if (fits(event)) return append(event);
+  if (record.whole) return on(with_whole_output(record));
+  if (fits(record)) return append(record);
+  Record shorter = record;
   bool cut = false;
-  const Json data = cut_outputs(event, cut);
+  for (const char* name : {"output", "shown"}) cut = cut_member(shorter.data, name) || cut;
+  if (cut) shorter.data.set("cut", true);
   if (cut && !limit_told_) {
     limit_told_ = true;
-    append(check_hit_event(event.turn, "transcript_limit",
-                           "the transcript has " + std::to_string(file_bytes_ + blobs_.bytes()) +
-                               " of " + std::to_string(max_bytes_) +
-                               " bytes: from here on outputs are cut",
-                           ""));
+    append(to_record({record.turn, CheckRecord{.check = "transcript_limit",
+                                               .saw = "the transcript has " +
+                                                      std::to_string(file_bytes_ + blobs_.bytes()) +
+                                                      " of " + std::to_string(max_bytes_) +
+                                                      " bytes: from here on outputs are cut"}}));
   }
-  append({event.type, event.turn, data});
+  append(shorter);
 }
 
 /// With the file as a blob, where it is still there and leaves a part of the limit to later
 /// outputs.
-RunEvent Transcript::with_whole_output(const RunEvent& event, const WholeOutput& whole) {
-  std::optional<Json> blob;
-  if (file_bytes_ + blobs_.bytes() + whole.bytes <= max_bytes_ / 4 * 3) {
-    try {
-      blob = blobs_.adopt(whole.path, whole.sha256, whole.bytes);
-    } catch (const Error& error) {
-      failure_ = error.what();
-      throw;
-    }
+Record Transcript::with_whole_output(const Record& record) {
+  Record with{record.type, record.turn, record.data};
+  const WholeOutput& whole = *record.whole;
+  if (file_bytes_ + blobs_.bytes() + whole.bytes > max_bytes_ / 4 * 3) return with;
+  try {
+    if (auto blob = blobs_.adopt(whole.path, whole.sha256, whole.bytes))
+      with.data.set("output", std::move(*blob));
+  } catch (const Error& error) {
+    failure_ = error.what();
+    throw;
   }
-  return {event.type, event.turn, without_whole_output(event, std::move(blob))};
+  return with;
 }
 
 /// Whether the limit leaves room for its output.
-bool Transcript::fits(const RunEvent& event) const {
-  if (event.type != "tool.output" && event.type != "verification.completed") return true;
+bool Transcript::fits(const Record& record) const {
   const std::uint64_t used = file_bytes_ + blobs_.bytes();
   const std::uint64_t needed =
-      event.data["output"].text().size() + event.data["shown"].text().size();
-  return used + needed <= max_bytes_;
+      record.data["output"].text().size() + record.data["shown"].text().size();
+  return needed == 0 || used + needed <= max_bytes_;
 }
 
-/// The event's data with its output cut, where there is enough of it.
-Json Transcript::cut_outputs(const RunEvent& event, bool& cut) const {
-  Json data = event.data;
-  for (const char* name : {"output", "shown"}) cut = cut_member(data, name) || cut;
-  if (cut) data.set("cut", true);
-  return data;
-}
-
-void Transcript::append(const RunEvent& event) {
-  std::string record;
-  if (written_size(event.data) <= kMaxDataBytes) {
-    record = line(event, event.data);
+void Transcript::append(const Record& record) {
+  std::string text;
+  if (written_size(record.data) <= kMaxDataBytes) {
+    text = line(record, record.data);
   } else {
     try {
-      record = line(event, blobs_.shorten(event.data, kMaxDataBytes));
+      text = line(record, blobs_.shorten(record.data, kMaxDataBytes));
     } catch (const Error& error) {
       failure_ = error.what();
       throw;
     }
   }
-  if (begins_turn(event.type)) sync();
-  write(record);
-  if (is_synced(event.type)) sync();
+  if (begins_turn(record.type)) sync();
+  write(text);
+  if (is_synced(record.type)) sync();
 }
 
-std::string Transcript::line(const RunEvent& event, const Json& data) const {
+std::string Transcript::line(const Record& record, const Json& data) const {
   std::string line;
   line.reserve(written_size(data) + kEnvelopeBytes);
   line += "{\"seq\":" + std::to_string(next_seq_) + ",\"ts\":\"" + utc_timestamp(clock_.now()) +
           "\",\"type\":";
-  write_json_string(event.type, line);
-  line += ",\"turn\":" + std::to_string(event.turn) + ",\"prev\":\"" + prev_ + "\",\"data\":";
+  write_json_string(record.type, line);
+  line += ",\"turn\":" + std::to_string(record.turn) + ",\"prev\":\"" + prev_ + "\",\"data\":";
   write_json(data, line);
   line += "}\n";
   return line;

@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <string>
 
-#include "core/agent/events.h"
-#include "core/agent/whole_output.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/record/blobs.h"
+#include "core/record/event_codec.h"
 
 namespace sortie {
 
@@ -18,14 +17,14 @@ inline constexpr const char* kTranscriptName = "transcript.jsonl";
 inline constexpr const char* kNoRecordBefore =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// Appends each event as one record to transcript.jsonl: envelope, hash chain, one write(2) a
+/// Appends records to transcript.jsonl, each with its envelope: hash chain, one write(2) a
 /// record, synced where the record's effect could be seen outside.
 ///
-/// Once a record could not be written nothing can be recorded any more: every further event throws
+/// Once a record could not be written nothing can be recorded any more: every further one throws
 /// too, so that nothing is done that is on no record. The file then still ends with a whole record.
 ///
 /// Source: docs/formats.md#transcript.
-class Transcript : public EventSink {
+class Transcript {
  public:
   /// Makes FOLDER/transcript.jsonl, which must not exist; FOLDER must.
   /// @param max_bytes  of the transcript with its blobs; past it outputs are cut
@@ -34,18 +33,17 @@ class Transcript : public EventSink {
              std::uint64_t max_bytes = 200ull << 20);
 
   /// @throws Error  ExitCode::environment with the cause: disk full, read-only, …
-  void on(const RunEvent& event) override;
+  void on(const Record& record);
 
   std::uint64_t records() const noexcept { return next_seq_; }
   /// SHA-256 of the last record's line: what the next one's `prev` would be.
   const std::string& last_digest() const noexcept { return prev_; }
 
  private:
-  void append(const RunEvent& event);
-  RunEvent with_whole_output(const RunEvent& event, const WholeOutput& whole);
-  bool fits(const RunEvent& event) const;
-  Json cut_outputs(const RunEvent& event, bool& cut) const;
-  std::string line(const RunEvent& event, const Json& data) const;
+  void append(const Record& record);
+  Record with_whole_output(const Record& record);
+  bool fits(const Record& record) const;
+  std::string line(const Record& record, const Json& data) const;
   void write(const std::string& line);
   void sync();
   [[noreturn]] void fail(const std::string& step);

@@ -94,8 +94,8 @@ class ChainCheck {
     result_.ok = result_.problem.empty();
     return std::move(result_);
   }
-  /// `data` of the last record, where that is run.completed.
-  const Json& completed() const { return completed_; }
+  /// The last record, where that is run.completed.
+  const RunEnd& completed() const { return completed_; }
   /// The version in run.started.
   const std::string& version() const { return version_; }
   /// Names in blobs/ that records name.
@@ -133,14 +133,15 @@ class ChainCheck {
     } catch (const JsonError& error) {
       return std::string("data can't be read: ") + error.what();
     }
-    if (envelope.type == "run.started") {
-      result_.run_id = data.string_at("run_id");
-      version_ = data.string_at("sortie");
-      if (data.integer_at("version", kVersion) > kVersion)
-        return "the transcript has version " + data["version"].text() +
+    const auto event = read_event(envelope.type, envelope.turn, data);
+    if (const auto* start = event ? std::get_if<RunStart>(&event->what) : nullptr) {
+      result_.run_id = start->run_id;
+      version_ = start->sortie;
+      if (start->version > kVersion)
+        return "the transcript has version " + std::to_string(start->version) +
                ", this sortie reads up to 1";
     }
-    if (result_.finished) completed_ = data;
+    if (result_.finished) completed_ = std::get<RunEnd>(event->what);
     return blobs_.empty() ? std::string() : check_blobs(data);
   }
 
@@ -158,7 +159,7 @@ class ChainCheck {
 
   fs::path blobs_;  ///< empty: not to be checked
   VerifyResult result_;
-  Json completed_;
+  RunEnd completed_;
   std::string version_;
   std::set<std::string> named_blobs_;
 };
@@ -228,20 +229,20 @@ std::string check_blob_folder(const fs::path& folder, const std::set<std::string
 }
 
 /// Compares the files that run.completed names. @return "" or the first that differs
-std::string check_artifacts(const fs::path& folder, const Json& completed,
+std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
                             std::vector<std::string>& equal) {
-  for (const auto& [name, digest] : completed["artifacts"].members()) {
+  for (const auto& [name, digest] : completed.artifacts) {
     if (name.empty() || name.find('/') != std::string::npos || name == "..")
       return "run.completed names '" + one_line(name) + "', which is no file name";
     const auto found = digest_of(folder / name);
     if (!found) return name + " is missing";
-    if ("sha256:" + found->sha256 != digest.text())
+    if ("sha256:" + found->sha256 != digest)
       return name + " was changed: its SHA-256 is " + short_digest(found->sha256) +
-             ", the transcript says " + one_line(digest.text(), 19);
+             ", the transcript says " + one_line(digest, 19);
     equal.push_back(name);
   }
   for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json"})
-    if (completed["artifacts"].find(name) == nullptr && fs::exists(folder / name))
+    if (completed.artifacts.count(name) == 0 && fs::exists(folder / name))
       return std::string(name) + " was added: the transcript does not know it";
   return {};
 }
@@ -253,7 +254,8 @@ std::string check_run_id(const Json& result, const VerifyResult& chain) {
 }
 
 /// result.json against the transcript that has the run's end.
-std::string check_result(const fs::path& folder, const VerifyResult& chain, const Json& completed) {
+std::string check_result(const fs::path& folder, const VerifyResult& chain,
+                         const RunEnd& completed) {
   const fs::path path = folder / "result.json";
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(path, ignored))) return {};
@@ -267,10 +269,13 @@ std::string check_result(const fs::path& folder, const VerifyResult& chain, cons
   const std::string digest = result["digests"].string_at("transcript");
   if (!digest.empty() && digest != "sha256:" + chain.last_digest)
     return "the transcript's last record has not the SHA-256 that result.json names";
-  for (const char* member : {"status", "exit_code"})
-    if (result[member].text() != completed[member].text())
+  const std::pair<const char*, std::string> members[] = {
+      {"status", completed.status},
+      {"exit_code", std::to_string(static_cast<int>(completed.code))}};
+  for (const auto& [member, recorded] : members)
+    if (result[member].text() != recorded)
       return std::string("result.json has ") + member + " " + one_line(result[member].text()) +
-             ", the transcript " + one_line(completed[member].text());
+             ", the transcript " + one_line(recorded);
   return {};
 }
 
@@ -423,6 +428,10 @@ Json with_blobs(const Json& value, const fs::path& transcript) {
   for (Json& item : copy.items()) item = with_blobs(item, transcript);
   for (auto& member : copy.members()) member.second = with_blobs(member.second, transcript);
   return copy;
+}
+
+RunEvent event_with_blobs(const TranscriptRecord& record, const fs::path& transcript) {
+  return read_event(record.type, record.turn, with_blobs(record.data, transcript)).value();
 }
 
 }  // namespace sortie

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/json/json.h"
+#include "core/record/event_codec.h"
 
 namespace sortie {
 
@@ -48,6 +49,9 @@ struct TranscriptRecord {
   int turn = 0;
   std::string prev;
   Json data;
+
+  /// Nothing for a type that is not known.
+  std::optional<RunEvent> event() const { return read_event(type, turn, data); }
 };
 
 /// Parses one line.
@@ -70,5 +74,9 @@ void read_transcript(const std::filesystem::path& path,
 /// The value with what was too long for its record taken from blobs/ beside the transcript.
 /// @throws Error  ExitCode::integrity where a blob is not what its name says
 Json with_blobs(const Json& value, const std::filesystem::path& transcript);
+
+/// The event of a record of a known type, with what was too long for it.
+/// @throws Error  as with_blobs()
+RunEvent event_with_blobs(const TranscriptRecord& record, const std::filesystem::path& transcript);
 
 }  // namespace sortie

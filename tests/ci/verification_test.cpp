@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(all_commands_pass_in_their_order) {
                                           "verification.started", "verification.completed"};
   BOOST_TEST(round.events.types() == types, boost::test_tools::per_element());
   BOOST_TEST(round.events.events[1].turn == 7);
-  BOOST_TEST(write_json(round.events.events[1].data) ==
+  BOOST_TEST(write_json(to_record(round.events.events[1]).data) ==
              R"({"phase":"after","round":2,"command":"make","argv":["sh","-c","make"],)"
              R"("exit":{"ending":"exited","code":0,"duration_ms":1500},"output":"built\n",)"
              R"("dropped_bytes":0,"passed":true})");

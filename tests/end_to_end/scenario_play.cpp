@@ -5,6 +5,7 @@
 #include "core/provider/fallback_model.h"
 #include "core/provider/http_model.h"
 #include "core/provider/wires.h"
+#include "core/record/event_fanout.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "tests/end_to_end/scenario.h"
@@ -92,15 +93,13 @@ class Stage {
       : data_(scenario.data),
         tokens_(data_.integer_at("tokens")),
         transcript_(folder_.path(), clock_) {
-    events_.add(transcript_);
-    events_.on(run_started_event({.run_id = "run",
-                                  .run_key = "key",
-                                  .task = source_json("sha256:1", "", ""),
-                                  .policy = source_json("sha256:2", "", ""),
-                                  .workspace = Json::object(),
-                                  .model = Json::object({{"name", kModel}}),
-                                  .sandbox = Json::object(),
-                                  .budget = Json::object()}));
+    events_.record_to(transcript_);
+    events_.on({0, RunStart{.run_id = "run",
+                            .run_key = "key",
+                            .task = {"sha256:1", "", ""},
+                            .policy = {"sha256:2", "", ""},
+                            .model = Json::object({{"name", kModel}}),
+                            .budget = Json::object()}});
     const Json& proxy = data_["proxy"];
     if (proxy.is_object()) proxy_ = std::make_unique<ConnectProxy>(proxy.string_at("wants"));
     add_provider(wire, data_, events);

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/record/event_codec.h"
 
 namespace sortie::test {
 
@@ -17,13 +18,14 @@ class EventList : public EventSink {
 
   std::vector<std::string> types() const {
     std::vector<std::string> names;
-    for (const RunEvent& event : events) names.push_back(event.type);
+    for (const RunEvent& event : events) names.push_back(to_record(event).type);
     return names;
   }
   std::vector<Json> data_of(const std::string& type) const {
     std::vector<Json> found;
     for (const RunEvent& event : events)
-      if (event.type == type) found.push_back(event.data);
+      if (Record record = to_record(event); record.type == type)
+        found.push_back(std::move(record.data));
     return found;
   }
 };

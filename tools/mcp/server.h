@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/record/events.h"
 #include "core/json/json.h"
 #include "tools/mcp/client.h"
 #include "tools/mcp/tool_list.h"

@@ -118,4 +118,15 @@ std::string OpenAiChat::stream_of_text(const std::string& text) const {
 
 HttpHeaders OpenAiChat::headers(const std::string& run_id) const { return openai_headers(run_id); }
 
+
+std::optional<SaidList> said_in_chat(const Json& item) {
+  if (item.string_at("type", "message") != "message") return {};
+  if (item.find("type") && !item.find("reasoning_content") && !item.find("reasoning")) return {};
+  const std::string thought = item.string_at("reasoning_content");
+  SaidList list;
+  add_said(Said::Kind::reasoning, thought.empty() ? item.string_at("reasoning") : thought, list);
+  add_said(Said::Kind::message, content_text(item["content"]), list);
+  return list;
+}
+
 }  // namespace sortie

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -41,5 +42,8 @@ class OpenAiChat : public Wire {
   /// no part of what is sent.
   mutable std::atomic<std::uint64_t> calls_ = 0;
 };
+
+/// Of one assistant message of this format; nothing where it is none.
+std::optional<SaidList> said_in_chat(const Json& item);
 
 }  // namespace sortie

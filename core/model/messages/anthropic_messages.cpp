@@ -137,6 +137,26 @@ std::string AnthropicMessages::stream_of_text(const std::string& text) const {
 
 HttpHeaders AnthropicMessages::headers(const std::string&) const {
   return {{"anthropic-version", "2023-06-01"}};
+
+std::optional<SaidList> said_in_messages(const Json& item) {
+  const std::string type = item.string_at("type");
+  const std::string name = item.string_at("name");
+  const auto search = [&](const char* kind, const char* member) {
+    const std::string text = item["input"].string_at(member);
+    return SaidList{{Said::Kind::web_search, text, Json::object({{"type", kind}, {member, text}})}};
+  };
+  SaidList list;
+  if (type == "text")
+    add_said(Said::Kind::message, item.string_at("text"), list);
+  else if (type == "thinking")
+    add_said(Said::Kind::reasoning, item.string_at("thinking"), list);
+  else if (type == "server_tool_use" && name == "web_search")
+    return search("search", "query");
+  else if (type == "server_tool_use" && name == "web_fetch")
+    return search("open_page", "url");
+  else
+    return {};
+  return list;
 }
 
 }  // namespace sortie

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -38,5 +39,8 @@ class AnthropicMessages : public Wire {
   std::string stream_of(const RecordedResponse& response) const override;
   std::string stream_of_text(const std::string& text) const override;
 };
+
+/// Of a content block of this format; nothing where it is none.
+std::optional<SaidList> said_in_messages(const Json& item);
 
 }  // namespace sortie

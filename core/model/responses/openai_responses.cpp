@@ -215,6 +215,42 @@ std::string OpenAiResponses::stream_of_text(const std::string& text) const {
 
 HttpHeaders OpenAiResponses::headers(const std::string& run_id) const {
   return openai_headers(run_id);
+
+namespace {
+
+std::string summary_text(const Json& summary) {
+  std::string text;
+  for (const Json& part : summary.items())
+    text += (text.empty() ? "" : "\n\n") + part.string_at("text");
+  return text;
+}
+
+Said web_search_said(const Json& item) {
+  const Json& action = item["action"];
+  std::string query = action.string_at("query");
+  for (const Json& one : action["queries"].items())
+    if (query.empty()) query = one.text();
+  if (query.empty()) query = action.string_at("url");
+  if (query.empty()) query = action.string_at("pattern");
+  if (query.empty()) query = item.string_at("summary");
+  return {Said::Kind::web_search, query,
+          action.is_object() ? action : Json::object({{"type", "search"}, {"query", query}})};
+}
+
+}  // namespace
+
+std::optional<SaidList> said_in_responses(const Json& item) {
+  const std::string type = item.string_at("type");
+  SaidList list;
+  if (type == "message")
+    add_said(Said::Kind::message, content_text(item["content"]), list);
+  else if (type == "reasoning")
+    add_said(Said::Kind::reasoning, summary_text(item["summary"]), list);
+  else if (type == "web_search_call")
+    list.push_back(web_search_said(item));
+  else
+    return {};
+  return list;
 }
 
 }  // namespace sortie

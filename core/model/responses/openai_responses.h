@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -33,5 +34,8 @@ class OpenAiResponses : public Wire {
  private:
   Options options_;
 };
+
+/// Of an output item of this format; nothing where it is none.
+std::optional<SaidList> said_in_responses(const Json& item);
 
 }  // namespace sortie

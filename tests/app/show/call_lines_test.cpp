@@ -29,13 +29,12 @@ struct Calls {
 
   void approve(const std::string& id, const std::string& tool, Json actions,
                Json decision = decided("allow")) {
-    lines.on_approval(
-        approval_event(4, {id, tool, "{}"}, std::move(actions), std::move(decision)).data);
+    const RunEvent event = approval_event(4, {id, tool, "{}"}, actions, decision);
+    lines.on_approval(std::get<CallDecided>(event.what));
   }
   void output(ToolOutputRecord record) {
     record.duration = std::chrono::milliseconds(1300);
-    for (auto& line : lines.on_output(tool_output_event(4, record)))
-      printed.push_back(std::move(line));
+    for (auto& line : lines.on_output(4, record)) printed.push_back(std::move(line));
   }
 };
 

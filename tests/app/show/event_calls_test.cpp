@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_paths_of_a_patch_in_a_command_are_relative_to_the_works
     for (const char* tool : {"shell", "exec_command"}) {
       BOOST_TEST_CONTEXT(row.name << ", " << tool) {
         Stream stream;
-        stream.events.on({"run.started", 0, parse_json(R"({"workspace":{"seen_as":"/w"}})")});
+        stream.events.on({0, RunStart{.workspace = {.path = "/", .seen_as = "/w"}}});
         const std::string member = std::string(tool) == "shell" ? "command" : "cmd";
         const Json arguments = Json::object({{member, row.command}, {"workdir", row.workdir}});
         stream.call("c1", tool, write_json(arguments),
@@ -335,9 +335,8 @@ BOOST_AUTO_TEST_CASE(the_tests_that_the_model_asks_for_are_shown_as_their_comman
   Stream stream;
   const VerificationRecord record{"run_tests", 1, "make test", {"sh", "-c", "make test"}};
   stream.call("c1", "run_tests", "{}", Json::array());
-  stream.events.on(verification_started_event(1, record));
-  stream.events.on(
-      verification_completed_event(1, record, exit_of(Ending::exited, 2), "bad\n", 0, false));
+  stream.events.on({1, record});
+  stream.events.on({1, VerificationCompleted{record, exit_of(Ending::exited, 2), "bad\n"}});
   stream.output({.call_id = "c1",
                  .tool = "run_tests",
                  .success = false,

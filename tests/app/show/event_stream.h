@@ -47,11 +47,7 @@ struct Stream {
     end.code = code;
     end.reason = reason;
     end.usage = end.durations = end.counts = Json::object();
-    RunEvent event = run_completed_event(1, end);
-    event.data.set("next", "");
-    event.data.set("retry_after_s", Json());
-    event.data.set("out", "/out");
-    events.end(event);
+    events.end(end, {.out = "/out"});
   }
   /// "started item_0 command_execution in_progress", of all lines that are about items.
   std::vector<std::string> story() const {
@@ -87,9 +83,7 @@ inline ToolOutputRecord done(const std::string& id, const std::string& tool,
 }
 
 inline RunEvent response_event(const std::string& items, Usage usage = {}) {
-  RunEvent event = model_response_event(1, Response{.usage = usage});
-  event.data.set("items", parse_json(items));
-  return event;
+  return {1, ModelAnswered{.items = parse_json(items), .tokens = usage}};
 }
 
 using Lines = std::vector<std::string>;

@@ -1,6 +1,8 @@
 // The stream of a run as a whole: its frame, what the model says, plans, troubles, secrets.
 #include "tests/app/show/event_stream.h"
 
+#include "core/provider/wires.h"
+
 namespace sortie::test {
 
 BOOST_AUTO_TEST_CASE(the_schema_is_a_valid_one) {
@@ -73,7 +75,8 @@ BOOST_AUTO_TEST_CASE(responses_of_all_wires_become_messages_thoughts_and_searche
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
-      const Json items = Json::array(response_items(parse_json(row.received)));
+      Json items = Json::array();
+      for (const Said& said : said_in(parse_json(row.received))) items.push_back(said_item(said));
       BOOST_TEST(write_json(items) == write_json(parse_json(row.items)));
     }
   }
@@ -86,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_search_has_a_beginning_and_a_summary_for_ourselves_is_no_
           {"type":"text","text":"hello"}])"));
   RunEvent aside =
       response_event(R"([{"type":"text","text":"what came before"}])", Usage{.input_tokens = 5});
-  aside.data.set("aside", true);
+  std::get<ModelAnswered>(aside.what).aside = true;
   stream.events.on(aside);
   stream.end();
   BOOST_TEST(stream.story() == Lines({"started item_0 web_search", "completed item_0 web_search",
@@ -129,7 +132,7 @@ BOOST_AUTO_TEST_CASE(whatever_was_started_is_completed_before_the_turn_ends) {
   stream.run("c1", {"sleep", "9"});
   stream.call("c2", "mcp__x", "{}", Json::array());
   stream.call("c3", "apply_patch", "{}", Json::array());
-  stream.events.on(verification_started_event(1, {"after", 2, "make", {"make"}}));
+  stream.events.on({1, VerificationRecord{"after", 2, "make", {"make"}}});
   stream.end(ExitCode::terminated, "ended by a signal");
   BOOST_TEST(
       stream.story() ==
@@ -163,16 +166,18 @@ BOOST_AUTO_TEST_CASE(the_plan_is_one_list_from_the_first_to_the_end_of_the_turn)
 BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
   Stream stream;
   RunStart start;
-  start.sandbox = parse_json(R"({"missing":["landlock: this kernel has none"]})");
+  start.sandbox.missing = {"landlock: this kernel has none"};
   start.warnings = {"the network is open"};
-  stream.events.on(run_started_event(start));
-  stream.events.on(model_retry_event(
-      1, {.attempt = 1, .status = 503, .kind = "overloaded", .message = "later"}));
-  stream.events.on(model_retry_event(1, {.attempt = 7, .kind = "cut", .message = "it broke off"}));
-  stream.events.on(model_fallback_event(1, {.from = "a", .to = "b", .reason = "a is down"}));
-  stream.events.on(context_compacted_event(
-      1, {.cause = "compact_at", .method = "summary", .tokens_before = 90, .tokens_after = 10}));
-  stream.events.on(model_cut_off_event(1, 1, Usage{.output_tokens = 4}, "a", {}));
+  stream.events.on({0, start});
+  stream.events.on(
+      {1, RetryRecord{.attempt = 1, .status = 503, .kind = "overloaded", .message = "later"}});
+  stream.events.on({1, RetryRecord{.attempt = 7, .kind = "cut", .message = "it broke off"}});
+  stream.events.on({1, FallbackRecord{.from = "a", .to = "b", .reason = "a is down"}});
+  stream.events.on(
+      {1,
+       CompactionRecord{
+           .cause = "compact_at", .method = "summary", .tokens_before = 90, .tokens_after = 10}});
+  stream.events.on({1, ModelCutOff{1, "a", Usage{.output_tokens = 4}, {}}});
   stream.events.on(response_event("[]", Usage{.input_tokens = 10, .output_tokens = 2}));
   stream.end();
   Lines messages;
@@ -203,7 +208,7 @@ BOOST_AUTO_TEST_CASE(no_line_holds_a_secret_and_none_can_be_forged) {
        Json::object({{"type", "thinking"}, {"thinking", hostile}}),
        Json::object({{"type", "web_search_call"},
                      {"action", Json::object({{"type", "search"}, {"query", secret}})}})}))));
-  stream.events.on(model_retry_event(1, {.attempt = 1, .kind = secret, .message = hostile}));
+  stream.events.on({1, RetryRecord{.attempt = 1, .kind = secret, .message = hostile}});
   stream.run("c1", {"echo", secret});
   stream.output(done("c1", "shell", hostile));
   stream.call("c2", "mcp__x", write_json(Json::object({{secret, secret}})), Json::array(),

@@ -260,7 +260,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_not_done) {
   class FullDisk : public EventSink {
    public:
     void on(const RunEvent& event) override {
-      if (event.type == "model.response") throw Error("disk full", ExitCode::environment);
+      if (std::holds_alternative<ModelAnswered>(event.what))
+        throw Error("disk full", ExitCode::environment);
     }
   };
   LoopFlight flight;

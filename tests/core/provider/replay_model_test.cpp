@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/agent/events.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/files/files.h"
@@ -10,6 +9,7 @@
 #include "core/provider/cassette.h"
 #include "core/provider/http_model.h"
 #include "core/provider/wires.h"
+#include "core/record/event_codec.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_http.h"
 #include "tests/support/decoded_stream.h"
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_was_cut_for_going_round_in_circles_is_cut_aga
                                 clock.steady() + std::chrono::hours(1), {}),
                     ModelError);
 
-  const Json record = model_response_event(1, first).data;
+  const Json record = to_record(model_response_event(1, first)).data;
   for (const char* wire : {"responses", "chat", "messages"}) {
     ReplayModel recorded({{.wire = wire,
                            .headers = {{"Content-Type", "text/event-stream"}},
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(a_response_is_replayed_from_its_record_as_it_was) {
       const auto wire = make_wire("chat");
       const auto live = decode_stream(*wire, {}, read_file(folder / "stream.sse"));
       if (live.state != WireDecoder::State::complete) continue;
-      const Json record = model_response_event(1, live.response).data;
+      const Json record = to_record(model_response_event(1, live.response)).data;
 
       const auto again = decode_stream(*wire, {}, response_stream("chat", record).value());
 

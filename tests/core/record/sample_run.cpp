@@ -18,14 +18,13 @@ namespace {
 constexpr const char* kDiff = "--- a/x\n+++ b/x\n";
 
 RunEvent start_event() {
-  return run_started_event({.run_id = "run-1",
-                            .run_key = "key",
-                            .task = source_json("sha256:1", "task.yaml", "version: 1\n"),
-                            .policy = source_json("sha256:2", "", "version: 1\n"),
-                            .workspace = Json::object({{"path", "/w"}}),
-                            .model = Json::object({{"name", "m"}}),
-                            .sandbox = Json::object(),
-                            .budget = to_json(TaskBudget{})});
+  return {0, RunStart{.run_id = "run-1",
+                      .run_key = "key",
+                      .task = {"sha256:1", "task.yaml", "version: 1\n"},
+                      .policy = {"sha256:2", "", "version: 1\n"},
+                      .workspace = {.path = "/w"},
+                      .model = Json::object({{"name", "m"}}),
+                      .budget = to_json(TaskBudget{})}};
 }
 
 RunEvent end_event() {
@@ -33,7 +32,7 @@ RunEvent end_event() {
   end.reason = "done";
   end.usage = end.durations = end.counts = Json::object();
   end.artifacts = {{"changes.diff", "sha256:" + sha256_hex(kDiff)}};
-  return run_completed_event(1, end);
+  return {1, end};
 }
 
 }  // namespace
@@ -47,16 +46,17 @@ std::vector<RunEvent> sample_events() {
   answer.raw_usage = Json::object({{"input_tokens", 10}});
   return {
       start_event(),
-      turn_started_event(1, 3, 500, Json::object({{"turns", 200}})),
+      {1, TurnStarted{3, 500, Json::object({{"turns", 200}})}},
       model_request_event(1, {.provider = "p", .wire = "w", .body_sha256 = "x"}, 1,
                           {user("Do it."), Item{ToolOutput{"c0", "ok"}}}),
-      model_retry_event(1, {.status = 503, .kind = "status", .message = "later"}),
-      model_retry_event(1, {.kind = "cut", .retry_after = std::chrono::seconds(3)}),
-      model_cut_off_event(1, 1, Usage{.input_tokens = 10, .output_tokens = 4}, "p m", Cost::usd(1)),
+      {1, RetryRecord{.status = 503, .kind = "status", .message = "later"}},
+      {1, RetryRecord{.kind = "cut", .retry_after = std::chrono::seconds(3)}},
+      {1, ModelCutOff{1, "p m", Usage{.input_tokens = 10, .output_tokens = 4}, Cost::usd(1)}},
       model_response_event(1, answer),
       check_hit_event(1, "unusable_item", "a call without an id", "mend it"),
       approval_event(
-          1, one, Json::array({Json::object({{"argv", Json::array({"ls"})}})}),
+          1, one,
+          Json::array({Json::object({{"kind", "run_command"}, {"argv", Json::array({"ls"})}})}),
           Json::object(
               {{"decision", "allow"},
                {"rule",
@@ -79,25 +79,25 @@ std::vector<RunEvent> sample_events() {
       plan_updated_event(1, "why", Json::array()),
       file_changed_event(
           1, {.path = "x", .kind = "update", .sha256_before = "1", .sha256_after = "2"}),
-      network_connection_event(1, {.id = 1,
-                                   .state = "denied",
-                                   .host = "a.example",
-                                   .port = 443,
-                                   .method = "CONNECT",
-                                   .reason = "not listed"}),
-      network_connection_event(1, {.id = 2,
-                                   .state = "opened",
-                                   .host = "b.example",
-                                   .port = 443,
-                                   .method = "CONNECT",
-                                   .rule = "b.example"}),
-      verification_started_event(1, verify),
-      verification_completed_event(1, verify, failed, "no", 0, false),
-      model_fallback_event(1, {"openai a", "anthropic b", "HTTP status 503", 1}),
-      stage_started_event(1, {"plan", "Make a plan.", {"read_file"}, "read-only"}),
-      stage_completed_event(1, "plan", "", 1),
-      context_compacted_event(1, {"compact_at", "summary", "", 3, 1, 900, 200, "what was done"}),
-      budget_exhausted_event(1, "turns", 1, 1),
+      {1, NetworkRecord{.id = 1,
+                        .state = "denied",
+                        .host = "a.example",
+                        .port = 443,
+                        .method = "CONNECT",
+                        .reason = "not listed"}},
+      {1, NetworkRecord{.id = 2,
+                        .state = "opened",
+                        .host = "b.example",
+                        .port = 443,
+                        .method = "CONNECT",
+                        .rule = "b.example"}},
+      {1, verify},
+      {1, VerificationCompleted{verify, failed, "no"}},
+      {1, FallbackRecord{"openai a", "anthropic b", "HTTP status 503", 1}},
+      {1, StageRecord{"plan", "Make a plan.", {"read_file"}, "read-only"}},
+      {1, StageCompleted{"plan", "", 1}},
+      {1, CompactionRecord{"compact_at", "summary", "", 3, 1, 900, 200, "what was done"}},
+      {1, BudgetExhausted{"turns", 1, 1}},
       end_event(),
   };
 }
@@ -105,7 +105,7 @@ std::vector<RunEvent> sample_events() {
 void record_run(const std::filesystem::path& folder, const std::vector<RunEvent>& events) {
   FakeClock clock;
   Transcript transcript(folder, clock);
-  for (const RunEvent& event : events) transcript.on(event);
+  for (const RunEvent& event : events) transcript.on(to_record(event));
   write_file(folder / "changes.diff", kDiff);
   write_file(
       folder / "result.json",

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/agent/events.h"
+#include "core/record/events.h"
 
 namespace sortie::test {
 

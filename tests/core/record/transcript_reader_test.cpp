@@ -179,8 +179,9 @@ BOOST_AUTO_TEST_CASE(a_blob_that_differs_is_found) {
   TemporaryFolder folder;
   FakeClock clock;
   Transcript transcript(folder.path(), clock);
-  transcript.on(sample_events().front());
-  transcript.on(tool_output_event(1, {.call_id = "c", .output = std::string(2 << 20, 'x')}));
+  transcript.on(to_record(sample_events().front()));
+  transcript.on(
+      to_record(tool_output_event(1, {.call_id = "c", .output = std::string(2 << 20, 'x')})));
   const auto blob = std::filesystem::directory_iterator(folder / "blobs")->path();
   BOOST_TEST(verify_run(folder.path()).ok);
 
@@ -241,9 +242,9 @@ BOOST_AUTO_TEST_CASE(records_are_read_back_as_they_were_written) {
 
   read_transcript(folder / kTranscriptName, [&](const TranscriptRecord& record) {
     BOOST_TEST(record.seq == at);
-    BOOST_TEST(record.type == events[at].type);
+    BOOST_TEST(record.type == to_record(events[at]).type);
     BOOST_TEST(record.turn == events[at].turn);
-    BOOST_TEST(write_json(record.data) == write_json(events[at].data));
+    BOOST_TEST(write_json(record.data) == write_json(to_record(events[at]).data));
     ++at;
   });
 

@@ -48,8 +48,8 @@ class FileSizeLimit {
   void (*handler_)(int) = nullptr;
 };
 
-RunEvent output_event(const std::string& text) {
-  return tool_output_event(1, {.call_id = "c", .tool = "shell", .output = text});
+Record output_event(const std::string& text) {
+  return to_record(tool_output_event(1, {.call_id = "c", .tool = "shell", .output = text}));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_long_string_becomes_a_blob) {
   std::string whole;
   while (whole.size() < (3u << 20)) whole += "line " + std::to_string(whole.size()) + "\n";
 
-  transcript.on(sample_events().front());
+  transcript.on(to_record(sample_events().front()));
   transcript.on(output_event(whole));
 
   const Json data = records_of(folder.path())[1].data;
@@ -132,11 +132,10 @@ BOOST_AUTO_TEST_CASE(an_output_that_stands_whole_in_a_file_becomes_a_blob_of_its
       std::filesystem::create_symlink("whole.txt", folder / "link.txt");
       FakeClock clock;
       Transcript transcript(folder.path(), clock, row.limit);
-      transcript.on(sample_events().front());
-      RunEvent event = output_event("head … tail");
-      WholeOutput of = row.of;
-      of.path = (folder / of.path).string();
-      set_whole_output(event, of);
+      transcript.on(to_record(sample_events().front()));
+      Record event = output_event("head … tail");
+      event.whole = row.of;
+      event.whole->path = (folder / row.of.path).string();
 
       for (int i = 0; i < 2; ++i) transcript.on(event);
 
@@ -195,7 +194,7 @@ BOOST_AUTO_TEST_CASE(past_the_limit_outputs_are_cut_and_a_record_says_so_once) {
   TemporaryFolder folder;
   FakeClock clock;
   Transcript transcript(folder.path(), clock, 10'000);
-  transcript.on(sample_events().front());
+  transcript.on(to_record(sample_events().front()));
 
   for (int i = 0; i < 20; ++i) transcript.on(output_event(std::string(4000, 'x')));
 
@@ -215,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_the_record_whole_and_for_good) {
   TemporaryFolder folder;
   FakeClock clock;
   Transcript transcript(folder.path(), clock);
-  transcript.on(sample_events().front());
+  transcript.on(to_record(sample_events().front()));
   int written = 0;
   {
     const FileSizeLimit limit(8192);
