@@ -1,22 +1,27 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sortie {
 
 /// A thing that must not be done, as it is told in English.
 struct DangerousDeed {
-  const char* name;  ///< "tests_off"
+  std::string name;  ///< "tests_off"
   /// One of these stands in each text that `what` finds, letters small and blanks single: few
   /// messages have any, and an expression takes milliseconds to make.
-  std::vector<std::string> signs;
+  std::vector<std::string> signs{};
   std::string what;    ///< expression, from the verb on
   std::string unless;  ///< in the words found, "¦" and the sentence's rest: then it is harmless
-  const char* reason;  ///< why not, as a sentence
+  std::string reason;  ///< why not, as a sentence
 };
 
-/// Several may share a name.
+/// Several may share a name. They stand in dangerous_deeds.json.
 const std::vector<DangerousDeed>& dangerous_deeds();
+
+/// The file, compiled in: `parts` are expressions that others hold as `{{name}}`; an expression is a
+/// text or the list of its pieces.
+extern const std::string_view kDangerousDeedsJson;
 
 }  // namespace sortie
