@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/process/shell_code.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/commands/embedded_patch.h"
@@ -22,25 +23,10 @@ namespace fs = std::filesystem;
 constexpr const char* kOwnServer = "sortie";
 
 constexpr int kNotStarted = -1;
-constexpr int kTimedOut = 124;   // as timeout(1), and as codex
-constexpr int kCancelled = 130;  // as of SIGINT
-constexpr int kKilled = 137;     // by SIGKILL, at a limit
+constexpr int kKilled = 137;  // by SIGKILL
 
 int exit_code_of(const ExitStatus& exit) {
-  switch (exit.ending) {
-    case Ending::exited:
-      return exit.code;
-    case Ending::signalled:
-      return 128 + exit.code;
-    case Ending::not_started:
-      return kNotStarted;
-    case Ending::timed_out:
-      return kTimedOut;
-    case Ending::cancelled:
-      return kCancelled;
-    default:
-      return kKilled;
-  }
+  return exit.ending == Ending::not_started ? kNotStarted : shell_code(exit);
 }
 
 /// Why a command did not end by itself; "" where it did.

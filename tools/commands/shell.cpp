@@ -1,11 +1,11 @@
 #include "tools/commands/shell.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "core/base/error.h"
 #include "core/process/process.h"
+#include "core/process/shell_code.h"
 #include "policies/environment/environment.h"
 #include "policies/shell/lookup.h"
 #include "tools/commands/command_output.h"
