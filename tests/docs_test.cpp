@@ -7,7 +7,7 @@
 #include "core/base/exit_code.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
-#include "core/record/schema.h"
+#include "core/record/event_codec.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"

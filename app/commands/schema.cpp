@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "app/commands/command_line.h"
+#include "app/commands/commands.h"
 #include "app/show/event_schema.h"
+#include "app/show/events_jsonl.h"
 #include "app/show/standard_output.h"
 #include "ci/result.h"
 #include "core/base/error.h"
 #include "core/json/json.h"
-#include "core/record/schema.h"
+#include "core/record/event_codec.h"
 #include "core/task/functions.h"
 #include "core/task/task.h"
 #include "core/task/task_loader.h"

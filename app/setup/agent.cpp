@@ -11,7 +11,6 @@
 #include "app/setup/tool_set.h"
 #include "core/agent/answer.h"
 #include "core/agent/checks/path_lookup.h"
-#include "core/agent/project_docs.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"

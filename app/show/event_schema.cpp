@@ -1,4 +1,4 @@
-#include "app/show/event_schema.h"
+#include "app/show/events_jsonl.h"
 
 namespace sortie {
 namespace {

@@ -105,4 +105,7 @@ class EventsJsonl : public EventSink {
   std::optional<Open> plan_;
 };
 
+/// JSON Schema (draft 2020-12) of a line of `run --json`: `sortie schema event`.
+Json event_schema();
+
 }  // namespace sortie

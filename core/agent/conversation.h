@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "core/agent/budget.h"
-#include "core/agent/compaction.h"
 #include "core/agent/history.h"
 #include "core/agent/model_terms.h"
-#include "core/agent/stage_turns.h"
 #include "core/model/model.h"
 #include "core/record/events.h"
 

@@ -52,4 +52,11 @@ const std::vector<WordsRow>& words_rows();
 
 bool is_synced(std::string_view type);
 
+/// JSON Schema (draft 2020-12) of one transcript record, of any type. Unknown types and members
+/// are let through: readers ignore them.
+Json transcript_schema();
+
+/// The table of docs/formats.md: each type with its members and what they mean.
+std::string transcript_table();
+
 }  // namespace sortie

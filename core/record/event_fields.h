@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/record/object_fields.h"
@@ -19,7 +22,15 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
   using O = RunStart;
   using F = Fields<O>;
   static const RecordFields<O> list = {
-      F::always<&O::version>("version", "count"),
+      {"version", "count", "", true,
+       [](const O& from, const char* name, Json& to) {
+         to.members().emplace_back(name, from.version);
+       },
+       [](const Json& from, O& to) {
+         // A later one has to be seen, however large.
+         constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+         to.version = static_cast<int>(std::min(from.integer().value_or(to.version), kMost));
+       }},
       F::always<&O::run_id>("run_id", "text"),
       F::always<&O::run_key>("run_key", "text"),
       F::always<&O::sortie>("sortie", "text", "(the program's version)"),
@@ -465,7 +476,9 @@ inline const RecordFields<RunEnd>& fields_of(const RunEnd*) {
          to.members().emplace_back(name, static_cast<int>(from.code));
        },
        [](const Json& from, O& to) {
-         if (const auto code = from.integer()) to.code = static_cast<ExitCode>(*code);
+         std::int32_t code = -1;  // none of ours
+         read_value(from, code);
+         to.code = static_cast<ExitCode>(code);
        }},
       F::always<&O::reason>("reason", "text"),
       {"retryable", "boolean", "", true,

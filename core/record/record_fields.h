@@ -95,7 +95,8 @@ void read_value(const Json& json, T& value) {
   } else if constexpr (std::is_same_v<T, std::chrono::milliseconds>) {
     if (const auto number = json.integer()) value = std::chrono::milliseconds(*number);
   } else if constexpr (std::is_integral_v<T>) {
-    if (const auto number = json.integer()) value = static_cast<T>(*number);
+    if (const auto number = json.integer(); number && std::in_range<T>(*number))
+      value = static_cast<T>(*number);
   } else if constexpr (std::is_enum_v<T>) {
     for (const auto& each : words_of(value))
       if (json.is_string() && json.text() == each.word) value = each.value;

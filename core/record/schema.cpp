@@ -1,4 +1,3 @@
-#include "core/record/schema.h"
 
 #include <string>
 #include <utility>

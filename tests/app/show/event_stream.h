@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/show/event_items.h"
-#include "app/show/event_schema.h"
 #include "app/show/events_jsonl.h"
 #include "core/json/json_schema.h"
 #include "core/text/text.h"

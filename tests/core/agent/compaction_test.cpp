@@ -1,4 +1,4 @@
-#include "core/agent/compaction.h"
+#include "core/agent/history.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "core/agent/instructions/instructions.h"
-#include "core/agent/project_docs.h"
 #include "core/files/files.h"
 #include "core/text/text.h"
 #include "tests/support/temporary_folder.h"

@@ -6,7 +6,7 @@
 #include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
-#include "core/record/schema.h"
+#include "core/record/event_codec.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
 #include "tests/fakes/fake_clock.h"
