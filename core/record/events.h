@@ -354,15 +354,6 @@ class EventSink {
   virtual void on(const RunEvent& event) = 0;
 };
 
-/// For sinks: visits an event with one function for each type that they take.
-template <class... Functions>
-struct EventVisitor : Functions... {
-  using Functions::operator()...;
-  /// All others.
-  template <class Other>
-  void operator()(const Other&) const {}
-};
-
 /// What a response itself does not say.
 struct AnswerNotes {
   std::string model{};         ///< that answered: "openai gpt-5-codex"; "" is not recorded
