@@ -4,8 +4,6 @@
 #include <memory>
 
 #include "app/commands/command_line.h"
-#include "app/commands/commands.h"
-#include "app/show/event_schema.h"
 #include "app/show/events_jsonl.h"
 #include "app/show/standard_output.h"
 #include "ci/result.h"

@@ -12,8 +12,6 @@
 #include <string>
 
 #include "app/confinement/git_view.h"
-#include "app/confinement/script_files.h"
-#include "app/confinement/tool_path.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"

@@ -7,7 +7,6 @@
 
 #include "app/confinement/confinement.h"
 #include "core/record/events.h"
-#include "policies/egress/connection.h"
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/egress/proxy.h"
 #include "policies/egress/proxy_options.h"

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/confinement/linked_files.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"

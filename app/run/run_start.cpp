@@ -12,6 +12,7 @@
 #include "core/task/task_loader.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace_options.h"
+#include "policies/file/policy_loader.h"
 #include "policies/rules/path_rules.h"
 #include "policies/sandbox/keeper/support.h"
 #include "policies/sandbox/view/workspace_search.h"

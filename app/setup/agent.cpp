@@ -22,6 +22,8 @@
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
+#include "policies/engine/approver.h"
+#include "tools/tool_runner.h"
 
 namespace sortie {
 std::vector<Image> task_images(const std::vector<TaskImage>& images, const Redactor& redactor) {

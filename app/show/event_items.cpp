@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/process/shell_code.h"
+#include "core/process/launcher.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/commands/embedded_patch.h"

@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/process/process.h"
-#include "core/process/shell_code.h"
 #include "policies/environment/environment.h"
 #include "policies/shell/lookup.h"
 #include "tools/commands/command_output.h"

@@ -1,8 +1,8 @@
 #include "core/model/chat/chat_decoder.h"
 
-#include "core/text/text.h"
-#include "core/model/wire.h"
 #include <algorithm>
+#include "core/model/wire.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -118,7 +118,6 @@ std::string OpenAiChat::stream_of_text(const std::string& text) const {
 
 HttpHeaders OpenAiChat::headers(const std::string& run_id) const { return openai_headers(run_id); }
 
-
 std::optional<SaidList> said_in_chat(const Json& item) {
   if (item.string_at("type", "message") != "message") return {};
   if (item.find("type") && !item.find("reasoning_content") && !item.find("reasoning")) return {};

@@ -137,6 +137,7 @@ std::string AnthropicMessages::stream_of_text(const std::string& text) const {
 
 HttpHeaders AnthropicMessages::headers(const std::string&) const {
   return {{"anthropic-version", "2023-06-01"}};
+}
 
 std::optional<SaidList> said_in_messages(const Json& item) {
   const std::string type = item.string_at("type");

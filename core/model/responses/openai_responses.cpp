@@ -215,6 +215,7 @@ std::string OpenAiResponses::stream_of_text(const std::string& text) const {
 
 HttpHeaders OpenAiResponses::headers(const std::string& run_id) const {
   return openai_headers(run_id);
+}
 
 namespace {
 
