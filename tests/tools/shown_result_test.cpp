@@ -2,6 +2,7 @@
 
 #include "core/files/files.h"
 #include "core/images/image_file.h"
+#include "core/text/base64.h"
 #include "tests/support/images.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/tools/runner_bench.h"
