@@ -60,7 +60,7 @@ struct VerificationOptions {
   /// Keeps an output whole where it is shown in part; empty: head and tail of it are all there is.
   std::function<std::unique_ptr<OutputTaker>()> take_output{};
   /// The whole output at `path`, for its record.
-  std::function<std::optional<WholeOutput>(const std::string& path)> find_whole{};
+  std::function<std::optional<SavedOutput>(const std::string& path)> find_whole{};
 };
 
 /// Runs the commands in order and stops at the first that fails. Each gets its own timeout, or

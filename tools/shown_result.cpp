@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/text/base64.h"
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 namespace sortie {
 namespace {

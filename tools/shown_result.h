@@ -10,13 +10,13 @@
 
 namespace sortie {
 
-class WholeOutputs;
+class SavedOutputs;
 
 /// How results are shown.
 struct ResultView {
   const Redactor& redactor;
   std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
-  WholeOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
+  SavedOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
 };
 
 /// What the model and the transcript get of a call that was run: redacted, the output cut, and whole

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/record/events.h"
 #include "core/agent/tool_host.h"
 #include "core/base/clock.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 #include "policies/engine/engine.h"
 #include "tools/approval_gate.h"
@@ -18,13 +18,13 @@
 
 namespace sortie {
 
-class WholeOutputs;
+class SavedOutputs;
 
 struct ToolRunnerOptions {
   std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
   int max_denials = 20;                  ///< in a row; then the run ends
   bool abort_on_denied = false;          ///< the first denial ends the run
-  WholeOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
+  SavedOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
   PathQuestions paths{};
   ApprovalOptions approval{};
   OfferOptions offer{};

@@ -18,8 +18,8 @@
 #include "policies/engine/engine.h"
 #include "policies/environment/command_path.h"
 #include "policies/environment/environment.h"
-#include "policies/rules/policy.h"
 #include "policies/rules/command_place.h"
+#include "policies/rules/policy.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"
 #include "policies/sandbox/keeper/keeper_launcher.h"
@@ -29,10 +29,10 @@
 namespace sortie {
 
 /// Who knows of programs that go on beside the commands to come.
-class RunsBeside {
+class ConcurrentCommandSource {
  public:
-  virtual ~RunsBeside() = default;
-  virtual RunningBeside running_beside() const = 0;
+  virtual ~ConcurrentCommandSource() = default;
+  virtual ConcurrentCommands concurrent_commands() const = 0;
 };
 
 /// The keeper with its profile, the environment of commands, and the engine that decides on them.
@@ -77,7 +77,7 @@ class Confinement : public CommandHost {
   Json layers_json() const;
 
  private:
-  friend class BesideWatch;
+  friend class ConcurrentCommandWatch;
 
   CommandPath make_environment(const ConfinementInputs& inputs, const Environment& own);
   void start_keeper(const ConfinementInputs& inputs);
@@ -102,15 +102,16 @@ class Confinement : public CommandHost {
 };
 
 /// While it lives the engine asks there what runs beside a command.
-class BesideWatch {
+class ConcurrentCommandWatch {
  public:
   /// @param confinement, source  outlive it
-  BesideWatch(Confinement& confinement, const RunsBeside& source) : confinement_(confinement) {
-    confinement_.engine_->look_beside_by([&source] { return source.running_beside(); });
+  ConcurrentCommandWatch(Confinement& confinement, const ConcurrentCommandSource& source)
+      : confinement_(confinement) {
+    confinement_.engine_->look_beside_by([&source] { return source.concurrent_commands(); });
   }
-  BesideWatch(const BesideWatch&) = delete;
-  BesideWatch& operator=(const BesideWatch&) = delete;
-  ~BesideWatch() { confinement_.engine_->look_beside_by({}); }
+  ConcurrentCommandWatch(const ConcurrentCommandWatch&) = delete;
+  ConcurrentCommandWatch& operator=(const ConcurrentCommandWatch&) = delete;
+  ~ConcurrentCommandWatch() { confinement_.engine_->look_beside_by({}); }
 
  private:
   Confinement& confinement_;

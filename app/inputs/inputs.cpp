@@ -160,7 +160,7 @@ void check_stages(const RunInputs& inputs) {
 void warn_of_prices(RunInputs& inputs) {
   const TaskModel& model = inputs.task.model;
   for (std::size_t i = 0; i < inputs.terms.size(); ++i) {
-    const ModelTerms& terms = inputs.terms[i];
+    const ModelLimits& terms = inputs.terms[i];
     const auto& said = i == 0 ? model.price : model.fallback[i - 1].price;
     if (said && terms.price_from == TermSource::table)
       inputs.warnings.push_back("model.price: the known price of " + terms.name +
@@ -181,7 +181,7 @@ void settle_terms(const RunOptions& options, RunInputs& inputs) {
                             : place != task.places.end() ? place->second + ": error: budget.cost"
                                                          : "budget.cost";
   std::string problems;
-  for (const ModelTerms& terms : inputs.terms)
+  for (const ModelLimits& terms : inputs.terms)
     if (task.budget.cost_given && !terms.price)
       problems += (problems.empty() ? "" : "\n") + asked + ": the price of " +
                   one_line(terms.name, 100) +
@@ -194,7 +194,7 @@ void settle_terms(const RunOptions& options, RunInputs& inputs) {
     inputs.warnings.push_back(
         "model.max_output_tokens: " + std::to_string(inputs.terms.front().max_output_tokens) +
         ", since more is beyond the model or half of its context window");
-  put_in_force(inputs.terms, task.model);
+  apply_limits(inputs.terms, task.model);
 }
 
 /// Which of the task's values a flag has given.

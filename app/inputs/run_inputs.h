@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 #include "core/json/json.h"
 #include "core/provider/cassette.h"
 #include "core/provider/sign_in/auth_file.h"
@@ -20,7 +20,7 @@ namespace sortie {
 struct RunInputs {
   Task task;  ///< with the flags' overrides, and with what is in force of its models
   /// What requests to the model and its fallbacks may hold and cost.
-  std::vector<ModelTerms> terms;
+  std::vector<ModelLimits> terms;
   Policy policy;
   Approval approval = Approval::deny_by_default;
   std::string run_id;               ///< UUIDv7 (RFC 9562)

@@ -50,7 +50,7 @@ std::unique_ptr<RunningCommand> VerificationLauncher::start(const Command& comma
 /// As the output of any other command.
 class VerificationOutput : public OutputTaker {
  public:
-  VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, WholeOutputs* whole)
+  VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole)
       : output_(redactor, shown_bytes, whole) {}
   void feed(std::string_view bytes) override { output_.feed(bytes); }
   CollectedOutput finish() override { return output_.finish(); }

@@ -17,7 +17,7 @@
 #include "core/git/git_info.h"
 #include "core/secrets/redact.h"
 #include "core/workspace/diff/changed_state.h"
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 namespace sortie {
 
@@ -36,7 +36,7 @@ class Acceptance : public OwnTests {
     const Budget& budget;
     const Signals& signals;
     const Redactor& redactor;
-    WholeOutputs& outputs;
+    SavedOutputs& outputs;
     RunRecord& record;
     RunResult& result;
   };

@@ -94,7 +94,7 @@ class Run {
   RunSecrets secrets_;
   RunRecord record_;
   std::unique_ptr<Egress> egress_;
-  std::unique_ptr<WholeOutputs> outputs_;
+  std::unique_ptr<SavedOutputs> outputs_;
   std::unique_ptr<RunTree> tree_;
   std::unique_ptr<Acceptance> acceptance_;
   std::unique_ptr<AgentWork> work_;
@@ -159,7 +159,7 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
                                                       .start = &workspace_->start()},
                                     secrets_.for_commands());
   result_.layers = confinement_->layers_json();
-  outputs_ = std::make_unique<WholeOutputs>(
+  outputs_ = std::make_unique<SavedOutputs>(
       confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
 }
 
@@ -225,7 +225,8 @@ void Run::tell_start() {
     record_.show_warning(
         "network: OPEN by the policy: commands reach all that this machine reaches");
   for (const auto& missing : confinement_->missing()) record_.say("sandbox: " + missing);
-  if (inputs_.task.workspace.isolation == Isolation::automatic && workspace_->isolation() == Isolation::copy)
+  if (inputs_.task.workspace.isolation == Isolation::automatic &&
+      workspace_->isolation() == Isolation::copy)
     record_.say("isolation: copy (" + workspace_->reason() + ")");
 }
 

@@ -16,9 +16,9 @@
 #include "app/show/progress.h"
 #include "ci/result.h"
 #include "ci/tally.h"
-#include "core/record/events.h"
 #include "core/base/clock.h"
 #include "core/record/event_fanout.h"
+#include "core/record/events.h"
 #include "core/record/transcript.h"
 #include "core/secrets/redact.h"
 

@@ -8,8 +8,8 @@
 #include "app/confinement/confinement.h"
 #include "app/inputs/run_inputs.h"
 #include "ci/result.h"
-#include "core/record/events.h"
 #include "core/git/git_info.h"
+#include "core/record/events.h"
 #include "core/workspace/workspace.h"
 #include "policies/sandbox/canary.h"
 

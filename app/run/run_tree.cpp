@@ -27,7 +27,8 @@ DiffOptions diff_options(const RunInputs& inputs) {
 }
 
 /// Of the diff that the model is shown while the run is under way.
-DiffOptions draft_options(const RunInputs& inputs, const std::string& only, const Pace& pace) {
+DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
+                          const CancelCheck& pace) {
   constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
   DiffOptions options = diff_options(inputs);
   options.only = only;
@@ -39,7 +40,7 @@ DiffOptions draft_options(const RunInputs& inputs, const std::string& only, cons
 
 }  // namespace
 
-Diff RunTree::draft(const std::string& only, const Pace& pace) {
+Diff RunTree::draft(const std::string& only, const CancelCheck& pace) {
   return sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace,
                            draft_options(parts_.inputs, only, pace));
 }
@@ -53,7 +54,7 @@ std::vector<std::string> RunTree::touched_paths() {
 }
 
 void RunTree::end_by_time(const std::string& doing) {
-  const Exhausted time = parts_.budget.time_spent();
+  const BudgetLimit time = parts_.budget.time_spent();
   RunRecord& record = parts_.record;
   record.events().on({record.turn(), BudgetExhausted{time.which, time.limit, time.used}});
   throw RunEnds{ExitCode::budget, "the time was up " + doing, time.next};
@@ -82,7 +83,7 @@ void RunTree::make_partial_diff() {
   make(pace, !parts_.budget.time_up());
 }
 
-void RunTree::make(const Pace& pace, bool renames) {
+void RunTree::make(const CancelCheck& pace, bool renames) {
   diff_.reset();
   names_.undo_made();
   DiffOptions options = diff_options(parts_.inputs);

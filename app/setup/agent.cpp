@@ -20,9 +20,9 @@
 #include "core/task/tool_names.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
+#include "policies/engine/approver.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
-#include "policies/engine/approver.h"
 #include "tools/tool_runner.h"
 
 namespace sortie {
@@ -47,7 +47,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-struct Agent::State : public RunsBeside {
+struct Agent::State : public ConcurrentCommandSource {
   explicit State(Parts given)
       : parts(std::move(given)),
         redactor(parts.secrets.redactor()),
@@ -62,7 +62,7 @@ struct Agent::State : public RunsBeside {
   void set_stage(const TaskStage* stage);
   void limit_to_stage();
   ToolSource* start_servers();
-  RunningBeside running_beside() const override;
+  ConcurrentCommands concurrent_commands() const override;
   std::optional<std::string> renew_tools(std::stop_token stop);
   bool asks_for_answer() const;
   void brief();
@@ -84,7 +84,7 @@ struct Agent::State : public RunsBeside {
   std::vector<std::string> notes;
   const TaskStage* stage = nullptr;  ///< the one that is under way
   Briefing briefing;
-  BesideWatch beside;  ///< ends first
+  ConcurrentCommandWatch beside;  ///< ends first
 };
 
 void Agent::State::make_model() {
@@ -108,7 +108,7 @@ void Agent::State::make_tools() {
       .clock = parts.clock,
       .git = parts.git,
       .diff = [&work = parts.work](const std::string& only,
-                                   const Pace& pace) { return work.draft(only, pace); },
+                                   const CancelCheck& pace) { return work.draft(only, pace); },
       .sessions = *sessions,
       .outputs = &parts.outputs,
       .run_tests = [&tests = parts.tests](std::stop_token stop) { return tests.run_tests(stop); }};
@@ -132,7 +132,7 @@ void Agent::State::make_tools() {
   options.paths.led_elsewhere = [&work = parts.work] { return work.led_elsewhere(); };
   tool_runner =
       std::make_unique<ToolRunner>(std::move(tools), parts.confinement.engine(), parts.events,
-                                     redactor, parts.clock, std::move(options));
+                                   redactor, parts.clock, std::move(options));
   check_stage_tools();
 }
 
@@ -159,8 +159,8 @@ ToolSource* Agent::State::start_servers() {
 }
 
 /// What the model has set going, and the servers, that a command would run beside.
-RunningBeside Agent::State::running_beside() const {
-  RunningBeside now;
+ConcurrentCommands Agent::State::concurrent_commands() const {
+  ConcurrentCommands now;
   now.unguarded = !parts.confinement.keeper().layers().namespaces;
   // What may not be written is as it was; a rule may let a command write all the same.
   const bool may_write = sandbox() != SandboxMode::read_only;
@@ -274,8 +274,9 @@ void Agent::State::set_stage(const TaskStage* next) {
 void Agent::State::limit_to_stage() {
   StageLimits limits;
   if (stage != nullptr)
-    limits = {
-        .stage = stage->name, .read_only = stage->sandbox == StageSandbox::read_only, .tools = stage->tools};
+    limits = {.stage = stage->name,
+              .read_only = stage->sandbox == StageSandbox::read_only,
+              .tools = stage->tools};
   // What runs was confined as the stage before wanted it.
   if (parts.confinement.engine().limits().read_only != limits.read_only ||
       (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))

@@ -11,14 +11,14 @@
 #include "app/setup/run_secrets.h"
 #include "app/setup/run_services.h"
 #include "core/agent/budget.h"
-#include "core/record/events.h"
 #include "core/agent/loop.h"
 #include "core/base/clock.h"
 #include "core/catalog/item.h"
 #include "core/git/git_info.h"
+#include "core/record/events.h"
 #include "core/secrets/redact.h"
 #include "core/task/task.h"
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 namespace sortie {
 
@@ -38,7 +38,7 @@ class Agent : public Background {
     Notices& notices;
     Clock& clock;
     Budget& budget;
-    WholeOutputs& outputs;  ///< where outputs stand whole
+    SavedOutputs& outputs;  ///< where outputs stand whole
     std::stop_token stop{};
   };
   explicit Agent(Parts parts);

@@ -175,7 +175,7 @@ std::string why_not_again(const McpParts& parts, const ServerStart& first,
   } catch (const Error& error) {
     return std::string("it can't be told what has changed: ") + error.what();
   }
-  const std::string writer = parts.confinement.engine().running_beside().writer();
+  const std::string writer = parts.confinement.engine().concurrent_commands().writer();
   if (!writer.empty()) return writer + " is running, which may change what it runs";
   return first.escalated && !again.escalated ? "no rule gives it its sandbox any more" : "";
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/inputs/run_inputs.h"
 #include "app/inputs/provider_choice.h"
+#include "app/inputs/run_inputs.h"
 #include "core/git/config/git_secrets.h"
 #include "core/provider/sign_in/credentials.h"
 #include "core/secrets/address_passwords.h"

@@ -17,7 +17,7 @@ class WorkSoFar {
   virtual ~WorkSoFar() = default;
   /// The run's diff as it is now.
   /// @param only  the path to look at, "" for all
-  virtual Diff draft(const std::string& only, const Pace& pace) = 0;
+  virtual Diff draft(const std::string& only, const CancelCheck& pace) = 0;
   /// The same, by name alone.
   virtual std::vector<ChangedPath> changed_paths() = 0;
   /// "A path", "M path", "D path" of what was touched since it was asked last.

@@ -17,8 +17,8 @@
 #include "tools/commands/exec_sessions.h"
 #include "tools/git/git_diff.h"
 #include "tools/plain_tools.h"
+#include "tools/saved_outputs.h"
 #include "tools/tool.h"
-#include "tools/whole_outputs.h"
 
 namespace sortie {
 
@@ -33,7 +33,7 @@ struct ToolSetParts {
   /// The run's diff as it is now.
   MakeDiff diff{};
   ExecSessions& sessions;
-  WholeOutputs* outputs = nullptr;  ///< keeps the outputs that are shown in part
+  SavedOutputs* outputs = nullptr;  ///< keeps the outputs that are shown in part
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };

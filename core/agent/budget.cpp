@@ -14,9 +14,9 @@ std::string time_text(std::int64_t ms) {
   return ms % 1000 == 0 || ms >= 10'000 ? number(ms / 1000) + " s" : number(ms) + " ms";
 }
 
-Exhausted spent(const char* which, std::int64_t limit, std::int64_t used, const char* option,
-                const std::string& more = {}) {
-  Exhausted what{which, limit, used, {}, {}};
+BudgetLimit spent(const char* which, std::int64_t limit, std::int64_t used, const char* option,
+                  const std::string& more = {}) {
+  BudgetLimit what{which, limit, used, {}, {}};
   what.text = what.which + " " + number(used) + " of " + number(limit) + more;
   what.next = std::string(option) + " " + number(std::max<std::int64_t>(limit, 1) * 2);
   return what;
@@ -38,7 +38,7 @@ std::string rounded_limit(Cost least) {
 
 }  // namespace
 
-Budget::Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelTerms> models)
+Budget::Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelLimits> models)
     : limits_(limits),
       clock_(clock),
       started_(clock.steady()),
@@ -54,15 +54,15 @@ const std::optional<ModelPrice>& Budget::price_of(int source) const noexcept {
 
 bool Budget::knows_a_price() const noexcept {
   return std::any_of(models_.begin(), models_.end(),
-                     [](const ModelTerms& model) { return model.price.has_value(); });
+                     [](const ModelLimits& model) { return model.price.has_value(); });
 }
 
 Cost Budget::cost_left() const noexcept { return cost_limit_ - cost_; }
 
 /// The cost as what ends the run, where it does not allow for the next request.
-std::optional<Exhausted> Budget::cost_spent(Cost next_request, std::int64_t least_output) const {
+std::optional<BudgetLimit> Budget::cost_spent(Cost next_request, std::int64_t least_output) const {
   if (!knows_a_price() || cost_ + next_request <= cost_limit_) return {};
-  Exhausted what{"cost", cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
+  BudgetLimit what{"cost", cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
   what.text =
       "cost " + cost_.text() + " of " + cost_limit_.text() + " USD at turn " + number(turns_);
   if (next_request > Cost()) what.text += ", and the next request may take " + next_request.text();
@@ -73,9 +73,9 @@ std::optional<Exhausted> Budget::cost_spent(Cost next_request, std::int64_t leas
   return what;
 }
 
-std::optional<Exhausted> Budget::before_request(std::int64_t estimated_input,
-                                                std::int64_t max_output, int source,
-                                                std::int64_t paid_output) const {
+std::optional<BudgetLimit> Budget::before_request(std::int64_t estimated_input,
+                                                  std::int64_t max_output, int source,
+                                                  std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
   if (turns_ >= limits_.turns) return spent("turns", limits_.turns, turns_, "--max-turns");
   return before_retry(estimated_input, max_output, source, paid_output);
@@ -95,15 +95,16 @@ Cost Budget::most_of_next(std::int64_t estimated_input, int source,
   return dearest;
 }
 
-std::optional<Exhausted> Budget::before_retry(std::int64_t estimated_input, std::int64_t max_output,
-                                              int source, std::int64_t paid_output) const {
+std::optional<BudgetLimit> Budget::before_retry(std::int64_t estimated_input,
+                                                std::int64_t max_output, int source,
+                                                std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
   if (tokens_ >= limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
   const std::int64_t output = paid_output > 0 ? std::min(max_output, paid_output) : max_output;
   const std::int64_t most = estimated_input + output;
   if (most > limits_.tokens - tokens_) {
-    Exhausted what = spent("tokens", limits_.tokens, tokens_, "--max-tokens",
-                           ", and the next request may take " + number(most));
+    BudgetLimit what = spent("tokens", limits_.tokens, tokens_, "--max-tokens",
+                             ", and the next request may take " + number(most));
     what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, tokens_ + most * 2));
     return what;
   }
@@ -144,15 +145,15 @@ std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcep
   return cost;
 }
 
-std::optional<Exhausted> Budget::after_response() const {
+std::optional<BudgetLimit> Budget::after_response() const {
   if (tokens_ > limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
   if (const auto spent_all = cost_spent({})) return spent_all;
   return time_up();
 }
 
-std::optional<Exhausted> Budget::before_tool_call() const {
+std::optional<BudgetLimit> Budget::before_tool_call() const {
   if (tool_calls_ >= limits_.tool_calls) {
-    Exhausted what = spent("tool_calls", limits_.tool_calls, tool_calls_, "");
+    BudgetLimit what = spent("tool_calls", limits_.tool_calls, tool_calls_, "");
     what.text = "tool calls " + number(tool_calls_) + " of " + number(limits_.tool_calls);
     what.next = "a larger budget.tool_calls in the task";
     return what;
@@ -160,14 +161,14 @@ std::optional<Exhausted> Budget::before_tool_call() const {
   return time_up();
 }
 
-std::optional<Exhausted> Budget::time_up() const {
+std::optional<BudgetLimit> Budget::time_up() const {
   if (clock_.steady() < deadline_) return {};
   return time_spent();
 }
 
-Exhausted Budget::time_spent() const {
+BudgetLimit Budget::time_spent() const {
   const std::int64_t limit = limits_.time.count();
-  Exhausted what{"time", limit, time_used().count(), {}, {}};
+  BudgetLimit what{"time", limit, time_used().count(), {}, {}};
   what.text = "time " + time_text(what.used) + " of " + time_text(limit);
   what.next = "--timeout " + number(std::max<std::int64_t>(1, limit / 500)) + "s";
   return what;
@@ -211,15 +212,15 @@ Json to_json(const TaskBudget& limits) {
                        {"time_ms", static_cast<std::int64_t>(limits.time.count())}});
 }
 
-std::optional<Exhausted> StageTurns::spent() const {
+std::optional<BudgetLimit> StageTurns::spent() const {
   if (!most_ || used_ < *most_) return {};
   const std::string used = std::to_string(used_);
-  return Exhausted{.which = "stage_turns",
-                   .limit = *most_,
-                   .used = used_,
-                   .text = "max_turns of the stage: " + used + " of " + used +
-                           " turns, and its work has not ended",
-                   .next = "a larger max_turns of the stage '" + stage_ + "' in the task"};
+  return BudgetLimit{.which = "stage_turns",
+                     .limit = *most_,
+                     .used = used_,
+                     .text = "max_turns of the stage: " + used + " of " + used +
+                             " turns, and its work has not ended",
+                     .next = "a larger max_turns of the stage '" + stage_ + "' in the task"};
 }
 
 std::optional<std::string> StageTurns::take_notice() {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 #include "core/base/clock.h"
 #include "core/catalog/cost.h"
 #include "core/catalog/item.h"
@@ -19,13 +19,13 @@
 namespace sortie {
 
 /// A limit that was reached.
-struct Exhausted {
+struct BudgetLimit {
   std::string which;       ///< "turns", "tool_calls", "tokens", "cost", "time"
   std::int64_t limit = 0;  ///< time in milliseconds, cost in millionths of a USD
   std::int64_t used = 0;
   std::string text;  ///< "tokens 1990000 of 2000000, and the next request may take 34000"
   std::string next;  ///< "--max-tokens 4000000"
-  bool operator==(const Exhausted&) const = default;
+  bool operator==(const BudgetLimit&) const = default;
 };
 
 /// A response with fewer tokens than this is of little use, unless the task itself says so.
@@ -38,17 +38,17 @@ inline constexpr std::int64_t kUsefulOutput = 2048;
 class Budget {
  public:
   /// @param models  by Item::source; a model of unknown price costs nothing that could be counted
-  Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelTerms> models = {});
+  Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelLimits> models = {});
 
   /// @param estimated_input  tokens of the next request, by estimate
   /// @param max_output       tokens that it may be answered with
   /// @param source           the model that is asked first; those after it may take over
   /// @param paid_output      what any of them is told to answer with at most; 0: its own limit
-  std::optional<Exhausted> before_request(std::int64_t estimated_input, std::int64_t max_output,
-                                          int source = 0, std::int64_t paid_output = 0) const;
+  std::optional<BudgetLimit> before_request(std::int64_t estimated_input, std::int64_t max_output,
+                                            int source = 0, std::int64_t paid_output = 0) const;
   /// The same of another try of a request that has its turn.
-  std::optional<Exhausted> before_retry(std::int64_t estimated_input, std::int64_t max_output,
-                                        int source = 0, std::int64_t paid_output = 0) const;
+  std::optional<BudgetLimit> before_retry(std::int64_t estimated_input, std::int64_t max_output,
+                                          int source = 0, std::int64_t paid_output = 0) const;
   /// The tokens of output that are to be asked for at most, so that what is left of tokens and cost
   /// pays for them, whichever model from `source` on answers: a half, a quarter … of what the
   /// largest of them may have, and never less than is of use. 0: what they may have is paid for, or
@@ -59,13 +59,13 @@ class Budget {
   /// @param source  the model that answered
   /// @return  what it did cost; nothing where the price is unknown
   std::optional<Cost> count_tokens(const Usage& usage, int source = 0) noexcept;
-  std::optional<Exhausted> after_response() const;
-  std::optional<Exhausted> before_tool_call() const;
+  std::optional<BudgetLimit> after_response() const;
+  std::optional<BudgetLimit> before_tool_call() const;
   void count_tool_call() noexcept { ++tool_calls_; }
   /// Whether the time is up.
-  std::optional<Exhausted> time_up() const;
+  std::optional<BudgetLimit> time_up() const;
   /// The time as what ends the run, also where it only would not last for what comes next.
-  Exhausted time_spent() const;
+  BudgetLimit time_spent() const;
 
   /// Once, when 80 % of turns, tokens or time are used: what is left, worded for the model.
   std::optional<std::string> take_notice();
@@ -87,7 +87,7 @@ class Budget {
   const std::optional<ModelPrice>& price_of(int source) const noexcept;
   bool knows_a_price() const noexcept;
   Cost cost_left() const noexcept;
-  std::optional<Exhausted> cost_spent(Cost next_request, std::int64_t least_output = 0) const;
+  std::optional<BudgetLimit> cost_spent(Cost next_request, std::int64_t least_output = 0) const;
   Cost most_of_next(std::int64_t estimated_input, int source, std::int64_t paid_output) const;
 
   TaskBudget limits_;
@@ -97,7 +97,7 @@ class Budget {
   int turns_ = 0;
   int tool_calls_ = 0;
   std::int64_t tokens_ = 0;
-  std::vector<ModelTerms> models_;
+  std::vector<ModelLimits> models_;
   Cost cost_limit_;
   Cost cost_;
   bool noticed_ = false;
@@ -132,7 +132,7 @@ class StageTurns {
 
   void count() noexcept { ++used_; }
   /// The limit, where it is reached.
-  std::optional<Exhausted> spent() const;
+  std::optional<BudgetLimit> spent() const;
   /// Once, when 80 % are used, and not before the first: what is left, worded for the model.
   std::optional<std::string> take_notice();
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/record/events.h"
 #include "core/catalog/item.h"
 #include "core/json/json.h"
+#include "core/record/events.h"
 
 namespace sortie {
 

@@ -74,7 +74,7 @@ class Conversation::Recorder : public StreamSink {
 
  private:
   /// Of the model that is asked now: a fallback may have taken over during the request.
-  const ModelTerms& terms() const {
+  const ModelLimits& terms() const {
     const auto& models = conversation_.context_.models;
     return models[std::min(static_cast<std::size_t>(conversation_.source_), models.size() - 1)];
   }
@@ -86,7 +86,7 @@ class Conversation::Recorder : public StreamSink {
 Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings context)
     : parts_(parts), settings_(std::move(settings)), context_(std::move(context)) {
   if (context_.models.empty())
-    context_.models = {ModelTerms{.max_output_tokens = settings_.max_output_tokens}};
+    context_.models = {ModelLimits{.max_output_tokens = settings_.max_output_tokens}};
   set_source(0);
   fixed_bytes_ = settings_bytes(settings_);
 }
@@ -112,7 +112,7 @@ void Conversation::give_notices() {
   if (const auto notice = stage_turns_.take_notice()) tell_model(*notice);
 }
 
-std::optional<Exhausted> Conversation::before_request(const History& history) const {
+std::optional<BudgetLimit> Conversation::before_request(const History& history) const {
   const std::int64_t tokens = tokens_of(history);
   if (const auto out = parts_.budget.before_request(tokens, terms().max_output_tokens, source_,
                                                     parts_.budget.paid_output(tokens, source_)))
@@ -120,7 +120,7 @@ std::optional<Exhausted> Conversation::before_request(const History& history) co
   return stage_turns_.spent();
 }
 
-std::optional<Exhausted> Conversation::before_retry() const {
+std::optional<BudgetLimit> Conversation::before_retry() const {
   return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_,
                                     parts_.budget.paid_output(tokens(), source_));
 }
@@ -199,7 +199,7 @@ void Conversation::check_pin(const Response& response) const {
 }
 
 bool Conversation::make_room(std::stop_token stop) {
-  const Room room = this->room();
+  const ContextBudget room = this->room();
   const std::int64_t before = tokens();
   if (before <= room.trigger) return true;
   // What is kept for good may fill most of the room; then it is not worth a summary each turn.

@@ -10,7 +10,7 @@
 
 #include "core/agent/budget.h"
 #include "core/agent/history.h"
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 #include "core/model/model.h"
 #include "core/record/events.h"
 
@@ -21,8 +21,8 @@ std::string message_of(const Response& response);
 
 /// What the history may grow to.
 struct ContextSettings {
-  std::vector<ModelTerms> models{};  ///< by Item::source; empty: one of which nothing is known
-  double compact_at = 0.8;           ///< share of the context window
+  std::vector<ModelLimits> models{};  ///< by Item::source; empty: one of which nothing is known
+  double compact_at = 0.8;            ///< share of the context window
   int keep_last_turns = 4;
 };
 
@@ -43,7 +43,7 @@ class Conversation {
   const ModelSettings& settings() const noexcept { return settings_; }
   int turn() const noexcept { return turn_; }
   /// Of the model in use.
-  const ModelTerms& terms() const { return context_.models[static_cast<std::size_t>(source_)]; }
+  const ModelLimits& terms() const { return context_.models[static_cast<std::size_t>(source_)]; }
   /// What to say to whom a response was too short.
   std::string longer_output() const {
     return paid_output_ > 0 ? "--max-cost or --max-tokens: what was left paid for " +
@@ -73,9 +73,9 @@ class Conversation {
   /// @throws Stopped, ModelError  as ask_aside()
   bool make_room(std::stop_token stop);
   /// The limit that keeps the next request from being sent.
-  std::optional<Exhausted> before_request() const { return before_request(history_); }
+  std::optional<BudgetLimit> before_request() const { return before_request(history_); }
   /// The limit that keeps the request of this turn from being sent once more.
-  std::optional<Exhausted> before_retry() const;
+  std::optional<BudgetLimit> before_retry() const;
   /// Sends the history as the next request. The response is not yet part of it.
   /// @param may_repeat  as Request::may_repeat
   /// @throws Stopped, ModelError  also "pin"
@@ -101,13 +101,13 @@ class Conversation {
   class Recorder;
   enum class Means { ask_for_summary, cut_outputs };
 
-  Room room() const { return room_of(terms(), context_.compact_at); }
+  ContextBudget room() const { return room_of(terms(), context_.compact_at); }
   std::int64_t tokens_of(const History& history) const noexcept {
     return history.estimated_tokens(fixed_bytes_);
   }
   void leave_out_images(ToolOutput& output);
   void set_source(int source);
-  std::optional<Exhausted> before_request(const History& history) const;
+  std::optional<BudgetLimit> before_request(const History& history) const;
   Response ask(const History& history, const ModelSettings& settings, std::stop_token stop,
                bool may_repeat = false);
   void begin_request(const History& history);

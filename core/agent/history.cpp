@@ -246,8 +246,8 @@ std::int64_t three_quarters(std::int64_t tokens) { return tokens / 4 * 3; }
 
 }  // namespace
 
-Room room_of(const ModelTerms& terms, double compact_at) {
-  Room room;
+ContextBudget room_of(const ModelLimits& terms, double compact_at) {
+  ContextBudget room;
   room.window = terms.context_window;
   room.limit = std::max<std::int64_t>(1, terms.context_window - terms.max_output_tokens);
   const double share = static_cast<double>(terms.context_window) * compact_at;
@@ -275,7 +275,7 @@ History with_summary(const History& history, std::string_view summary, int keep_
   return history;
 }
 
-std::int64_t room_for_output(const Room& room, std::int64_t used) {
+std::int64_t room_for_output(const ContextBudget& room, std::int64_t used) {
   return std::max(room.limit - used, room.trigger / 4);
 }
 

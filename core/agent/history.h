@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 #include "core/catalog/item.h"
 #include "core/catalog/known_models.h"
 
@@ -88,13 +88,13 @@ std::int64_t estimated_output(const std::vector<Item>& items) noexcept;
 std::int64_t estimated_output(std::uint64_t bytes) noexcept;
 
 /// How many tokens a request may have as input.
-struct Room {
+struct ContextBudget {
   std::int64_t window = 0;   ///< past this it can't be answered at all
   std::int64_t limit = 0;    ///< leaves room for the longest response
   std::int64_t trigger = 0;  ///< from here on the history is shortened
 };
 
-Room room_of(const ModelTerms& terms, double compact_at);
+ContextBudget room_of(const ModelLimits& terms, double compact_at);
 
 /// What the model is asked for a hand-over with.
 extern const std::string_view kHandOverRequest;
@@ -114,6 +114,6 @@ History with_summary(const History& history, std::string_view summary, int keep_
 
 /// How many tokens a single output may have: what is left, and always a part of the room, since
 /// older turns can make way for it.
-std::int64_t room_for_output(const Room& room, std::int64_t used);
+std::int64_t room_for_output(const ContextBudget& room, std::int64_t used);
 
 }  // namespace sortie

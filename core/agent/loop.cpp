@@ -77,9 +77,9 @@ void Loop::begin_stage(StageSettings stage) {
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
-  corrections_ = bad_words_ = incomplete_ = reasoning_only_ = paused_ = repeats_ = 0;
+  corrections_ = text_corrections_ = incomplete_ = reasoning_only_ = paused_ = repeats_ = 0;
   goes_on_ = false;
-  const StopAt tools_stop(
+  const DeadlineStop tools_stop(
       stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
   tools_stop_ = tools_stop.token();
   for (;;)
@@ -157,7 +157,7 @@ std::optional<LoopResult> Loop::begin_turn(std::stop_token stop) {
 }
 
 LoopResult Loop::no_room() const {
-  const ModelTerms& model = conversation_.terms();
+  const ModelLimits& model = conversation_.terms();
   return {.code = ExitCode::refused,
           .reason = "the conversation has about " + std::to_string(conversation_.tokens()) +
                     " tokens and nothing left to shorten, the context window of " + model.name +
@@ -176,7 +176,7 @@ std::string Loop::ask_aside(std::string_view request, std::string& why_not, std:
 }
 
 std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
-  const std::string words = judge_words(response);
+  const std::string words = check_text(response);
   const bool goes_on = std::exchange(goes_on_, false);
   std::vector<ToolCall> calls;
   std::string message = message_of(response);
@@ -240,10 +240,10 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
 
 /// After some corrections in a row the model is not moved by another: the run goes on, and the hit
 /// is on record.
-std::string Loop::judge_words(const Response& response) {
+std::string Loop::check_text(const Response& response) {
   if (!parts_.checks) return {};
   std::string correction;
-  const bool may_correct = bad_words_ < kMostBadWords;
+  const bool may_correct = text_corrections_ < kMostBadWords;
   bool wanted = false;
   for (const CheckHit& hit : parts_.checks->look_at(response)) {
     wanted = wanted || hit.correct;
@@ -251,9 +251,9 @@ std::string Loop::judge_words(const Response& response) {
     parts_.events.on(check_hit_event(turn(), hit.check, hit.saw, sent ? hit.message : ""));
     if (sent) correction += (correction.empty() ? "" : "\n\n") + hit.message;
   }
-  if (!wanted) bad_words_ = 0;
+  if (!wanted) text_corrections_ = 0;
   if (correction.empty()) return {};
-  ++bad_words_;
+  ++text_corrections_;
   const bool has_calls =
       std::any_of(response.items.begin(), response.items.end(),
                   [](const Item& item) { return std::holds_alternative<ToolCall>(item.content); });
@@ -412,7 +412,7 @@ void Loop::answer(const ToolCall& call, const std::string& text, const std::stri
   give_output(call, not_run(call, text, verdict));
 }
 
-LoopResult Loop::exhausted(const Exhausted& what) {
+LoopResult Loop::exhausted(const BudgetLimit& what) {
   parts_.events.on({turn(), BudgetExhausted{what.which, what.limit, what.used}});
   return {.code = ExitCode::budget, .reason = what.text, .kind = what.which, .next = what.next};
 }

@@ -106,7 +106,7 @@ class Loop {
   LoopResult no_room() const;
   std::optional<LoopResult> take(Response response, std::stop_token stop);
   /// Looks at the response's words; what is to be sent back because of them, or "".
-  std::string judge_words(const Response& response);
+  std::string check_text(const Response& response);
   void take_message(std::string message, bool goes_on);
   std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
@@ -127,7 +127,7 @@ class Loop {
   void answer(const ToolCall& call, const std::string& text, const std::string& verdict);
   /// Tells the model to go on after a response that is none, unless it was told so often enough.
   std::optional<LoopResult> go_on(int& times, int most, const Nudge& nudge);
-  LoopResult exhausted(const Exhausted& what);
+  LoopResult exhausted(const BudgetLimit& what);
 
   Parts parts_;
   Conversation conversation_;
@@ -137,7 +137,7 @@ class Loop {
   std::vector<std::string> pieces_;           ///< of last_message_, as they were cut
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row
-  int bad_words_ = 0;                         ///< responses sent back for their words, in a row
+  int text_corrections_ = 0;                  ///< responses sent back for their words, in a row
   int incomplete_ = 0;                        ///< in a row
   bool goes_on_ = false;                      ///< the next message is the rest of the one before
   std::string repeated_;                      ///< what the last response repeated, or ""

@@ -9,9 +9,7 @@ namespace sortie {
 /// How a run's tree is kept apart from the user's own.
 enum class Isolation { automatic, overlay, copy };
 template <>
-inline constexpr auto kSpelling<Isolation> =
-    std::to_array<Spelled<Isolation>>({{Isolation::automatic, "auto"},
-                                       {Isolation::overlay, "overlay"},
-                                       {Isolation::copy, "copy"}});
+inline constexpr auto kSpelling<Isolation> = std::to_array<Spelled<Isolation>>(
+    {{Isolation::automatic, "auto"}, {Isolation::overlay, "overlay"}, {Isolation::copy, "copy"}});
 
 }  // namespace sortie

@@ -31,8 +31,8 @@ std::vector<std::size_t> bounds_of(std::size_t size,
 
 }  // namespace
 
-void in_parts(std::size_t size, const std::function<bool(std::size_t)>& may_begin,
-              const std::function<void(std::size_t, std::size_t)>& part) {
+void parallel_for(std::size_t size, const std::function<bool(std::size_t)>& may_begin,
+                  const std::function<void(std::size_t, std::size_t)>& part) {
   const auto bounds = bounds_of(size, may_begin);
   std::vector<std::thread> others;
   others.reserve(bounds.size());
@@ -47,7 +47,7 @@ void in_parts(std::size_t size, const std::function<bool(std::size_t)>& may_begi
   for (auto& other : others) other.join();
 }
 
-StopAt::StopAt(const std::stop_token& stop, std::chrono::steady_clock::time_point time)
+DeadlineStop::DeadlineStop(const std::stop_token& stop, std::chrono::steady_clock::time_point time)
     : relay_(stop, [this] { source_.request_stop(); }), timer_([this, time](std::stop_token over) {
         std::mutex mutex;
         std::condition_variable_any wake;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/diagnostic.h"
 #include "core/base/spelling.h"
+#include "core/config/diagnostic.h"
 #include "core/config/yaml.h"
 #include "core/json/json.h"
 

@@ -138,7 +138,7 @@ std::vector<std::optional<RegularFile>> DiskFiles::read_many(
     const std::vector<fs::path>& paths) const {
   std::vector<std::optional<RegularFile>> files(paths.size());
   const auto anywhere = [](std::size_t) { return true; };
-  in_parts(paths.size(), anywhere, [&](std::size_t first, std::size_t last) {
+  parallel_for(paths.size(), anywhere, [&](std::size_t first, std::size_t last) {
     OpenFolder at(root_.get());
     for (std::size_t i = first; i < last; ++i) {
       try {

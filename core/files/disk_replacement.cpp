@@ -64,7 +64,7 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_in_parts(std::size_t
   std::atomic<bool> failed = false;
   std::mutex guard;
   std::optional<Failure> soonest;
-  in_parts(last - first, begins_folder, [&](std::size_t begin, std::size_t end) {
+  parallel_for(last - first, begins_folder, [&](std::size_t begin, std::size_t end) {
     auto failure = do_part(first + begin, first + end, act, failed);
     if (!failure) return;
     const std::lock_guard lock(guard);

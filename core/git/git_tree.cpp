@@ -21,7 +21,7 @@ using GitWalk = GitHandle<git_revwalk, git_revwalk_free>;
 /// Lets libgit2 ask for the pace; what that throws waits until libgit2 has returned.
 class GitPace {
  public:
-  explicit GitPace(const Pace& pace) : pace_(pace) {}
+  explicit GitPace(const CancelCheck& pace) : pace_(pace) {}
   void operator()() const {
     if (pace_) pace_();
   }
@@ -44,7 +44,7 @@ class GitPace {
     }
   }
 
-  const Pace& pace_;
+  const CancelCheck& pace_;
   std::exception_ptr thrown_{};
 };
 
@@ -81,7 +81,7 @@ const char* name_of_state(int state) {
   }
 }
 
-void read_branch(git_repository& repository, const Pace& pace, GitTreeState& state) {
+void read_branch(git_repository& repository, const CancelCheck& pace, GitTreeState& state) {
   GitReference head;
   if (git_reference_lookup(GitOut(head), &repository, "HEAD") < 0) return;
   const char* const target = git_reference_symbolic_target(head.get());
@@ -259,7 +259,7 @@ void read_commits(git_repository& repository, int most, GitTreeState& state) {
 
 }  // namespace
 
-GitTreeState read_git_tree(const fs::path& workspace, int commits, const Pace& given_pace) {
+GitTreeState read_git_tree(const fs::path& workspace, int commits, const CancelCheck& given_pace) {
   GitPace pace(given_pace);
   const FoundRepository found = find_repository(workspace);
   if (!found.handle)

@@ -63,7 +63,7 @@ struct GitTreeState {
 /// @param pace       what it throws goes through
 /// @throws Error  ExitCode::environment for a repository that can't be read
 GitTreeState read_git_tree(const std::filesystem::path& workspace, int commits,
-                           const Pace& pace = {});
+                           const CancelCheck& pace = {});
 
 /// Names that begin with a dot and that the index lists, or that it lists something below:
 /// ".github", "web/.eslintrc". Relative to the workspace; none where there is no repository, or

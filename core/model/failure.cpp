@@ -6,9 +6,9 @@
 #include <initializer_list>
 
 #include "core/base/clock.h"
-#include "core/text/text.h"
 #include "core/net/retry.h"
 #include "core/text/pattern.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -161,7 +161,7 @@ HttpResult HttpClient::State::ended(Ending otherwise, std::string detail) const 
 }
 
 HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLimits& limits,
-                                     HttpSink& sink) {
+                                       HttpSink& sink) {
   Url url = request.url;
   for (int redirects = 0;; ++redirects) {
     Step step = once(request, url, limits, sink);
@@ -184,7 +184,7 @@ HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLim
 
 /// One request to one place: on the kept connection if there is one, else on a fresh one.
 HttpClient::State::Step HttpClient::State::once(const HttpRequest& request, const Url& url,
-                                            const HttpLimits& limits, HttpSink& sink) {
+                                                const HttpLimits& limits, HttpSink& sink) {
   if (connection &&
       (!request.repeatable || !connection->origin().same_origin(url) || connection->is_stale()))
     connection.reset();
@@ -207,7 +207,7 @@ HttpClient::State::Step HttpClient::State::once(const HttpRequest& request, cons
 }
 
 HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, const Url& url,
-                                            const HttpLimits& limits, HttpSink& sink) {
+                                                const HttpLimits& limits, HttpSink& sink) {
   // Taken out: an exception of the sink closes it.
   std::unique_ptr<Connection> used = std::move(connection);
   struct Unwatch {
@@ -275,7 +275,7 @@ HttpClient::HttpClient(TrustedCertificates certificates, ProxySettings proxy)
 HttpClient::~HttpClient() = default;
 
 HttpResult HttpClient::send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
-                          std::stop_token stop) {
+                            std::stop_token stop) {
   const SigpipeBlocked no_signal;
   state_->watchdog.begin(after(limits.total));
   struct End {

@@ -9,7 +9,7 @@ namespace {
 /// Tells of a request by the places that its items have in the whole history.
 class WholeHistory : public StreamSink {
  public:
-  WholeHistory(StreamSink& next, const CarriedItems& carried) : next_(next), carried_(carried) {}
+  WholeHistory(StreamSink& next, const PortableItems& carried) : next_(next), carried_(carried) {}
   void on_request(const RequestRecord& request, int attempt) override {
     RequestRecord whole = request;
     whole.first_new_item = carried_.origin(request.first_new_item);
@@ -23,7 +23,7 @@ class WholeHistory : public StreamSink {
 
  private:
   StreamSink& next_;
-  const CarriedItems& carried_;
+  const PortableItems& carried_;
 };
 
 }  // namespace
@@ -76,7 +76,7 @@ void FallbackModel::hand_over(const ModelError& error, const Request& request, S
   const std::string from = candidates_[active_].name;
   failures_.push_back(from + ": " + error.what());
   const Candidate& next = candidates_[++active_];
-  carried_ = CarriedItems(next.source, next.takes_images);
+  carried_ = PortableItems(next.source, next.takes_images);
   carried_.update(request.items, request.epoch);
   stream.on_fallback({.from = from,
                       .to = next.name,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "core/provider/carried_items.h"
+#include "core/provider/portable_items.h"
 
 namespace sortie {
 
@@ -42,7 +42,7 @@ class FallbackModel : public Model {
 
   std::vector<Candidate> candidates_;
   std::size_t active_ = 0;
-  CarriedItems carried_;               ///< for the active one, unless it is the first
+  PortableItems carried_;              ///< for the active one, unless it is the first
   std::vector<std::string> failures_;  ///< of those before it
 };
 

@@ -28,7 +28,7 @@ const Wire& ReplayModel::wire_of(const RecordedStream& stream) {
 RequestRecord ReplayModel::encode(const Request& request, const Wire& wire, int source) {
   if (&wire != wire_ || source != source_) {
     body_.emplace(wire);
-    carried_ = CarriedItems(source);
+    carried_ = PortableItems(source);
   }
   wire_ = &wire;
   source_ = source;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "core/provider/carried_items.h"
 #include "core/provider/cassette.h"
+#include "core/provider/portable_items.h"
 #include "core/provider/request_body.h"
 #include "core/provider/wires.h"
 
@@ -36,7 +36,7 @@ class ReplayModel : public Model {
   const Wire* wire_ = nullptr;                                       ///< of the last request
   std::optional<RequestBody> body_;                                  ///< in that format
   bool mixed_ = false;                                               ///< of several models
-  CarriedItems carried_{0};                                          ///< for the one at work
+  PortableItems carried_{0};                                         ///< for the one at work
   int source_ = 0;                                                   ///< which that is
 };
 

@@ -48,7 +48,7 @@ const char* word_of(T value) {
 
 /// The file that stands for the event's output.
 template <class T>
-std::optional<WholeOutput> whole_of(const T& event) {
+std::optional<SavedOutput> whole_of(const T& event) {
   if constexpr (requires { event.whole; })
     return event.whole;
   else

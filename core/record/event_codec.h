@@ -16,7 +16,7 @@ struct Record {
   int turn = 0;
   Json data;  ///< object
   /// What is to stand for data's `output`.
-  std::optional<WholeOutput> whole{};
+  std::optional<SavedOutput> whole{};
 };
 
 Record to_record(const RunEvent& event);

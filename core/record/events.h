@@ -187,7 +187,7 @@ struct ToolCalled {
 /// transcript keeps the file as the `output` of the record, in place of the text that the event
 /// has: its head and tail, for the sinks that show it. The file may be gone by then: the text is
 /// recorded then.
-struct WholeOutput {
+struct SavedOutput {
   std::string path;
   std::string sha256;  ///< hex
   std::uint64_t bytes = 0;
@@ -218,7 +218,7 @@ struct ToolOutputRecord {
   std::string declined{};                    ///< why it was not run, where it was not; else ""
   CallDetails details{};
   bool cut = false;                    ///< by the transcript, at its limit
-  std::optional<WholeOutput> whole{};  ///< no member of the record
+  std::optional<SavedOutput> whole{};  ///< no member of the record
 };
 
 struct PlanStep {
@@ -290,7 +290,7 @@ struct VerificationCompleted : VerificationRecord {
   std::uint64_t dropped_bytes = 0;
   bool passed = false;
   bool cut = false;                    ///< by the transcript, at its limit
-  std::optional<WholeOutput> whole{};  ///< no member of the record
+  std::optional<SavedOutput> whole{};  ///< no member of the record
 };
 
 /// A stage of the task as it begins.

@@ -74,7 +74,7 @@ void Transcript::on(const Record& record) {
 /// outputs.
 Record Transcript::with_whole_output(const Record& record) {
   Record with{record.type, record.turn, record.data};
-  const WholeOutput& whole = *record.whole;
+  const SavedOutput& whole = *record.whole;
   if (file_bytes_ + blobs_.bytes() + whole.bytes > max_bytes_ / 4 * 3) return with;
   try {
     if (auto blob = blobs_.adopt(whole.path, whole.sha256, whole.bytes))

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/secrets/codings.h"
+#include "core/secrets/encodings.h"
 #include "core/text/base64.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"

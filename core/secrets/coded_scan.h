@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/secrets/coded_bytes.h"
-#include "core/secrets/coded_search.h"
+#include "core/secrets/encoded_search.h"
 #include "core/secrets/readings.h"
 
 namespace sortie {

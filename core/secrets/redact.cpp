@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/secrets/token_shapes.h"
+#include "core/secrets/token_formats.h"
 
 namespace sortie {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kShapeWeight = 0;
 const NeedleSearch& prefixes() {
   static const NeedleSearch search = [] {
     NeedleSearch made;
-    for (const TokenShape& shape : token_shapes()) made.add(shape.prefix);
+    for (const TokenFormat& shape : token_shapes()) made.add(shape.prefix);
     made.build();
     return made;
   }();
@@ -293,7 +293,7 @@ void StreamRedactor::judge_candidates(bool ended) {
       open.push_back(candidate);
       continue;
     }
-    const TokenShape& shape = token_shapes()[candidate.row];
+    const TokenFormat& shape = token_shapes()[candidate.row];
     const ShapeVerdict verdict =
         judge_shape(shape, std::string_view(held_).substr(candidate.begin), ended);
     if (verdict.kind == ShapeVerdict::Kind::more) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/secrets/coded_search.h"
+#include "core/secrets/encoded_search.h"
 #include "core/secrets/needle_search.h"
 
 namespace sortie {
@@ -23,7 +23,7 @@ struct Secret {
 /// Who gets a text: each sees less than the one before.
 enum class Audience {
   record,  ///< the model's own items and what is sent to it as a prompt: without known secrets
-  tools,   ///< tool output: also without tokens and private keys (token_shapes.h)
+  tools,   ///< tool output: also without tokens and private keys (token_formats.h)
   people,  ///< stderr, events and reports: also without loose shapes (line_shapes.h)
 };
 
@@ -35,7 +35,7 @@ struct SecretPart {
 };
 
 /// Replaces secrets by "[REDACTED:name]": known values as they stand and in the codings of
-/// codings.h and readings.h, what the policy's patterns match, and shapes, as far as the audience
+/// encodings.h and readings.h, what the policy's patterns match, and shapes, as far as the audience
 /// asks for them. One pass a search, linear in the text. docs/secrets.md says what is not found.
 ///
 /// Threads may add and redact at the same time: what was added before a call begins is found by it,

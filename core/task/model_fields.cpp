@@ -6,7 +6,7 @@
 #include "core/catalog/providers.h"
 #include "core/host/host.h"
 #include "core/host/url.h"
-#include "core/task/named_files.h"
+#include "core/task/referenced_files.h"
 #include "core/task/task_draft.h"
 #include "core/text/text.h"
 

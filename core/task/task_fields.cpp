@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "core/text/text.h"
 #include "core/task/mcp_fields.h"
 #include "core/task/model_fields.h"
 #include "core/task/placeholders.h"
 #include "core/task/stage_fields.h"
 #include "core/task/tool_names.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {

@@ -156,7 +156,7 @@ std::vector<std::filesystem::path> TaskFile::named_files() const {
 }
 
 Task TaskFile::load(const RefusedFiles& refused) {
-  NamedFiles files(refused, findings_);
+  ReferencedFiles files(refused, findings_);
   if (root_.is_mapping()) check(files);
   findings_.throw_if_any();
   Task task = std::move(draft_.task);
@@ -167,7 +167,7 @@ Task TaskFile::load(const RefusedFiles& refused) {
 }
 
 /// Reads the named files, and checks what can be told only with them.
-void TaskFile::check(NamedFiles& files) {
+void TaskFile::check(ReferencedFiles& files) {
   Task& task = draft_.task;
   check_prompt_sources();
   if (draft_.prompt && !task.prompt.empty()) check_prompt(task.prompt, *draft_.prompt);
@@ -235,7 +235,7 @@ void TaskFile::check_parts(const std::string& prompt, const PlaceOf& place_of) {
 
 /// @param named  the file as the task names it
 std::string TaskFile::read_prompt_file(const std::string& named, const TextPlace& place,
-                                       NamedFiles& files) {
+                                       ReferencedFiles& files) {
   const std::filesystem::path path = prompt_path(named);
   if (!files.may_read(path, "prompt file", place)) return {};
   draft_.task.prompt_files.push_back(path);
@@ -248,7 +248,7 @@ std::string TaskFile::read_prompt_file(const std::string& named, const TextPlace
   return std::move(*text);
 }
 
-void TaskFile::read_functions(NamedFiles& files) {
+void TaskFile::read_functions(ReferencedFiles& files) {
   Task& task = draft_.task;
   if (task.functions_file.empty()) return;
   const TextPlace& place = *draft_.functions_at;
@@ -268,7 +268,7 @@ void TaskFile::check_tools() {
 }
 
 void TaskFile::check_stage(TaskStage& stage, const TaskDraft::StagePlace& place,
-                           NamedFiles& files) {
+                           ReferencedFiles& files) {
   if (!stage.prompt.empty()) check_prompt(stage.prompt, place.prompt);
   if (!place.prompt_file.empty())
     stage.prompt = read_prompt_file(place.prompt_file, place.prompt, files);

@@ -8,8 +8,8 @@
 #include "core/config/diagnostic.h"
 #include "core/config/yaml.h"
 #include "core/json/json.h"
-#include "core/task/named_files.h"
 #include "core/task/placeholders.h"
+#include "core/task/referenced_files.h"
 #include "core/task/task.h"
 #include "core/task/task_draft.h"
 
@@ -37,15 +37,16 @@ class TaskFile {
   void read();
   void remember_places(const YamlNode& node, const std::string& prefix);
   std::filesystem::path prompt_path(const std::string& named) const;
-  void check(NamedFiles& files);
+  void check(ReferencedFiles& files);
   void check_prompt_sources();
   void check_prompt(const std::string& prompt, const TextPlace& place);
   template <typename PlaceOf>
   void check_parts(const std::string& prompt, const PlaceOf& place_of);
-  std::string read_prompt_file(const std::string& named, const TextPlace& place, NamedFiles& files);
-  void read_functions(NamedFiles& files);
+  std::string read_prompt_file(const std::string& named, const TextPlace& place,
+                               ReferencedFiles& files);
+  void read_functions(ReferencedFiles& files);
   void check_tools();
-  void check_stage(TaskStage& stage, const TaskDraft::StagePlace& place, NamedFiles& files);
+  void check_stage(TaskStage& stage, const TaskDraft::StagePlace& place, ReferencedFiles& files);
   std::string shown(const TextPlace& place) const;
 
   std::filesystem::path file_;  ///< absolute; empty for stdin

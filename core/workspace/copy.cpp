@@ -63,7 +63,7 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
 class CopyWalk {
  public:
   CopyWalk(const MountPlan& plan, const Hidden& hidden, const Manifest& manifest,
-           const Files& start, const Files& copy, const Pace& pace)
+           const Files& start, const Files& copy, const CancelCheck& pace)
       : plan_(plan),
         hidden_(hidden),
         manifest_(manifest),
@@ -159,7 +159,7 @@ class CopyWalk {
   const Files& start_;
   const Files& copy_;
   const TreeReader reader_;
-  const Pace& pace_;
+  const CancelCheck& pace_;
   std::vector<std::string> seen_;
   std::vector<fs::path> unreadable_;
   std::vector<ChangedPath> changes_;
@@ -173,7 +173,7 @@ class CopyWorkspace : public Workspace {
         manifest_(copy_or_take(options, mount_plan())) {}
 
  private:
-  std::vector<ChangedPath> find_changes(const Files&, const Pace& pace) const override {
+  std::vector<ChangedPath> find_changes(const Files&, const CancelCheck& pace) const override {
     // The copy itself, not the view of it: with its inode numbers and times.
     const fs::path& folder = mount_plan().source;
     const DiskFiles copy(open_folder(AT_FDCWD, folder.native(), folder));

@@ -77,7 +77,7 @@ std::string handle_of(int folder, const std::string& path) {
 class UpperWalk {
  public:
   UpperWalk(const DiskFiles& start, std::int64_t began, const Files& view, const MountPlan& plan,
-            const Pace& pace)
+            const CancelCheck& pace)
       : start_(start),
         began_(began),
         view_(view),
@@ -257,7 +257,7 @@ class UpperWalk {
   const Files& view_;
   const MountPlan& plan_;
   const TreeReader reader_;
-  const Pace& pace_;
+  const CancelCheck& pace_;
   std::vector<ChangedPath> changes_;
   std::map<std::string, std::string> copied_;  ///< path without an own file → handle of its origin
   std::map<std::string, bool> moved_;          ///< folder → moved_above, itself included
@@ -335,7 +335,7 @@ class OverlayWorkspace : public Workspace {
                   options) {}
 
  private:
-  std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const override {
+  std::vector<ChangedPath> find_changes(const Files& view, const CancelCheck& pace) const override {
     return UpperWalk(start_files(), record().began, view, mount_plan(), pace).run();
   }
 };

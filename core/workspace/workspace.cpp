@@ -15,7 +15,8 @@ Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
       record_(keep_start(options)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
-std::vector<ChangedPath> Workspace::changed_paths(const Files& view, const Pace& pace) const {
+std::vector<ChangedPath> Workspace::changed_paths(const Files& view,
+                                                  const CancelCheck& pace) const {
   try {
     return find_changes(view, pace);
   } catch (const ToolError& error) {

@@ -53,7 +53,7 @@ class Workspace {
   /// Paths that differ from the start, sorted: files and links, folders by what they hold; a folder
   /// itself only where it can't be listed, or the user wrote to one that the run removed.
   /// `view` is the root of the view as the run saw it.
-  std::vector<ChangedPath> changed_paths(const Files& view, const Pace& pace = {}) const;
+  std::vector<ChangedPath> changed_paths(const Files& view, const CancelCheck& pace = {}) const;
   /// The tree as it was at the start: the user's own, of which nobody knows yet what was written to
   /// meanwhile.
   const Files& start() const { return start_; }
@@ -66,7 +66,8 @@ class Workspace {
   const DiskFiles& start_files() const { return start_; }
 
  private:
-  virtual std::vector<ChangedPath> find_changes(const Files& view, const Pace& pace) const = 0;
+  virtual std::vector<ChangedPath> find_changes(const Files& view,
+                                                const CancelCheck& pace) const = 0;
 
   Isolation isolation_;
   std::string reason_;

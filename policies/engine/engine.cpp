@@ -151,7 +151,7 @@ Decision Engine::decide_command(const RunCommand& command) const {
     return {.effect = Effect::deny, .part = command_line(argv), .reason = problem};
   }
   // What is typed into runs already.
-  const RunningBeside beside = command.input ? RunningBeside() : running_beside();
+  const ConcurrentCommands beside = command.input ? ConcurrentCommands() : concurrent_commands();
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,

@@ -61,7 +61,9 @@ class Engine {
   /// is matched by an allow rule that escalates, and the policy has `escalation: rules`.
   std::optional<Escalation> find_escalation(const RunCommand& command) const;
   /// What runs now.
-  RunningBeside running_beside() const { return look_beside_ ? look_beside_() : RunningBeside(); }
+  ConcurrentCommands concurrent_commands() const {
+    return look_beside_ ? look_beside_() : ConcurrentCommands();
+  }
   /// Why a tool that is allowed is not called now: its server has a sandbox of its own, and obeys
   /// what a session could change. Nothing where it may be.
   std::optional<Decision> refused_beside(const CallTool& tool) const;

@@ -8,8 +8,8 @@
 
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
+#include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/loose_script.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -52,7 +52,7 @@ bool Engine::runs_script(const RunCommand& command) const {
 std::optional<Decision> Engine::refused_beside(const Simple& simple,
                                                const CommandRule& rule) const {
   if (simple.place.beside == nullptr) return std::nullopt;
-  const RunningBeside& beside = *simple.place.beside;
+  const ConcurrentCommands& beside = *simple.place.beside;
   Decision decision{.effect = Effect::deny};
   if (!rule.script.empty()) {
     const std::string writer = beside.writer();
@@ -63,7 +63,7 @@ std::optional<Decision> Engine::refused_beside(const Simple& simple,
     return decision;
   }
   if (rule.command_class == "read-only") return std::nullopt;
-  for (const RunningBeside::Session& session : beside.sessions) {
+  for (const ConcurrentCommands::Session& session : beside.sessions) {
     if (!runs_script(session.command)) continue;
     decision.reason = "a program of the workspace runs alone, and " + session.name +
                       " runs one: what may write to the workspace could change it";
@@ -75,9 +75,9 @@ std::optional<Decision> Engine::refused_beside(const Simple& simple,
 
 std::optional<Decision> Engine::refused_beside(const CallTool& tool) const {
   if (!tool.escalated) return std::nullopt;
-  const RunningBeside beside = running_beside();
+  const ConcurrentCommands beside = concurrent_commands();
   if (!beside.unguarded) return std::nullopt;
-  for (const RunningBeside::Session& session : beside.sessions) {
+  for (const ConcurrentCommands::Session& session : beside.sessions) {
     if (!session.may_write) continue;
     return Decision{.effect = Effect::deny,
                     .part = one_line(tool.name),
@@ -107,7 +107,7 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
                            .folders = folders_,
                            .scripts = &scripts_};
   // What runs beside a program of the workspace could change it.
-  const RunningBeside beside = running_beside();
+  const ConcurrentCommands beside = concurrent_commands();
   const bool may_be_changed = !beside.writer().empty();
   if (may_be_changed && beside.unguarded) return std::nullopt;
   if (commands_.find_deny(command.argv, place).rule != nullptr) return std::nullopt;

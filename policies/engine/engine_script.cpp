@@ -6,8 +6,8 @@
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/rules/read_only_commands.h"
+#include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/loose_script.h"
 #include "policies/shell/script_folders.h"
 #include "policies/shell/wrappers.h"
 

@@ -7,8 +7,8 @@
 #include "core/files/path_below.h"
 #include "core/text/pattern.h"
 #include "policies/review/audit_words.h"
+#include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/loose_script.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {

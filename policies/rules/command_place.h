@@ -11,7 +11,7 @@
 namespace sortie {
 
 /// What runs while a command is decided on, and would go on beside it.
-struct RunningBeside {
+struct ConcurrentCommands {
   struct Session {
     std::string name;  ///< "session 1"
     RunCommand command;
@@ -33,7 +33,7 @@ struct RunningBeside {
   }
 };
 
-using LookBeside = std::function<RunningBeside()>;
+using LookBeside = std::function<ConcurrentCommands()>;
 
 /// What stands at the path of a script of the workspace, against the start of the run.
 struct ScriptFile {
@@ -52,7 +52,7 @@ struct CommandPlace {
   std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
   /// What stands at a script's path now; nothing: script rules judge by words alone.
   const ScriptFiles* scripts = nullptr;
-  const RunningBeside* beside = nullptr;  ///< what runs already; nothing: nothing does
+  const ConcurrentCommands* beside = nullptr;  ///< what runs already; nothing: nothing does
 };
 
 }  // namespace sortie

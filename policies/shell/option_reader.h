@@ -20,11 +20,11 @@ std::string describe(std::string_view command, const RefusedOption& row);
 /// option as a value. Of an option that is not listed it is not known whether it takes a value:
 /// both ways are judged.
 struct OptionForms {
-  std::string_view flags{};         ///< letters without a value
-  std::string_view next{};          ///< letters whose value is the rest of the word or the next word
-  std::string_view attached{};      ///< letters whose value can only be the rest of the word
-  std::string_view flag_names{};    ///< long options without a value in the next word, by blanks
-  std::string_view next_names{};    ///< long options whose value can be the next word
+  std::string_view flags{};       ///< letters without a value
+  std::string_view next{};        ///< letters whose value is the rest of the word or the next word
+  std::string_view attached{};    ///< letters whose value can only be the rest of the word
+  std::string_view flag_names{};  ///< long options without a value in the next word, by blanks
+  std::string_view next_names{};  ///< long options whose value can be the next word
   std::string_view text_letters{};  ///< of `next`: the value is a pattern or other text, no path
   std::string_view text_names{};    ///< of `next_names`, likewise
   /// The first operand is a pattern, unless one of these options is given.

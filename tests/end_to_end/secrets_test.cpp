@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/files/files.h"
-#include "core/secrets/codings.h"
+#include "core/secrets/encodings.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;

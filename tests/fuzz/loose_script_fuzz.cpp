@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "policies/shell/loose_script.h"
+#include "policies/shell/conservative_words.h"
 #include "policies/shell/script.h"
 
 using namespace sortie;

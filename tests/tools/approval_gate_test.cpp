@@ -32,7 +32,6 @@ class Wanting : public Tool {
     return actions;
   }
   ToolResult run(const Json&, std::stop_token) override { return {}; }
-
 };
 
 /// Answers from a list and keeps what it was asked.

@@ -20,7 +20,6 @@ class OfAServer : public Tool {
   std::vector<Action> actions(const Json&) const override { return {}; }
   Json origin() const override { return Json::object({{"server", "docs"}}); }
   ToolResult run(const Json&, std::stop_token) override { throw Error("was run"); }
-
 };
 
 struct Watching : RunnerBench {

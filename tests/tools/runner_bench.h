@@ -54,7 +54,6 @@ class Puzzling : public Tool {
   }
   std::vector<Action> actions(const Json&) const override { throw Error("the disk is gone"); }
   ToolResult run(const Json&, std::stop_token) override { throw Error("was run"); }
-
 };
 
 /// A runner with everything around it in the open.

@@ -7,7 +7,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/tools/runner_bench.h"
 #include "tools/files/view_image.h"
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -39,7 +39,7 @@ BOOST_FIXTURE_TEST_CASE(the_record_has_the_first_lines_of_an_output_too, RunnerB
 
 BOOST_FIXTURE_TEST_CASE(a_text_that_is_shown_in_part_stands_whole_in_a_file, RunnerBench) {
   const TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1u << 20);
+  SavedOutputs outputs(folder.path(), 1u << 20);
   ToolRunner runner(make_tools(), engine, events, redactor, clock,
                     {.shown_output = 200, .outputs = &outputs});
   files.content["short"] = {"short\n"};

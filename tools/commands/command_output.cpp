@@ -4,7 +4,7 @@
 
 namespace sortie {
 
-CommandOutput::CommandOutput(const Redactor& redactor, std::size_t shown_bytes, WholeOutputs* whole,
+CommandOutput::CommandOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole,
                              std::size_t recorded_bytes)
     : redacted_(redactor, Audience::tools),
       buffer_(shown_bytes, recorded_bytes),

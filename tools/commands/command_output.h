@@ -8,7 +8,7 @@
 #include "core/secrets/redact.h"
 #include "core/text/output_buffer.h"
 #include "core/text/terminal_text.h"
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 namespace sortie {
 
@@ -22,7 +22,7 @@ class CommandOutput {
   static constexpr std::size_t kRecorded = 2u << 20;
 
   /// @param whole  where outputs stand whole; nothing: nowhere
-  CommandOutput(const Redactor& redactor, std::size_t shown_bytes, WholeOutputs* whole = nullptr,
+  CommandOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole = nullptr,
                 std::size_t recorded_bytes = kRecorded);
   void feed(std::string_view bytes) { keep(redacted_.feed(plain_.feed(bytes))); }
   /// Nothing more will come.
@@ -45,11 +45,11 @@ class CommandOutput {
   OutputBuffer buffer_;
   std::size_t shown_bytes_;
   std::size_t recorded_bytes_;
-  WholeOutputs* whole_;
+  SavedOutputs* whole_;
   bool ended_ = false;
   bool no_file_ = false;   ///< none can be made of this portion
   std::string beginning_;  ///< all of the portion, as long as it is shown whole
-  std::unique_ptr<WholeOutputs::File> file_;
+  std::unique_ptr<SavedOutputs::File> file_;
 };
 
 }  // namespace sortie

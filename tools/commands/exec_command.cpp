@@ -91,8 +91,8 @@ std::string running_head(int id, const ExecSessions::News& news) {
 }
 
 /// What came of the session, once it has been waited for as long as the arguments say.
-ToolResult news_of(int id, const Json& arguments, ExecSessions& sessions, std::size_t most,
-                   std::stop_token stop) {
+ToolResult poll_session(int id, const Json& arguments, ExecSessions& sessions, std::size_t most,
+                        std::stop_token stop) {
   ExecSessions::News news =
       sessions.wait(id, milliseconds(arguments.integer_at("yield_time_ms", kYield)),
                     shown_bytes(arguments, most), std::move(stop));
@@ -151,7 +151,7 @@ ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
   std::vector<std::string> asked;
   for (const Json& word : call["command"].items()) asked.push_back(word.text());
   const int id = sessions_.open(std::move(command), std::move(asked));
-  ToolResult result = news_of(id, arguments, sessions_, shown_output_, std::move(stop));
+  ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
   if (result.exit) result.session.reset();  // it never became a session for the model
   return result;
 }
@@ -180,7 +180,7 @@ ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {
   const std::string typed = arguments.string_at("chars");
   const bool runs = sessions_.describe(id).runs;
   if (runs && !typed.empty()) sessions_.type(id, typed);
-  ToolResult result = news_of(id, arguments, sessions_, shown_output_, std::move(stop));
+  ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
   if (!runs && !typed.empty()) {
     result.note = "the session had ended before: nothing was written";
     result.success = false;

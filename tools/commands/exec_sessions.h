@@ -27,7 +27,7 @@ namespace sortie {
 struct SessionOutputs {
   const Redactor& redactor;       ///< outlives the sessions, as `whole` does
   std::size_t shown_bytes;        ///< that the model sees at most
-  WholeOutputs* whole = nullptr;  ///< keeps what is shown in part; nothing: it is kept nowhere
+  SavedOutputs* whole = nullptr;  ///< keeps what is shown in part; nothing: it is kept nowhere
 };
 
 /// A command that runs while the model does other things: what it printed since it was last asked,

@@ -7,8 +7,8 @@
 #include "core/process/process.h"
 #include "core/task/argv_template.h"
 #include "core/text/text.h"
+#include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
-#include "policies/shell/loose_script.h"
 #include "tools/commands/command_output.h"
 
 namespace sortie {

@@ -33,7 +33,7 @@ class FunctionTool : public Tool {
   TaskFunction function_;
   Launcher& launcher_;
   const Redactor& redactor_;
-  WholeOutputs* outputs_;
+  SavedOutputs* outputs_;
   const Engine* engine_;
   ShellOptions options_;
 };

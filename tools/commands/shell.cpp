@@ -174,8 +174,8 @@ std::vector<Action> Shell::actions(const Json& arguments) const {
 }
 
 std::string Shell::why_not_escalated() const {
-  const RunningBeside beside =
-      parts_.engine != nullptr ? parts_.engine->running_beside() : RunningBeside();
+  const ConcurrentCommands beside =
+      parts_.engine != nullptr ? parts_.engine->concurrent_commands() : ConcurrentCommands();
   const std::string writer = beside.unguarded ? beside.writer() : "";
   if (writer.empty()) return "no rule of the policy escalates this command";
   return "while " + writer +

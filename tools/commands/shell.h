@@ -13,8 +13,8 @@
 #include "core/process/launcher.h"
 #include "core/secrets/redact.h"
 #include "policies/engine/engine.h"
+#include "tools/saved_outputs.h"
 #include "tools/tool.h"
-#include "tools/whole_outputs.h"
 
 namespace sortie {
 
@@ -27,7 +27,7 @@ struct ShellParts {
   /// Says what a call gets that asks for escalated permissions; nothing: none gets any.
   const Engine* engine = nullptr;
   /// Keeps the outputs that are shown in part; nothing: they are kept nowhere.
-  WholeOutputs* outputs = nullptr;
+  SavedOutputs* outputs = nullptr;
 };
 
 struct ShellOptions {

@@ -90,7 +90,8 @@ std::vector<Action> GitDiff::actions(const Json& arguments) const {
 }
 
 Diff GitDiff::make(const std::string& path, const std::stop_token& stop) {
-  const Pace pace = pace_within(options_.time_limit, clock_, stop, "; name a smaller `path`");
+  const CancelCheck pace =
+      pace_within(options_.time_limit, clock_, stop, "; name a smaller `path`");
   std::unique_lock lock(one_at_a_time_, std::defer_lock);
   // The one before ends in time too; in steps, so that a stop is heard meanwhile.
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) pace();

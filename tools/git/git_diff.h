@@ -18,7 +18,7 @@ namespace sortie {
 /// Makes the run's diff as it is now.
 /// @param only  the path to look at, "" for all
 /// @param pace  called while it is made; what it throws has to come through
-using MakeDiff = std::function<Diff(const std::string& only, const Pace& pace)>;
+using MakeDiff = std::function<Diff(const std::string& only, const CancelCheck& pace)>;
 
 struct GitDiffOptions {
   HiddenPaths hidden{};  ///< paths that are not shown

@@ -19,8 +19,8 @@ class GivenUp : public Error {
 /// Of work that is to end within the limit, from now on.
 /// @param clock   outlives the pace
 /// @param advice  behind what is said of the time
-inline Pace pace_within(std::chrono::milliseconds limit, const Clock& clock, std::stop_token stop,
-                        std::string advice = {}) {
+inline CancelCheck pace_within(std::chrono::milliseconds limit, const Clock& clock,
+                               std::stop_token stop, std::string advice = {}) {
   return [&clock, limit, deadline = clock.steady() + limit, stop = std::move(stop),
           advice = std::move(advice)] {
     if (stop.stop_requested()) throw GivenUp("the run is to end");

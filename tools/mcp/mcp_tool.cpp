@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/text/base64.h"
 #include "core/images/image_file.h"
 #include "core/json/json_schema.h"
-#include "core/secrets/codings.h"
+#include "core/secrets/encodings.h"
+#include "core/text/base64.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/mcp/tool_list.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/record/events.h"
 #include "core/json/json.h"
+#include "core/record/events.h"
 #include "tools/mcp/client.h"
 #include "tools/mcp/tool_list.h"
 

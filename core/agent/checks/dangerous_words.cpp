@@ -4,8 +4,8 @@
 #include <cctype>
 #include <optional>
 
-#include "core/agent/checks/dangerous_deeds.h"
 #include "core/agent/checks/prose.h"
+#include "core/agent/checks/risky_intents.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 
@@ -32,10 +32,10 @@ const std::string kSecond =
     R"((?:[^,;"]{1,90}(?:\b(?:and|then|by)|,)\s+(?:(?:then|just|simply|also|temporarily|finally)\s+)?)?)";
 
 /// A row with its expressions, which are made once it may find something.
-class Deed {
+class IntentMatcher {
  public:
-  explicit Deed(const DangerousDeed& row) : row_(row) {}
-  const DangerousDeed& row() const noexcept { return row_; }
+  explicit IntentMatcher(const RiskyIntent& row) : row_(row) {}
+  const RiskyIntent& row() const noexcept { return row_; }
   /// @param text  with small letters and single blanks
   bool may_be_in(std::string_view text) const {
     return std::any_of(row_.signs.begin(), row_.signs.end(), [text](const std::string& sign) {
@@ -55,13 +55,13 @@ class Deed {
   }
 
  private:
-  const DangerousDeed& row_;
+  const RiskyIntent& row_;
   std::optional<Pattern> what_;
   std::optional<Pattern> unless_;
 };
 
-std::vector<Deed>& deeds() {
-  thread_local std::vector<Deed> all(dangerous_deeds().begin(), dangerous_deeds().end());
+std::vector<IntentMatcher>& matchers() {
+  thread_local std::vector<IntentMatcher> all(risky_intents().begin(), risky_intents().end());
   return all;
 }
 
@@ -111,15 +111,15 @@ std::string own_words(const std::string& sentence) {
 }
 
 /// The words of it in the sentence, or "".
-std::string found_in(Deed& deed, const std::string& sentence) {
-  const auto match = deed.what().find_group(sentence, 0, 1);
+std::string found_in(IntentMatcher& intent, const std::string& sentence) {
+  const auto match = intent.what().find_group(sentence, 0, 1);
   if (!match) return {};
   const std::string words =
       sentence.substr(match->group_begin, match->group_end - match->group_begin);
   const std::string rest = sentence.substr(match->group_end);
   if (denial().find(sentence.substr(0, match->group_begin))) return {};
   if (dismissal().find(rest)) return {};
-  if (deed.is_harmless(words + "¦" + rest.substr(0, 60))) return {};
+  if (intent.is_harmless(words + "¦" + rest.substr(0, 60))) return {};
   return words;
 }
 
@@ -130,19 +130,19 @@ std::vector<DangerousWords> find_dangerous_words(std::string_view message) {
   // As the expressions see it: the message itself may have "**" and other blanks between words.
   std::string plain;
   for (const std::string& sentence : sentences) plain += with_single_blanks(sentence) + '\n';
-  std::vector<Deed*> possible;
-  for (Deed& deed : deeds())
-    if (deed.may_be_in(plain)) possible.push_back(&deed);
+  std::vector<IntentMatcher*> possible;
+  for (IntentMatcher& intent : matchers())
+    if (intent.may_be_in(plain)) possible.push_back(&intent);
   std::vector<DangerousWords> found;
   if (possible.empty()) return found;
   for (const std::string& sentence : sentences) {
     if (sentence.ends_with('?')) continue;
     const std::string own = own_words(sentence);
     std::string last;  // rows of one name: once a sentence
-    for (Deed* deed : possible) {
-      const DangerousDeed& row = deed->row();
+    for (IntentMatcher* intent : possible) {
+      const RiskyIntent& row = intent->row();
       if (row.name == last || found.size() == kMostFound) continue;
-      const std::string words = found_in(*deed, own);
+      const std::string words = found_in(*intent, own);
       if (words.empty()) continue;
       last = row.name;
       found.push_back({row.name, one_line(words, kShownBytes), row.reason});

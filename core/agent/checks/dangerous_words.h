@@ -20,7 +20,7 @@ struct DangerousWords {
 /// …"), and not where it is denied, asked or quoted: code that does such a thing can be talked
 /// about. English only; nothing here keeps anyone from anything, which is the policy's work.
 ///
-/// The table with the reasons stands in dangerous_deeds.json, the sentences that it has to know and
+/// The table with the reasons stands in risky_intents.json, the sentences that it has to know and
 /// those that it has to let pass in tests/data/checks.
 std::vector<DangerousWords> find_dangerous_words(std::string_view message);
 

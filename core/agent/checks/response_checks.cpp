@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "core/agent/checks/dangerous_words.h"
-#include "core/agent/checks/named_paths.h"
+#include "core/agent/checks/mentioned_paths.h"
 #include "core/text/text.h"
 
 namespace sortie {

@@ -31,7 +31,7 @@ std::string word_of(const Files& view, const std::string& path) {
 ChangedState changed_state(const Workspace& workspace, const Files& view,
                            const std::filesystem::path& root,
                            const std::vector<std::string>& include,
-                           const std::vector<std::string>& may_change, const Pace& pace) {
+                           const std::vector<std::string>& may_change, const CancelCheck& pace) {
   const auto changes = workspace.changed_paths(view, pace);
   ChangedState state;
   if (changes.empty()) return state;

@@ -18,7 +18,8 @@ using ChangedState = std::map<std::string, std::string>;
 ChangedState changed_state(const Workspace& workspace, const Files& view,
                            const std::filesystem::path& root,
                            const std::vector<std::string>& include,
-                           const std::vector<std::string>& may_change, const Pace& pace = {});
+                           const std::vector<std::string>& may_change,
+                           const CancelCheck& pace = {});
 
 /// The paths whose content differs, sorted.
 std::vector<std::string> differing_paths(const ChangedState& one, const ChangedState& other);

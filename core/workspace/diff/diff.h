@@ -28,7 +28,7 @@ struct DiffOptions {
   /// A draft is looked at, not kept: it is not proved by applying it, and fewer pairs of files are
   /// compared to find renames.
   bool draft = false;
-  Pace pace{};
+  CancelCheck pace{};
 };
 
 /// Paths are relative to the workspace.

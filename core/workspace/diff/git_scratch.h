@@ -24,7 +24,7 @@ class Scratch {
   }
 
   /// @param left_out  paths that the tree is made without
-  GitTree tree(const TouchedFiles& files, const Pace& pace = {},
+  GitTree tree(const TouchedFiles& files, const CancelCheck& pace = {},
                const std::set<std::string>& left_out = {}) {
     GitIndex index;
     check_git(git_index_new(GitOut(index)), "diff");

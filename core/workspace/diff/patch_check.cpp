@@ -96,7 +96,7 @@ std::string first_difference(const TouchedFiles& made, const TouchedFiles& wante
 }  // namespace
 
 std::string check_patch(const std::string& text, const TouchedFiles& before,
-                        const TouchedFiles& after, const Pace& pace) {
+                        const TouchedFiles& after, const CancelCheck& pace) {
   TouchedFiles made = before;
   std::vector<Effect> effects;
   Scratch scratch;

@@ -101,7 +101,7 @@ Piece read_piece(git_diff* diff, std::size_t index) {
 class MovedFiles {
  public:
   MovedFiles(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-             const Pace& pace)
+             const CancelCheck& pace)
       : before_(before),
         after_(after),
         context_lines_(context_lines),
@@ -156,13 +156,13 @@ class MovedFiles {
   const TouchedFiles& before_;
   const TouchedFiles& after_;
   int context_lines_;
-  const Pace& pace_;
+  const CancelCheck& pace_;
   Moves rest_;
   std::set<std::string> paths_;
   std::vector<Piece> pieces_;
 };
 
-void add_pieces(std::vector<Piece>& pieces, git_diff* diff, const Pace& pace) {
+void add_pieces(std::vector<Piece>& pieces, git_diff* diff, const CancelCheck& pace) {
   for (std::size_t i = 0; i < git_diff_num_deltas(diff); ++i) {
     if (pace) pace();
     pieces.push_back(read_piece(diff, i));
@@ -193,7 +193,7 @@ void add_file(std::vector<DiffFile>& files, const DiffFile& file) {
 }  // namespace
 
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-                     bool renames, const Pace& pace, std::size_t most_pairs) {
+                     bool renames, const CancelCheck& pace, std::size_t most_pairs) {
   constexpr int kLeastSimilarity = 50;
   std::vector<Piece> pieces;
   std::set<std::string> moved;

@@ -23,11 +23,12 @@ struct PatchText {
 /// their square.
 /// @param most_pairs  git's own limit: diff.renameLimit 1000 on each side
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-                     bool renames, const Pace& pace = {}, std::size_t most_pairs = 1'000'000);
+                     bool renames, const CancelCheck& pace = {},
+                     std::size_t most_pairs = 1'000'000);
 
 /// Reads the text again and applies it to `before`, patch by patch.
 /// @return  "" when that gives exactly `after`, else what differs
 std::string check_patch(const std::string& text, const TouchedFiles& before,
-                        const TouchedFiles& after, const Pace& pace = {});
+                        const TouchedFiles& after, const CancelCheck& pace = {});
 
 }  // namespace sortie

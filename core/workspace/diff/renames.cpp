@@ -29,7 +29,7 @@ std::string content_key(const TreeEntry& entry) {
 using ByKey = std::map<std::string, std::vector<std::string>>;
 
 ByKey by_content(const TouchedFiles& files, const std::vector<std::string>& paths,
-                 const Pace& pace) {
+                 const CancelCheck& pace) {
   ByKey groups;
   for (const std::string& path : paths) {
     if (pace) pace();
@@ -89,7 +89,7 @@ Moves find_moves(const TouchedFiles& before, const TouchedFiles& after) {
 }
 
 std::vector<Rename> exact_renames(const TouchedFiles& before, const TouchedFiles& after,
-                                  Moves& moves, const Pace& pace) {
+                                  Moves& moves, const CancelCheck& pace) {
   std::vector<Rename> renames;
   if (moves.gone.empty() || moves.came.empty()) return renames;
   const ByKey came = by_content(after, moves.came, pace);

@@ -25,7 +25,7 @@ Moves find_moves(const TouchedFiles& before, const TouchedFiles& after);
 /// Files of the same bytes, taken off `moves`: those of the same name first, then in the order of
 /// their paths. Linear in their bytes, as in git (diffcore-rename.c: find_identical_files).
 std::vector<Rename> exact_renames(const TouchedFiles& before, const TouchedFiles& after,
-                                  Moves& moves, const Pace& pace);
+                                  Moves& moves, const CancelCheck& pace);
 
 /// Pairs that are worth a look before all are compared with all: the last parts of their paths are
 /// the same, and no other path on either side ends so. git does it with names

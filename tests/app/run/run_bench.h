@@ -70,7 +70,7 @@ class RunBench {
     budget_ = std::make_unique<Budget>(inputs.task.budget, clock);
     host_ = std::make_unique<FakeCommandHost>(inputs.policy, copy_);
     record_ = std::make_unique<RunRecord>(RunRecord::Options{.folder = out_}, redactor, result);
-    outputs_ = std::make_unique<WholeOutputs>(folder_ / "state", 1 << 20);
+    outputs_ = std::make_unique<SavedOutputs>(folder_ / "state", 1 << 20);
     tree_ = std::make_unique<RunTree>(RunTree::Parts{inputs, *workspace_, *view_, *budget_, clock,
                                                      signals_, out_, redactor, *record_, result},
                                       ProtectedNames::Parts{.root = inputs.workspace,
@@ -127,7 +127,7 @@ class RunBench {
   std::unique_ptr<Budget> budget_;
   std::unique_ptr<FakeCommandHost> host_;
   std::unique_ptr<RunRecord> record_;
-  std::unique_ptr<WholeOutputs> outputs_;
+  std::unique_ptr<SavedOutputs> outputs_;
   std::unique_ptr<RunTree> tree_;
   std::unique_ptr<Acceptance> acceptance_;
 };

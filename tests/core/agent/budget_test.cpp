@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_limit_is_reached_exactly_when_it_is_used_up) {
   BOOST_TEST((budget.time_left() == 1ms));
   clock.monotonic += 10s;
   BOOST_TEST((budget.time_left() == 0ms));
-  const Exhausted expected{"time", 10'000, 19'999, "time 19 s of 10 s", "--timeout 20s"};
+  const BudgetLimit expected{"time", 10'000, 19'999, "time 19 s of 10 s", "--timeout 20s"};
   BOOST_TEST((budget.time_up() == expected));
 }
 
@@ -70,17 +70,17 @@ BOOST_AUTO_TEST_CASE(the_notice_comes_once_at_four_fifths_of_any_of_the_three) {
 }
 
 BOOST_AUTO_TEST_CASE(a_small_budget_lowers_what_is_asked_for_down_to_what_is_of_use) {
-  const ModelTerms codex{.max_output_tokens = 32'768,
-                         .price = ModelPrice{.input = 1.25, .output = 10}};
-  const ModelTerms small{.max_output_tokens = 1000, .price = ModelPrice{.input = 1, .output = 10}};
-  ModelTerms signed_in = codex;
+  const ModelLimits codex{.max_output_tokens = 32'768,
+                          .price = ModelPrice{.input = 1.25, .output = 10}};
+  const ModelLimits small{.max_output_tokens = 1000, .price = ModelPrice{.input = 1, .output = 10}};
+  ModelLimits signed_in = codex;
   signed_in.takes_output_limit = false;
   const struct {
     const char* name;
     double cost;
     std::int64_t tokens;
     std::int64_t input;
-    std::vector<ModelTerms> models;
+    std::vector<ModelLimits> models;
     std::int64_t paid;
     bool may_be_sent;
   } rows[] = {

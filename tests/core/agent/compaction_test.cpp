@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(room_is_left_for_the_longest_response) {
       {1'000, 500, 0.8, 500},
   };
   for (const auto& row : rows) {
-    const ModelTerms terms{.context_window = row.window, .max_output_tokens = row.output};
+    const ModelLimits terms{.context_window = row.window, .max_output_tokens = row.output};
     BOOST_TEST(room_of(terms, row.compact_at).trigger == row.trigger);
   }
 }

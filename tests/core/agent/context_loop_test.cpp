@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kWindow = 10'000;
 constexpr std::int64_t kMaxOutput = 1'000;
 
-ModelTerms terms(std::optional<ModelPrice> price = {}) {
+ModelLimits terms(std::optional<ModelPrice> price = {}) {
   return {.name = "scripted",
           .context_window = kWindow,
           .max_output_tokens = kMaxOutput,
@@ -102,7 +102,7 @@ class WindowedModel : public Model {
 };
 
 struct Flight {
-  explicit Flight(TaskBudget limits = {}, std::vector<ModelTerms> models = {terms()},
+  explicit Flight(TaskBudget limits = {}, std::vector<ModelLimits> models = {terms()},
                   ModelSettings settings = {.model = "m", .max_output_tokens = kMaxOutput})
       : budget(limits, clock, models),
         loop({model, tools, events, budget}, std::move(settings),
@@ -182,8 +182,8 @@ BOOST_AUTO_TEST_CASE(tokens_are_reserved_for_the_model_that_is_asked) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
-      ModelTerms first = terms();
-      ModelTerms second = terms();
+      ModelLimits first = terms();
+      ModelLimits second = terms();
       first.max_output_tokens = row.first;
       second.max_output_tokens = row.second;
       first.takes_output_limit = second.takes_output_limit = row.told;
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_reserved_for_the_model_that_is_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(a_response_is_recorded_with_the_model_that_gave_it) {
-  ModelTerms small = terms();
+  ModelLimits small = terms();
   small.name = "small";
   Flight flight({}, {terms(), small});
   flight.model.fall_back_at = 1;
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
 
 BOOST_AUTO_TEST_CASE(a_summary_by_another_model_than_the_pinned_one_ends_the_run_at_once) {
   for (const bool too_long : {false, true}) {
-    ModelTerms model = terms();
+    ModelLimits model = terms();
     if (too_long) model.context_window = 100'000;  // the provider's is a tenth of it
     Flight flight({}, {model}, {.model = "m", .max_output_tokens = kMaxOutput, .pin = true});
     flight.outputs_of(4'000);
@@ -412,7 +412,7 @@ BOOST_AUTO_TEST_CASE(a_summary_by_another_model_than_the_pinned_one_ends_the_run
 }
 
 BOOST_AUTO_TEST_CASE(a_context_length_error_is_answered_by_one_compaction) {
-  Flight flight({}, {ModelTerms{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
+  Flight flight({}, {ModelLimits{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
   flight.outputs_of(4'000);  // the provider's window is a tenth of what is believed
 
   const LoopResult result = flight.run();
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(a_context_length_error_is_answered_by_one_compaction) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_too_long_also_when_shortened_ends_the_run) {
-  Flight flight({}, {ModelTerms{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
+  Flight flight({}, {ModelLimits{.context_window = 100'000, .max_output_tokens = kMaxOutput}});
   flight.outputs_of(4'000);
   flight.model.window = 5;
 
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(what_is_too_long_also_when_shortened_ends_the_run) {
 }
 
 BOOST_AUTO_TEST_CASE(a_fallback_with_a_smaller_window_is_asked_what_fits_it) {
-  ModelTerms small = terms();
+  ModelLimits small = terms();
   small.context_window = kWindow / 2;
   Flight flight({}, {terms(), small});
   flight.outputs_of(3'000);

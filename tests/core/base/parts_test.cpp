@@ -19,7 +19,7 @@ using Ranges = std::vector<std::pair<std::size_t, std::size_t>>;
 Ranges parts_of(std::size_t size, const std::function<bool(std::size_t)>& may_begin) {
   Ranges done;
   std::mutex guard;
-  in_parts(size, may_begin, [&](std::size_t first, std::size_t last) {
+  parallel_for(size, may_begin, [&](std::size_t first, std::size_t last) {
     const std::lock_guard lock(guard);
     done.emplace_back(first, last);
   });

@@ -29,29 +29,29 @@ BOOST_AUTO_TEST_SUITE(stop_at)
 BOOST_AUTO_TEST_CASE(the_time_asks_to_stop_and_leaves_the_other_token_alone) {
   std::stop_source outer;
   const auto time = Clock::now() + 5ms;
-  const StopAt limit(outer.get_token(), time);
+  const DeadlineStop limit(outer.get_token(), time);
   BOOST_TEST(is_asked(limit.token()));
   BOOST_TEST((Clock::now() >= time));
   BOOST_TEST(!outer.stop_requested());
 }
 
 BOOST_AUTO_TEST_CASE(a_time_that_has_passed_asks_at_once) {
-  const StopAt limit({}, Clock::now() - 1h);
+  const DeadlineStop limit({}, Clock::now() - 1h);
   BOOST_TEST(is_asked(limit.token()));
 }
 
 BOOST_AUTO_TEST_CASE(the_other_token_asks_before_the_time) {
   std::stop_source outer;
-  const StopAt limit(outer.get_token(), Clock::now() + 24h);
+  const DeadlineStop limit(outer.get_token(), Clock::now() + 24h);
   BOOST_TEST(!limit.token().stop_requested());
   outer.request_stop();
   BOOST_TEST(limit.token().stop_requested());
   // One that was asked before is heard too.
-  BOOST_TEST(StopAt(outer.get_token(), Clock::now() + 24h).token().stop_requested());
+  BOOST_TEST(DeadlineStop(outer.get_token(), Clock::now() + 24h).token().stop_requested());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_over_before_its_time_asks_nobody) {
-  std::optional<StopAt> limit(std::in_place, std::stop_token(), Clock::now() + 24h);
+  std::optional<DeadlineStop> limit(std::in_place, std::stop_token(), Clock::now() + 24h);
   const std::stop_token token = limit->token();
   limit.reset();
   BOOST_TEST(!token.stop_requested());

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "core/provider/carried_items.h"
+#include "core/provider/portable_items.h"
 #include "core/provider/wires.h"
 
 using namespace sortie;
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_grown_body_is_that_of_a_first_request_with_the_same_items
         RequestBody grown(*wire);
         ModelSettings settings{.model = "m", .instructions = "Stage 0."};
         std::vector<Item> items = {{Message{Message::Role::user, "start"}}};
-        CarriedItems carried(1);  // what a fallback gets of it
+        PortableItems carried(1);  // what a fallback gets of it
         const bool falls_back = round % 2 == 0;
         int epoch = 0;
         std::string before;

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_stands_whole_in_a_file_becomes_a_blob_of_its
   const std::uint64_t bytes = whole.size();
   const struct {
     const char* name;
-    WholeOutput of;       ///< path: of the folder
+    SavedOutput of;       ///< path: of the folder
     std::uint64_t limit;  ///< of the transcript
     bool taken;
   } rows[] = {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/secrets/redact.h"
-#include "core/secrets/token_shapes.h"
+#include "core/secrets/token_formats.h"
 
 using namespace sortie;
 

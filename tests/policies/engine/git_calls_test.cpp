@@ -1,4 +1,4 @@
-#include "policies/shell/loose_script.h"
+#include "policies/shell/conservative_words.h"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -112,13 +112,13 @@ namespace {
 
 /// What is decided of the command while others run.
 Decision decide_beside(const Policy& policy, const RunCommand& command,
-                       const RunningBeside& beside) {
+                       const ConcurrentCommands& beside) {
   Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
   engine.look_beside_by([&beside] { return beside; });
   return engine.decide(command);
 }
 
-RunningBeside::Session session(std::vector<std::string> argv, bool may_write = true) {
+ConcurrentCommands::Session session(std::vector<std::string> argv, bool may_write = true) {
   return {.name = "session 3",
           .command = {.argv = std::move(argv), .workdir = "/w"},
           .may_write = may_write};
@@ -129,13 +129,13 @@ RunningBeside::Session session(std::vector<std::string> argv, bool may_write = t
 BOOST_AUTO_TEST_CASE(a_script_does_not_start_beside_what_may_write) {
   Policy policy = script_policy("./scripts/*.sh");
   policy.commands.push_back(tests::command_rule(Effect::allow, {{"make"}}));
-  const RunningBeside none;
-  const RunningBeside build{.sessions = {session({"make"})}};
-  const RunningBeside held{.sessions = {session({"make"}, false)}};
-  const RunningBeside server{.writers = {"the MCP server docs"}};
+  const ConcurrentCommands none;
+  const ConcurrentCommands build{.sessions = {session({"make"})}};
+  const ConcurrentCommands held{.sessions = {session({"make"}, false)}};
+  const ConcurrentCommands server{.writers = {"the MCP server docs"}};
   const struct {
     std::vector<std::string> argv;
-    const RunningBeside& beside;
+    const ConcurrentCommands& beside;
     std::string reason;  ///< part of it; "" where it may run
   } rows[] = {
       {{"./scripts/a.sh"}, none, ""},
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_may_write_does_not_start_beside_a_script) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.runs.back() << " beside " << row.argv.back()) {
-      const RunningBeside beside{.sessions = {session(row.runs)}};
+      const ConcurrentCommands beside{.sessions = {session(row.runs)}};
       const Decision decision = decide_beside(policy, {.argv = row.argv, .workdir = "/w"}, beside);
       BOOST_TEST((decision.effect == Effect::allow) == row.allowed, decision.reason);
       if (!row.allowed)
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(what_may_write_does_not_start_beside_a_script) {
 
 BOOST_AUTO_TEST_CASE(what_is_typed_into_a_script_goes_to_what_runs_already) {
   const Policy policy = script_policy("./scripts/*.sh");
-  const RunningBeside beside{.sessions = {session({"./scripts/a.sh"})}};
+  const ConcurrentCommands beside{.sessions = {session({"./scripts/a.sh"})}};
   const RunCommand typed{.argv = {"./scripts/a.sh"}, .workdir = "/w", .input = "yes\n"};
   BOOST_TEST((decide_beside(policy, typed, beside).effect == Effect::allow));
 }
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_script_gets_no_wider_rights_beside_what_may_write) {
   rule.sandbox.network = NetworkMode::full;
   policy.commands = {rule};
   policy.escalation = true;
-  RunningBeside beside;
+  ConcurrentCommands beside;
   Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
   engine.look_beside_by([&beside] { return beside; });
   const RunCommand command{.argv = {"./scripts/a.sh"}, .workdir = "/w", .escalated = true};
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(where_no_mount_guards_protected_paths_nothing_is_escalated_
   const struct {
     const char* name;
     bool unguarded;
-    std::vector<RunningBeside::Session> sessions;
+    std::vector<ConcurrentCommands::Session> sessions;
     std::vector<std::string> writers;
     bool granted;
   } rows[] = {
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(where_no_mount_guards_protected_paths_nothing_is_escalated_
   for (const auto& row : rows) {
     Engine engine(policy, policy.approval, "/w", {}, {"/usr/bin"});
     engine.look_beside_by([&row] {
-      return RunningBeside{
+      return ConcurrentCommands{
           .sessions = row.sessions, .writers = row.writers, .unguarded = row.unguarded};
     });
     const RunCommand command{.argv = {"git", "ls-remote"}, .workdir = "/w", .escalated = true};

@@ -88,7 +88,7 @@ class Talk {
   Keeper keeper_;
   MemoryFiles files_;
   Redactor redactor_{{{"KEY", "s3cr3t-value"}}};
-  WholeOutputs outputs_;
+  SavedOutputs outputs_;
   std::unique_ptr<ExecCommand> exec_;
   std::unique_ptr<WriteStdin> write_;
   int last_id_ = 0;

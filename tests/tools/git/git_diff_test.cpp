@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
   const FakeClock clock;
   std::string asked_for = "-";
   GitDiff tool(
-      [&](const std::string& only, const Pace&) {
+      [&](const std::string& only, const CancelCheck&) {
         asked_for = only;
         return diff;
       },
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_diff_is_given_up_at_its_time_limit_and_at_a_stop) {
   const auto error = [&](const std::function<void()>& step) {
     steps = 0;
     GitDiff tool(
-        [&](const std::string&, const Pace& pace) -> Diff {
+        [&](const std::string&, const CancelCheck& pace) -> Diff {
           for (;;) {
             ++steps;
             step();

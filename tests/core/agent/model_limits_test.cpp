@@ -1,4 +1,4 @@
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(terms_come_from_the_task_then_from_the_table) {
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
-      const ModelTerms terms = terms_of(row.model);
+      const ModelLimits terms = terms_of(row.model);
       BOOST_TEST(terms.context_window == row.window);
       BOOST_TEST(terms.max_output_tokens == row.output);
       BOOST_TEST(terms.price.has_value() == row.input_price.has_value());
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_task_does_not_make_a_model_cheap) {
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       task.price = row.said;
-      const ModelTerms terms = terms_of(task, row.prices);
+      const ModelLimits terms = terms_of(task, row.prices);
       BOOST_TEST(terms.price->input == row.input);
       BOOST_TEST(terms.price->output == row.output);
       BOOST_TEST((terms.price_from == row.from));
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_is_in_force_can_be_read_from_the_task) {
   TaskModel task = model("openai", "gpt-4o");
   task.fallback = {model("anthropic", "claude-3-5-haiku")};
 
-  put_in_force(terms_of_all(task), task);
+  apply_limits(terms_of_all(task), task);
 
   BOOST_TEST((task.context_window == 128'000));
   BOOST_TEST(task.max_output_tokens == 16'384);

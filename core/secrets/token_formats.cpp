@@ -1,4 +1,4 @@
-#include "core/secrets/token_shapes.h"
+#include "core/secrets/token_formats.h"
 
 #include <algorithm>
 #include <array>
@@ -75,9 +75,9 @@ constexpr bool kAnywhere = false;
 constexpr bool kAtBorder = true;
 
 /// Lengths and alphabets as the issuers publish them, or as their own scanners have them.
-const std::vector<TokenShape>& rows() {
+const std::vector<TokenFormat>& rows() {
   using enum Alphabet;
-  static const std::vector<TokenShape> table = {
+  static const std::vector<TokenFormat> table = {
       {"private-key", "-----BEGIN ", base64url, 0, 0, kAnywhere},
       // OpenAI, Anthropic ("sk-ant-"), OpenRouter, DeepSeek and others
       {"sk-key", "sk-", base64url, 20, kOpen, kAtBorder, is_drawn},
@@ -239,9 +239,9 @@ constexpr const char* kUserInfo =
 
 }  // namespace
 
-const std::vector<TokenShape>& token_shapes() { return rows(); }
+const std::vector<TokenFormat>& token_shapes() { return rows(); }
 
-ShapeVerdict judge_shape(const TokenShape& shape, std::string_view text, bool ended) {
+ShapeVerdict judge_shape(const TokenFormat& shape, std::string_view text, bool ended) {
   using enum ShapeVerdict::Kind;
   if (shape.longest == 0) return judge_key_block(text, ended);
   const std::size_t prefix = std::string_view(shape.prefix).size();

@@ -22,7 +22,7 @@ enum class TermSource {
 };
 
 /// What a request to one of the run's models may hold and cost.
-struct ModelTerms {
+struct ModelLimits {
   std::string name;                      ///< "openai gpt-5-codex"
   std::int64_t context_window = 128000;  ///< tokens of input and output
   TermSource window_from = TermSource::unknown;
@@ -43,17 +43,17 @@ enum class Prices {
 
 /// Of a model of the task: its own words before what the table knows. A response may have as many
 /// tokens as the task says, but no more than the model can give, nor than half of its window.
-ModelTerms terms_of(const TaskModel& model, Prices prices = Prices::dearer);
+ModelLimits terms_of(const TaskModel& model, Prices prices = Prices::dearer);
 /// Of the task's own model and its fallbacks, in the order of Item::source.
-std::vector<ModelTerms> terms_of_all(const TaskModel& model, Prices prices = Prices::dearer);
+std::vector<ModelLimits> terms_of_all(const TaskModel& model, Prices prices = Prices::dearer);
 
 /// Writes the terms into the task, so that all who read it see what is in force.
-void put_in_force(const std::vector<ModelTerms>& terms, TaskModel& model);
+void apply_limits(const std::vector<ModelLimits>& terms, TaskModel& model);
 
 /// A line for each model of which something is not known, and what follows from it.
-std::vector<std::string> unknown_terms(const std::vector<ModelTerms>& terms);
+std::vector<std::string> unknown_terms(const std::vector<ModelLimits>& terms);
 
 /// {"context_window","window_from","max_output_tokens","price","price_from"}.
-Json to_json(const ModelTerms& terms);
+Json to_json(const ModelLimits& terms);
 
 }  // namespace sortie

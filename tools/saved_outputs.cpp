@@ -1,4 +1,4 @@
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,22 +21,22 @@ Fd open_folder(const fs::path& folder) {
 
 }  // namespace
 
-WholeOutputs::WholeOutputs(fs::path folder, std::uint64_t max_bytes)
+SavedOutputs::SavedOutputs(fs::path folder, std::uint64_t max_bytes)
     : folder_(std::move(folder)), max_bytes_(max_bytes), files_(open_folder(folder_)) {}
 
-WholeOutputs::File::File(WholeOutputs& outputs, fs::path path, Fd file)
+SavedOutputs::File::File(SavedOutputs& outputs, fs::path path, Fd file)
     : outputs_(outputs), path_(std::move(path)), file_(std::move(file)) {}
 
-WholeOutputs::File::~File() { give_up(); }
+SavedOutputs::File::~File() { give_up(); }
 
-void WholeOutputs::File::give_up() {
+void SavedOutputs::File::give_up() {
   if (!file_) return;
   ::unlink(path_.c_str());
   file_.reset();
   outputs_.give_back(bytes_);
 }
 
-void WholeOutputs::File::write(std::string_view text) {
+void SavedOutputs::File::write(std::string_view text) {
   if (!file_) return;
   if (!outputs_.take_room(text.size())) return give_up();
   bytes_ += text.size();
@@ -44,7 +44,7 @@ void WholeOutputs::File::write(std::string_view text) {
   hash_.update(text);
 }
 
-std::string WholeOutputs::File::keep() {
+std::string SavedOutputs::File::keep() {
   if (!file_) return {};
   file_.reset();
   outputs_.keep({.path = path_.string(), .sha256 = hash_.finish(), .bytes = bytes_});
@@ -52,7 +52,7 @@ std::string WholeOutputs::File::keep() {
 }
 
 /// Makes room by removing the oldest; false where that is not enough.
-bool WholeOutputs::take_room(std::uint64_t bytes) {
+bool SavedOutputs::take_room(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   while (bytes_ + bytes > max_bytes_ && !kept_.empty()) {
     ::unlink(kept_.front().path.c_str());
@@ -64,12 +64,12 @@ bool WholeOutputs::take_room(std::uint64_t bytes) {
   return true;
 }
 
-void WholeOutputs::give_back(std::uint64_t bytes) {
+void SavedOutputs::give_back(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   bytes_ -= bytes;
 }
 
-std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
+std::unique_ptr<SavedOutputs::File> SavedOutputs::begin() {
   const std::lock_guard lock(mutex_);
   const fs::path path = folder_ / ("output-" + std::to_string(++count_) + ".txt");
   Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
@@ -77,15 +77,15 @@ std::unique_ptr<WholeOutputs::File> WholeOutputs::begin() {
   return std::make_unique<File>(*this, path, std::move(file));
 }
 
-void WholeOutputs::keep(WholeOutput output) {
+void SavedOutputs::keep(SavedOutput output) {
   const std::lock_guard lock(mutex_);
   kept_.push_back(std::move(output));
 }
 
-std::optional<WholeOutput> WholeOutputs::find(const std::string& path) {
+std::optional<SavedOutput> SavedOutputs::find(const std::string& path) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                  [&](const WholeOutput& one) { return one.path == path; });
+                                  [&](const SavedOutput& one) { return one.path == path; });
   if (found == kept_.end()) return {};
   return *found;
 }

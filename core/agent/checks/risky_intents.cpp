@@ -1,4 +1,4 @@
-#include "core/agent/checks/dangerous_deeds.h"
+#include "core/agent/checks/risky_intents.h"
 
 #include "core/json/json.h"
 
@@ -19,16 +19,16 @@ std::string joined_text(const Json& json, const Json& parts) {
 
 }  // namespace
 
-const std::vector<DangerousDeed>& dangerous_deeds() {
-  static const std::vector<DangerousDeed> rows = [] {
-    const Json table = parse_json(kDangerousDeedsJson);
+const std::vector<RiskyIntent>& risky_intents() {
+  static const std::vector<RiskyIntent> rows = [] {
+    const Json table = parse_json(kRiskyIntentsJson);
     const Json& parts = table["parts"];
-    std::vector<DangerousDeed> list;
-    for (const Json& deed : table["deeds"].items()) {
-      DangerousDeed row{.name = deed.string_at("name"),
-                        .what = joined_text(deed["what"], parts),
-                        .unless = joined_text(deed["unless"], parts),
-                        .reason = deed.string_at("reason")};
+    std::vector<RiskyIntent> list;
+    for (const Json& deed : table["risky_intents"].items()) {
+      RiskyIntent row{.name = deed.string_at("name"),
+                      .what = joined_text(deed["what"], parts),
+                      .unless = joined_text(deed["unless"], parts),
+                      .reason = deed.string_at("reason")};
       for (const Json& sign : deed["signs"].items()) row.signs.push_back(sign.text());
       list.push_back(std::move(row));
     }

@@ -1,4 +1,4 @@
-#include "tools/whole_outputs.h"
+#include "tools/saved_outputs.h"
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@
 using namespace sortie;
 namespace fs = std::filesystem;
 
-BOOST_AUTO_TEST_SUITE(whole_outputs)
+BOOST_AUTO_TEST_SUITE(saved_outputs)
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string numbers(int last) {
 
 BOOST_AUTO_TEST_CASE(an_output_that_is_shown_in_part_stands_whole_in_a_file_without_secrets) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1u << 20);
+  SavedOutputs outputs(folder.path(), 1u << 20);
   const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
   CommandOutput output(redactor, 100, &outputs);
   const std::string text = numbers(50) + "\x1b[1ms3cr3t-value\x1b[0m\xff\n" + numbers(50);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_shown_in_part_stands_whole_in_a_file_with
 
 BOOST_AUTO_TEST_CASE(an_output_that_is_shown_whole_makes_no_file) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1u << 20);
+  SavedOutputs outputs(folder.path(), 1u << 20);
   const Redactor redactor;
   CommandOutput output(redactor, 100, &outputs);
   output.feed(std::string(99, 'a') + "\n");
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_shown_whole_makes_no_file) {
 
 BOOST_AUTO_TEST_CASE(what_the_record_holds_in_part_is_known_by_path_and_digest) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 10'000);
+  SavedOutputs outputs(folder.path(), 10'000);
   const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
   const auto print = [&](const std::string& text) {
     CommandOutput output(redactor, 100, &outputs, 1'000);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(what_the_record_holds_in_part_is_known_by_path_and_digest) 
 
 BOOST_AUTO_TEST_CASE(each_portion_of_an_output_that_goes_on_has_a_file_where_it_is_shown_in_part) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1u << 20);
+  SavedOutputs outputs(folder.path(), 1u << 20);
   const Redactor redactor{{{"KEY", "s3cr3t-value"}}};
   CommandOutput output(redactor, 101, &outputs);
   const auto path = [&](int number) {
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(each_portion_of_an_output_that_goes_on_has_a_file_where_it_
 
 BOOST_AUTO_TEST_CASE(outputs_that_are_written_side_by_side_have_the_room_together) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1000);
+  SavedOutputs outputs(folder.path(), 1000);
   auto kept = outputs.begin();
   kept->write(std::string(300, 'k'));
   const std::string old = kept->keep();
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(outputs_that_are_written_side_by_side_have_the_room_togethe
 
 BOOST_AUTO_TEST_CASE(the_oldest_go_when_there_are_too_many) {
   const test::TemporaryFolder folder;
-  WholeOutputs outputs(folder.path(), 1000);
+  SavedOutputs outputs(folder.path(), 1000);
   const Redactor redactor;
   for (int i = 0; i < 5; ++i) {
     CommandOutput output(redactor, 10, &outputs);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_go_when_there_are_too_many) {
 BOOST_AUTO_TEST_CASE(without_its_folder_the_output_is_told_without_a_path) {
   const test::TemporaryFolder folder;
   fs::create_directory(folder / "gone");
-  WholeOutputs outputs(folder / "gone", 1000);
+  SavedOutputs outputs(folder / "gone", 1000);
   fs::remove(folder / "gone");
   const Redactor redactor;
   CommandOutput output(redactor, 20, &outputs);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_reading_tool_reads_them_beside_the_workspace) {
   AtomicFile file(workspace / "a.txt");
   file.write("of the workspace\n");
   file.commit();
-  WholeOutputs outputs(folder.path(), 1u << 20);
+  SavedOutputs outputs(folder.path(), 1u << 20);
   const auto whole = outputs.begin();
   whole->write("of an output\n");
   const std::string path = whole->keep();

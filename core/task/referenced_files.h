@@ -16,10 +16,10 @@ using RefusedFiles = std::map<std::filesystem::path, std::string>;
 
 /// Reads the files that a task names. What is wrong with one is a finding where the task names it;
 /// of one that may not be read nothing is shown.
-class NamedFiles {
+class ReferencedFiles {
  public:
   /// Both outlive it.
-  NamedFiles(const RefusedFiles& refused, Diagnostics& findings)
+  ReferencedFiles(const RefusedFiles& refused, Diagnostics& findings)
       : refused_(refused), findings_(findings) {}
 
   /// Whether the file may be read; a finding where not.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/secrets/needle_search.h"
-#include "core/secrets/token_shapes.h"
+#include "core/secrets/token_formats.h"
 
 namespace sortie {
 
@@ -108,7 +108,7 @@ struct SecretNeedles {
   std::vector<std::shared_ptr<const LineShape>> patterns;
   std::size_t longest = 0;  ///< bytes of the longest needle
 
-  /// Takes in a value with its codings (codings.h); build() has to follow.
+  /// Takes in a value with its codings (encodings.h); build() has to follow.
   void add(const std::string& name, std::string_view value);
   void build() { search.build(); }
   bool empty() const noexcept { return longest == 0 && patterns.empty(); }

@@ -21,16 +21,16 @@ namespace sortie {
 /// Where the outputs of commands stand whole that the model is shown a part of: files of a folder
 /// beside the workspace, read by `read_file` and `search_files`, and by commands where they are
 /// shown it. They hold what was redacted already.
-class WholeOutputs {
+class SavedOutputs {
  public:
   /// @param folder     absolute, links resolved; has to be there, and is removed by who made it
   /// @param max_bytes  of all of them, also while they are written; past it the oldest go
-  WholeOutputs(std::filesystem::path folder, std::uint64_t max_bytes);
+  SavedOutputs(std::filesystem::path folder, std::uint64_t max_bytes);
 
   /// One output while it is written. Destroying it without keep() removes the file.
   class File {
    public:
-    File(WholeOutputs& outputs, std::filesystem::path path, Fd file);
+    File(SavedOutputs& outputs, std::filesystem::path path, Fd file);
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     ~File();
@@ -42,7 +42,7 @@ class WholeOutputs {
    private:
     void give_up();
 
-    WholeOutputs& outputs_;
+    SavedOutputs& outputs_;
     std::filesystem::path path_;
     Fd file_;  ///< none once it is kept or given up
     std::uint64_t bytes_ = 0;
@@ -52,7 +52,7 @@ class WholeOutputs {
   std::unique_ptr<File> begin();
 
   /// One that is kept still; nothing where it went.
-  std::optional<WholeOutput> find(const std::string& path);
+  std::optional<SavedOutput> find(const std::string& path);
 
   const std::filesystem::path& folder() const { return folder_; }
   /// Of the folder's files.
@@ -61,18 +61,18 @@ class WholeOutputs {
  private:
   bool take_room(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
-  void keep(WholeOutput output);
+  void keep(SavedOutput output);
 
   std::filesystem::path folder_;
   std::uint64_t max_bytes_;
   DiskFiles files_;
   std::mutex mutex_;  ///< of all below: calls that only read run side by side
-  std::deque<WholeOutput> kept_;
+  std::deque<SavedOutput> kept_;
   std::uint64_t bytes_ = 0;  ///< of all files, kept or not
   int count_ = 0;
 };
 
-/// A tool that reads files of the workspace, and beside them those of WholeOutputs.
+/// A tool that reads files of the workspace, and beside them those of SavedOutputs.
 class ReadsOutputs : public Tool {
  public:
   /// @param tool        for all other paths

@@ -1,4 +1,4 @@
-#include "core/agent/checks/named_paths.h"
+#include "core/agent/checks/mentioned_paths.h"
 
 #include <algorithm>
 #include <cctype>

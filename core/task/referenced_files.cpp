@@ -1,4 +1,4 @@
-#include "core/task/named_files.h"
+#include "core/task/referenced_files.h"
 
 #include <utility>
 
@@ -17,21 +17,21 @@ constexpr const char* kSchemaFile = "schema file";
 
 }  // namespace
 
-void NamedFiles::refuse(const std::filesystem::path& file, const std::string& what,
-                        const std::string& problem, const TextPlace& place) {
+void ReferencedFiles::refuse(const std::filesystem::path& file, const std::string& what,
+                             const std::string& problem, const TextPlace& place) {
   findings_.error(place, what + " '" + one_line(file.string()) + "': " + problem);
 }
 
-bool NamedFiles::may_read(const std::filesystem::path& file, const std::string& what,
-                          const TextPlace& place) {
+bool ReferencedFiles::may_read(const std::filesystem::path& file, const std::string& what,
+                               const TextPlace& place) {
   const auto refused = refused_.find(file);
   if (refused == refused_.end()) return true;
   refuse(file, what, refused->second, place);
   return false;
 }
 
-std::optional<std::string> NamedFiles::read_prompt(const std::filesystem::path& file,
-                                                   const TextPlace& place) {
+std::optional<std::string> ReferencedFiles::read_prompt(const std::filesystem::path& file,
+                                                        const TextPlace& place) {
   TextFile read = read_text_file(file, kMaxPromptBytes);
   if (read.problem.empty() && is_blank_prompt(read.text)) read.problem = "is blank";
   if (read.problem.empty()) return std::move(read.text);
@@ -39,7 +39,7 @@ std::optional<std::string> NamedFiles::read_prompt(const std::filesystem::path& 
   return std::nullopt;
 }
 
-void NamedFiles::read_image(TaskImage& image, const TextPlace& place) {
+void ReferencedFiles::read_image(TaskImage& image, const TextPlace& place) {
   if (!may_read(image.path, "image", place)) return;
   TextFile file = read_bytes_file(image.path, kMaxImageBytes);
   const auto header = read_image_header(file.text);
@@ -52,8 +52,8 @@ void NamedFiles::read_image(TaskImage& image, const TextPlace& place) {
   image.content = std::move(file.text);
 }
 
-std::optional<Json> NamedFiles::read_schema(const std::filesystem::path& file,
-                                            const TextPlace& place) {
+std::optional<Json> ReferencedFiles::read_schema(const std::filesystem::path& file,
+                                                 const TextPlace& place) {
   if (!may_read(file, kSchemaFile, place)) return std::nullopt;
   TextFile read = read_text_file(file, kMaxSchemaBytes);
   try {

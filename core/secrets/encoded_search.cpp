@@ -1,9 +1,9 @@
-#include "core/secrets/coded_search.h"
+#include "core/secrets/encoded_search.h"
 
 #include <algorithm>
 
 #include "core/secrets/coded_bytes.h"
-#include "core/secrets/codings.h"
+#include "core/secrets/encodings.h"
 #include "core/secrets/readings.h"
 
 namespace sortie {

@@ -11,11 +11,11 @@ namespace sortie {
 ///
 /// What another provider sent goes without its own JSON, so that this one's wire encodes it anew.
 /// Reasoning and a provider's own doings mean nothing to anyone else, and are left out.
-class CarriedItems {
+class PortableItems {
  public:
   /// @param source        of the model that is to read them; see Item::source
   /// @param takes_images  false: images are left out, with a word in their place
-  explicit CarriedItems(int source, bool takes_images = true)
+  explicit PortableItems(int source, bool takes_images = true)
       : source_(source), takes_images_(takes_images) {}
 
   /// The history up to now; grows as it grows, and begins anew with an epoch.

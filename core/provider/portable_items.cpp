@@ -1,10 +1,10 @@
-#include "core/provider/carried_items.h"
+#include "core/provider/portable_items.h"
 
 #include <utility>
 
 namespace sortie {
 
-const std::vector<Item>& CarriedItems::update(const std::vector<Item>& history, int epoch) {
+const std::vector<Item>& PortableItems::update(const std::vector<Item>& history, int epoch) {
   if (epoch != epoch_ || history.size() < seen_) {
     items_.clear();
     origins_.clear();
@@ -26,7 +26,7 @@ const std::vector<Item>& CarriedItems::update(const std::vector<Item>& history, 
   return items_;
 }
 
-void CarriedItems::leave_out_images(Item& item) {
+void PortableItems::leave_out_images(Item& item) {
   const auto from = [this](std::string& text, std::vector<Image>& images) {
     if (images.empty()) return;
     text += images.size() == 1
@@ -41,7 +41,7 @@ void CarriedItems::leave_out_images(Item& item) {
     from(output->text, output->images);
 }
 
-std::size_t CarriedItems::origin(std::size_t index) const {
+std::size_t PortableItems::origin(std::size_t index) const {
   return index < origins_.size() ? origins_[index] : seen_;
 }
 

@@ -1,4 +1,4 @@
-#include "core/secrets/codings.h"
+#include "core/secrets/encodings.h"
 
 #include <algorithm>
 #include <optional>

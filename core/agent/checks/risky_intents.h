@@ -7,7 +7,7 @@
 namespace sortie {
 
 /// A thing that must not be done, as it is told in English.
-struct DangerousDeed {
+struct RiskyIntent {
   std::string name;  ///< "tests_off"
   /// One of these stands in each text that `what` finds, letters small and blanks single: few
   /// messages have any, and an expression takes milliseconds to make.
@@ -17,11 +17,11 @@ struct DangerousDeed {
   std::string reason;  ///< why not, as a sentence
 };
 
-/// Several may share a name. They stand in dangerous_deeds.json.
-const std::vector<DangerousDeed>& dangerous_deeds();
+/// Several may share a name. They stand in risky_intents.json.
+const std::vector<RiskyIntent>& risky_intents();
 
 /// The file, compiled in: `parts` are expressions that others hold as `{{name}}`; an expression is a
 /// text or the list of its pieces.
-extern const std::string_view kDangerousDeedsJson;
+extern const std::string_view kRiskyIntentsJson;
 
 }  // namespace sortie

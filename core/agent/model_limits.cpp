@@ -1,4 +1,4 @@
-#include "core/agent/model_terms.h"
+#include "core/agent/model_limits.h"
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ ModelPrice dearer(const ModelPrice& one, const ModelPrice& other) {
           .output = std::max(one.output, other.output)};
 }
 
-void set_price(const TaskModel& model, const KnownModel* known, Prices prices, ModelTerms& terms) {
+void set_price(const TaskModel& model, const KnownModel* known, Prices prices, ModelLimits& terms) {
   const bool replays = model.provider == "replay";
   const ProviderInfo* provider = find_provider(model.provider);
   const bool listed = known && !replays && (provider == nullptr || provider->vendor_prices);
@@ -78,9 +78,9 @@ Json price_json(const std::optional<ModelPrice>& price) {
 
 }  // namespace
 
-ModelTerms terms_of(const TaskModel& model, Prices prices) {
+ModelLimits terms_of(const TaskModel& model, Prices prices) {
   const KnownModel* known = known_at(model);
-  ModelTerms terms;
+  ModelLimits terms;
   terms.name = model.provider + " " + model.name;
   if (model.context_window) {
     terms.context_window = *model.context_window;
@@ -99,8 +99,8 @@ ModelTerms terms_of(const TaskModel& model, Prices prices) {
   return terms;
 }
 
-std::vector<ModelTerms> terms_of_all(const TaskModel& model, Prices prices) {
-  std::vector<ModelTerms> all = {terms_of(model, prices)};
+std::vector<ModelLimits> terms_of_all(const TaskModel& model, Prices prices) {
+  std::vector<ModelLimits> all = {terms_of(model, prices)};
   for (const TaskModel& next : model.fallback) {
     all.push_back(terms_of(next, prices));
     if (model.provider == "replay") {  // also of what a fallback gave: nothing is paid
@@ -112,8 +112,8 @@ std::vector<ModelTerms> terms_of_all(const TaskModel& model, Prices prices) {
   return all;
 }
 
-void put_in_force(const std::vector<ModelTerms>& terms, TaskModel& model) {
-  const auto put = [](const ModelTerms& from, TaskModel& to) {
+void apply_limits(const std::vector<ModelLimits>& terms, TaskModel& model) {
+  const auto put = [](const ModelLimits& from, TaskModel& to) {
     to.context_window = from.context_window;
     to.max_output_tokens = from.max_output_tokens;
     to.price = from.price;
@@ -123,9 +123,9 @@ void put_in_force(const std::vector<ModelTerms>& terms, TaskModel& model) {
     put(terms[i + 1], model.fallback[i]);
 }
 
-std::vector<std::string> unknown_terms(const std::vector<ModelTerms>& terms) {
+std::vector<std::string> unknown_terms(const std::vector<ModelLimits>& terms) {
   std::vector<std::string> lines;
-  for (const ModelTerms& each : terms) {
+  for (const ModelLimits& each : terms) {
     std::string line;
     if (each.window_from == TermSource::unknown)
       line = "its context window is not known, " + std::to_string(each.context_window) +
@@ -138,7 +138,7 @@ std::vector<std::string> unknown_terms(const std::vector<ModelTerms>& terms) {
   return lines;
 }
 
-Json to_json(const ModelTerms& terms) {
+Json to_json(const ModelLimits& terms) {
   return Json::object({{"context_window", terms.context_window},
                        {"window_from", name_of(terms.window_from)},
                        {"max_output_tokens", terms.max_output_tokens},

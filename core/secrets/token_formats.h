@@ -13,7 +13,7 @@ namespace sortie {
 enum class Alphabet { digits_upper, hex_lower, hex, alphanumeric, word, base64url, base64url_dots };
 
 /// A token that its issuer gives a prefix, so that scanners find it: one row of the table.
-struct TokenShape {
+struct TokenFormat {
   const char* name;    ///< "github-token", as in [REDACTED:github-token]
   const char* prefix;  ///< where a search begins
   Alphabet body;
@@ -34,7 +34,7 @@ inline constexpr std::size_t kLongestKeyBlock = 32u << 10;
 
 /// The shapes, by prefix. The first row is the private key block (PEM, RFC 7468; OpenSSH, PGP),
 /// which has a grammar of its own.
-const std::vector<TokenShape>& token_shapes();
+const std::vector<TokenFormat>& token_shapes();
 
 /// Whether the shape that begins at the text's first byte is there.
 struct ShapeVerdict {
@@ -47,7 +47,7 @@ struct ShapeVerdict {
 
 /// @param text   from the prefix on; its first bytes are enough to judge it (kLongestKeyBlock)
 /// @param ended  nothing follows; else `more` says that the text is too short to judge
-ShapeVerdict judge_shape(const TokenShape& shape, std::string_view text, bool ended);
+ShapeVerdict judge_shape(const TokenFormat& shape, std::string_view text, bool ended);
 
 /// How far back follows_border() looks.
 inline constexpr std::size_t kBorderContext = 16;
