@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/own_variable.h"
+#include "core/catalog/providers.h"
 #include "core/files/file_name.h"
 #include "core/json/json.h"
 #include "core/workspace/open_workspace.h"
@@ -94,10 +95,14 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
 /// value.
 Json surroundings_json() {
   Json json = Json::object();
-  for (const char* name :
-       {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "SORTIE_BASE_URL",
-        "SORTIE_AUTH_URL", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
-    json.set(name, own_variable(name).empty() ? "not set" : "set");
+  const auto add = [&json](const std::string& name) {
+    json.set(name, own_variable(name.c_str()).empty() ? "not set" : "set");
+  };
+  for (const ProviderInfo& provider : providers())
+    if (!provider.key_variable.empty()) add(std::string(provider.key_variable));
+  for (const char* name : {"SORTIE_BASE_URL", "SORTIE_AUTH_URL", "HTTPS_PROXY", "ALL_PROXY",
+                           "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"})
+    add(name);
   return json;
 }
 
