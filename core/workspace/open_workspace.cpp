@@ -30,6 +30,7 @@ constexpr Way kWays[] = {
      make_overlay},
     {Isolation::copy, "manifest", no_obstacle, "", make_copy},
 };
+static_assert(std::size(kWays) + 1 == kSpelling<Isolation>.size(), "all but `auto` have a way");
 
 void check_state(const WorkspaceOptions& options) {
   if (path_below(options.state, options.root))
@@ -37,12 +38,12 @@ void check_state(const WorkspaceOptions& options) {
                 ExitCode::environment);
 }
 
-/// Which isolation a run that is resumed here had; its changes lie there.
-std::optional<Isolation> earlier_isolation(const WorkspaceOptions& options) {
+/// The way of a run that is resumed here: its changes lie there. nullptr: nothing was begun here.
+const Way* earlier_way(const WorkspaceOptions& options) {
   std::error_code ignored;
   for (const Way& way : kWays)
-    if (fs::exists(options.state / way.trace, ignored)) return way.isolation;
-  return std::nullopt;
+    if (fs::exists(options.state / way.trace, ignored)) return &way;
+  return nullptr;
 }
 
 std::unique_ptr<Workspace> open_named(const WorkspaceOptions& options, const Way& way) {
@@ -54,27 +55,33 @@ std::unique_ptr<Workspace> open_named(const WorkspaceOptions& options, const Way
   return way.open(options, "asked for");
 }
 
+std::unique_ptr<Workspace> open_earlier(const WorkspaceOptions& options, const Way& way) {
+  const std::string name = name_of(way.isolation);
+  if (const std::string obstacle = way.obstacle(options); !obstacle.empty())
+    throw Error(
+        "the run was begun with isolation " + name + ", which does not work any more: " + obstacle,
+        ExitCode::environment);
+  return way.open(options, "the run goes on in its " + name);
+}
+
+/// The first way that works here.
 std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
-  const auto earlier = earlier_isolation(options);
-  std::string obstacle;
-  if (earlier == Isolation::copy) {
-    obstacle = "the run goes on in its copy";
-  } else {
-    obstacle = overlay_obstacle(options);
-    if (obstacle.empty()) {
-      return make_overlay(options, "the first choice, and it works here");
+  std::string obstacles;  // of the ways before
+  for (const Way& way : kWays) {
+    const std::string before = obstacles.empty() ? "" : obstacles + "; ";
+    const std::string name = name_of(way.isolation);
+    if (const std::string obstacle = way.obstacle(options); !obstacle.empty()) {
+      obstacles = before + name + ": " + obstacle;
+      continue;
     }
-    obstacle = "overlay: " + obstacle;
+    if (obstacles.empty()) return way.open(options, "the first choice, and it works here");
+    try {
+      return way.open(options, obstacles);
+    } catch (const Error& error) {
+      throw Error("no isolation works here: " + before + name + ": " + error.what(), error.code());
+    }
   }
-  if (earlier == Isolation::overlay) {
-    throw Error("the run was begun in an overlay, which does not work any more: " + obstacle,
-                ExitCode::environment);
-  }
-  try {
-    return make_copy(options, obstacle);
-  } catch (const Error& error) {
-    throw Error("no isolation works here: " + obstacle + "; copy: " + error.what(), error.code());
-  }
+  throw Error("no isolation works here: " + obstacles, ExitCode::environment);
 }
 
 }  // namespace
@@ -83,7 +90,8 @@ std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options) {
   check_state(options);
   for (const Way& way : kWays)
     if (way.isolation == options.isolation) return open_named(options, way);
-  return open_best(options);
+  const Way* const earlier = earlier_way(options);
+  return earlier != nullptr ? open_earlier(options, *earlier) : open_best(options);
 }
 
 }  // namespace sortie
