@@ -5,18 +5,31 @@
 
 #include "app/commands/command_line.h"
 #include "app/show/words.h"
+#include "core/base/isolation.h"
 #include "core/catalog/providers.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 namespace {
+
+/// "auto, overlay or copy"
+template <SpelledEnum Enum>
+std::string names_for_help() {
+  std::string text;
+  for (const auto& row : kSpelling<Enum>) {
+    const bool last = &row == &kSpelling<Enum>.back();
+    text += (text.empty() ? "" : last ? " or " : ", ") + std::string(row.name);
+  }
+  return text;
+}
 
 void add_inputs(CLI::App& app, RunOptions& options) {
   app.add_option(
       "--policy", options.policy,
       "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
   app.add_option("--approval", options.approval,
-                 "deny-by-default, full-auto or audit; looser than the policy only where that says "
-                 "approval_override");
+                 names_for_help<Approval>() +
+                     "; looser than the policy only where that says approval_override");
   app.add_option("-C,--cd", options.workspace, "workspace; default: the task's, else this folder");
 }
 
@@ -53,7 +66,8 @@ void add_model(CLI::App& app, RunOptions& options) {
 }
 
 void add_limits(CLI::App& app, RunOptions& options) {
-  app.add_option("--isolation", options.isolation, "auto, overlay or copy, instead of the task's");
+  app.add_option("--isolation", options.isolation,
+                 names_for_help<Isolation>() + ", instead of the task's");
   app.add_option("--max-turns", options.max_turns, "most requests to the model");
   app.add_option("--max-tokens", options.max_tokens, "most uncached input and output tokens");
   app.add_option("--max-cost", options.max_cost,
