@@ -72,11 +72,12 @@ struct ResourceLimit {
 
 /// The bounds that hold for every command alike. A row both sets a limit and has the canary prove
 /// it. Never RLIMIT_AS or RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly.
-inline std::array<ResourceLimit, 4> resource_limits(const PolicyLimits& limits) noexcept {
-  return {{{RLIMIT_FSIZE, limits.file_size, "file size"},
-           {RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.open_files), "open files"},
-           {RLIMIT_CORE, 0, "core files"},
-           {RLIMIT_RTPRIO, 0}}};
+inline auto resource_limits(const PolicyLimits& limits) noexcept {
+  return std::to_array<ResourceLimit>(
+      {{RLIMIT_FSIZE, limits.file_size, "file size"},
+       {RLIMIT_NOFILE, static_cast<std::uint64_t>(limits.open_files), "open files"},
+       {RLIMIT_CORE, 0, "core files"},
+       {RLIMIT_RTPRIO, 0}});
 }
 
 /// Threads are counted with the processes where the kernel counts, and programs start dozens of
