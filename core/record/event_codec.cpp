@@ -35,14 +35,14 @@ RecordRow object_row(const char* name) {
 template <class Enum>
 WordsRow enum_row(const char* name) {
   WordsRow row{name, {}};
-  for (const auto& each : words_of(Enum())) row.words.emplace_back(each.word);
+  for (const auto& each : words_of(Enum())) row.words.emplace_back(each.name);
   return row;
 }
 
 template <class T>
 const char* word_of(T value) {
   for (const auto& each : words_of(value))
-    if (each.value == value) return each.word;
+    if (each.value == value) return each.name;
   return "";
 }
 

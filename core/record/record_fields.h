@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/spelling.h"
 #include "core/catalog/cost.h"
 #include "core/json/json.h"
 
@@ -28,13 +29,6 @@ struct RecordField {
 };
 template <class Owner>
 using RecordFields = std::vector<RecordField<Owner>>;
-
-/// How an enum's values are spelled.
-template <class Enum>
-struct Spelled {
-  Enum value;
-  const char* word;
-};
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -63,7 +57,7 @@ Json value_json(const T& value) {
     return Json(static_cast<std::int64_t>(value));
   } else if constexpr (std::is_enum_v<T>) {
     for (const auto& each : words_of(value))
-      if (each.value == value) return each.word;
+      if (each.value == value) return each.name;
     return Json();
   } else if constexpr (is_optional<T>) {
     return value ? value_json(*value) : Json();
@@ -99,7 +93,7 @@ void read_value(const Json& json, T& value) {
       value = static_cast<T>(*number);
   } else if constexpr (std::is_enum_v<T>) {
     for (const auto& each : words_of(value))
-      if (json.is_string() && json.text() == each.word) value = each.value;
+      if (json.is_string() && json.text() == each.name) value = each.value;
   } else if constexpr (is_optional<T>) {
     if (json.is_null()) return value.reset();
     if constexpr (std::is_same_v<T, std::optional<Cost>>) {
