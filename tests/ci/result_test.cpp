@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/base/exit_code_table.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
 #include "tests/fakes/scripted_model.h"
@@ -147,14 +148,9 @@ BOOST_AUTO_TEST_CASE(the_last_command_may_be_a_verification) {
 }
 
 BOOST_AUTO_TEST_CASE(a_result_fits_its_schema_at_every_end) {
-  for (const ExitCode code :
-       {ExitCode::success, ExitCode::task_failed, ExitCode::usage, ExitCode::denied,
-        ExitCode::budget, ExitCode::refused, ExitCode::auth, ExitCode::environment,
-        ExitCode::integrity, ExitCode::leak, ExitCode::unavailable, ExitCode::limited,
-        ExitCode::busy, ExitCode::conflict, ExitCode::internal, ExitCode::interrupted,
-        ExitCode::terminated}) {
+  for (const ExitCodeRow& row : exit_code_table()) {
     RunResult run;
-    run.code = code;
+    run.code = row.code;
     check_schema(result_json(run, Tally()));
   }
   check_schema(running_json("id", "key"));

@@ -5,10 +5,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
+#include "core/record/event_codec.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
 #include "tests/core/record/sample_run.h"
@@ -73,6 +75,12 @@ BOOST_AUTO_TEST_CASE(a_record_has_the_envelope_and_the_digest_of_the_line_before
   BOOST_TEST(read_file(folder / kTranscriptName) == first + "\n" + second + "\n");
   BOOST_TEST(transcript.records() == 2u);
   BOOST_TEST(transcript.last_digest() == sha256_hex(second));
+}
+
+BOOST_AUTO_TEST_CASE(the_sample_run_has_an_event_of_each_type) {
+  std::set<std::string> types;
+  for (const RunEvent& event : sample_events()) types.insert(to_record(event).type);
+  for (const RecordRow& row : record_rows()) BOOST_TEST(types.contains(row.type), row.type);
 }
 
 BOOST_AUTO_TEST_CASE(every_record_type_fits_the_schema_and_the_chain) {
