@@ -1,10 +1,12 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 #include "ci/result.h"
-#include "core/base/exit_code.h"
+#include "core/base/exit_code_table.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
 #include "core/record/event_codec.h"
@@ -75,6 +77,24 @@ BOOST_AUTO_TEST_CASE(formats_name_every_member_of_result_json) {
   const Json schema = result_schema();
   for (const Json& member : schema["$defs"]["finished"]["required"].items())
     BOOST_TEST(names(section, member.text()), member.text());
+}
+
+// status_word(), the manual and the schema of result.json know a code by its row.
+BOOST_AUTO_TEST_CASE(every_exit_code_has_a_row_in_the_table) {
+  const std::string header = read_file(kRoot / "core/base/exit_code.h");
+  static const std::regex kEnumerator(R"( +(\w+) = (\d+),)");
+  std::size_t enumerators = 0;
+  for (const auto line : split_lines(header)) {
+    std::cmatch match;
+    if (!std::regex_match(line.begin(), line.end(), match, kEnumerator)) continue;
+    ++enumerators;
+    const auto table = exit_code_table();
+    const bool has_row = std::any_of(table.begin(), table.end(), [&](const ExitCodeRow& row) {
+      return static_cast<int>(row.code) == std::stoi(match[2]);
+    });
+    BOOST_TEST(has_row, match[1]);
+  }
+  BOOST_TEST(enumerators == exit_code_table().size());
 }
 
 BOOST_AUTO_TEST_CASE(every_exit_code_is_described) {
