@@ -29,7 +29,14 @@ std::int64_t named_session(const ToolCall& call) {
   }
 }
 
-std::string compaction_text(const CompactionRecord& record) {
+// Events that are shown as a warning: the overload for its struct says it, "" for none.
+
+template <class Other>
+std::string warning_of(const Other&) {
+  return {};
+}
+
+std::string warning_of(const CompactionRecord& record) {
   const std::string how = record.method == "summary"
                               ? "a summary stands in the place of its older turns"
                               : "old outputs were cut";
@@ -38,12 +45,14 @@ std::string compaction_text(const CompactionRecord& record) {
          std::to_string(record.tokens_after) + ".";
 }
 
-std::string fallback_text(const FallbackRecord& record) {
+std::string warning_of(const FallbackRecord& record) {
   return record.to + " takes over from " + record.from + ": " + record.reason +
          (record.dropped == 0
               ? ""
               : " (" + std::to_string(record.dropped) + " items of reasoning left out)");
 }
+
+std::string warning_of(const McpServerRecord& server) { return server.trouble(); }
 
 /// U+0085, U+2028 and U+2029 may stand in JSON as they are; readers that take each of Unicode's
 /// line breaks for the end of a line (str.splitlines() of Python) would get halves.
@@ -72,7 +81,12 @@ EventsJsonl::EventsJsonl(Options options, const Redactor& redactor,
 
 void EventsJsonl::on(const RunEvent& event) {
   begin();
-  std::visit([this](const auto& what) { take(what); }, event.what);
+  std::visit(
+      [this](const auto& what) {
+        take(what);
+        if (const std::string warning = warning_of(what); !warning.empty()) warn(warning);
+      },
+      event.what);
 }
 
 void EventsJsonl::begin() {
@@ -104,14 +118,6 @@ void EventsJsonl::take(const RetryRecord& retry) {
                            std::to_string(std::max(options_.retries, retry.attempt)) + " (" +
                            status + retry.kind + ": " + retry.message + ")";
   line(Json::object({{"type", "error"}, {"message", redactor_.text(text, Audience::people)}}));
-}
-
-void EventsJsonl::take(const FallbackRecord& fallback) { warn(fallback_text(fallback)); }
-
-void EventsJsonl::take(const CompactionRecord& record) { warn(compaction_text(record)); }
-
-void EventsJsonl::take(const McpServerRecord& server) {
-  if (const auto trouble = server.trouble(); !trouble.empty()) warn(trouble);
 }
 
 void EventsJsonl::take(const CallDecided& call) { actions_[call.call_id] = call.actions; }

@@ -66,12 +66,9 @@ class EventsJsonl : public EventSink {
   void take(const ModelAnswered& answer);
   void take(const ModelCutOff& answer);
   void take(const RetryRecord& retry);
-  void take(const FallbackRecord& fallback);
-  void take(const CompactionRecord& record);
   void take(const CallDecided& call);
   void take(const ToolCalled& called);
   void take(ToolOutputRecord output);
-  void take(const McpServerRecord& server);
   void take(const PlanUpdated& plan);
   void take(const VerificationRecord& record);
   void take(const VerificationCompleted& record);
