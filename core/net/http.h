@@ -6,10 +6,9 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/host/url.h"
+#include "core/http1/message_head.h"
 
 namespace sortie {
 
@@ -18,16 +17,6 @@ struct TrustedCertificates {
   std::string file{};    ///< SSL_CERT_FILE
   std::string folder{};  ///< SSL_CERT_DIR, with hash links (openssl-rehash(1))
 };
-
-using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
-
-/// The first field of that name, in any case of letters, or "".
-std::string_view header_value(const HttpHeaders& headers, std::string_view name);
-
-/// Letters, digits, "-" and "_": what a header that is configured may be called.
-bool is_header_name(std::string_view name);
-/// Without control characters, so that it stays one line of the head.
-bool is_header_value(std::string_view value);
 
 struct HttpLimits {
   std::chrono::milliseconds connect{10000};  ///< name, connection and TLS together

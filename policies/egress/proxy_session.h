@@ -9,7 +9,7 @@
 #include "core/net/proxy.h"
 #include "policies/egress/connector.h"
 #include "policies/egress/host_rules.h"
-#include "policies/egress/http/message_body.h"
+#include "core/http1/body_reader.h"
 #include "policies/egress/http/proxy_request.h"
 #include "policies/egress/http/server_response.h"
 #include "policies/egress/name_lookup.h"

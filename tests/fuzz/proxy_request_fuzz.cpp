@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "policies/egress/http/message_body.h"
+#include "core/http1/body_reader.h"
 #include "policies/egress/http/proxy_request.h"
 #include "policies/egress/http/server_response.h"
 

@@ -62,27 +62,25 @@ RequestRefusal read_target(std::string_view target, ProxyRequest& request) {
   return {0, ""};
 }
 
-RequestRefusal check_fields(const HttpFields& fields, const ProxyRequest& request) {
-  const std::size_t hosts = count_fields(fields, "host");
+RequestRefusal check_fields(const HttpHeaders& fields, const ProxyRequest& request) {
+  const std::size_t hosts = count_headers(fields, "host");
   if (hosts > 1) return {400, "Host is given twice"};
   if (hosts == 0 && !request.old_version && request.form == ProxyRequest::Form::absolute)
     return {400, "Host is missing"};
-  if (request.old_version && count_fields(fields, "transfer-encoding") > 0)
+  if (request.old_version && count_headers(fields, "transfer-encoding") > 0)
     return {400, "HTTP/1.0 has no Transfer-Encoding"};
   // Java's client offers h2c with every request and goes on without it.
-  for (const HttpField& field : fields) {
-    if (equal_ignoring_case(field.name, "upgrade") && !equal_ignoring_case(field.value, "h2c"))
+  for (const auto& [name, value] : fields) {
+    if (equal_ignoring_case(name, "upgrade") && !equal_ignoring_case(value, "h2c"))
       return {501, "another protocol goes through CONNECT, not through Upgrade"};
-    if (equal_ignoring_case(field.name, "expect") &&
-        !equal_ignoring_case(field.value, "100-continue"))
+    if (equal_ignoring_case(name, "expect") && !equal_ignoring_case(value, "100-continue"))
       return {417, "the only expectation that is known is 100-continue"};
   }
   return {0, ""};
 }
 
-void drop(HttpFields& fields, std::string_view name) {
-  std::erase_if(fields,
-                [&](const HttpField& field) { return equal_ignoring_case(field.name, name); });
+void drop(HttpHeaders& fields, std::string_view name) {
+  std::erase_if(fields, [&](const auto& field) { return equal_ignoring_case(field.first, name); });
 }
 
 /// The place as Host has it: without http's own port.
@@ -98,7 +96,7 @@ std::string head_for(const ProxyRequest& request, const std::string& target,
                      const std::string& field) {
   std::string head =
       request.method + " " + target + " HTTP/1.1\r\nHost: " + host_field(request) + field;
-  for (const HttpField& each : request.fields) head += "\r\n" + each.name + ": " + each.value;
+  for (const auto& [name, value] : request.fields) head += "\r\n" + name + ": " + value;
   if (request.body.kind == BodyFraming::Kind::length)
     head += "\r\nContent-Length: " + std::to_string(request.body.length);
   if (request.body.kind == BodyFraming::Kind::chunked) head += "\r\nTransfer-Encoding: chunked";
@@ -123,13 +121,13 @@ std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view h
   request.method = start.method;
   request.old_version = start.version == "HTTP/1.0";
   if (auto refusal = read_target(start.target, request); refusal.status != 0) return refusal;
-  if (auto problem =
-          read_fields(head.substr(line_end + 2, head.size() - line_end - 4), request.fields);
+  if (auto problem = read_header_lines(head.substr(line_end + 2, head.size() - line_end - 4), {},
+                                       request.fields);
       !problem.empty())
     return RequestRefusal{400, std::move(problem)};
   if (request.fields.size() > kMostFields) return RequestRefusal{431, "too many header fields"};
   if (auto refusal = check_fields(request.fields, request); refusal.status != 0) return refusal;
-  if (auto problem = read_framing(request.fields, request.body); !problem.empty())
+  if (auto problem = read_framing(request.fields, {}, request.body); !problem.empty())
     return RequestRefusal{400, std::move(problem)};
   const bool has_body = request.body.kind == BodyFraming::Kind::chunked || request.body.length > 0;
   if (request.form == ProxyRequest::Form::tunnel && has_body)

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "core/host/host.h"
-#include "policies/egress/http/http_fields.h"
+#include "core/http1/message_head.h"
 
 namespace sortie {
 
@@ -19,7 +19,7 @@ struct ProxyRequest {
   std::string method;
   Authority place;
   std::string target{};  ///< of Form::absolute: "/path?query", or "*"
-  HttpFields fields{};   ///< to pass on: without Host and what is for this hop alone
+  HttpHeaders fields{};  ///< to pass on: without Host and what is for this hop alone
   BodyFraming body{};
   bool old_version = false;  ///< HTTP/1.0: knows no chunks and no interim responses
   bool keep_alive = true;    ///< the client wants to send another one

@@ -4,15 +4,15 @@
 #include <string_view>
 #include <variant>
 
-#include "policies/egress/http/http_fields.h"
+#include "core/http1/message_head.h"
 
 namespace sortie {
 
 /// A server's response to a forwarded request, read from its head.
 struct ServerResponse {
   int status = 0;
-  std::string reason;   ///< phrase, may be empty
-  HttpFields fields{};  ///< to pass on
+  std::string reason;    ///< phrase, may be empty
+  HttpHeaders fields{};  ///< to pass on
   BodyFraming body{};
 
   bool is_interim() const noexcept { return status < 200; }

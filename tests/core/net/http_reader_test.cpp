@@ -70,6 +70,15 @@ BOOST_AUTO_TEST_CASE(responses_are_read_wherever_they_are_split) {
        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
        {State::done, 204, "", true}},
       {"bare LF, no reason", "HTTP/1.1 200\nContent-Length: 1\n\na", {State::done, 200, "a", true}},
+      {"a header over two lines",
+       "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 1\r\n\r\na",
+       {State::done, 200, "a", true}},
+      {"the same length twice",
+       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+       {State::done, 200, "a", true}},
+      {"chunks, whatever the length says",
+       "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n 1 \r\na\r\n0\n\n",
+       {State::done, 200, "a", true}},
       {"nothing", "", {State::broken, 0, "", false}},
       {"cut in the head", "HTTP/1.1 200 OK\r\nA: b", {State::broken, 200, "", false}},
   };
@@ -92,6 +101,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_http_is_broken_and_says_why) {
         "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 101 Go\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nA: b\rC: d\r\n\r\n", "HTTP/1.1 200 OK\r\n a: b\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"}) {
     BOOST_TEST_CONTEXT(text) {
       HttpReader reader(4096);

@@ -1,7 +1,7 @@
 // Plain HTTP through the proxy: requests and responses.
 #include <boost/test/unit_test.hpp>
 
-#include "policies/egress/http/http_fields.h"
+#include "core/http1/message_head.h"
 #include "tests/policies/egress/loopback.h"
 
 using namespace sortie;

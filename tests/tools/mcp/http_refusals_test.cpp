@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_answered_says_why) {
        "the connection ended before the response"},
       {"no HTTP",
        {.bytes = "220 mail.example ESMTP\r\n", .then = Then::close},
-       "what the server sent is no HTTP response"},
+       "what the server sent is not an HTTP response"},
       {"closed", {.bytes = "", .then = Then::close}, "the server closed the connection"},
       {"a stream without numbers that breaks",
        stream("retry: 1\ndata:\n\ndata: {\"jsonrpc\":", Then::close),

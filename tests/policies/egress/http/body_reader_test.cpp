@@ -1,4 +1,4 @@
-#include "policies/egress/http/message_body.h"
+#include "core/http1/body_reader.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -32,7 +32,7 @@ Outcome read(const BodyFraming& framing, const std::string& text, std::size_t pi
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(message_body)
+BOOST_AUTO_TEST_SUITE(body_reader)
 
 BOOST_AUTO_TEST_CASE(a_body_is_found_however_it_arrives) {
   const struct {
