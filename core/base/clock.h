@@ -6,7 +6,7 @@
 
 namespace sortie {
 
-/// The time of day, a time that only goes forward, and waiting.
+/// The time of day, a monotonic time, and waiting.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -26,7 +26,7 @@ class SystemClock : public Clock {
 /// UTC with milliseconds: "2026-11-21T03:14:15.926Z" (RFC 3339).
 std::string utc_timestamp(std::chrono::system_clock::time_point time);
 
-/// A time limit for a message: "10 s"; "1500 ms" where it is no whole number of seconds.
+/// A time limit for a message: "10 s"; "1500 ms" if it is not a whole number of seconds.
 std::string limit_text(std::chrono::milliseconds limit);
 
 inline std::chrono::milliseconds to_ms(std::chrono::steady_clock::duration duration) {

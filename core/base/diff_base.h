@@ -6,7 +6,7 @@
 
 namespace sortie {
 
-/// What a run's diff is made against.
+/// The tree that a run's diff is made against.
 enum class DiffBase { automatic, start, head };
 template <>
 inline constexpr auto kSpelling<DiffBase> = std::to_array<Spelled<DiffBase>>(

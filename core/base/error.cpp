@@ -18,10 +18,9 @@ Error path_error(const std::string& what, int number) {
 
 Error system_error(const std::string& step, ExitCode code) {
   const int number = errno;
-  // What the machine refuses is its own affair; only a call that makes no sense is a bug.
-  const bool senseless =
-      number == EINVAL || number == EBADF || number == EFAULT || number == ENOSYS;
-  if (code == ExitCode::internal && !senseless) code = ExitCode::environment;
+  // A call that the machine refuses is its environment; only an invalid call is a bug.
+  const bool invalid = number == EINVAL || number == EBADF || number == EFAULT || number == ENOSYS;
+  if (code == ExitCode::internal && !invalid) code = ExitCode::environment;
   return Error(step + ": " + errno_text(number), code);
 }
 

@@ -24,7 +24,8 @@ class InputError : public Error {
   explicit InputError(const std::string& what) : Error(what, ExitCode::usage) {}
 };
 
-/// A tool call failed in a way the model can mend; worded for the model, does not end the run.
+/// A tool call failed in a way that the model can correct; worded for the model, does not end the
+/// run.
 class ToolError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,13 +33,14 @@ class ToolError : public std::runtime_error {
 /// The text of an errno value: "Permission denied".
 std::string errno_text(int number);
 
-/// What came of a path that somebody named: usage where it was named wrongly (ENOENT, EACCES and
-/// the like), environment where the machine can't do it: a full or broken disk.
+/// The error for a path that the user gave: ExitCode::usage if the path is wrong (ENOENT, EACCES and
+/// so on), ExitCode::environment if the machine is at fault: a full or broken disk.
 /// @param what    what was tried: "--out /x"
 /// @param number  an errno
 Error path_error(const std::string& what, int number);
 
-/// Error "STEP PATH: <errno text>" of a failed system call, whose errno it reads; no bug is: 7.
+/// Error "STEP PATH: <errno text>" for a failed system call, from errno. A failure that is not a bug
+/// gets ExitCode::environment.
 Error system_error(const std::string& step, ExitCode code = ExitCode::internal);
 
 }  // namespace sortie

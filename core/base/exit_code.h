@@ -29,7 +29,7 @@ enum class ExitCode : int {
 /// The status word of result.json: "success", "task-failed", "usage", …
 const char* status_word(ExitCode code) noexcept;
 
-/// Whether the same command may well succeed when it is started again as it is.
+/// Whether the same command may succeed when it is started again unchanged.
 constexpr bool is_retryable(ExitCode code) noexcept {
   const int number = static_cast<int>(code);
   return (number >= 10 && number <= 19) || number == 130 || number == 143;

@@ -6,15 +6,14 @@
 
 namespace sortie {
 
-/// What is said of an exit code: status_word(), the manual and the schema of result.json come from
-/// here.
+/// The texts of an exit code, used by status_word(), the manual and the schema of result.json.
 struct ExitCodeRow {
   ExitCode code;
   const char* status;   ///< "task-failed"
   const char* meaning;  ///< in the manual: "task failed"
 };
 
-/// All there are, by their numbers.
+/// All exit codes, sorted by number.
 std::span<const ExitCodeRow> exit_code_table() noexcept;
 
 }  // namespace sortie

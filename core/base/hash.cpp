@@ -23,7 +23,7 @@ std::string hex_of(const unsigned char* digest, unsigned length) {
 
 namespace {
 
-/// Looked up once: to look it up for each hash costs more than hashing a small file.
+/// Looked up once: looking it up for each hash costs more than hashing a small file.
 const EVP_MD* sha256() {
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
   return algorithm;

@@ -6,7 +6,7 @@
 
 namespace sortie {
 
-/// How a run's tree is kept apart from the user's own.
+/// How a run's tree is isolated from the user's.
 enum class Isolation { automatic, overlay, copy };
 template <>
 inline constexpr auto kSpelling<Isolation> = std::to_array<Spelled<Isolation>>(

@@ -17,7 +17,7 @@ constexpr std::string_view kNames[] = {
     "x-http-method-override"};
 // clang-format on
 
-/// What vendors and gateways call their own: account, project, sign-in.
+/// Prefixes of vendors' and gateways' own headers: account, project, sign-in.
 constexpr std::string_view kBegins[] = {"openai-",     "chatgpt-",  "x-goog-",    "x-amz-",
                                         "x-ms-",       "proxy-",    "sec-",       "x-auth",
                                         "x-forwarded", "cf-access", "x-litellm-", "helicone-"};

@@ -4,9 +4,8 @@
 
 namespace sortie {
 
-/// Whether a header of a request to a model is none that a task may set: it carries a credential,
-/// says on whose account the request is, frames the message, or is one that sortie itself writes.
-/// In any letter case.
+/// Whether a task must not set this header of a request to a model: it carries a credential,
+/// selects the account, frames the message, or is written by sortie itself. Ignores letter case.
 bool is_own_header(std::string_view name);
 
 }  // namespace sortie

@@ -28,8 +28,8 @@ int until(steady_clock::time_point time) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-/// A descriptor to write to without ever blocking. O_NONBLOCK belongs to the open file, which the
-/// shell and others share, so it is set on one of our own.
+/// A descriptor to write to without ever blocking. O_NONBLOCK belongs to the open file description,
+/// which the shell and others share, so it is set on one that is opened anew.
 class Writer {
  public:
   explicit Writer(int descriptor) : descriptor_(descriptor) {
@@ -38,8 +38,8 @@ class Writer {
     is_socket_ = S_ISSOCK(status.st_mode);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return;
     const int flags = ::fcntl(descriptor, F_GETFL);
-    // What stands in for a stdout that was closed is open for reading alone: opened again, it
-    // would take all and say nothing.
+    // The replacement for a closed stdout is open for reading only: opened again, it would accept
+    // all output silently.
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_NONBLOCK) != 0) return;
     const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
     own_ = Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -68,22 +68,21 @@ ReadBytes read_to_end(int descriptor, const ReadLimits& limits) {
   std::array<char, 65536> buffer;
   const auto last = steady_clock::now() + limits.total;
   for (;;) {
-    // Before the first read too: one of a named pipe that has no writer yet says that it is over.
+    // Before the first read too: reading a named pipe without a writer would report its end.
     pollfd wait{descriptor, POLLIN, 0};
     const auto quiet = steady_clock::now() + limits.quiet;
     const int ready = ::poll(&wait, 1, until(std::min(quiet, last)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
-      result.problem =
-          steady_clock::now() >= last
-              ? "was not whole within " + limit_text(limits.total)
-              : "no byte for " + limit_text(limits.quiet) + ", and its end was not reached";
+      result.problem = steady_clock::now() >= last
+                           ? "was not complete within " + limit_text(limits.total)
+                           : "sent no byte for " + limit_text(limits.quiet) + " before its end";
       return result;
     }
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
       if (steady_clock::now() < last) continue;
-      result.problem = "was not whole within " + limit_text(limits.total);
+      result.problem = "was not complete within " + limit_text(limits.total);
       return result;
     }
     if (count < 0) {
@@ -117,7 +116,7 @@ int write_within(int descriptor, std::string_view bytes, const WriteLimits& limi
     }
     const ssize_t count = writer.write(bytes);
     if (count < 0 && errno == EAGAIN) {
-      // Called writable, and yet without room for it: a terminal may say so.
+      // A terminal may be writable for poll(2) and still refuse the bytes.
       ::poll(nullptr, 0, static_cast<int>(kAskAgain.count()));
       if (stop.stop_requested()) return ECANCELED;
       if (steady_clock::now() >= limit) return ETIMEDOUT;

@@ -14,8 +14,8 @@ struct Spelled {
   const char* name;
 };
 
-/// All names of an enumeration, in the order in which people are shown them. Specialised beside the
-/// enumeration, as an array with one row a value: the one place that knows the spelling.
+/// All names of an enumeration, in the order in which people see them. Specialised beside the
+/// enumeration, as an array with one row a value: the only place with the spelling.
 template <typename Enum>
 inline constexpr std::nullptr_t kSpelling = nullptr;
 

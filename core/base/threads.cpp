@@ -10,12 +10,12 @@
 namespace sortie {
 namespace {
 
-/// More than there are processors: what is done to many files mostly waits for a disk, for reading
-/// or where freed blocks are discarded at once.
+/// More than most machines have processors: work on many files mostly waits for a disk, to read or
+/// to discard freed blocks.
 constexpr std::size_t kMostParts = 8;
 constexpr std::size_t kWorthAThread = 32;  ///< as many files: a start takes what one or two do
 
-/// Where the parts begin, and the end of the last one.
+/// The beginnings of the parts, and the end of the last one.
 std::vector<std::size_t> bounds_of(std::size_t size,
                                    const std::function<bool(std::size_t)>& may_begin) {
   const std::size_t parts = std::clamp<std::size_t>(size / kWorthAThread, 1, kMostParts);

@@ -34,7 +34,7 @@ FileStatus::Kind kind_of(mode_t mode) {
 
 void check_readable(const struct stat& status, const fs::path& path, std::uint64_t max_bytes) {
   if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
-  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file (a pipe, socket or device)");
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file (a pipe, socket or device)");
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes) {
     fail(path, "is too large: " + std::to_string(status.st_size) + " bytes of at most " +
                    std::to_string(max_bytes));
@@ -43,10 +43,10 @@ void check_readable(const struct stat& status, const fs::path& path, std::uint64
 
 std::string read_all(const Fd& file, const struct stat& status, const fs::path& path,
                      std::uint64_t max_bytes) {
-  // One more than is expected, so that what did not grow is found to end without more room.
+  // One byte more than expected, so that the end is seen without growing the buffer.
   std::string content(static_cast<std::size_t>(status.st_size) + 1, '\0');
   std::size_t filled = 0;
-  // A file may grow while it is read: only a read of nothing is its end.
+  // A file may grow while it is read: only an empty read is its end.
   while (true) {
     if (filled == content.size()) content.resize(content.size() + 4096);
     const ssize_t count = ::read(file.get(), content.data() + filled, content.size() - filled);
@@ -89,7 +89,7 @@ std::optional<RegularFile> read_regular(OpenFolder& at, const fs::path& path) {
   const auto [folder, name] = split_name(path);
   const Fd& open = at.open(folder);
   struct stat status {};
-  // Looked at before it is opened, as in DiskFiles::read.
+  // Checked before it is opened, as in DiskFiles::read.
   if (!open || ::fstatat(open.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
       !S_ISREG(status.st_mode))
     return std::nullopt;
@@ -121,7 +121,7 @@ DiskFiles::DiskFiles(Fd root) : root_(std::move(root)) {}
 
 std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t max_bytes) const {
   const std::string name = relative_name(path);
-  // Looked at before it is opened: opening a device or a pipe can have effects of its own.
+  // Checked before it is opened: opening a device or a pipe can have side effects.
   const Fd looked = open_beneath(root_.get(), name, O_PATH);
   if (!looked && is_missing(errno)) return std::nullopt;
   if (!looked) fail_errno(path, errno);
@@ -197,15 +197,16 @@ std::string DiskFiles::read_link(const fs::path& path) const {
   if (!link) fail_errno(path, errno);
   std::string target(4096, '\0');  // PATH_MAX, which bounds a link's text
   const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
-  // readlinkat(2) with an empty name: ENOENT says that the descriptor is no link.
-  if (length < 0) fail(path, errno == ENOENT || errno == EINVAL ? "is no link" : errno_text(errno));
+  // readlinkat(2) with an empty name: ENOENT means that the descriptor is not a link.
+  if (length < 0)
+    fail(path, errno == ENOENT || errno == EINVAL ? "is not a link" : errno_text(errno));
   target.resize(static_cast<std::size_t>(length));
   return target;
 }
 
 std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
   Fd open = open_beneath(root_.get(), relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-  if (!open && errno == ENOTDIR) fail(folder, "is no folder");
+  if (!open && errno == ENOTDIR) fail(folder, "is not a folder");
   if (!open && errno == ENOENT) fail(folder, "no such folder");
   if (!open) fail_errno(folder, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(open.get()), ::closedir);
@@ -222,7 +223,7 @@ std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
     if (entry->d_type != DT_UNKNOWN) {
       status.st_mode = DTTOIF(entry->d_type);
     } else if (::fstatat(number, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      continue;  // gone meanwhile
+      continue;  // removed meanwhile
     }
     entries.push_back({name, kind_of(status.st_mode)});
   }
@@ -252,7 +253,7 @@ bool DiskFiles::remove_empty_folder(const fs::path& path) {
   const Place place = existing_place(root_.get(), path);
   if (::unlinkat(place.folder.get(), place.name.c_str(), AT_REMOVEDIR) == 0) return true;
   if (errno == ENOTEMPTY || errno == EEXIST || errno == EBUSY) return false;
-  if (errno == ENOTDIR) fail(path, "is no folder");
+  if (errno == ENOTDIR) fail(path, "is not a folder");
   fail_errno(path, errno);
 }
 

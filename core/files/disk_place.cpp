@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 namespace sortie::disk {
 namespace {
 
-/// As root, what sortie makes belongs to whoever owns the folder: commands run as that user.
-/// @param own  of the file
-/// @return     whether it had to be given away
+/// As root, files that sortie makes get the owner of their folder: commands run as that user.
+/// @param own  status of the file
+/// @return     whether the owner was changed
 bool give_to(int file, const struct stat& own, const struct stat& owner, const fs::path& path) {
   if (own.st_uid == owner.st_uid && own.st_gid == owner.st_gid) return false;
   if (::geteuid() != 0) return false;
@@ -36,9 +36,9 @@ void fill(const Fd& file, std::string_view content, const struct stat& owner, un
 
 std::string relative_name(const fs::path& path) {
   std::string name = path.native();
-  if (name.find('\0') != std::string::npos) fail(path, "a path can't hold a zero byte");
+  if (name.find('\0') != std::string::npos) fail(path, "a path can't contain a NUL byte");
   if (!name.empty() && name.front() == '/') {
-    fail(path, "is absolute; name it relative to the workspace");
+    fail(path, "is absolute; use a path relative to the workspace");
   }
   while (!name.empty() && name.back() == '/') name.pop_back();
   return name.empty() ? "." : name;
@@ -54,7 +54,7 @@ std::pair<std::string, std::string> split_name(const fs::path& path) {
   const std::string whole = relative_name(path);
   const auto slash = whole.rfind('/');
   std::string name = slash == std::string::npos ? whole : whole.substr(slash + 1);
-  if (name == "." || name == "..") fail(path, "names no file");
+  if (name == "." || name == "..") fail(path, "does not name a file");
   std::string folder = slash == std::string::npos ? "." : whole.substr(0, slash);
   return {folder, name};
 }
@@ -92,8 +92,8 @@ std::string make_beside(const Fd& folder, std::string_view content, const struct
                         unsigned mode, const fs::path& path) {
   std::string name = temporary_name();
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  // The mode at once saves a change of it, but where the owner has yet to be changed it would let
-  // others in meanwhile.
+  // Creating it with the final mode saves a chmod, but before a change of owner it would let others
+  // read the file.
   const bool is_own = owner.st_uid == ::geteuid() && owner.st_gid == ::getegid();
   const Fd file(::openat(folder.get(), name.c_str(), flags, is_own ? mode & 0777 : 0600));
   if (!file) fail_errno(path, errno);

@@ -39,8 +39,8 @@ void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost));
 }
 
-/// One after the other, since a file goes before a folder takes its place. Only files that replace
-/// others, where they stand, don't wait for each other.
+/// In order, since a file has to be removed before a folder takes its place. Only files that replace
+/// others in place run concurrently.
 std::optional<DiskReplacement::Failure> DiskReplacement::perform_all() {
   for (std::size_t first = 0; first < steps_.size();) {
     std::size_t last = first + 1;
@@ -57,7 +57,7 @@ std::optional<DiskReplacement::Failure> DiskReplacement::perform_all() {
 
 std::optional<DiskReplacement::Failure> DiskReplacement::do_in_parts(std::size_t first,
                                                                      std::size_t last, Act act) {
-  // Not within a folder: two threads in one would wait for each other.
+  // One folder is never split: two threads in it would wait for each other.
   const auto begins_folder = [&](std::size_t i) {
     return steps_[first + i].folder != steps_[first + i - 1].folder;
   };
@@ -73,7 +73,7 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_in_parts(std::size_t
   return soonest;
 }
 
-/// @param failed  of another part: nothing more is begun
+/// @param failed  set by any part that fails: no further step is begun
 std::optional<DiskReplacement::Failure> DiskReplacement::do_part(std::size_t first,
                                                                  std::size_t last, Act act,
                                                                  std::atomic<bool>& failed) {
@@ -91,7 +91,7 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_part(std::size_t fir
 
 void DiskReplacement::stage(Step& step, OpenFolder& at) const {
   if (!step.what.content) return;
-  // A folder that is not there yet, or a file that stands in its way and is to go.
+  // The folder does not exist yet, or a file that will be removed is in its place.
   step.stage = step.folder;
   while (!at.open(step.stage)) {
     if (!is_missing(errno) || step.stage == ".") fail_errno(step.what.path, errno);
@@ -127,7 +127,7 @@ void DiskReplacement::replace(Step& step, OpenFolder& at) {
     step.state = State::exchanged;
     return;
   }
-  // Not every file system can; an overlay not for the files of an owner that it does not know.
+  // Not every file system supports it; an overlay does not for files of an unmapped owner.
   step.saved = save(folder, step);
   if (::renameat(folder.get(), temporary, folder.get(), name) != 0)
     fail_errno(step.what.path, errno);
@@ -150,7 +150,7 @@ void DiskReplacement::remove(Step& step, OpenFolder& at) {
   step.state = State::rewritten;
 }
 
-/// All is in its place: what was there before goes.
+/// After all steps succeeded: removes the old files.
 void DiskReplacement::clear_away(Step& step, OpenFolder& at) const {
   if (step.state != State::exchanged && step.state != State::aside) return;
   if (const Fd& folder = at.open(step.folder)) ::unlinkat(folder.get(), step.temporary.c_str(), 0);
@@ -207,7 +207,7 @@ void DiskReplacement::undo(Step& step, OpenFolder& opened) {
   }
 }
 
-/// Those that were made for this step; one that somebody else put a file into meanwhile stays.
+/// Removes the folders made for this step, except those that have got other files meanwhile.
 void DiskReplacement::take_folders_back(const Step& step, OpenFolder& at) {
   at.close();
   for (auto folder = step.made_folders.rbegin(); folder != step.made_folders.rend(); ++folder) {
@@ -216,11 +216,11 @@ void DiskReplacement::take_folders_back(const Step& step, OpenFolder& at) {
   }
 }
 
-/// What can't be put back, in words.
+/// Undoes all steps. @return a message for each file that could not be restored
 std::string DiskReplacement::undo_all() {
   std::string lost;
   OpenFolder at(root_);
-  // What never appeared goes first: that makes room for what has to be written again.
+  // Staged files go first: that makes room for files that have to be written again.
   for (const bool staged : {true, false}) {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       if ((step->state == State::staged) != staged) continue;

@@ -16,12 +16,12 @@ namespace sortie {
 
 /// Files of a tree on disk that are written and removed together or not at all.
 ///
-/// First every content is written beside its place, which is where a disk is full or a folder may
-/// not be written; nothing can be seen of it yet. Then each changes names with the file that it
-/// replaces (renameat2(RENAME_EXCHANGE)), and what is to go takes another name: to undo that is to
-/// rename back, which needs no space and gives back the very files. Last the old ones go. That is
-/// also faster than renaming over them: ext4 writes out a file at once that replaces another so.
-/// Parts of many files are written, exchanged and cleared away at the same time.
+/// First each content is written to a temporary file beside its place: a full disk or a read-only
+/// folder fails here, before any change is visible. Then each is exchanged with the file that it
+/// replaces (renameat2(RENAME_EXCHANGE)), and files to be removed are renamed: undoing that is
+/// renaming back, which needs no space and restores the same files. Last the old files are removed.
+/// That is also faster than renaming over them, since ext4 flushes a file that replaces another by
+/// rename. Many files are processed in parallel.
 class DiskReplacement {
  public:
   /// @param root  the open folder that paths are below
@@ -34,21 +34,21 @@ class DiskReplacement {
   enum class State {
     untouched,
     staged,     ///< the new file lies beside its place
-    appeared,   ///< where nothing was
-    exchanged,  ///< what was there has the temporary name
-    aside,      ///< what is to go has the temporary name
-    rewritten,  ///< the file system can't exchange: what was there is in `saved`
+    appeared,   ///< a new file is in its place
+    exchanged,  ///< the old file has the temporary name
+    aside,      ///< the file to be removed has the temporary name
+    rewritten,  ///< the file system can't exchange: the old file is in `saved`
   };
-  /// A file or link that is gone from the disk.
+  /// The copy of a file or link that was overwritten.
   struct Saved {
-    std::string content;  ///< of a link: its target
+    std::string content;  ///< a link's target
     struct stat status {};
   };
   struct Step {
     const Replacement& what;
     std::string folder;  ///< of the path, and its last name
     std::string name;
-    std::string stage{};  ///< the folder of the temporary name: the nearest one there was
+    std::string stage{};  ///< the folder of the temporary name: the nearest existing one
     std::string temporary{};
     bool replaces = false;
     State state = State::untouched;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where temporary folders may be, the first one wanted most.
+/// Where temporary folders may be, in order of preference.
 std::vector<fs::path> places() {
   std::vector<fs::path> found = {own_variable("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm",
                                  own_variable("HOME")};

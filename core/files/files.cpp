@@ -16,14 +16,14 @@
 namespace sortie {
 namespace {
 
-/// The most that is read of a pipe or device, which has no size that tells before it is read.
+/// The most that is read from a pipe or device, whose size is not known in advance.
 constexpr std::uint64_t kMostOfStream = 64ull << 20;
 
 const char* problem_with(mode_t mode, Pipes pipes) noexcept {
   if (S_ISREG(mode)) return nullptr;
   if (S_ISDIR(mode)) return "is a folder";
   if ((S_ISFIFO(mode) || S_ISCHR(mode)) && pipes == Pipes::accepted) return nullptr;
-  return "is no regular file";
+  return "is not a regular file";
 }
 
 Error file_error(const fs::path& path, int number) { return path_error(path_text(path), number); }
@@ -35,18 +35,18 @@ fs::path folder_of(const fs::path& path) {
 }  // namespace
 
 TextFile read_bytes_file(const std::filesystem::path& path, std::uint64_t max_bytes, Pipes pipes) {
-  // Not blocking: the open of a named pipe would wait for its other end.
+  // Non-blocking: opening a named pipe would wait for its other end.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) {
     if (errno == ENOENT || errno == ENOTDIR) return {.problem = "no such file"};
-    if (errno == ENXIO) return {.problem = "is no regular file"};  // a socket (open(2))
+    if (errno == ENXIO) return {.problem = "is not a regular file"};  // a socket (open(2))
     return {.problem = "can't be read: " + errno_text(errno)};
   }
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return {.problem = "can't be read: " + errno_text(errno)};
   if (const char* problem = problem_with(status.st_mode, pipes)) return {.problem = problem};
   if (!S_ISREG(status.st_mode)) max_bytes = std::min(max_bytes, kMostOfStream);
-  // Before a byte of it is read.
+  // Before it is read.
   if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > max_bytes)
     return {.problem = "is larger than " + std::to_string(max_bytes) + " bytes"};
   ReadBytes read = read_to_end(file.get(), {.max_bytes = max_bytes});
@@ -95,7 +95,7 @@ void AtomicFile::commit() {
   if (::fsync(file_.get()) != 0) throw file_error(path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw file_error(path_, errno);
   file_.reset();
-  // The name itself is on disk only once its folder is.
+  // The name is on disk only after its folder is synced.
   const Fd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::fsync(folder.get()) != 0) throw file_error(path_, errno);
 }
@@ -104,13 +104,13 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   const auto fail = [&](const std::string& cause) {
     return Error(path_text(path) + ": " + cause, ExitCode::usage);
   };
-  // Not blocking: of a named pipe the open alone would wait for its other end.
+  // Non-blocking: opening a named pipe would wait for its other end.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) throw fail(errno_text(errno));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw fail(errno_text(errno));
   if (S_ISDIR(status.st_mode)) throw fail("is a folder");
-  if (!S_ISREG(status.st_mode)) throw fail("is no regular file");
+  if (!S_ISREG(status.st_mode)) throw fail("is not a regular file");
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes)
     throw fail("is larger than " + std::to_string(max_bytes) + " bytes");
   ReadBytes read = read_to_end(file.get(), {.max_bytes = max_bytes});

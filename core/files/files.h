@@ -11,9 +11,9 @@
 
 namespace sortie {
 
-inline constexpr std::uint64_t kMostFileBytes = 256ull << 20;  ///< that are read of one file
+inline constexpr std::uint64_t kMostFileBytes = 256ull << 20;  ///< the most that is read of a file
 
-/// What stands at a path, links not followed.
+/// The file at a path, links not followed.
 struct FileStatus {
   enum class Kind { file, folder, symlink, other };
   Kind kind = Kind::file;
@@ -36,33 +36,33 @@ struct FolderEntry {
   bool operator==(const FolderEntry&) const = default;
 };
 
-/// What is to stand at a path of a tree.
+/// A file to be written or removed.
 struct Replacement {
   std::filesystem::path path{};
-  std::optional<std::string_view> content{};  ///< nothing: the file or link there goes
+  std::optional<std::string_view> content{};  ///< nothing: the file or link is removed
   unsigned mode = 0644;
 };
 
-/// The files of one tree. Paths are relative to its root and never leave it: "..", absolute paths
-/// and symlinks that point outside are a ToolError.
+/// The files of one tree. Paths are relative to its root and never leave it: ".." out of it,
+/// absolute paths and symlinks that point outside are a ToolError.
 class Files {
  public:
   virtual ~Files() = default;
   /// The whole content; nothing when there is no such file. Follows links inside the tree.
-  /// @throws ToolError  a folder, a special file, larger than max_bytes, no permission
+  /// @throws ToolError  for a folder, a special file, one larger than max_bytes, no permission
   virtual std::optional<std::string> read(const std::filesystem::path& path,
                                           std::uint64_t max_bytes = kMostFileBytes) const = 0;
-  /// The regular files at these paths, the last link not followed; nothing where none stands, or
-  /// it can't be read: read() says why.
+  /// The regular files at these paths, the last link not followed; nothing for one that does not
+  /// exist or can't be read: read() gives the reason.
   virtual std::vector<std::optional<RegularFile>> read_many(
       const std::vector<std::filesystem::path>& paths) const;
-  /// What is there, the last link not followed; nothing when there is nothing.
+  /// The file's status, the last link not followed; nothing if it does not exist.
   virtual std::optional<FileStatus> status(const std::filesystem::path& path) const = 0;
   /// The path without links, relative to the root; parts that don't exist stay as they are.
-  /// @throws ToolError  when it leads outside
+  /// @throws ToolError  if it leads outside
   virtual std::filesystem::path resolve(const std::filesystem::path& path) const = 0;
   virtual std::string read_link(const std::filesystem::path& path) const = 0;
-  /// Entries sorted by name in byte order, "." and ".." left out.
+  /// The entries sorted by name in byte order, without "." and "..".
   virtual std::vector<FolderEntry> list(const std::filesystem::path& folder) const = 0;
   /// Replaces the file by a temporary file and rename, with this mode; makes its parent folders.
   /// The last link is not followed but replaced: resolve() first to write through it.
@@ -72,12 +72,11 @@ class Files {
   virtual void remove(const std::filesystem::path& path) = 0;
   /// Removes a folder if it is empty; false if it is not.
   virtual bool remove_empty_folder(const std::filesystem::path& path) = 0;
-  /// Writes and removes in this order, as write() and remove() do, all of it or nothing: all
-  /// contents lie beside their places before the first of them appears, and when a step fails,
-  /// what stood there stands there again. No two of the paths lead to one file; contents that
-  /// replace files one after the other may appear at the same time.
-  /// @throws ToolError  "Failed to write file PATH: cause. No file was changed."; or what could
-  ///                    not be put back
+  /// Writes and removes in this order, as write() and remove() do, all or nothing: all contents are
+  /// on disk before the first one appears, and if a step fails, the old files are restored. No two
+  /// paths may lead to one file; consecutive replacements of files may run concurrently.
+  /// @throws ToolError  "Failed to write file PATH: cause. No file was changed."; or the files that
+  ///                    could not be restored
   virtual void replace_all(const std::vector<Replacement>& replacements) = 0;
 };
 
@@ -89,7 +88,7 @@ class DiskFiles : public Files {
   explicit DiskFiles(Fd root);
   std::optional<std::string> read(const std::filesystem::path& path,
                                   std::uint64_t max_bytes = kMostFileBytes) const override;
-  /// Several at the same time.
+  /// Reads several at the same time.
   std::vector<std::optional<RegularFile>> read_many(
       const std::vector<std::filesystem::path>& paths) const override;
   std::optional<FileStatus> status(const std::filesystem::path& path) const override;
@@ -106,8 +105,8 @@ class DiskFiles : public Files {
   Fd root_;
 };
 
-/// A file that appears whole or not at all: written beside its place, synced and renamed by
-/// commit(); without commit() it vanishes.
+/// A file that appears complete or not at all: written to a temporary name, synced and renamed by
+/// commit(); removed without commit().
 class AtomicFile {
  public:
   /// @throws Error  with the path and the cause; nothing is left behind
@@ -116,7 +115,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
   void write(std::string_view bytes);
-  /// Changes the owner of what is to appear. @throws Error
+  /// Changes the owner of the new file. @throws Error
   void give_to(unsigned user, unsigned group);
   void commit();
 
@@ -129,24 +128,24 @@ class AtomicFile {
 /// The content of a file outside any workspace.
 /// @throws Error  "PATH: cause" with ExitCode::usage
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMostFileBytes);
-/// AtomicFile in one call.
+/// Writes a file with AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
 
-/// A text file that was read, or why it was not.
+/// The content of a text file, or why it could not be read.
 struct TextFile {
   std::string text;
-  std::string problem;  ///< "no such file", "is a folder", "is not UTF-8"; "" where it was read
+  std::string problem;  ///< "no such file", "is a folder", "is not UTF-8"; "" on success
 };
 
 enum class Pipes { refused, accepted };
 
-/// Reads a whole file that has to be UTF-8 text: a regular one. With Pipes::accepted a pipe or a
-/// character device is read too, as shells make one of `<(command)` and `/dev/stdin`: up to 64 MiB,
-/// and as long as no more than 10 s go by without a byte (ReadLimits).
+/// Reads a whole regular file that has to be UTF-8 text. With Pipes::accepted also a pipe or a
+/// character device, such as a shell's `<(command)` and `/dev/stdin`: up to 64 MiB, with at most
+/// 10 s without a byte (ReadLimits).
 TextFile read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                         Pipes pipes = Pipes::refused);
 
-/// The same of any bytes.
+/// The same for any bytes.
 TextFile read_bytes_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                          Pipes pipes = Pipes::refused);
 

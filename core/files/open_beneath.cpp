@@ -64,7 +64,7 @@ void check_regular(const Fd& file, const fs::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_errno(path, errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
-  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file (a pipe, socket or device)");
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file (a pipe, socket or device)");
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Fd open_beneath(int root, const std::string& name, int flags) {
 
 FileStream stream_below(int root) {
   return [root](const fs::path& path, const std::function<bool(std::string_view)>& take) {
-    // Looked at before it is opened: opening a device or a pipe can have effects of its own.
+    // Checked before it is opened: opening a device or a pipe can have side effects.
     const Fd looked = open_beneath(root, path.string(), O_PATH);
     if (!looked && is_missing(errno)) return false;
     if (!looked) fail_errno(path, errno);

@@ -8,7 +8,7 @@
 
 #include "core/base/fd.h"
 
-/// What went wrong with a file of the workspace, as ToolError: "PATH: cause".
+/// Throw a ToolError for a file of the workspace: "PATH: cause".
 namespace sortie::disk {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& cause);
@@ -19,15 +19,15 @@ bool is_missing(int number);
 
 namespace sortie {
 
-/// Opens what is below an open folder, on openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS): no link
-/// and no race leads out of it. Holds no descriptor, with errno, where it can't.
+/// Opens a path below an open folder with openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS): no link
+/// and no race leads out of it. No descriptor, with errno set, on failure.
 /// @param name   relative, "." for the folder itself
-/// @param flags  of open(2); O_CLOEXEC is added
+/// @param flags  as for open(2); O_CLOEXEC is added
 Fd open_beneath(int root, const std::string& name, int flags);
 
-/// Reads a file piece by piece until `take` says false. May be called by several threads at once.
-/// @return false where there is no such file
-/// @throws ToolError  a folder, a special file, no permission
+/// Reads a file piece by piece until `take` returns false. May be called by several threads at once.
+/// @return false if there is no such file
+/// @throws ToolError  for a folder, a special file, no permission
 using FileStream = std::function<bool(const std::filesystem::path& path,
                                       const std::function<bool(std::string_view piece)>& take)>;
 

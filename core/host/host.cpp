@@ -20,7 +20,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Whether some program would read the label as a number, so that the name is an address to it.
+/// Whether some program would read the label as a number, and so the name as an address.
 bool looks_numeric(std::string_view label) {
   if (label.starts_with("0x")) {
     label.remove_prefix(2);
@@ -35,24 +35,24 @@ HostReading read_bracketed(std::string_view text) {
   if (text.size() < 2 || text.back() != ']') return refused("']' is missing after the address");
   const auto inner = text.substr(1, text.size() - 2);
   if (inner.find('%') != std::string_view::npos)
-    return refused("an address with a zone can't be reached from here");
+    return refused("an address with a zone is not supported");
   const auto address = read_ip_address(inner);
-  if (!address || !address->v6) return refused("no IPv6 address stands in the brackets");
-  if (is_ipv4_in_disguise(*address)) return refused("an IPv4 address has to be written as one");
+  if (!address || !address->v6) return refused("expected an IPv6 address in the brackets");
+  if (is_ipv4_in_disguise(*address)) return refused("an IPv4 address must be written in IPv4 form");
   return {Host{address->text(), address}, ""};
 }
 
-/// Why the text is no name, or "".
+/// Why the text is not a host name, or "".
 std::string problem_of(std::string_view text) {
   if (text.find('@') != std::string_view::npos) return "a user name before the host is not allowed";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x21 || byte == 0x7f) return "a control byte or blank stands in the host name";
-    if (byte >= 0x80) return "a host name beyond ASCII has to be written in its xn-- form";
-    if (c == '%') return "a host name has no percent signs";
-    if (c == ':') return "an IPv6 address has to stand in brackets";
-    if (c == '*') return "'*' stands for subdomains in the policy, and is no host";
-    if (c != '.' && !is_name_byte(c)) return std::string("a host name has no '") + c + "'";
+    if (byte < 0x21 || byte == 0x7f) return "the host name has a control character or blank";
+    if (byte >= 0x80) return "a non-ASCII host name must be written in its xn-- form";
+    if (c == '%') return "a host name can't have percent signs";
+    if (c == ':') return "an IPv6 address must be in brackets";
+    if (c == '*') return "'*' is not a host: wildcards are for policies only";
+    if (c != '.' && !is_name_byte(c)) return std::string("a host name can't have '") + c + "'";
   }
   if (text.empty()) return "the host name is missing";
   if (text.size() > kLongestName) return "the host name is longer than 253 bytes";
@@ -67,29 +67,29 @@ std::string problem_of_label(std::string_view label) {
   return "";
 }
 
-/// Takes ":PORT" off the text's end, if it is there. @return why it can't be, or ""
+/// Removes ":PORT" from the text's end, if it is there. @return why it is invalid, or ""
 std::string cut_port(std::string_view& text, std::uint16_t& port) {
   const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
   if (bracket == std::string_view::npos) return "']' is missing after the address";
   const std::size_t colon = text.find(':', bracket);
   if (colon == std::string_view::npos) return "";
   const auto digits = text.substr(colon + 1);
-  if (digits.find(':') != std::string_view::npos) return "an IPv6 address has to stand in brackets";
+  if (digits.find(':') != std::string_view::npos) return "an IPv6 address must be in brackets";
   const auto end = digits.data() + digits.size();
   const auto result = std::from_chars(digits.data(), end, port);
   if (digits.empty() || digits.size() > 5 || result.ec != std::errc() || result.ptr != end ||
       port == 0)
-    return "a port is a number from 1 to 65535";
+    return "expected a port from 1 to 65535";
   text = text.substr(0, colon);
   return "";
 }
 
-/// What shows that an entry of a policy is something other than a host with a port; "" for nothing.
+/// Why an entry of a policy is not a host with a port, or "".
 std::string problem_of_entry(std::string_view text) {
-  if (text.find("://") != std::string_view::npos) return "the host alone, without a scheme";
-  if (text.find('@') != std::string_view::npos) return "the host alone, without a user";
+  if (text.find("://") != std::string_view::npos) return "expected a host without a scheme";
+  if (text.find('@') != std::string_view::npos) return "expected a host without a user";
   if (text.find_first_of("/?#\\") == std::string_view::npos) return "";
-  return "the host alone, without a path";
+  return "expected a host without a path";
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ HostReading read_host(std::string_view text) {
   if (!looks_numeric(last)) return {Host{std::string(name), std::nullopt}, ""};
   const auto address = read_ip_address(name);
   if (!address || name.size() != folded.size())
-    return refused("an IPv4 address has to be four decimal numbers without leading zeros");
+    return refused("an IPv4 address must be four decimal numbers without leading zeros");
   return {Host{address->text(), address}, ""};
 }
 
@@ -141,7 +141,7 @@ bool is_loopback_host(std::string_view name) {
 bool HostPattern::covers(std::string_view name) const {
   if (any) return true;
   if (!subdomains) return name == host.name;
-  // At the border of a label: "*.example.org" has nothing to do with "badexample.org".
+  // Only at the border of a label: "*.example.org" does not match "badexample.org".
   return name.size() > host.name.size() + 1 && name.ends_with(host.name) &&
          name[name.size() - host.name.size() - 1] == '.';
 }
@@ -152,7 +152,7 @@ std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string
   std::string_view name = text;
   if (problem.empty()) problem = cut_port(name, pattern.port);
   if (problem.empty() && pattern.port != 0 && text[name.size() + 1] == '0')
-    problem = "a port is written without leading zeros";
+    problem = "a port can't have leading zeros";
   if (!problem.empty()) return std::nullopt;
   pattern.any = name == "*";
   if (pattern.any) return pattern;
@@ -161,11 +161,11 @@ std::optional<HostPattern> parse_host_pattern(std::string_view text, std::string
   HostReading reading = read_host(name);
   problem = std::move(reading.problem);
   if (name.find('*') != std::string_view::npos)
-    problem = "'*' stands for whole names at the left only, as in *.example.org";
+    problem = "'*' is only allowed as the whole first part, as in *.example.org";
   else if (name.size() > 1 && name.ends_with('.'))
-    problem = "the host name has an empty part";  // a name is written in one way here
+    problem = "the host name has an empty part";  // a name has one spelling here
   else if (reading.host && pattern.subdomains && reading.host->address)
-    problem = "an IP address has no hosts below it";
+    problem = "an IP address can't have subdomains";
   if (!problem.empty()) return std::nullopt;
   pattern.host = std::move(*reading.host);
   return pattern;

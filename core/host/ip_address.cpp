@@ -18,7 +18,7 @@ struct Range {
   const char* words = "";
 };
 
-// The first row that holds an address counts.
+// The first matching row counts.
 // clang-format off
 constexpr Range kIpv4[] = {
     {"168.63.129.16", 32, Kind::metadata, "a cloud's metadata address"},
@@ -60,13 +60,13 @@ constexpr Range kIpv6[] = {
     {"2001:db8::", 32, Kind::unusable, "a documentation address"},
     {"2002::", 16, Kind::unusable, "a 6to4 address"},
     {"3fff::", 20, Kind::unusable, "a documentation address"},
-    // What is left of 2000::/3 is in use for hosts, and nothing beside it (RFC 4291).
+    // The rest of 2000::/3 is for hosts, and nothing outside of it (RFC 4291).
     {"2000::", 3, Kind::ordinary, ""},
     {"::", 0, Kind::unusable, "a reserved address"},
 };
 // clang-format on
 
-constexpr Range kTranslated = {"64:ff9b::", 96};  // RFC 6052: the IPv4 address stands last
+constexpr Range kTranslated = {"64:ff9b::", 96};  // RFC 6052: the IPv4 address is at the end
 
 bool is_in(const IpAddress& address, const Range& range) {
   std::uint8_t prefix[16] = {};

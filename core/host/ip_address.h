@@ -15,13 +15,13 @@ struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};  ///< network order; IPv4 in the first four
   bool v6 = false;
 
-  /// The address as RFC 5952 writes it, without brackets.
+  /// The address in RFC 5952 form, without brackets.
   std::string text() const;
   bool operator==(const IpAddress&) const = default;
 };
 
-/// Reads an address in its full spelling alone: four decimal parts without leading zeros, or
-/// RFC 4291 without a zone. Nothing for all that inet_aton(3) takes beyond that.
+/// Parses an address in its full spelling only: four decimal parts without leading zeros, or
+/// RFC 4291 without a zone. Nothing for the other forms of inet_aton(3).
 std::optional<IpAddress> read_ip_address(std::string_view text);
 
 /// The address of an AF_INET or AF_INET6 socket address; nothing for another family.
@@ -30,25 +30,25 @@ std::optional<IpAddress> ip_address_of(const sockaddr_storage& address);
 /// A socket address to connect to. @return its length
 socklen_t fill_socket_address(const IpAddress& address, std::uint16_t port, sockaddr_storage& out);
 
-/// What an address is for.
+/// The purpose of an address.
 struct AddressUse {
   enum class Kind {
     ordinary,  ///< a host of the internet
-    internal,  ///< private, loopback, a carrier's own: may be a host that is wanted
-    metadata,  ///< link-local, and where else clouds serve the machine's own credentials
-    unusable,  ///< multicast, documentation, reserved, forms that carry an IPv4 address …
+    internal,  ///< private, loopback, carrier-grade NAT: may be a wanted host
+    metadata,  ///< link-local, and other addresses where clouds serve the machine's credentials
+    unusable,  ///< multicast, documentation, reserved, forms with an embedded IPv4 address …
   };
   Kind kind = Kind::ordinary;
   std::string words;  ///< "a private address"; "" for ordinary
 };
 
-/// IPv6 addresses that carry an IPv4 one are never ordinary, but for NAT64's, which are what the
-/// address inside is: what the others lead to is decided by whoever translates them.
+/// IPv6 addresses with an embedded IPv4 address are never ordinary, except NAT64's, which have the
+/// use of the inner address: where the others lead depends on the translator.
 ///
 /// Source: the IANA registries of special-purpose addresses (RFC 6890), RFC 6598, RFC 6052.
 AddressUse use_of(const IpAddress& address);
 
-/// Whether an IPv6 address is an IPv4 one in another spelling: IPv4-mapped or -compatible.
+/// Whether an IPv6 address is an IPv4 address in IPv6 form: IPv4-mapped or -compatible.
 bool is_ipv4_in_disguise(const IpAddress& address);
 
 }  // namespace sortie

@@ -9,11 +9,11 @@ namespace sortie {
 /// An http or https address without user, query or fragment.
 struct Url {
   bool secure = true;  ///< https
-  std::string host;    ///< as Host::name has it: lower case, an IPv6 address without brackets
+  std::string host;    ///< in the form of Host::name: lower case, an IPv6 address without brackets
   std::uint16_t port = 443;
   std::string path;  ///< "" or "/…", never with a final slash
 
-  /// "host", "host:port" where the port is not the scheme's, "[::1]:8080".
+  /// "host", or "host:port" if the port is not the scheme's default, "[::1]:8080".
   std::string authority() const;
   std::string text() const;
   bool is_loopback() const;  ///< by the host's spelling: is_loopback_host()
@@ -23,10 +23,10 @@ struct Url {
   bool operator==(const Url&) const = default;
 };
 
-/// @throws InputError  naming what is wrong: another scheme, no host, a user, a query, white space
+/// @throws InputError  for another scheme, no host, a user, a query, white space
 Url parse_url(std::string_view text);
 
-/// What stands between "://" and the path, query or fragment: what read_authority() takes.
+/// The text between "://" and the path, query or fragment, for read_authority().
 std::string_view url_authority(std::string_view address);
 
 }  // namespace sortie

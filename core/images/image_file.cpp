@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Reads numbers at places that may lie beyond the end; what does is nothing.
+/// Reads numbers at offsets; nothing for offsets past the end.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -46,7 +46,7 @@ class Reader {
 
 std::optional<ImageHeader> image_of(const char* type, std::optional<std::uint32_t> width,
                                     std::optional<std::uint32_t> height) {
-  constexpr std::uint32_t kMost = 0x7FFFFFFF;  // PNG's own; the others can say no more
+  constexpr std::uint32_t kMost = 0x7FFFFFFF;  // PNG's limit; the other formats have smaller ones
   if (!width || !height || *width == 0 || *height == 0 || *width > kMost || *height > kMost)
     return std::nullopt;
   return ImageHeader{type, static_cast<int>(*width), static_cast<int>(*height)};
@@ -70,9 +70,9 @@ constexpr bool begins_jpeg_frame(std::uint32_t marker) noexcept {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-/// Markers: FF (any number of them), code, and but for a few a length of two bytes that counts
-/// itself. The frame's: length, precision, height, width. A height of 0 would be told by a DNL
-/// marker behind the first scan, which no encoder of today writes.
+/// Markers: FF (any number of them), code, and for most a length of two bytes that includes itself.
+/// A frame's: length, precision, height, width. A height of 0 would be given by a DNL marker after
+/// the first scan, which no current encoder writes.
 std::optional<ImageHeader> read_jpeg(const Reader& file) {
   for (std::size_t at = 2; at < file.size();) {
     if (file.byte(at) != 0xFFu) return std::nullopt;
@@ -92,7 +92,7 @@ std::optional<ImageHeader> read_jpeg(const Reader& file) {
   return std::nullopt;
 }
 
-/// Of a key frame: three bytes of tag, the start code 9D 01 2A, width and height of 14 bits.
+/// A key frame: three bytes of tag, the start code 9D 01 2A, width and height of 14 bits.
 std::optional<ImageHeader> read_lossy_webp(const Reader& file, std::size_t at) {
   const auto tag = file.byte(at);
   if (!tag || (*tag & 1) != 0 || !file.has(at + 3, "\x9D\x01\x2A"sv)) return std::nullopt;
@@ -129,12 +129,12 @@ std::optional<ImageHeader> read_webp(const Reader& file) {
   return std::nullopt;
 }
 
-/// "it ends …", where the mark that a whole file ends with is not there; "" where it is.
+/// "it ends …" if the end mark of a complete file is missing, else "".
 std::string missing_end(std::string_view bytes, std::string_view format) {
   const auto has = [bytes](std::string_view mark) { return bytes.find(mark) != bytes.npos; };
   if (format == "PNG")
     return has("\0\0\0\0IEND\xAE\x42\x60\x82"sv) ? "" : "it ends before its chunk IEND";
-  if (format == "JPEG") {  // behind a scan: a small picture among its metadata has marks, too
+  if (format == "JPEG") {  // after a scan: a thumbnail in its metadata has marks, too
     const std::size_t scan = bytes.rfind("\xFF\xDA"sv);
     const bool ended = scan != bytes.npos && bytes.find("\xFF\xD9"sv, scan) != bytes.npos;
     return ended ? "" : "it ends before its end mark";
@@ -143,7 +143,7 @@ std::string missing_end(std::string_view bytes, std::string_view format) {
   if (format == "GIF") return has("\0;"sv) ? "" : "it ends before its trailer";
   const auto length = Reader(bytes).little(4, 4);
   const bool whole = length && *length >= 12 && *length <= bytes.size() - 8;
-  return whole ? "" : "it ends before the length that it tells";
+  return whole ? "" : "it ends before the length in its header";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxDescriptors = 8;
 constexpr std::size_t kMaxMessage = 64 * 1024;
-/// For the other end to take or bring a message: both are ours, and answer at once.
+/// How long to wait for the other end, which is a process of sortie and answers at once.
 constexpr timeval kLongestWait{120, 0};
 
 }  // namespace
@@ -91,7 +91,7 @@ ChannelMessage receive_message(int socket, Wait wait) {
   ssize_t count = 0;
   do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait == Wait::no ? MSG_DONTWAIT : 0));
   while (count < 0 && errno == EINTR);
-  // One that is waited for and does not come is as good as gone (SO_RCVTIMEO, socket(7)).
+  // A message that does not arrive in time counts as a closed channel (SO_RCVTIMEO, socket(7)).
   result.closed = count == 0 || (count < 0 && (wait == Wait::yes || errno != EAGAIN));
   result.bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   if (count < 0) return result;

@@ -8,11 +8,11 @@
 
 namespace sortie {
 
-/// A message over a SOCK_SEQPACKET socket, with the descriptors that came along.
+/// A message over a SOCK_SEQPACKET socket, with the descriptors passed with it.
 struct ChannelMessage {
   std::string bytes;
   std::vector<Fd> descriptors;
-  bool closed = false;  ///< the other end is gone
+  bool closed = false;  ///< the other end is closed
 };
 
 /// Both ends of a SEQPACKET socket pair, opened O_CLOEXEC.
@@ -21,21 +21,21 @@ struct Channel {
   Fd theirs;
 };
 
-/// An end that takes or brings nothing for two minutes counts as gone.
-/// @throws Error  when the system has no descriptors left
+/// An end that sends or receives nothing for two minutes counts as closed.
+/// @throws Error  if the system has no descriptors left
 Channel make_channel();
 
-/// Sends one message with up to 8 descriptors. False with errno set when it can't.
+/// Sends one message with up to 8 descriptors. False with errno set on failure.
 bool send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors = {});
 
-/// One byte with this descriptor, for a child between fork and exec: it neither allocates nor
+/// Sends one byte with this descriptor; for a child between fork and exec: neither allocates nor
 /// throws.
 /// @return 0 or the errno
 int send_descriptor(int socket, int descriptor) noexcept;
 
 enum class Wait { yes, no };
-/// One message of up to 64 KiB; with Wait::no nothing there is an empty, unclosed message, with
-/// Wait::yes one that does not come within the channel's limit is a closed one.
+/// Receives one message of up to 64 KiB. With Wait::no, returns an empty, unclosed message if there
+/// is none; with Wait::yes, a closed one if none arrives within the channel's limit.
 ChannelMessage receive_message(int socket, Wait wait);
 
 }  // namespace sortie

@@ -16,43 +16,43 @@ namespace sortie {
 /// What a command's stdin is.
 enum class CommandInput {
   none,      ///< /dev/null
-  pipe,      ///< what is written to RunningCommand::input()
-  terminal,  ///< a new pseudo-terminal of 80 × 24, also for stdout and stderr: its controlling one
+  pipe,      ///< the bytes written to RunningCommand::input()
+  terminal,  ///< a new controlling pseudo-terminal of 80 × 24, also for stdout and stderr
 };
 
-/// A command to be started: nothing of the caller's own environment or descriptors reaches it.
+/// A command to be started; it gets none of the caller's environment or descriptors.
 struct Command {
   std::vector<std::string> argv;  ///< argv[0]: a name looked up on PATH, or an absolute path
   std::filesystem::path workdir;  ///< absolute, as the command sees it
   std::map<std::string, std::string> environment;  ///< all of it
-  /// Held by whoever reads its output (run_command() does), and by the kernel for its CPU time: a
-  /// command that is to live as long as the run gets what the run has left.
+  /// Enforced by the reader of its output (run_command() does), and by the kernel for its CPU time:
+  /// a command that may run as long as the run gets the run's remaining time.
   std::chrono::milliseconds timeout{std::chrono::minutes(10)};
-  std::uint64_t max_output_bytes = 64ull << 20;  ///< 0: no limit; held by whoever reads
+  std::uint64_t max_output_bytes = 64ull << 20;  ///< 0: no limit; enforced by the reader
   CommandInput input = CommandInput::none;
   bool errors_apart = false;  ///< stderr goes to RunningCommand::errors(), not with stdout
   bool read_only = false;     ///< for this command the workspace is not writable
-  bool writes = false;        ///< may write where the run's own mode lets none (escalation)
-  bool open_network = false;  ///< reaches the network though the run's mode is none (escalation)
-  bool canary = false;        ///< run sortie's own canary in the confined child, no program
-  /// Whose HOME, /tmp, /var/tmp, /dev/shm, toolchain layers and System V and POSIX IPC it gets: ""
-  /// for those that the run's ordinary commands share; a name for a set of its own, empty for the
-  /// first command that gives the name.
+  bool writes = false;        ///< may write although the run's mode is read-only (escalation)
+  bool open_network = false;  ///< has network access although the run's mode is none (escalation)
+  bool canary = false;        ///< run sortie's canary in the confined child instead of a program
+  /// The set of HOME, /tmp, /var/tmp, /dev/shm, toolchain layers and System V and POSIX IPC that it
+  /// gets: "" for the set that the run's ordinary commands share; a name for a separate set, empty
+  /// for the first command with that name.
   std::string private_set{};
-  bool private_set_alone = false;  ///< a set for this command alone, gone with it; without a name
+  bool private_set_alone = false;  ///< a set for this command alone, removed after it; no name
 };
 
-/// What ended a command.
+/// Why a command ended.
 enum class Ending {
   exited,         ///< by itself; code is the exit code
-  signalled,      ///< by a signal that was not ours; code is the signal's number
+  signalled,      ///< by a signal that sortie did not send; code is the signal's number
   timed_out,      ///< at its time limit
   output_limit,   ///< at max_output_bytes
   memory_limit,   ///< the tree of processes used more memory than the policy allows
   process_limit,  ///< more processes than the policy allows
   disk_limit,     ///< wrote more than the policy allows
   cancelled,      ///< by a stop request
-  not_started,    ///< no such program, or it can't be executed; `detail` says why
+  not_started,    ///< no such program, or not executable; `detail` says why
 };
 
 /// How a command ended; never a failure of sortie.
@@ -61,13 +61,12 @@ struct ExitStatus {
   int code = 0;
   std::string detail;  ///< for people: "memory 512 MiB of 512 MiB"
   std::chrono::milliseconds duration{0};
-  bool ended_background = false;  ///< processes it had left behind were killed
+  bool ended_background = false;  ///< background processes that it left were killed
   bool success() const noexcept { return ending == Ending::exited && code == 0; }
 };
 
-/// The ending as one number, as shells have it: the exit code; 128 + n after signal n; 124 at the
-/// time limit, as timeout(1); 127 where it was not started; 130 on a stop request; 137 at another
-/// limit.
+/// The ending as a shell's exit code: the exit code; 128 + n after signal n; 124 at the time limit,
+/// as timeout(1); 127 if it was not started; 130 on a stop request; 137 at another limit.
 constexpr int shell_code(const ExitStatus& status) noexcept {
   switch (status.ending) {
     case Ending::exited:
@@ -85,40 +84,39 @@ constexpr int shell_code(const ExitStatus& status) noexcept {
   }
 }
 
-/// A started command. Destroying it kills the command and everything that came of it.
+/// A started command. Destroying it kills the command and all its descendants.
 class RunningCommand {
  public:
   virtual ~RunningCommand() = default;
-  /// Read end of stdout and stderr, or the terminal's master; non-blocking. It may outlive the
-  /// command's first process, and is at its end (EIO for a terminal) once no process of the command
-  /// is left.
+  /// Read end of stdout and stderr, or the terminal's master; non-blocking. It may stay open after
+  /// the command's first process has ended, and reaches its end (EIO for a terminal) once no process
+  /// of the command is left.
   virtual const Fd& output() const = 0;
-  /// What is written here the command reads from its stdin; non-blocking, none with
-  /// CommandInput::none. Writing fails with EPIPE (SIGPIPE has to be ignored) where nobody reads
-  /// any more. A pipe's reader sees the end of its input once this is reset(); a terminal's sees it
-  /// by control-D ("\4"), and resetting changes nothing for it.
+  /// Write end of the command's stdin; non-blocking, none with CommandInput::none. Writing fails with
+  /// EPIPE (SIGPIPE has to be ignored) if nobody reads any more. reset() ends the input of a pipe; a
+  /// terminal's input ends by control-D ("\4"), and reset() has no effect on it.
   virtual Fd& input() = 0;
-  /// Read end of stderr where the command has `errors_apart`, as output() is; else none.
+  /// Read end of stderr if the command has `errors_apart`, like output(); else none.
   virtual const Fd& errors() const = 0;
-  /// A descriptor that becomes readable when the command has ended: for poll(2) beside output(). -1
-  /// where there is none to be had: status() is asked in short steps then.
+  /// A descriptor that becomes readable when the command has ended, for poll(2) together with
+  /// output(). -1 if there is none: then poll status() in short steps.
   virtual int ended_descriptor() const = 0;
   /// The status once the command has ended and all its descendants are dead; else nothing.
   virtual std::optional<ExitStatus> status() = 0;
-  /// Asks its program, and what shares the program's process group, to end by itself (SIGTERM).
-  /// Nobody waits for it: status() tells, and end() is for what is deaf to it.
+  /// Sends SIGTERM to the program's process group. Does not wait: check status(), and use end() for
+  /// a program that ignores it.
   virtual void ask_to_end() = 0;
   /// Kills all processes of the command; `why` becomes the status' ending.
   virtual void end(Ending why) = 0;
 };
 
-/// Starts commands. The one way in which sortie starts a process for a run.
+/// Starts commands: the only way in which sortie starts a process for a run.
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  /// @throws Error  when the command could not be confined as the policy wants
+  /// @throws Error  if the command could not be confined as the policy requires
   virtual std::unique_ptr<RunningCommand> start(const Command& command) = 0;
-  /// The most that a command may take now, whatever its own time limit says.
+  /// The longest that a command may run now, whatever its own time limit is.
   virtual std::chrono::milliseconds time_left() const { return std::chrono::hours(24 * 365); }
 };
 

@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kKillWait{2000};
 
-/// What posix_spawn(3) is to do, freed at its end.
+/// Owns the attributes and file actions of posix_spawn(3).
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -46,8 +46,8 @@ class SpawnPlan {
   void start_in(const std::filesystem::path& folder) {
     ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
   }
-  /// No terminal, and no signal blocked or ignored because sortie does so.
-  void be_on_its_own() {
+  /// Detaches it from the terminal and resets blocked and ignored signals.
+  void detach() {
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -76,7 +76,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
-/// Not one of the standard descriptors: they would be overwritten while they are handed over.
+/// Moves it above the standard descriptors, which are overwritten in the child.
 Fd above_standard(Fd fd) {
   if (fd.get() > STDERR_FILENO) return fd;
   return Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -86,8 +86,8 @@ void make_non_blocking(const Fd& fd) {
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
-/// A started program and our ends of its pipes. It has ended when its first process has; what is
-/// left of its group is killed then, and a descendant that got away is not waited for.
+/// A started program and our ends of its pipes. It has ended when its first process has; the rest of
+/// its process group is killed then, and a descendant outside the group is not waited for.
 class RunningProgram : public RunningCommand {
  public:
   explicit RunningProgram(const Command& command) : started_(steady_clock::now()) {
@@ -100,7 +100,7 @@ class RunningProgram : public RunningCommand {
     SpawnPlan plan;
     plan.use_descriptors(input.get(), output.get(), error_output.get());
     plan.start_in(command.workdir);
-    plan.be_on_its_own();
+    plan.detach();
     if (const int problem = plan.spawn(pid_, command); problem != 0) {
       status_ = {.ending = Ending::not_started, .code = problem, .detail = errno_text(problem)};
       return;
@@ -123,7 +123,7 @@ class RunningProgram : public RunningCommand {
   std::optional<ExitStatus> status() override {
     if (status_) return status_;
     siginfo_t info{};
-    // Left unreaped, so that its number can't be another's when the group is killed.
+    // Left unreaped, so that its pid can't be reused before the group is killed.
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
       if (errno != ECHILD) return std::nullopt;
     } else if (info.si_pid == 0) {
@@ -144,7 +144,7 @@ class RunningProgram : public RunningCommand {
  private:
   void finish(ExitStatus status) {
     ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);  // before setsid(2) it has no group of its own
+    ::kill(pid_, SIGKILL);  // before setsid(2) it is in no group of its own
     const auto until = steady_clock::now() + kKillWait;
     while (::waitpid(pid_, nullptr, WNOHANG) == 0 && steady_clock::now() < until)
       ::poll(nullptr, 0, 1);
@@ -178,7 +178,7 @@ OperatorProgramEnd run_operator_program(const OperatorProgram& program, std::sto
     return end;
   }
   if (program.timeout <= milliseconds(0)) {
-    end.exit.ending = Ending::timed_out;  // started, it could still be done before it is looked at
+    end.exit.ending = Ending::timed_out;  // if started, it could end before the first check
     return end;
   }
   const auto take_errors = [&](std::string_view text) {

@@ -15,11 +15,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// How long a command that was told to end may take to be gone before that is an error: the
-/// keeper kills with SIGKILL, so only a machine in trouble gets there.
+/// How long a killed command may take to end before that is an error: the keeper sends SIGKILL, so
+/// only an overloaded machine reaches this limit.
 constexpr std::chrono::seconds kEndWithin{20};
 
-/// A command while it runs, with what goes in and out of it.
+/// A running command with its input and output.
 class OpenTraffic {
  public:
   OpenTraffic(RunningCommand& running, const CommandTraffic& traffic, std::uint64_t limit)
@@ -31,7 +31,7 @@ class OpenTraffic {
     close_written_input();
   }
 
-  /// For poll(2): where to write and where to read.
+  /// The descriptors for poll(2).
   std::array<pollfd, 3> awaited() {
     return {{{running_.input().get(), POLLOUT, 0}, streams_[0].awaited(), streams_[1].awaited()}};
   }
@@ -43,7 +43,7 @@ class OpenTraffic {
     }
   }
 
-  /// What the pipes still hold. An operator's program may leave a process that goes on writing: no
+  /// Reads the rest of the pipes. An operator's program may leave a process that goes on writing: no
   /// more is read than the limit, or than a pipe can hold.
   void read_the_rest() {
     for (Stream& stream : streams_) {
@@ -88,7 +88,7 @@ class OpenTraffic {
     close_written_input();
   }
 
-  /// A terminal has no end of input: writing to it is done, and it stays.
+  /// Closes a pipe after all input is written; a terminal stays open.
   void close_written_input() {
     if (input_.empty()) running_.input().reset();
   }
@@ -123,7 +123,7 @@ ExitStatus run_command(Launcher& launcher, const Command& command, const Command
 
   for (;;) {
     if (const auto status = running->status()) {
-      // All processes are dead, so what the pipes still hold is the last of it.
+      // All processes are dead, so the pipes hold the last of the output.
       open.read_the_rest();
       ExitStatus result = *status;
       if (result.ending == Ending::exited && open.is_over_limit())

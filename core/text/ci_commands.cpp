@@ -27,14 +27,14 @@ CiSystems ci_systems() {
       .teamcity = is_set("TEAMCITY_VERSION")};
 }
 
-/// Whether the character is the last one of a sign that is obeyed.
+/// Whether the character completes a command's marker.
 bool CiCommandFilter::completes_sign(char c) {
   if (c == '\n' || c == '\r') {
     word_.clear();
     begun_ = colon_ = false;
     return false;
   }
-  // What can't be seen stands for nothing: comparisons by culture pass over it.
+  // Invisible characters are skipped: culture-sensitive comparisons ignore them.
   if (!is_visible(c)) return false;
   const bool second_colon = colon_ && c == ':';
   colon_ = !begun_ && c == ':';

@@ -8,14 +8,14 @@
 namespace sortie {
 namespace {
 
-/// Bytes kept beyond each half, so that it can be seen whether a character ends there.
+/// Bytes kept beyond each half, to see whether a character ends there.
 constexpr std::size_t kSpare = 4;
 
 constexpr std::string_view kWhere = "; the whole output is in ";
 constexpr std::string_view kEnd = " …";
 
-/// In blocks of a length that is known when this is compiled and whose count fits into a byte: so
-/// many bytes are counted at once also with -O2.
+/// Counts in blocks of a constant length, whose count fits into a byte: the compiler vectorizes that
+/// even with -O2.
 std::uint64_t newlines_in(std::string_view text) {
   constexpr std::size_t kBlock = 128;
   std::uint64_t newlines = 0;

@@ -9,13 +9,13 @@ namespace {
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-/// One character as UTF-8 has it, or any single byte that is none.
+/// One UTF-8 character, or any single invalid byte.
 constexpr const char* kCharacter =
     "(?:[\\x00-\\x7f]|[\\xc2-\\xf4][\\x80-\\xbf]{1,3}|[\\x80-\\xff])";
 constexpr const char* kCharacterInFolder =
     "(?:[\\x00-\\x2e\\x30-\\x7f]|[\\xc2-\\xf4][\\x80-\\xbf]{1,3}|[\\x80-\\xff])";
 
-/// Reads a glob's set that starts at `at` ("[a-z]"); on success moves `at` behind it.
+/// Reads a glob's set that starts at `at` ("[a-z]"); on success moves `at` past it.
 std::optional<std::string> set_expression(std::string_view glob, std::size_t& at, bool in_folder) {
   std::size_t i = at + 1;
   std::string set = "[";
@@ -41,14 +41,13 @@ std::optional<std::string> set_expression(std::string_view glob, std::size_t& at
   return set + "]";
 }
 
-/// The largest expression that is looked for in whole files: RE2 may need a step for each state and
-/// byte.
+/// The largest expression for searches in whole files: RE2 may need a step for each state and byte.
 constexpr int kLargestProgram = 10'000;
 
 enum class Span { word, folder };
 
-/// What a name may go on with so that it is none of the words: RE2 has no such operator, but of
-/// finitely many words the others are a regular language.
+/// An expression for any rest of a name except these words: RE2 has no such operator, but the
+/// complement of finitely many words is a regular language.
 std::string other_than(const std::vector<std::string_view>& words) {
   if (words.empty()) return "[^/]*";
   std::string firsts;
@@ -68,7 +67,7 @@ std::string other_than(const std::vector<std::string_view>& words) {
   return "(?:" + others + "[^/]*" + expression + (ends ? ")" : ")?");
 }
 
-/// Reads the words of "!(a|b)" that starts at `at`; on success moves `at` behind it.
+/// Reads the words of "!(a|b)" that starts at `at`; on success moves `at` past it.
 std::optional<std::string> other_expression(std::string_view glob, std::size_t& at) {
   const std::size_t end = glob.find(')', at);
   if (glob.substr(at, 2) != "!(" || end == std::string_view::npos) return std::nullopt;
@@ -90,7 +89,7 @@ std::optional<std::string> other_expression(std::string_view glob, std::size_t& 
 /// A glob as an RE2 expression; in a path (Span::folder) `**` crosses folders.
 std::string glob_expression(std::string_view glob, Span span) {
   const bool in_folder = span == Span::folder;
-  // An absolute one may be the path of a file, whose name is its own business.
+  // An absolute glob may be the path of a file with any name.
   const bool relative = in_folder && !glob.starts_with('/');
   std::string expression;
   for (std::size_t i = 0; i < glob.size();) {

@@ -16,14 +16,14 @@ class RE2;
 
 namespace sortie {
 
-/// An expression or glob that can't be read; what() says why.
+/// An invalid expression or glob; what() says why.
 class PatternError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 enum class LetterCase { exact, ignored };
 
-/// Where a match lies in its text, and where one of its groups does.
+/// The range of a match in its text, and of one of its groups.
 struct GroupMatch {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -31,30 +31,30 @@ struct GroupMatch {
   std::size_t group_end = 0;
 };
 
-/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so
-/// that names which are not UTF-8 are matched too.
+/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so names
+/// that are not UTF-8 are matched too.
 class Pattern {
  public:
   /// @param expression  RE2 syntax (no back references, no look-around)
   /// @throws PatternError
   static Pattern expression(std::string_view expression, LetterCase letters = LetterCase::exact);
 
-  /// As expression(), for a search in many lines at once: `^` and `$` are a line's borders, and no
-  /// match goes beyond its line.
+  /// As expression(), for a search in many lines at once: `^` and `$` match at line borders, and no
+  /// match crosses lines.
   static Pattern line_expression(std::string_view expression);
 
   /// A glob over one word: `*` any run of characters, also of '/', `?` one, `[a-z]` `[!a]` a set;
-  /// a backslash makes the next character literal. What can't be read as a set is literal.
+  /// a backslash makes the next character literal. An invalid set is literal.
   static Pattern word_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
 
-  /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` stands
-  /// for any number of folders, in a relative one `!(a|b)` for any rest of a name but those
-  /// words (letters, digits, `.`, `_`, `-`). Matches the path itself and all that is below it:
+  /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` matches any
+  /// number of folders, and in a relative glob `!(a|b)` matches any rest of a name except those
+  /// words (letters, digits, `.`, `_`, `-`). Matches the path itself and everything below it:
   /// `.github` matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading
-  /// "./" and a trailing "/" mean nothing.
+  /// "./" and a trailing "/" are ignored.
   static Pattern path_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
-  /// One that matches what any of the globs does: many names cost as much as for a single glob. No
-  /// glob matches nothing.
+  /// A pattern for a list of globs: matching costs as much as for a single glob. An empty list
+  /// matches nothing.
   static Pattern path_globs(const std::vector<std::string>& globs,
                             LetterCase letters = LetterCase::exact);
 
@@ -67,8 +67,8 @@ class Pattern {
   /// Offset and length of the leftmost match at or after `from`.
   std::optional<std::pair<std::size_t, std::size_t>> find(std::string_view text,
                                                           std::size_t from = 0) const;
-  /// The same of the part that the expression's `group`th parentheses match. A group that took no
-  /// part is empty, at the match's beginning.
+  /// The same, with the range of the expression's `group`th parentheses. A group that did not match
+  /// is empty, at the match's beginning.
   std::optional<GroupMatch> find_group(std::string_view text, std::size_t from, int group) const;
 
  private:
@@ -80,7 +80,7 @@ class Pattern {
 /// Whether one of them matches the whole text.
 bool any_matches(const std::vector<Pattern>& patterns, std::string_view text);
 
-/// A glob that means this very path: what globs treat specially is quoted.
+/// A glob that matches exactly this path: special characters are quoted.
 std::string quoted_glob(const std::string& path);
 
 }  // namespace sortie

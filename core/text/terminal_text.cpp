@@ -10,14 +10,14 @@ namespace sortie {
 namespace {
 
 constexpr std::size_t kLongestLine = 64u << 10;
-/// A sequence that does not end is given up, so that it can't hide the rest of an output.
+/// An unterminated sequence of this length is shown, so that it can't hide the rest of an output.
 constexpr std::size_t kLongestSequence = 4096;
 
 constexpr char kBackspace = '\b';
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
 
-/// Bytes that go on as they are: all but the control characters, newline and tab aside.
+/// Bytes that are passed on unchanged: all except control characters other than newline and tab.
 constexpr std::array<bool, 256> kPlainBytes = [] {
   std::array<bool, 256> plain{};
   for (std::size_t i = 0; i < plain.size(); ++i)
@@ -25,8 +25,8 @@ constexpr std::array<bool, 256> kPlainBytes = [] {
   return plain;
 }();
 
-/// How many bytes at the beginning go on as they are. Where a few do, whole blocks are tried, of a
-/// length that is known when this is compiled: so many bytes are looked at at once, also with -O2.
+/// How many bytes at the beginning are passed on unchanged. After a few, whole blocks of a constant
+/// length are checked, which the compiler vectorizes even with -O2.
 std::size_t plain_bytes(std::string_view text) {
   constexpr std::size_t kFew = 16;
   constexpr std::size_t kBlock = 128;
@@ -50,15 +50,15 @@ std::size_t plain_bytes(std::string_view text) {
   return end;
 }
 
-/// The second byte of U+0080 to U+009F; 0 where no such character stands there.
+/// The second byte of U+0080 to U+009F; 0 if there is no such character.
 unsigned char c1_control(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size() || text[at] != '\xc2') return 0;
   const auto second = static_cast<unsigned char>(text[at + 1]);
   return second < 0xa0 ? second : 0;
 }
 
-/// Where the sequence ends that this control begins: a CSI has parameters and a letter, a string
-/// (DCS, SOS, OSC, PM, APC) goes to its ST where that stands on the line.
+/// The end of the sequence that this control begins: a CSI has parameters and a letter, a string
+/// (DCS, SOS, OSC, PM, APC) ends at its ST if that is on the line.
 std::size_t end_of_sequence(std::string_view text, std::size_t at, unsigned char control) {
   std::size_t end = at + 2;
   if (control == 0x9b) {
@@ -71,8 +71,7 @@ std::size_t end_of_sequence(std::string_view text, std::size_t at, unsigned char
   return terminator == std::string_view::npos ? end : terminator + 2;
 }
 
-/// UTF-8 without bad sequences and without the control characters U+0080 to U+009F and what they
-/// introduce.
+/// Valid UTF-8 without the control characters U+0080 to U+009F and the sequences they begin.
 std::string repaired(std::string_view text) {
   std::string out = repair_utf8(text);
   for (std::size_t at = 0; (at = out.find('\xc2', at)) != std::string::npos;) {
@@ -97,7 +96,7 @@ void append_repaired(std::string_view text, std::string& out) {
     out += repaired(text);
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// How many bytes at the end begin an incomplete character.
 std::size_t begun_character(std::string_view text) {
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -109,7 +108,7 @@ std::size_t begun_character(std::string_view text) {
   return 0;
 }
 
-/// How many bytes at the end are the beginning of a CSI of two bytes (U+009B) without its letter.
+/// How many bytes at the end begin an incomplete CSI of two bytes (U+009B).
 std::size_t begun_csi(std::string_view text) {
   const std::size_t at = text.rfind("\xc2\x9b");
   if (at == std::string_view::npos) return 0;
@@ -154,7 +153,7 @@ std::string TerminalText::finish() {
   return out;
 }
 
-/// The text of a sequence that carries one is shown: a program that waits behind it has written it.
+/// Shows the text of an unterminated string sequence: the program may wait for an answer to it.
 void TerminalText::give_up_sequence() {
   if (state_ == State::string || state_ == State::string_escape) line_ += string_;
   state_ = State::text;

@@ -6,20 +6,19 @@
 
 namespace sortie {
 
-/// Turns what a program wrote to a terminal into plain text, in a stream: control sequences
-/// (ECMA-48: CSI, OSC, DCS, two-byte escapes) are taken out, a backspace takes a character back,
-/// a carriage return begins its line anew, so that of a progress bar the last state is left; bytes
-/// that are not UTF-8 become U+FFFD. Tab and newline stay, other control characters go.
+/// Turns a program's terminal output into plain text, as a stream: control sequences (ECMA-48: CSI,
+/// OSC, DCS, two-byte escapes) are removed, a backspace removes a character, a carriage return
+/// restarts the line, so that only the last state of a progress bar is left; bytes that are not
+/// UTF-8 become U+FFFD. Tab and newline stay, other control characters are removed.
 class TerminalText {
  public:
-  /// Whole lines as far as they have come; also the beginning of one longer than 64 KiB.
+  /// The complete lines so far; also the beginning of one longer than 64 KiB.
   std::string feed(std::string_view bytes);
-  /// The beginning of a line that has not ended, a prompt, for whoever waits: it is not said again.
-  /// A character or a sequence that is not whole yet stays, as more may be on its way; where
-  /// nothing has come since the pause before, it is taken as it is, so that it can't hide what was
-  /// written.
+  /// The unfinished last line, such as a prompt; it is not returned again. An incomplete character or
+  /// sequence is held back, as its rest may follow; if nothing has arrived since the last pause, it
+  /// is returned as it is, so that it can't hide output.
   std::string pause();
-  /// The line that has not ended.
+  /// The rest: the unfinished last line.
   std::string finish();
 
  private:
@@ -32,11 +31,11 @@ class TerminalText {
   void give_up_sequence();
 
   std::string line_;
-  bool returned_ = false;  ///< after a CR: the next character begins the line anew
+  bool returned_ = false;  ///< after a CR: the next character restarts the line
   State state_ = State::text;
   std::size_t sequence_bytes_ = 0;
-  std::string string_;   ///< what stands in an OSC, DCS, … that has not ended
-  bool paused_ = false;  ///< nothing has come since the last pause
+  std::string string_;   ///< the text of an unterminated OSC, DCS, …
+  bool paused_ = false;  ///< nothing has arrived since the last pause
 };
 
 }  // namespace sortie

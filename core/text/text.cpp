@@ -13,8 +13,8 @@ constexpr std::size_t kLongText = 1u << 20;
 /// … and gets this much room at once.
 constexpr std::size_t kLongTextRoom = 16u << 20;
 
-/// Length of the well-formed character at the front (RFC 3629 §4), or 0. Where it is 0, `bad` is
-/// the length of the maximal ill-formed part that one U+FFFD stands for (Unicode 15 §3.9).
+/// Length of the well-formed character at the front (RFC 3629 §4), or 0. If it is 0, `bad` is the
+/// length of the maximal ill-formed part that one U+FFFD replaces (Unicode 15 §3.9).
 std::size_t character_length(std::string_view bytes, std::size_t& bad) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);
@@ -47,7 +47,7 @@ std::string_view without(std::string_view blanks, std::string_view text) noexcep
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// What keys, tokens and their encodings are made of.
+/// Characters of keys, tokens and their encodings.
 bool is_in_word(char c) noexcept {
   return is_ascii_alphanumeric(c) ||
          std::string_view("-_.~+/=%:").find(c) != std::string_view::npos;
@@ -169,8 +169,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 namespace {
 
-/// Characters that move a terminal or turn its text around: C0, DEL, C1 (U+0080 to U+009F) and what
-/// directs writing (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069).
+/// Characters that control a terminal or the direction of text: C0, DEL, C1 (U+0080 to U+009F), and
+/// U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool is_directing(std::string_view character) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 1) return at(0) < 0x20 || at(0) == 0x7F;

@@ -12,7 +12,7 @@
 
 namespace sortie {
 
-/// What protocols and file formats mean by letters and digits: those of ASCII, in every locale.
+/// ASCII letters and digits in every locale, as protocols and file formats define them.
 constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_ascii_alphanumeric(char c) noexcept {
   return is_ascii_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -29,7 +29,7 @@ std::string_view without_blanks(std::string_view text) noexcept;
 /// The text without the spaces, tabs and line ends around it.
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// Whether the text is among the names of a list that std::begin() takes.
+/// Whether the text is in a list of names.
 template <typename List>
 bool is_one_of(std::string_view text, const List& names) {
   return std::find(std::begin(names), std::end(names), text) != std::end(names);
@@ -38,9 +38,9 @@ inline bool is_one_of(std::string_view text, std::initializer_list<std::string_v
   return std::find(names.begin(), names.end(), text) != names.end();
 }
 
-/// The texts one after the other, `separator` between each two.
+/// The texts in order, with `separator` between them.
 /// @param texts    a range
-/// @param text_of  what of each of them: a member, a function; by default the text itself
+/// @param text_of  a member or function that gives an element's text; default: the element itself
 template <typename Texts, typename TextOf = std::identity>
 std::string joined(const Texts& texts, std::string_view separator, TextOf text_of = {}) {
   std::string all;
@@ -61,22 +61,22 @@ bool is_utf8(std::string_view bytes) noexcept;
 std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexcept;
 std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) noexcept;
 
-/// Appends to a text that may grow to megabytes piece by piece. Past 1 MiB it gets room for many
-/// more, so that it is seldom copied: room that is never written to takes no memory.
+/// Appends to a text that may grow to megabytes. Past 1 MiB it reserves much more, so that it is
+/// rarely copied: reserved room that is never written takes no memory.
 void grow_by(std::string& text, std::string_view more);
 
 /// Lines without their LF; a final newline does not make an empty last line.
 std::vector<std::string_view> split_lines(std::string_view text);
-/// Not of a string that is gone before its lines are read.
+/// Not for a temporary string, which would be destroyed before its lines are read.
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> split_lines(Text&& text) = delete;
 
-/// How many bytes have to be put in, left out, changed or swapped with their neighbour to get from
-/// one to the other, no byte touched twice (Damerau and Levenshtein).
+/// The number of bytes to insert, delete, change or swap with their neighbour to get from one text to
+/// the other, each at most once (Damerau and Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that a mistyped name most likely meant (edit distance, at most a third of its
-/// length), or "" where none is near.
+/// length), or "" if none is close.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
 /// One line for people: control bytes as spaces, cut with "…" past max_bytes.

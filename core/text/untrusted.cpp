@@ -15,7 +15,7 @@ struct Character {
   std::size_t length = 1;  ///< bytes
 };
 
-/// The character that begins there. The text is valid UTF-8 (RFC 3629).
+/// The character at an offset of valid UTF-8 (RFC 3629).
 Character character_at(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
@@ -31,7 +31,8 @@ Character character_at(std::string_view text, std::size_t at) noexcept {
       4};
 }
 
-/// What looks like '<': single angle quotation marks and brackets, small and full width signs.
+/// Characters that look like '<': single angle quotation marks and brackets, small and full width
+/// signs.
 bool looks_like_opening(char32_t code) noexcept {
   constexpr std::array<char32_t, 8> kOpenings = {'<',    0x2039, 0x2329, 0x276E,
                                                  0x27E8, 0x3008, 0xFE64, 0xFF1C};
@@ -40,8 +41,8 @@ bool looks_like_opening(char32_t code) noexcept {
   return false;
 }
 
-/// Slashes, white space, control characters, what has no width or no look of its own (Unicode's
-/// Default_Ignorable_Code_Point and White_Space), and what stands for bytes that were no text.
+/// Slashes, white space, control characters, invisible characters (Unicode's
+/// Default_Ignorable_Code_Point and White_Space), and the replacement for invalid bytes.
 bool is_passed_over(char32_t code) noexcept {
   constexpr std::array<std::pair<char32_t, char32_t>, 27> kRanges = {{
       {0x00, 0x20},       {'/', '/'},         {'\\', '\\'},     {0x7F, 0xA0},     {0xAD, 0xAD},
@@ -56,7 +57,7 @@ bool is_passed_over(char32_t code) noexcept {
   return false;
 }
 
-/// In lower case, full width letters and the long s as the plain ones.
+/// The lower-case letter, with full width letters and the long s as plain ones.
 char32_t folded(char32_t code) noexcept {
   if (code >= 0xFF21 && code <= 0xFF3A) return code - 0xFF21 + 'a';
   if (code >= 0xFF41 && code <= 0xFF5A) return code - 0xFF41 + 'a';
@@ -64,7 +65,7 @@ char32_t folded(char32_t code) noexcept {
   return code >= 'A' && code <= 'Z' ? code - 'A' + 'a' : code;
 }
 
-/// Whether what stands from `at` on, behind a '<', reads as the tag's name.
+/// Whether the text from `at` on, after a '<', reads as the tag's name.
 bool reads_as(std::string_view tag, std::string_view text, std::size_t at) noexcept {
   std::size_t known = 0;
   while (known < tag.size() && at < text.size()) {

@@ -26,14 +26,14 @@ ApproverAnswer failed(std::string failure) {
   return answer;
 }
 
-/// Why the end of the program is no answer, or "".
+/// Why the program gave no valid answer, by how it ended; "" if it exited with 0.
 std::string failure_of(const OperatorProgramEnd& end, milliseconds limit, bool run_ends) {
   const ExitStatus& exit = end.exit;
   switch (exit.ending) {
     case Ending::exited:
       return exit.code == 0 ? "" : "it ended with exit code " + std::to_string(exit.code);
     case Ending::signalled:
-      return "it was ended by signal " + std::to_string(exit.code);
+      return "it was killed by signal " + std::to_string(exit.code);
     case Ending::timed_out:
       return run_ends ? "the run's time was up before it answered"
                       : "it gave no answer within " + limit_text(limit);
@@ -48,8 +48,7 @@ std::string failure_of(const OperatorProgramEnd& end, milliseconds limit, bool r
   }
 }
 
-/// A relative program is the policy file's neighbour; a bare name is looked up. "" where there is
-/// none.
+/// A relative path starts at the policy file's folder; a bare name is looked up. "" if not found.
 fs::path program_of(const PolicyApprover& approver, const std::vector<fs::path>& path) {
   const std::string& name = approver.command.at(0);
   if (name.find('/') != std::string::npos) return (approver.folder / name).lexically_normal();
@@ -58,8 +57,7 @@ fs::path program_of(const PolicyApprover& approver, const std::vector<fs::path>&
   return {};
 }
 
-/// The core variables as they are, for a program of the operator's own; none that may hold a
-/// secret, whatever the policy lets its commands have.
+/// The core variables without those that may hold a secret, whatever the policy passes to commands.
 Environment approver_environment(const Policy& policy, const Environment& own) {
   const std::vector<Secret> secrets = environment_secrets(policy, own);
   Environment environment;

@@ -15,12 +15,12 @@
 
 namespace sortie {
 
-/// What an approver said of a call, or what stands in for it.
+/// An approver's answer for one call, or the failure to get one.
 struct ApproverAnswer {
   enum class Verdict { allow, deny, always, abort };
   Verdict verdict = Verdict::deny;
-  std::string reason;   ///< the approver's own words; may be ""
-  std::string failure;  ///< why there was no answer: the verdict is deny then; else ""
+  std::string reason;   ///< in the approver's words; may be ""
+  std::string failure;  ///< why there was no valid answer (the verdict is deny then), or ""
   std::chrono::milliseconds duration{0};
 };
 
@@ -30,27 +30,27 @@ const char* name_of(ApproverAnswer::Verdict verdict) noexcept;
 Json to_json(const ApproverAnswer& answer);
 
 /// Reads {"decision": "allow|deny|always|abort", "reason": "…"}: exactly one JSON object, with
-/// nothing before or behind it but white space. All else is a deny with a failure.
+/// nothing but white space around it. Anything else is a deny with a failure.
 ApproverAnswer read_answer(std::string_view text);
 
-/// Somebody who is asked where no rule matched.
+/// Decides calls that no rule matches.
 class Approver {
  public:
   virtual ~Approver() = default;
-  /// Always has an answer within its time limit; never throws for what the other side did.
+  /// Always returns within its time limit; errors of the other side are a failure, not an exception.
   /// @param request    docs/approval.md, approver_request_schema()
-  /// @param time_left  of the run; it is never waited longer
+  /// @param time_left  of the run: the longest wait
   virtual ApproverAnswer ask(const Json& request, std::chrono::milliseconds time_left,
                              std::stop_token stop) = 0;
 };
 
 /// The program that a policy names as its approver.
 ///
-/// It is the operator's own and runs outside the sandbox: in the policy file's folder, with the
-/// core variables alone, none that holds a secret, and no descriptor of ours.
+/// It belongs to the operator and runs outside the sandbox: in the policy file's folder, with only
+/// the core variables that hold no secret, and without descriptors of this process.
 class ProgramApprover : public Approver {
  public:
-  /// Takes a line of its stderr, redacted, for the operator.
+  /// Receives each line of its stderr, redacted, for the operator.
   using Say = std::function<void(const std::string&)>;
 
   /// @param own   this process's environment
@@ -69,11 +69,10 @@ class ProgramApprover : public Approver {
   Say say_;
 };
 
-/// The files that an approver consists of, as far as its command names them: absolute. The run
-/// must not be able to write them.
+/// The files that the approver's command names, absolute. The run must not be able to write them.
 std::vector<std::filesystem::path> approver_files(const Policy& policy);
 
-/// JSON Schema of what an approver gets on stdin, and of what it answers.
+/// JSON Schemas of an approver's stdin and of its answer.
 Json approver_request_schema();
 Json approver_answer_schema();
 

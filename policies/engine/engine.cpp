@@ -17,9 +17,8 @@ namespace sortie {
 namespace {
 
 constexpr const char* kShellInside =
-    "what this shell would run is not seen: send the script itself, by `bash -c SCRIPT` and "
-    "nothing "
-    "else, or the command as a direct argv";
+    "a nested shell can't be checked: run the script directly with `bash -c SCRIPT` and nothing "
+    "else, or send the command as a direct argv";
 
 std::string command_line(std::span<const std::string> argv) {
   std::string line;
@@ -31,7 +30,7 @@ std::string command_line(std::span<const std::string> argv) {
   return one_line(line, kLongestPart);
 }
 
-/// What no policy can allow; "" for a proper argv.
+/// Why no policy can allow the argv; "" for a valid one.
 std::string malformed(const std::vector<std::string>& argv) {
   if (argv.empty()) return "the command is empty";
   if (argv[0].empty()) return "the command has no name";
@@ -45,7 +44,7 @@ std::string place_text(const RulePlace& place) {
   return place.file + ':' + std::to_string(place.line);
 }
 
-/// The rule's own reason, or what it does.
+/// The rule's own reason, or a default by its effect.
 std::string reason_of(const CommandRule& rule) {
   if (!rule.why.empty()) return rule.why;
   if (rule.effect == Effect::allow) return "a rule allows it";
@@ -59,9 +58,8 @@ Decision denied_by(const RuleMatch& match) {
                     .part = one_line(match.part, kLongestPart),
                     .reason = reason_of(rule)};
   if (match.loose) {
-    decision.reason =
-        "a word of the script could be what the rule denies (" + decision.reason + ')';
-    decision.instead = "the command as a direct argv, without a shell";
+    decision.reason = "a word of the script may match a deny rule (" + decision.reason + ')';
+    decision.instead = "send the command as a direct argv, without a shell";
   }
   return decision;
 }
@@ -79,7 +77,7 @@ std::filesystem::path without_trailing_slash(const std::filesystem::path& path) 
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// The usual folders of a system, whatever this machine's PATH is.
+/// The usual folders of programs, whatever this machine's PATH is.
 std::vector<std::filesystem::path> usual_folders() {
   return {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 }
@@ -119,7 +117,7 @@ Decision Engine::decide_by_policy(const Action& action) const {
     if (decision.effect == Effect::allow) decision.escalation = find_escalation(*asks);
   }
   if (approval_ != Approval::audit || decision.effect == Effect::allow) return decision;
-  // What no mode can run, and the paths, which hold in every mode.
+  // Invalid commands are denied in every mode, and so are paths.
   const auto* command = std::get_if<RunCommand>(&action);
   const bool may_run = command != nullptr ? malformed(command->argv).empty()
                                           : std::holds_alternative<CallTool>(action);
@@ -150,7 +148,7 @@ Decision Engine::decide_command(const RunCommand& command) const {
   if (const std::string problem = malformed(argv); !problem.empty()) {
     return {.effect = Effect::deny, .part = command_line(argv), .reason = problem};
   }
-  // What is typed into runs already.
+  // A command that gets input is already running.
   const ConcurrentCommands beside = command.input ? ConcurrentCommands() : concurrent_commands();
   const CommandPlace place{.workspace = workspace_,
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
@@ -163,13 +161,13 @@ Decision Engine::decide_command(const RunCommand& command) const {
   if (!strict) return decide_freely(command);
 
   const auto reading = read(command);
-  // The sign that can't be read says more than a word that could be a rule's.
+  // A syntax that can't be read says more than a word that may match a rule.
   if (reading && reading->refused) return unreadable(reading->refusal);
   if (match.rule != nullptr) return denied_by(match);
   if (!is_below(place.workdir.lexically_normal(), workspace_)) {
     return {.effect = Effect::deny,
             .part = place.workdir.string(),
-            .reason = "the working folder lies outside the workspace"};
+            .reason = "the working folder is outside the workspace"};
   }
   if (reading) return decide_script(*reading, place, command_line(argv));
   return decide_simple({.argv = argv, .place = place});
@@ -186,7 +184,7 @@ Decision Engine::decide_freely(const RunCommand& command) const {
 Decision Engine::decide_simple(const Simple& simple) const {
   const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
   Decision decision{.effect = Effect::deny, .part = command_line(argv), .command = argv};
-  // Not even by a rule of its own: what the string says would run unseen.
+  // Not even by a rule of its own: the script in the string would run unchecked.
   if (is_shell(argv[0]) && read_shell_call(argv).script) {
     decision.reason = kShellInside;
     decision.instead = instead_;
@@ -195,8 +193,9 @@ Decision Engine::decide_simple(const Simple& simple) const {
   if (command_name(argv[0], folders_) == "cd") return decide_cd(simple);
   const RuleMatch match = commands_.find_allow(argv, simple.place, simple.globs);
   if (match.rule != nullptr && !match.rule->script.empty() && !simple.alone) {
-    decision.reason = "a program of the workspace runs alone: what runs beside it could change it";
-    decision.instead = "the same command as a call of its own";
+    decision.reason =
+        "a program of the workspace must run alone: a concurrent command could change it";
+    decision.instead = "send the same command as a call of its own";
     return decision;
   }
   if (match.rule != nullptr) {
@@ -222,14 +221,14 @@ Decision Engine::decide_simple(const Simple& simple) const {
   return decision;
 }
 
-/// `cd` is the shell's own and of the class: one literal folder inside the workspace.
+/// `cd` is a shell built-in of the class read-only: one literal folder inside the workspace.
 Decision Engine::decide_cd(const Simple& simple) const {
   const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
   Decision decision{
       .effect = Effect::deny, .part = command_line(argv), .instead = instead_, .command = argv};
   if (argv[0] != "cd" || argv.size() != 2 || !simple.globs.empty() || argv[1].empty() ||
       argv[1].front() == '-') {
-    decision.reason = "of cd only `cd FOLDER` with one literal folder is read";
+    decision.reason = "only `cd FOLDER` with one literal folder is supported";
   } else if (!is_below(std::filesystem::path(folder_behind(simple.place.workdir.string(), argv[1]))
                            .lexically_normal(),
                        workspace_)) {
@@ -255,7 +254,8 @@ Decision Engine::decide_unmatched(const Simple& simple) const {
   const std::string name(command_name(argv[0], folders_));
   const std::string shown = one_line(argv[0], kLongestPart);
   if (is_shell(argv[0])) {
-    denied.reason = "what the file holds that " + shown + " would run is not seen: it needs a rule";
+    denied.reason =
+        "the file that " + shown + " would run is not checked: it needs a rule of its own";
   } else if (name.empty()) {
     denied.part = shown;
     const bool has_scripts =
@@ -311,7 +311,7 @@ bool CommandCheck::allows_line(std::string_view line) const {
     }
     return decide(argv).effect == Effect::allow;
   } catch (const std::exception&) {
-    return false;  // what can't be decided is denied
+    return false;  // a command that can't be decided is denied
   }
 }
 

@@ -1,8 +1,7 @@
-// How the engine decides what is typed into a command that runs: a session's input.
+// How the engine decides the input of a running command, as typed into a session.
 //
-// That the command was allowed says what it may do by its words. What it does with its input is its
-// own affair, as with a file that it reads, unless it takes it for commands: then it would run what
-// no rule was asked about.
+// The decision on the command covered its words. Its input is not checked, as a file that it reads
+// is not, unless the program runs it as commands: then no rule would have decided these.
 #include <algorithm>
 
 #include "core/text/text.h"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr int kDeepest = 8;
 
-/// Beside the shells of wrappers.h: programs that run commands, or hand on words to one, from their
+/// Besides the shells of wrappers.h: programs that run commands, or pass words to one, from their
 /// input.
 constexpr std::string_view kTakesCommands[] = {
     "fish", "csh",    "tcsh",   "mksh",    "rbash",   "busybox", "pwsh",  "nu",
@@ -44,7 +43,7 @@ bool takes_commands(std::span<const std::string> argv, int depth = 0) {
   });
 }
 
-/// Control-C, control-D and control-\ by themselves type nothing.
+/// Control-C, control-D and control-\ by themselves are no text.
 bool only_ends(std::string_view text) {
   return text.find_first_not_of("\x03\x04\x1c") == std::string_view::npos;
 }
@@ -56,7 +55,7 @@ bool has_deny_rule(const Policy& policy) {
 
 }  // namespace
 
-/// @return nothing where it may be typed
+/// @return nothing if it is allowed
 std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
   const std::string& typed = *command.input;
   if (only_ends(typed)) return std::nullopt;
@@ -74,8 +73,7 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
         .effect = match.loose ? Effect::deny : match.rule->effect,
         .rule = match.rule->place,
         .part = one_line(match.part, kLongestPart),
-        .reason =
-            match.loose ? "a word of the input could be what the rule denies (" + why + ')' : why};
+        .reason = match.loose ? "a word of the input may match a deny rule (" + why + ')' : why};
   }
   if (!takes_commands(command.argv)) return std::nullopt;
   const bool readable_only = approval_ == Approval::full_auto && !policy_.unreadable_allow;
@@ -83,7 +81,7 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
     return Decision{.effect = Effect::deny,
                     .part = one_line(typed, kLongestPart),
                     .reason = readings.problem,
-                    .instead = "plain lines, whole, or each command as a call of its own"};
+                    .instead = "send plain, complete lines, or each command as a call of its own"};
   if (approval_ == Approval::full_auto) {
     if (!readable_only) return std::nullopt;
     for (const std::string& text : readings.likely)
@@ -93,8 +91,8 @@ std::optional<Decision> Engine::refused_input(const RunCommand& command) const {
   }
   return Decision{.effect = Effect::deny,
                   .part = one_line(typed, kLongestPart),
-                  .reason = "what is typed into a program that takes commands can't be judged",
-                  .instead = "each command as a call of its own",
+                  .reason = "input to a program that runs commands can't be checked",
+                  .instead = "send each command as a call of its own",
                   .unmatched = true};
 }
 

@@ -1,9 +1,9 @@
-// What limits a command besides the rules: what runs beside it, what a call may be granted, the
-// stage, and for which commands git is kept from what a repository's configuration names.
+// Limits on a command besides the rules: concurrent commands, granted escalations, the stage, and
+// which git commands may not run programs that a repository's configuration names.
 //
-// A script rule holds for a program as it was at the start of the run. Between looking at its file
-// and running it, and as long as it is read, anything beside it that may write could change it; so
-// the two do not run at the same time.
+// A script rule is valid for a program as it was at the start of the run. Between checking its file
+// and running it, and while it is read, a concurrent command that can write could change it; so the
+// two never run at the same time.
 #include <algorithm>
 
 #include "core/text/text.h"
@@ -28,7 +28,7 @@ bool may_call_git(const std::vector<std::string>& argv) {
 
 }  // namespace
 
-// ---- what runs beside it ---------------------------------------------------------------------
+// ---- concurrent commands ---------------------------------------------------------------------
 
 bool Engine::runs_script(const RunCommand& command) const {
   const CommandPlace by_words{.workspace = workspace_,
@@ -48,7 +48,7 @@ bool Engine::runs_script(const RunCommand& command) const {
 }
 
 /// @param rule  the one that allows the command
-/// @return      nothing where it may run beside all that runs
+/// @return      nothing if it may run with all concurrent commands
 std::optional<Decision> Engine::refused_beside(const Simple& simple,
                                                const CommandRule& rule) const {
   if (simple.place.beside == nullptr) return std::nullopt;
@@ -57,17 +57,19 @@ std::optional<Decision> Engine::refused_beside(const Simple& simple,
   if (!rule.script.empty()) {
     const std::string writer = beside.writer();
     if (writer.empty()) return std::nullopt;
-    decision.reason = "a program of the workspace runs alone, and " + writer +
-                      " is running, which may write to the workspace and so change it";
-    if (writer.starts_with("session")) decision.instead = "the same command once it has ended";
+    decision.reason = "a program of the workspace must run alone, but " + writer +
+                      " is running and may write to the workspace";
+    if (writer.starts_with("session"))
+      decision.instead = "wait until it has ended, then send the same command";
     return decision;
   }
   if (rule.command_class == "read-only") return std::nullopt;
   for (const ConcurrentCommands::Session& session : beside.sessions) {
     if (!runs_script(session.command)) continue;
-    decision.reason = "a program of the workspace runs alone, and " + session.name +
-                      " runs one: what may write to the workspace could change it";
-    decision.instead = "the same command once it has ended";
+    decision.reason = session.name +
+                      " runs a program of the workspace, which must run alone: no other command "
+                      "may write to the workspace meanwhile";
+    decision.instead = "wait until it has ended, then send the same command";
     return decision;
   }
   return std::nullopt;
@@ -82,9 +84,9 @@ std::optional<Decision> Engine::refused_beside(const CallTool& tool) const {
     return Decision{.effect = Effect::deny,
                     .part = one_line(tool.name),
                     .reason = session.name +
-                              " is running, which may write to the workspace: without namespaces "
-                              "it could change what this tool's server obeys (.git/config)",
-                    .instead = "the same call once it has ended"};
+                              " is running and may write to the workspace: without namespaces it "
+                              "could change files that control this tool's server (.git/config)",
+                    .instead = "wait until it has ended, then repeat the call"};
   }
   return std::nullopt;
 }
@@ -106,14 +108,14 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
                            .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                            .folders = folders_,
                            .scripts = &scripts_};
-  // What runs beside a program of the workspace could change it.
+  // A concurrent command could change a program of the workspace.
   const ConcurrentCommands beside = concurrent_commands();
   const bool may_be_changed = !beside.writer().empty();
   if (may_be_changed && beside.unguarded) return std::nullopt;
   if (commands_.find_deny(command.argv, place).rule != nullptr) return std::nullopt;
   const auto reading = read(command);
   if (!reading) {
-    // A shell string that is not even read grants nothing, whatever rule names the shell.
+    // A shell string that can't be read is never escalated, whatever rule names the shell.
     if (is_shell(command.argv[0]) && read_shell_call(command.argv).script) return std::nullopt;
     const RuleMatch match = commands_.find_escalating(command.argv, place);
     if (match.rule == nullptr) return std::nullopt;
@@ -124,7 +126,7 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
   for (const SimpleCommand& simple : reading->commands) {
     std::vector<std::string> argv;
     for (const ScriptWord& word : simple.words) {
-      if (word.glob) return std::nullopt;  // what it becomes is not known
+      if (word.glob) return std::nullopt;  // its expansion is unknown
       argv.push_back(word.text);
     }
     const RuleMatch match = commands_.find_escalating(argv, place);
@@ -139,15 +141,15 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
 
 // ---- the stage -------------------------------------------------------------------------------
 
-/// What a command writes can't be told from its words: the sandbox holds it to the stage.
+/// A command's words don't show what it writes: the sandbox enforces the stage's limits on it.
 std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
   if (const auto* call = std::get_if<CallTool>(&action)) {
     if (call->may_write && limits_.read_only)
       return Decision{.effect = Effect::deny,
                       .part = one_line(call->name),
                       .reason = "the stage '" + limits_.stage +
-                                "' is read-only, and this tool's server may write all the time",
-                      .instead = "saying in your message what is to be changed"};
+                                "' is read-only, and this tool's server can write at any time",
+                      .instead = "describe the change in your message"};
     const auto& tools = limits_.tools;
     if (tools.empty() || std::find(tools.begin(), tools.end(), call->name) != tools.end())
       return std::nullopt;
@@ -158,7 +160,7 @@ std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
     return Decision{.effect = Effect::deny,
                     .part = one_line(call->name),
                     .reason = "the stage '" + limits_.stage + "' does not have this tool",
-                    .instead = "the tools of this stage: " + names};
+                    .instead = "use the tools of this stage: " + names};
   }
   const auto* write = std::get_if<WritePath>(&action);
   if (write == nullptr || !limits_.read_only) return std::nullopt;
@@ -166,7 +168,7 @@ std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
       .effect = Effect::deny,
       .part = write->path.string(),
       .reason = "the stage '" + limits_.stage + "' is read-only: nothing may be written",
-      .instead = "saying in your message what is to be changed"};
+      .instead = "describe the change in your message"};
 }
 
 // ---- git -------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ bool Engine::holds_git(const RunCommand& command) const {
   };
   const auto reading = read(command);
   if (!reading) {
-    // A shell string that is not read as one has words all the same.
+    // Other argvs of a shell are matched by their words.
     return by_no_rule_of_its_own(command.argv, {}) ||
            (is_shell(command.argv[0]) && may_run_git(command.argv));
   }

@@ -1,4 +1,4 @@
-// How the engine decides a shell string: each of its simple commands alone, in every folder in
+// How the engine decides a shell string: each of its simple commands by itself, in every folder in
 // which it may run.
 #include <algorithm>
 #include <array>
@@ -15,10 +15,10 @@ namespace sortie {
 namespace {
 
 constexpr const char* kReadable =
-    "a script of plain commands joined by && || ; or |, words literal or in quotes, or one command "
-    "as a direct argv";
+    "send a script of plain commands joined by && || ; or |, with words literal or in quotes, or "
+    "one command as a direct argv";
 
-/// The strongest first: a rule's or a fixed limit's word before the lack of a rule.
+/// Higher is stronger: a rule or a fixed limit goes before a missing rule.
 int rank(const Decision& decision) {
   if (decision.effect == Effect::forbid) return 3;
   if (decision.effect == Effect::deny) return decision.unmatched ? 1 : 2;
@@ -49,7 +49,7 @@ Decision Engine::unreadable(const ScriptRefusal& refusal) const {
       refusal.line > 1 ? "line " + std::to_string(refusal.line) + ", " : std::string();
   return {.effect = Effect::deny,
           .part = refusal.part,
-          .reason = "the script can't be judged at " + line + "column " +
+          .reason = "the script can't be checked at " + line + "column " +
                     std::to_string(refusal.column) + ": " + refusal.reason,
           .instead = kReadable};
 }
@@ -106,8 +106,8 @@ Decision Engine::decide_part(const SimpleCommand& command, const PartPlace& part
   }
   if (part.behind_cd && calls_git(command.words)) {
     denied.reason =
-        "no git command behind cd, since another repository may name programs of its own: call it "
-        "with workdir instead";
+        "git is not allowed after cd, because another repository may configure programs of its "
+        "own: pass workdir instead";
     return denied;
   }
   for (const ScriptRedirection& redirection : command.redirections) {

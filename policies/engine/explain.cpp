@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxInstead = 300;
 constexpr std::size_t kMaxSummary = 1024;
 
-/// "cargo build|test": a rule's prefix as people write it.
+/// A rule's prefix for people: "cargo build|test".
 std::string prefix_text(const CommandRule& rule) {
   std::string text;
   for (const auto& words : rule.prefix) {
@@ -29,7 +29,7 @@ bool allows_read_only(const Policy& policy) {
   });
 }
 
-/// Appends as many of the parts as fit, and says how many were left out.
+/// Appends as many of the parts as fit, and the number of the others.
 void append_list(std::string& text, const std::vector<std::string>& parts, std::size_t max_bytes) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string next = (i == 0 ? "" : ", ") + parts[i];
@@ -85,12 +85,12 @@ std::string policy_summary(const Policy& policy, Approval approval) {
                  "what network they reach.";
   }
   std::string text =
-      "Nobody can be asked. What the rules below do not allow is denied.\n"
+      "Nobody can be asked. Calls that the rules below do not allow are denied.\n"
       "Commands: a direct argv such as [\"git\",\"status\"], or [\"bash\",\"-c\",SCRIPT]; each "
       "command of a script must be allowed. Scripts: plain commands joined by && || ; | or "
       "newlines, "
       "words literal or quoted, 2>&1, >/dev/null, <FILE; no variables, $(…), other redirections, "
-      "loops, wrappers (env, timeout, xargs), git behind cd.\nAllowed: ";
+      "loops, wrappers (env, timeout, xargs), git after cd.\nAllowed: ";
   if (allows_read_only(policy)) {
     text += "reading commands (";
     append_list(text, read_only_command_names(), 600);

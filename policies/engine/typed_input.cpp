@@ -18,11 +18,11 @@ bool is_newline(char c) { return c == '\n' || c == '\r'; }
 bool erases_one(char c) { return c == '\b' || c == '\x7f'; }
 bool is_printed(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\x7f'; }
 
-/// What control-D does where something stands before it on its line.
+/// The effect of control-D after other text on its line.
 enum class EndKey { hands_over, ends_line };
 
-/// The lines that a terminal makes of what is typed: what was erased is not in them. Other control
-/// characters are left out.
+/// The lines that a terminal makes of typed keys, without erased characters and other control
+/// characters.
 std::string as_edited(std::string_view typed, EndKey end_key) {
   std::string text;
   const auto line = [&text] {
@@ -77,7 +77,7 @@ std::vector<std::string> all_readings(std::string_view typed) {
                     as_edited(typed, EndKey::ends_line)});
 }
 
-/// Whether the line goes on behind its newline, in any way in which it can be read.
+/// Whether the line continues after its newline in any possible reading.
 bool is_continued(std::string_view line) {
   const auto readings = all_readings(line);
   return std::any_of(readings.begin(), readings.end(), [](std::string_view text) {
@@ -88,13 +88,13 @@ bool is_continued(std::string_view line) {
 }
 
 std::string name_of_key(char c) {
-  if (c == kEscape) return "the escape character, or a key that an editor of lines may act on,";
+  if (c == kEscape) return "the escape character, or a key that a line editor may act on,";
   if (c == '\t') return "a tab";
   if (static_cast<unsigned char>(c) >= 0x20) return "DEL";
   return std::string("control-") + static_cast<char>(c + '@');
 }
 
-/// Commands after which typed lines are no longer what they seem to be.
+/// Commands that change what later typed keys mean.
 constexpr std::string_view kKeyChangers[] = {"stty", "bind", "bindkey", "fc"};
 
 std::string_view find_key_changer(std::string_view text) {
@@ -110,7 +110,7 @@ std::string_view find_key_changer(std::string_view text) {
   return {};
 }
 
-/// What one line of the input, without its newline, holds that the readings don't know.
+/// What in one line of the input, without its newline, the readings don't cover; or "".
 std::string problem_of_line(std::string_view line) {
   const std::size_t first = line.find_first_not_of("\x03\x04\x1c");
   if (first == std::string_view::npos) return "";
@@ -126,11 +126,11 @@ std::string problem_of_line(std::string_view line) {
     else if (c == kInterrupt)
       ++interrupts;
     else if (!is_printed(c) && c != '\t')
-      return name_of_key(c) + " can't be judged";
+      return name_of_key(c) + " can't be checked";
   }
-  // Whether an eraser reaches behind the control character depends on who reads the line.
+  // Whether an erase key reaches past the control character depends on the program that reads.
   if (ends + interrupts > 1 || (ends + interrupts == 1 && erases))
-    return "control-C or control-D within a line, beside another of them or what erases, can't be "
+    return "control-C or control-D within a line, together with another of them or an erase key, can't be "
            "judged";
   return "";
 }
@@ -166,12 +166,12 @@ std::string with_editor_keys_marked(std::string_view typed) {
 TypedReadings read_typed(std::string_view typed) {
   TypedReadings readings;
   readings.possible = all_readings(typed);
-  // Erased is erased: only who knows no terminal gets the text with it.
+  // Only a program without a terminal gets erased text.
   const bool erases = typed.find_first_of("\b\x7f\x15\x17") != std::string_view::npos;
   readings.likely = erases ? edited_readings(typed) : readings.possible;
   if (unfinished_input(typed).size() > kLongestTypedLine)
     readings.problem =
-        "a line of more than " + size_in_words(kLongestTypedLine) + " can't be judged";
+        "a line of more than " + size_in_words(kLongestTypedLine) + " can't be checked";
   for (std::size_t at = 0; at <= typed.size() && readings.problem.empty();) {
     const std::size_t end = std::min(typed.find_first_of("\r\n", at), typed.size());
     readings.problem = problem_of_line(typed.substr(at, end - at));
@@ -180,7 +180,7 @@ TypedReadings read_typed(std::string_view typed) {
   if (const auto word = find_key_changer(readings.possible.front());
       readings.problem.empty() && !word.empty())
     readings.problem =
-        std::string(word) + ", after which what is typed may mean something else, can't be judged";
+        std::string(word) + ", which may change the meaning of later input, can't be checked";
   return readings;
 }
 

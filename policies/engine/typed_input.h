@@ -7,27 +7,27 @@
 
 namespace sortie {
 
-/// How much of a line that has not ended is kept for the decision on its rest.
+/// How much of an unfinished line is kept for the decision on its rest.
 constexpr std::size_t kLongestTypedLine = 64u << 10;
 
-/// The end of what was typed that is no whole line yet, so that what follows belongs to it: behind
-/// the last newline or carriage return but for those that a backslash takes back. Control-C and
-/// control-D end no line here: what was typed before may have stayed with who reads it.
+/// The unfinished last line of typed input: the text after the last newline or carriage return that
+/// no backslash escapes. Control-C and control-D end no line here: the reader may have kept what was
+/// typed before them.
 std::string_view unfinished_input(std::string_view typed);
 
-/// What is typed into a terminal, an escape before each character that an editor of lines may take
-/// for a key of its own or for a word of its history: tab, bytes beyond ASCII (which it may read as
-/// Meta and a letter), `!` and `^`.
+/// The keys for a terminal, with an escape before each character that a line editor may take for a
+/// command or a history reference: tab, bytes beyond ASCII (which it may read as Meta and a
+/// letter), `!` and `^`.
 std::string with_editor_keys_marked(std::string_view typed);
 
-/// What a program may get of the text that is typed: which it is depends on who reads it.
+/// The texts that a program may receive for typed input, depending on how it reads its input.
 struct TypedReadings {
-  /// Without its control characters; what a terminal makes of it, control-D handing over the line
-  /// as it is; the same where control-D ends a line.
+  /// The text without control characters; the text as a terminal edits it, where control-D sends
+  /// the line so far; the same where control-D ends a line.
   std::vector<std::string> possible;
-  /// Those of them that could really come to be.
+  /// Those of `possible` that a real program could receive.
   std::vector<std::string> likely;
-  /// Why these may not be all: "control-A …"; "" where they are.
+  /// Why there may be other readings ("control-A …"), or "".
   std::string problem;
 };
 TypedReadings read_typed(std::string_view typed);

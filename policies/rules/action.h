@@ -8,12 +8,12 @@
 
 namespace sortie {
 
-/// A command to be run. A shell string stands as its argv: {"sh", "-c", S}.
+/// A command to be run. A shell string is the argv {"sh", "-c", S}.
 struct RunCommand {
   std::vector<std::string> argv;
   std::filesystem::path workdir;  ///< absolute
-  bool escalated = false;         ///< the call asks for more than the policy's sandbox
-  /// Set where it runs already: what is to be typed into it, the unfinished line before included.
+  bool escalated = false;         ///< the call asks for escalated permissions
+  /// Set for a command that is already running: its new input, after the unfinished line before it.
   std::optional<std::string> input{};
 };
 
@@ -27,16 +27,16 @@ struct WritePath {
 
 struct CallTool {
   std::string name;
-  /// Other names that rules may mean it by: "mcp:SERVER/TOOL" for a tool of an MCP server, and the
-  /// name that the model's was cut from.
+  /// Other names that rules may use: "mcp:SERVER/TOOL" for a tool of an MCP server, and the full
+  /// name if the model's is shortened.
   std::vector<std::string> other_names{};
-  /// What runs it may write to the workspace all the time, whatever a stage says of commands.
+  /// Its server can write to the workspace at any time, also in a read-only stage.
   bool may_write = false;
-  /// A rule gives what runs it a sandbox of its own, which ordinary commands have not.
+  /// A rule gives its server a sandbox of its own, which ordinary commands don't have.
   bool escalated = false;
 };
 
-/// What a tool call wants to do; a call is allowed when each of its actions is.
+/// One thing that a tool call does; a call is allowed when each of its actions is.
 using Action = std::variant<RunCommand, ReadPath, WritePath, CallTool>;
 
 }  // namespace sortie

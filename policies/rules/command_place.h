@@ -10,7 +10,7 @@
 
 namespace sortie {
 
-/// What runs while a command is decided on, and would go on beside it.
+/// The commands and servers that run while a command is decided, and would run concurrently.
 struct ConcurrentCommands {
   struct Session {
     std::string name;  ///< "session 1"
@@ -21,11 +21,11 @@ struct ConcurrentCommands {
   /// Other programs that may write to the workspace: "the MCP server docs".
   std::vector<std::string> writers{};
 
-  /// No mount keeps what may write from protected paths, as without namespaces: `.git/config` is
-  /// put back after each command, and what has wider rights could obey it before.
+  /// Protected paths are not mounted read-only (no namespaces): `.git/config` is restored after each
+  /// command, and a command with wider rights could read it before.
   bool unguarded = false;
 
-  /// The first that may write to the workspace, or "".
+  /// The first session or program that may write to the workspace, or "".
   std::string writer() const {
     for (const Session& session : sessions)
       if (session.may_write) return session.name;
@@ -35,24 +35,24 @@ struct ConcurrentCommands {
 
 using LookBeside = std::function<ConcurrentCommands()>;
 
-/// What stands at the path of a script of the workspace, against the start of the run.
+/// A script of the workspace, compared with the start of the run.
 struct ScriptFile {
   std::filesystem::path path;  ///< relative to the workspace, links resolved
-  std::string problem;         ///< why it is not as it was at the start; "" where it is
+  std::string problem;         ///< how it differs from the start, or ""
 };
 
-/// Looks at the file that a path means, as the kernel would resolve it.
+/// Checks the file at a path, resolved as the kernel does.
 /// path: absolute, as the command names it, not normalised: "WORKDIR/./scripts/a.sh"
 using ScriptFiles = std::function<ScriptFile(const std::filesystem::path& path)>;
 
-/// Where a command is to run, for the rules that judge paths.
+/// Where a command is to run, for rules on paths.
 struct CommandPlace {
   std::filesystem::path workspace;                 ///< absolute
   std::filesystem::path workdir;                   ///< absolute
-  std::span<const std::filesystem::path> folders;  ///< in which a command's name is looked up
-  /// What stands at a script's path now; nothing: script rules judge by words alone.
+  std::span<const std::filesystem::path> folders;  ///< where a command's name is looked up
+  /// Checks a script's file; null: script rules decide by words alone.
   const ScriptFiles* scripts = nullptr;
-  const ConcurrentCommands* beside = nullptr;  ///< what runs already; nothing: nothing does
+  const ConcurrentCommands* beside = nullptr;  ///< null: none
 };
 
 }  // namespace sortie

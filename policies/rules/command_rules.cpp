@@ -18,8 +18,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Whether a rule's word names the program that argv[0] stands for. A rule may name a program
-/// outside the lookup folders by its absolute path, but none of the workspace.
+/// Whether a rule's word names the program of argv[0]. A rule may name a program outside the lookup
+/// folders by its absolute path, but no program of the workspace.
 bool names_program(const std::string& rule_word, const std::string& word,
                    const CommandPlace& place) {
   const std::string_view name = command_name(word, place.folders);
@@ -28,8 +28,8 @@ bool names_program(const std::string& rule_word, const std::string& word,
          !is_below(std::filesystem::path(word).lexically_normal(), place.workspace);
 }
 
-/// Whole words against whole words, the wrapper itself and not what it wraps. A word that the
-/// shell may turn into others is none of a prefix.
+/// Compares whole words; a wrapper matches by itself, not by the command that it wraps. A word that
+/// the shell may expand matches no word of a prefix.
 bool matches_prefix(const CommandRule& rule, Words argv, const CommandPlace& place, Globs globs) {
   if (rule.prefix.empty() || argv.size() < rule.prefix.size()) return false;
   if (!globs.empty() && globs.front() < rule.prefix.size()) return false;
@@ -43,7 +43,7 @@ bool matches_prefix(const CommandRule& rule, Words argv, const CommandPlace& pla
   return true;
 }
 
-/// Why a glob could become a word that the rule excepts, or that its class refuses; "" where none.
+/// Why a glob may expand to a word that the rule excepts, or that its class refuses; or "".
 std::string why_no_globs(const CommandRule& rule, Words argv, const CommandPlace& place,
                          Globs globs) {
   const std::string_view name = command_name(argv[0], place.folders);
@@ -53,7 +53,7 @@ std::string why_no_globs(const CommandRule& rule, Words argv, const CommandPlace
     }
     for (const std::string& excepted : rule.but_not_args) {
       if (!excepted.starts_with('-') || !begins_literally(argv[at])) {
-        return "a glob may become a word that but_not excepts: " + excepted;
+        return "a glob may expand to a word that but_not excepts: " + excepted;
       }
     }
   }
@@ -139,11 +139,11 @@ ToolRules::ToolRules(const std::vector<ToolRule>& rules) {
 const ToolRule* ToolRules::find(const CallTool& call, Effect effect) const {
   std::vector<std::string> names = call.other_names;
   names.push_back(call.name);
-  // Some models know the shell tool by another name: what is said of it holds for that too.
+  // Some models know the shell tool as `local_shell`: rules on `shell` apply to it too.
   if (call.name == "local_shell") names.emplace_back("shell");
   for (const Compiled& compiled : rules_) {
     if (compiled.rule->effect != effect) continue;
-    // A glob is not about the task's own verification; who wants to be without it says its name.
+    // Globs don't apply to the task's own verification: a rule has to name it.
     if (call.name == "run_tests" && !names_it(*compiled.rule, call.name)) continue;
     for (const std::string& name : names)
       if (any_matches(compiled.names, name)) return compiled.rule;

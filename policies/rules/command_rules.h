@@ -23,15 +23,15 @@ class CommandRules {
   explicit CommandRules(const std::vector<CommandRule>& rules);
 
   /// The first allow rule that the argv itself matches; wrappers are never seen through.
-  /// @param globs  the words, by number, that a shell may turn into names of files
+  /// @param globs  indexes of the words that a shell may expand to file names
   RuleMatch find_allow(std::span<const std::string> argv, const CommandPlace& place,
                        std::span<const std::size_t> globs = {}) const;
   /// The same among the rules that escalate.
   RuleMatch find_escalating(std::span<const std::string> argv, const CommandPlace& place) const;
 
-  /// The strongest forbid or deny rule that the argv, or anything that it could run, matches:
-  /// wrappers and shell strings are seen through, and names also match by any path. Each command
-  /// of a script that the strict reader reads is matched as an argv is, other scripts loosely.
+  /// The strongest forbid or deny rule that matches the argv or anything that it could run:
+  /// wrappers and shell strings are unwrapped, and names also match by any path. Each command of a
+  /// script that the strict reader accepts is matched as an argv, other scripts are matched loosely.
   RuleMatch find_deny(std::span<const std::string> argv, const CommandPlace& place) const;
 
  private:
@@ -46,9 +46,9 @@ class ToolRules {
  public:
   /// @throws PatternError
   explicit ToolRules(const std::vector<ToolRule>& rules);
-  /// Rules on any of its names hold for a tool, and those on `shell` for `local_shell` as well.
-  /// forbid > deny > allow; no match: `run_tests` is allowed, others as the approval says. Globs do
-  /// not hold for `run_tests`.
+  /// Rules on any of a tool's names apply, and those on `shell` to `local_shell` as well.
+  /// forbid > deny > allow; no match: `run_tests` is allowed, others depend on the approval mode.
+  /// Globs don't apply to `run_tests`.
   Decision decide(const CallTool& call, Approval approval) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace sortie {
 namespace {
 
-/// By effect; of equals, what nobody could lift goes before what only lacks a rule.
+/// By effect; of equals, a rule or a fixed limit goes before a missing rule.
 int rank(const Decision& decision) {
   const bool stands_in_the_way = decision.effect != Effect::allow || decision.audited;
   return static_cast<int>(decision.effect) * 3 +

@@ -10,47 +10,47 @@
 
 namespace sortie {
 
-/// What a call that asked for escalated permissions gets beyond the policy's sandbox.
+/// The permissions beyond the policy's sandbox that an escalated call gets.
 struct Escalation {
   bool writes = false;           ///< may write where the policy's sandbox is read-only
-  bool read_only = false;        ///< may not write, though the policy's sandbox lets others
-  bool network = false;          ///< reaches the network whatever the policy's mode
-  std::vector<RulePlace> rules;  ///< that granted it: one for each simple command
+  bool read_only = false;        ///< may not write, though the policy's sandbox allows it
+  bool network = false;          ///< has network access whatever the policy's mode
+  std::vector<RulePlace> rules;  ///< the rules that granted it: one for each simple command
   bool operator==(const Escalation&) const = default;
 };
 
-/// What all of the rules grant: a call runs in one sandbox, so that each of its commands gets no
-/// more than the rule that allows least.
+/// The permissions that all of the rules grant: a call runs in one sandbox, so none of its commands
+/// may get more than the rule that grants least.
 /// @param rules  at least one, each with `escalate`
 Escalation escalation_by(const std::vector<const CommandRule*>& rules);
 
 /// {"granted", "writes", "read_only", "network", "rules"}
 Json to_json(const Escalation& escalation);
 
-/// Bytes of a command, or of a part of it, in what is said of it.
+/// Bytes of a command, or of a part of it, in a message.
 inline constexpr std::size_t kLongestPart = 160;
 
-/// What the engine says of an action, and why.
+/// The engine's decision on an action.
 struct Decision {
   Effect effect = Effect::deny;
   RulePlace rule;          ///< line 0: no rule, the approval mode's default
-  std::string part;        ///< the part of the command that it was about
-  std::string reason;      ///< in words, for the operator and the transcript
-  std::string instead;     ///< what is allowed instead, for the model; may be ""
-  bool unmatched = false;  ///< denied for want of an allow rule, not by a rule or a fixed limit
-  /// Where the approval mode audit alone allowed it: the effect that strict rules would have had.
-  /// The other members, `effect` aside, are those of that strict decision.
+  std::string part;        ///< the part of the command that decided
+  std::string reason;      ///< for the operator, the model and the transcript
+  std::string instead;     ///< what the model can do instead: "send …", "use …"; may be ""
+  bool unmatched = false;  ///< denied because no rule allows it, not by a rule or a fixed limit
+  /// Set if only approval mode `audit` allowed it: the effect of strict rules. All other members
+  /// except `effect` are those of the strict decision.
   std::optional<Effect> audited{};
-  /// The words of the simple command that is not allowed, which may be one of a script's; empty where
-  /// the decision is about no single one.
+  /// The words of the simple command that is not allowed, which may be part of a script; empty if
+  /// the decision is not about a single one.
   std::vector<std::string> command{};
-  /// What an allowed call that asked for escalated permissions gets, where rules grant them.
+  /// Set for an allowed call that asked for escalated permissions, if rules grant them.
   std::optional<Escalation> escalation{};
   bool operator==(const Decision&) const = default;
 };
 
-/// The strictest of them: forbid over deny over audited over allow, and what a rule or a fixed
-/// limit says over the want of a rule; the first of equals.
+/// The strictest decision: forbid > deny > audited > allow, and a rule or a fixed limit > a missing
+/// rule; the first of equals.
 const Decision& strictest(const std::vector<Decision>& decisions);
 
 Json to_json(const Decision& decision);

@@ -15,9 +15,9 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-/// Wrappers in wrappers beyond it are read loosely.
+/// Wrappers nested deeper are read loosely.
 constexpr int kMaxDepth = 16;
-/// Options before a subcommand beyond it count as a match.
+/// More options before a subcommand count as a match.
 constexpr std::size_t kMaxSkipped = 64;
 
 bool is_unknown(std::string_view word) {
@@ -29,7 +29,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-/// The words of a command, what a glob may become as kLooseAnything.
+/// The words of a command, each glob's expansion as kLooseAnything.
 std::vector<std::string> loose_argv(const SimpleCommand& command) {
   std::vector<std::string> argv;
   for (const ScriptWord& word : command.words) {
@@ -38,7 +38,7 @@ std::vector<std::string> loose_argv(const SimpleCommand& command) {
   return argv;
 }
 
-/// The words of what a wrapper runs: `{}` stands for what it reads, and more may follow.
+/// The words of a wrapped command: `{}` is a placeholder for input, and more words may follow.
 std::vector<std::string> wrapped_argv(const Wrapped& wrapped) {
   std::vector<std::string> argv = wrapped.argv;
   if (!wrapped.open) return argv;
@@ -59,7 +59,7 @@ bool could_be_any(std::string_view word, const std::vector<std::string>& expecte
 bool could_name(std::string_view word, const std::vector<std::string>& expected) {
   if (word.size() > 1 && word.front() == '=') word.remove_prefix(1);  // zsh: the path of a program
   std::string_view name = base_name(word);
-  // In a path an expansion may hold slashes, so that the name is only what follows it.
+  // An expansion in a path may contain slashes: only the text after it belongs to the name.
   if (name.size() < word.size())
     name.remove_prefix(std::min(name.find(kLooseAnything), name.size()));
   if (name.empty()) name = base_name(word);
@@ -67,27 +67,27 @@ bool could_name(std::string_view word, const std::vector<std::string>& expected)
                      [&](const std::string& each) { return could_be(name, base_name(each)); });
 }
 
-/// A word behind a command's name, of an argv or of a script.
+/// A word after a command's name, in an argv or a script.
 struct ArgumentWord {
   std::string_view text;
-  bool continues = false;    ///< as LooseWord
-  bool substitutes = false;  ///< as LooseWord
-  bool redirects = false;    ///< as LooseWord
+  bool continues = false;    ///< see LooseWord
+  bool substitutes = false;  ///< see LooseWord
+  bool redirects = false;    ///< see LooseWord
 };
 
-/// `git -c alias.p=push p` names a subcommand anew.
+/// `git -c alias.p=push p` gives a subcommand another name.
 bool renames_subcommand(const CommandRule& rule, std::string_view word) {
   return word.find("alias.") != std::string_view::npos && could_be_any("git", rule.prefix[0]);
 }
 
-/// The rest of a deny rule's prefix behind the command's name. Options before a subcommand are
-/// passed over with what may be their value (`git -C . push`, `cargo +nightly publish`).
-/// @param word_at  (i) → the i-th word behind the name; nothing behind the last
+/// Matches the rest of a deny rule's prefix after the command's name. Options before a subcommand
+/// are skipped with their possible values (`git -C . push`, `cargo +nightly publish`).
+/// @param word_at  (i) → the i-th word after the name; nothing after the last
 template <typename WordAt>
 bool rest_matches(const CommandRule& rule, WordAt word_at) {
   std::size_t at = 0;
   std::size_t skipped = 0;
-  bool unknown_end = false;  // `git -C x$(…) push`, `git p*`: the words behind are not seen
+  bool unknown_end = false;  // `git -C x$(…) push`, `git p*`: the following words are unknown
   for (std::size_t place = 1; place < rule.prefix.size(); ++place) {
     bool may_be_value = false;
     for (;; ++at) {
@@ -108,7 +108,7 @@ bool rest_matches(const CommandRule& rule, WordAt word_at) {
   return true;
 }
 
-/// A rule that names a program, whatever words follow.
+/// Whether the rule names the program, whatever words follow.
 bool names_any(const CommandRule& rule, std::string_view word) {
   return !rule.prefix.empty() && could_name(word.substr(word.find('=') + 1), rule.prefix[0]);
 }
@@ -119,7 +119,7 @@ bool has_exception(const std::vector<Pattern>& but_not, Words argv) {
   });
 }
 
-/// Whether a shell has nothing to read but what comes through a pipe or from a file.
+/// Whether a shell reads its commands from a pipe or a file.
 bool is_fed(const SimpleCommand& command, Words argv) {
   if (!is_shell(argv[0])) return false;
   const ShellCall call = read_shell_call(argv);
@@ -139,7 +139,7 @@ class DenySearch {
   }
 
  private:
-  /// Which words may stand for a rule's: those that are known, or unknown ones too.
+  /// Whether only known words may match a rule's, or unknown ones too.
   enum class Reading { sure, possible };
 
   static int rank(const RuleMatch& match) {
@@ -206,7 +206,7 @@ class DenySearch {
     }
   }
 
-  /// A program that a rule names may run by another name.
+  /// A program that a rule names may run under another name.
   void consider_named(Words argv) {
     for (const CompiledRule& compiled : rules_) {
       if (compiled.rule->effect == Effect::allow) continue;
@@ -221,7 +221,7 @@ class DenySearch {
   void search_loosely(const std::string& script, bool loose) {
     const std::vector<LooseWord> words = loose_words(script);
     const std::vector<std::size_t> ends = ends_of_commands(words);
-    bool name_open = false;  // behind a wrapper, the name of what it runs may still come
+    bool name_open = false;  // after a wrapper: the name of the wrapped command may still follow
     for (std::size_t i = 0; i < words.size(); ++i) {
       const LooseWord& word = words[i];
       const bool names_command = word.starts_command || name_open;
@@ -249,7 +249,7 @@ class DenySearch {
            word.find('=') != std::string::npos || word.find(kLooseAnything) != std::string::npos;
   }
 
-  /// For each word the last one of its simple command.
+  /// For each word, the index of the last word of its simple command.
   static std::vector<std::size_t> ends_of_commands(const std::vector<LooseWord>& words) {
     std::vector<std::size_t> ends(words.size());
     for (std::size_t i = words.size(); i-- > 0;) {
@@ -262,15 +262,15 @@ class DenySearch {
   static bool script_matches(const CommandRule& rule, const std::vector<LooseWord>& words,
                              std::size_t at, std::size_t last, bool names_command) {
     const LooseWord& word = words[at];
-    if (!rule.command_class.empty()) return names_command;  // can't be judged word by word
+    if (!rule.command_class.empty()) return names_command;  // can't be checked word by word
     const bool computed = is_unknown(word.text);
     if (rule.prefix.empty() || (computed && !names_command)) return false;
     if (is_fed_shell(words, at) || runs_computed(words, at, last)) return true;
-    // Up to the first part that is not known; what a substitution ends in is not known either.
+    // Up to the first unknown part; the end of a substitution is unknown too.
     std::string_view known = word.text;
     if (word.substitutes) known = known.substr(0, known.find(kLooseAnything) + 1);
     if (!could_name(known, rule.prefix[0])) return false;
-    // `$command` unquoted can hold the name and all that follows.
+    // An unquoted `$command` may contain the name and all that follows.
     if (word.substitutes || (word.text.size() == 1 && computed && !word.quoted)) return true;
     return rest_matches(rule, [&](std::size_t i) -> std::optional<ArgumentWord> {
       if (at + 1 + i > last) return std::nullopt;
@@ -279,7 +279,7 @@ class DenySearch {
     });
   }
 
-  /// `… | sh`: a shell behind a pipe, with nothing to read but what comes through it.
+  /// `… | sh`: a shell that reads its commands from a pipe.
   static bool is_fed_shell(const std::vector<LooseWord>& words, std::size_t at) {
     if (at == 0 || !words[at].starts_command || !is_shell(words[at].text)) return false;
     for (std::size_t i = at; i < words.size() && !words[i].ends_command; ++i) {
@@ -306,7 +306,7 @@ class DenySearch {
 
 std::optional<ScriptRefusal> find_unreadable_at(Words argv, int depth) {
   if (depth > kMaxDepth) {
-    return ScriptRefusal{.part = argv[0], .reason = "commands are wrapped too deeply to be seen"};
+    return ScriptRefusal{.part = argv[0], .reason = "too many nested wrappers to check"};
   }
   for (const Wrapped& wrapped : unwrap(argv)) {
     if (!wrapped.argv.empty()) {

@@ -20,25 +20,26 @@ struct CompiledRule {
   std::optional<ScriptRule> script;
 };
 
-/// A rule that a command matches, and how surely.
+/// A rule that a command matches, and whether it certainly does.
 struct RuleMatch {
-  const CommandRule* rule = nullptr;      ///< nothing: none matches
-  const CommandRule* excepted = nullptr;  ///< would have matched but for its but_not on `part`
-  std::string part;                       ///< the command, or the part of a script, that it matches
-  std::string problem{};                  ///< why `excepted` excepts it, where not by its but_not
-  bool loose = false;  ///< only could be it: a word of a script, an option read both ways
+  const CommandRule* rule = nullptr;      ///< null: none matches
+  const CommandRule* excepted = nullptr;  ///< matches except for its but_not on `part`
+  std::string part;                       ///< the command, or the part of a script, that matches
+  std::string problem{};                  ///< why `excepted` doesn't match, if not by its but_not
+  bool loose = false;  ///< a possible match: a word of a script, an option read both ways
 };
 
-/// Whether the argv as it stands is of the rule's class.
+/// Whether the argv itself, not unwrapped, is in the rule's class.
 bool matches_class(const CommandRule& rule, std::span<const std::string> argv,
                    const CommandPlace& place);
 
-/// The strongest forbid or deny rule among all that the argv could run: CommandRules::find_deny.
+/// The strongest forbid or deny rule that matches anything the argv could run, see
+/// CommandRules::find_deny.
 RuleMatch search_deny(std::span<const CompiledRule> rules, std::span<const std::string> argv,
                       const CommandPlace& place);
 
-/// Why the first script that the argv would hand to a shell, through wrappers too, can't be read;
-/// nothing where all can.
+/// Why the first script that the argv would pass to a shell, also through wrappers, can't be read;
+/// nothing if all can.
 std::optional<ScriptRefusal> find_unreadable(std::span<const std::string> argv);
 
 }  // namespace sortie

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Readable whatever `paths.read` says: the system's programs and settings, as in the view.
+/// Always readable: the system's programs and settings, as in the view.
 constexpr const char* kSystemFolders[] = {"/usr",  "/etc", "/opt",   "/bin",
                                           "/sbin", "/lib", "/lib32", "/lib64"};
 
@@ -22,7 +22,7 @@ std::string normal(const fs::path& path) {
   return without_trailing_slash(path.lexically_normal().string());
 }
 
-/// `path` relative to `folder` ("." for itself), or nothing where it is not inside.
+/// `path` relative to `folder` ("." for itself), or nothing if it is not inside.
 std::optional<std::string> relative_to(const std::string& path, const std::string& folder) {
   if (path == folder) return ".";
   const std::string prefix = folder == "/" ? folder : folder + '/';
@@ -77,8 +77,8 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
   read_ = compile(policy.read, places_);
   hide_ = compile(policy.hide, places_, LetterCase::ignored);
   protect_ = compile(policy.protect, places_, LetterCase::ignored);
-  // At any depth, since a nested repository's configuration names programs too, and no diff could
-  // hold it.
+  // At any depth: the configuration of a nested repository names programs too, and a diff can't
+  // contain it.
   protect_.relative.push_back(Pattern::path_glob(".git", LetterCase::ignored));
   protect_.relative.push_back(Pattern::path_glob("**/.git", LetterCase::ignored));
   std::vector<fs::path> files = places_.protected_files;
@@ -114,13 +114,13 @@ bool PathRules::protects(const Place& place) const { return protect_.match(place
 
 bool PathRules::is_protected(const fs::path& path) const { return protects(place_of(path)); }
 
-/// As the view covers it: what the policy names by an absolute path is hidden in any case, what it
-/// names in the workspace where git does not track it.
+/// As in the view: files that the policy names by an absolute path are always hidden, files in the
+/// workspace only if git does not track them.
 bool PathRules::hides(const Place& place) const {
   if (any_matches(hide_.absolute, place.absolute)) return true;
   if (!hide_.match(place)) return false;
   if (!place.inside || !places_.tracked) return true;
-  // A folder is covered as a whole: the outermost path that is named decides.
+  // A folder is hidden as a whole: the outermost match decides.
   for (std::size_t end = place.relative.find('/');; end = place.relative.find('/', end + 1)) {
     Place outer = place;
     outer.relative = place.relative.substr(0, end);
@@ -150,7 +150,7 @@ Decision PathRules::decide_read(const fs::path& path) const {
   }
   denied.reason = "outside the workspace, and no entry of paths.read covers it";
   denied.unmatched = true;
-  denied.instead = "paths inside the workspace";
+  denied.instead = "use paths inside the workspace";
   return denied;
 }
 
@@ -162,13 +162,13 @@ Decision PathRules::decide_write(const fs::path& path) const {
   } else if (mode_ == SandboxMode::read_only) {
     denied.reason = "sandbox.mode is read-only: nothing may be written";
   } else if (protects(place)) {
-    denied.reason = "the path is protected: it may be read, not written or created";
+    denied.reason = "the path is protected: it can be read, but not written or created";
   } else if (hides(place)) {
     denied.reason = "paths.hide: the file is hidden from the run";
   } else if (!write_.match(place)) {
     denied.reason = place.inside ? "no entry of paths.write covers it"
                                  : "outside the workspace, and no entry of paths.write covers it";
-    denied.instead = "paths inside the workspace that the policy lets be written";
+    denied.instead = "use paths inside the workspace that the policy lets you write";
     denied.unmatched = true;
   } else {
     return {.effect = Effect::allow, .part = path.string(), .reason = "paths.write covers it"};

@@ -11,19 +11,19 @@
 
 namespace sortie {
 
-/// What PathRules has to know beyond the policy; all paths absolute.
+/// What PathRules needs besides the policy; all paths absolute.
 struct PathPlaces {
   std::filesystem::path workspace;
-  std::filesystem::path out;                           ///< protected where inside the workspace
+  std::filesystem::path out;                           ///< protected if inside the workspace
   std::vector<std::filesystem::path> protected_files;  ///< the task's and the policy's own
   std::filesystem::path home;                          ///< "~"; empty: any folder
-  /// Whether git tracks a path of the workspace, given relative to it: what of the workspace
-  /// `paths.hide` names is not hidden then. Not set: nothing is tracked.
+  /// Whether git tracks a path, given relative to the workspace: `paths.hide` does not hide tracked
+  /// files of the workspace. Not set: nothing is tracked.
   std::function<bool(const std::string& path)> tracked{};
 };
 
-/// The `paths` rules of a policy. Judges by words: the caller has resolved links. Paths are
-/// relative to the workspace, or absolute.
+/// The `paths` rules of a policy. Compares texts: the caller has resolved links. Paths are relative
+/// to the workspace, or absolute.
 class PathRules {
  public:
   /// @throws PatternError
@@ -32,23 +32,23 @@ class PathRules {
   Decision decide_read(const std::filesystem::path& path) const;
   Decision decide_write(const std::filesystem::path& path) const;
   /// Never writable: .git, --out and the run before in `OUT.prev`, the task's and policy's files,
-  /// and `paths.protect`; also what does not exist yet, and in any letter case, since a file system
-  /// may not tell .GIT from .git.
+  /// and `paths.protect`; also paths that don't exist yet, and in any letter case, since a file
+  /// system may treat .GIT as .git.
   bool is_protected(const std::filesystem::path& path) const;
   bool is_hidden(const std::filesystem::path& path) const;
 
  private:
-  /// One path in the forms that rules compare: absolute, and relative where it is inside.
+  /// One path in the forms that rules compare: absolute, and relative if it is inside.
   struct Place {
     std::string absolute;
     std::string relative;  ///< "." for the workspace itself
     bool inside = false;
   };
-  /// The globs of one list: those that concern the workspace, and absolute ones.
+  /// The globs of one list: those for the workspace, and absolute ones.
   struct Globs {
     std::vector<Pattern> relative;
     std::vector<Pattern> absolute;
-    std::vector<Pattern> anywhere;  ///< absolute too, but made of one that is relative
+    std::vector<Pattern> anywhere;  ///< absolute, made from a relative one
     bool match(const Place& place) const;
   };
   static Globs compile(const std::vector<std::string>& globs, const PathPlaces& places,

@@ -10,13 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// /root/…, /home/NAME/…: where nobody says which one HOME is.
+/// /root/…, /home/NAME/…: for an unknown HOME.
 bool is_in_some_home(const fs::path& path) {
   const auto parts = std::distance(path.begin(), path.end());
   return is_below(path, "/root") || (is_below(path, "/home") && parts > 3);
 }
 
-/// An entry of `paths`; "" for one that can't be told.
+/// The path of an entry of `paths`; "" for an unknown one.
 fs::path place_of_entry(const std::string& entry, const fs::path& workspace, const fs::path& home) {
   if (entry == "~" || entry.starts_with("~/"))
     return home.empty() ? fs::path()
@@ -46,9 +46,9 @@ std::string why_planted(const std::string& word, const Policy& policy, const fs:
   for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"})
     if (is_below(path, folder))
       return std::string(folder) +
-             " is the run's own: what stands there a command of the run has put there";
+             " is private to the run: only a command of the run can have put a program there";
   if (home.empty() || home == "/" ? is_in_some_home(path) : is_below(path, home))
-    return "HOME is the run's own: what stands there a command of the run has put there";
+    return "HOME is private to the run: only a command of the run can have put a program there";
   return "";
 }
 

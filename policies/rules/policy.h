@@ -13,8 +13,8 @@
 
 namespace sortie {
 
-/// What happens where no rule matches. `audit`: all runs, inside the sandbox, and what strict rules
-/// would have denied is recorded.
+/// What happens if no rule matches. `audit`: everything runs, inside the sandbox, and calls that
+/// strict rules would have denied are recorded.
 enum class Approval { deny_by_default, full_auto, audit };
 template <>
 inline constexpr auto kSpelling<Approval> =
@@ -64,7 +64,7 @@ inline constexpr auto kSpelling<InheritedVariables> =
                                                 {InheritedVariables::core, "core"},
                                                 {InheritedVariables::all, "all"}});
 
-/// Where a rule stands.
+/// The file and line of a rule.
 struct RulePlace {
   std::string file;  ///< "policy.yaml", or "strict" for a preset
   int line = 0;      ///< from 1
@@ -75,14 +75,14 @@ struct RulePlace {
 /// A command line that a rule must match, or must not: checked when the policy is loaded.
 struct RuleExample {
   std::string command;            ///< as written, on one line
-  std::vector<std::string> argv;  ///< what it says
+  std::vector<std::string> argv;  ///< its words
   bool match = true;
   int line = 0;  ///< in the rule's file, from 1
   int column = 0;
   bool operator==(const RuleExample&) const = default;
 };
 
-/// What an escalated call may do beyond the policy's own sandbox; nothing: as the policy says.
+/// The sandbox of an escalated call; members without a value: as the policy says.
 struct RuleSandbox {
   std::optional<SandboxMode> mode;
   std::optional<NetworkMode> network;
@@ -93,7 +93,7 @@ struct RuleSandbox {
 /// scripts of the workspace.
 struct CommandRule {
   Effect effect = Effect::allow;
-  std::vector<std::vector<std::string>> prefix;  ///< prefix[i]: the words place i may be
+  std::vector<std::vector<std::string>> prefix;  ///< prefix[i]: the alternatives for word i
   std::string command_class;                     ///< "read-only", or ""
   std::string script{};                          ///< glob over executables of the workspace, or ""
   std::vector<std::string> but_not_args;         ///< globs over single words
@@ -127,30 +127,30 @@ struct PolicyLimits {
   std::uint64_t transcript = 200ull << 20;
 };
 
-/// A program that is asked where no rule matched.
+/// A program that decides calls that no rule matches.
 struct PolicyApprover {
-  std::vector<std::string> command;  ///< argv; a relative program is the policy file's neighbour
+  std::vector<std::string> command;  ///< argv; a relative program path starts at `folder`
   std::filesystem::path folder;      ///< of the file that names it: absolute
   std::chrono::milliseconds timeout{std::chrono::seconds(60)};
 };
 
-/// What a policy file says, with what it extends, every default filled in.
+/// A policy file with the files it extends, every default filled in.
 struct Policy {
   std::filesystem::path file;  ///< absolute; empty for a preset
   std::string name;
   std::string digest;  ///< "sha256:…" of the effective policy
-  /// All files read, and the approver's that lie beside them: protected during the run.
+  /// All files read, and the approver's beside them: protected during the run.
   std::vector<std::filesystem::path> files;
-  /// Where a value stands, by its dotted key ("bounds.models"): the last file's that gives it.
+  /// Where each value is set, by its dotted key ("bounds.models"): in the last file that sets it.
   std::map<std::string, RulePlace> places;
   Approval approval = Approval::deny_by_default;
   bool approval_override = false;
   bool abort_on_denied = false;   ///< on_denied: abort
   int max_denials = 20;           ///< in a row
-  bool unreadable_allow = false;  ///< full-auto: scripts that the strict reader refuses may run
+  bool unreadable_allow = false;  ///< full-auto: scripts that the strict reader rejects may run
   std::vector<CommandRule> commands;
   std::vector<ToolRule> tools;
-  /// variable → hosts that may get it; nothing else leaves
+  /// variable → hosts that may get it; no other credential is sent
   std::map<std::string, std::vector<std::string>> credentials = {
       {"OPENAI_API_KEY", {"api.openai.com"}},
       {"ANTHROPIC_API_KEY", {"api.anthropic.com"}},
@@ -165,18 +165,18 @@ struct Policy {
   std::vector<std::string> model_hosts;  ///< of models without a key, besides loopback
   std::vector<std::string> mcp_env;      ///< variables that a task may give to an MCP server
   std::vector<std::string> carry_over;   ///< file names that context.carry_over may have
-  bool verify_by_rules = false;          ///< verify: rules, of `commands`; else nothing judges it
-  bool prices_of_task = false;  ///< prices: a task's own, also of models that the table lacks
+  bool verify_by_rules = false;  ///< the rules of `commands` apply to verification commands too
+  bool prices_of_task = false;   ///< a task may set prices, also for models that the table lacks
   std::optional<double> max_cost = 20;                        ///< USD that a task may ask for
-  std::int64_t max_tokens = 20'000'000;                       ///< likewise
-  std::chrono::milliseconds max_time{std::chrono::hours(6)};  ///< likewise
+  std::int64_t max_tokens = 20'000'000;                       ///< that a task may ask for
+  std::chrono::milliseconds max_time{std::chrono::hours(6)};  ///< that a task may ask for
   std::vector<std::string> write = {"."};
   std::vector<std::string> read;
-  /// Known tool folders under HOME are readable, with their variables; writes are thrown away.
+  /// Known tool folders under HOME are readable, with their variables; writes are discarded.
   bool toolchains = true;
-  /// Not readable. A file's list is added to this one, under every policy. Inside the workspace
-  /// globs leave out what git tracks. `master.key` is one of `*.key`. Examples of `.env` hold no
-  /// secrets; of a folder of such a name the content is hidden.
+  /// Not readable. A file's list is added to this one, under every policy. Inside the workspace,
+  /// globs don't match files that git tracks. `master.key` matches `*.key`. Example files of `.env`
+  /// hold no secrets; if such a name is a folder, its content is hidden.
   std::vector<std::string> hide = {"**/.env",
                                    "**/.env.!(example|sample|template|dist|defaults)",
                                    "**/.env.*/**",
@@ -212,8 +212,8 @@ struct Policy {
                                    "~/.git-credentials",
                                    "/etc/shadow",
                                    "/etc/ssl/private"};
-  /// Readable, not writable. A file's list is added; `protect: []` leaves none but those that the
-  /// run protects always (task and policy files, --out, .git).
+  /// Readable, not writable. A file's list is added; `protect: []` leaves only those that the run
+  /// always protects (task and policy files, --out, .git).
   std::vector<std::string> protect = {".git",        ".github",     ".gitlab-ci.yml",
                                       "Jenkinsfile", ".gitmodules", "**/CODEOWNERS",
                                       "AGENTS.md"};
@@ -221,7 +221,7 @@ struct Policy {
   std::vector<std::string> network_allow;  ///< "host:port", "*.host:port"; of mode allow-list
   InheritedVariables environment_inherit = InheritedVariables::core;
   std::vector<std::string> environment_include;
-  /// Never passed on unless named in include. A file's list is added to this one.
+  /// Never passed on unless listed in include. A file's list is added to this one.
   std::vector<std::string> environment_exclude = {
       "*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*",
       "PASS", "*_PASS", "*_PWD", "PAT", "*_PAT", "*JWT*", "*_AUTH", "*AUTH_CONFIG*",
@@ -231,10 +231,10 @@ struct Policy {
   PolicyLimits limits;
   SandboxMode sandbox = SandboxMode::workspace_write;
   std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
-  bool escalation = false;  ///< `rules`: allow rules with `escalate` may be asked for
+  bool escalation = false;  ///< `rules`: calls may ask for the sandbox of rules with `escalate`
   std::optional<PolicyApprover> approver;    ///< nothing: nobody is asked
   bool input_untrusted = true;               ///< trust.input
-  bool allow_all_three = false;              ///< of untrusted input, secrets and open network
+  bool allow_all_three = false;              ///< untrusted input, secrets and open network together
   std::vector<std::string> redact_patterns;  ///< RE2, added to the known secrets
   OnLeak on_leak = OnLeak::fail;
 };

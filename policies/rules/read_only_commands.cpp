@@ -34,8 +34,8 @@ bool goes_up(std::string_view part) {
          ::fnmatch(std::string(part).c_str(), "..", 0) == 0;
 }
 
-/// Whether a path from the root leads into a kernel's folder, or through one: what it has there
-/// are links, so that ".." behind /proc/self/cwd is not /proc/self.
+/// Whether an absolute path leads into a kernel's folder, or through one: its entries may be links,
+/// so that ".." after /proc/self/cwd is not /proc/self.
 bool passes_kernel_folder(const std::vector<std::string_view>& parts) {
   std::vector<std::string_view> kept;
   for (const std::string_view part : parts) {
@@ -58,7 +58,7 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
   if (passes_kernel_folder(parts_of(whole))) return true;
   const auto last_up = std::find_if(parts.rbegin(), parts.rend(), goes_up);
   const bool has_up = last_up != parts.rend();
-  // Behind the last "..": a link on the way there may have led anywhere.
+  // After the last "..": a link before it may have led anywhere.
   const auto next = has_up ? last_up.base() : parts.begin();
   if (next == parts.end() || !(has_up || absolute)) return false;
   return is_kernel_folder(*next) || next->find_first_of("*?[") != std::string_view::npos;
@@ -94,15 +94,15 @@ std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason
 
 // ---- commands ------------------------------------------------------------------------------
 
-std::optional<NotReadOnly> judge_find(Words words, std::span<const RefusedOption> refused) {
+std::optional<NotReadOnly> check_find(Words words, std::span<const RefusedOption> refused) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (const RefusedOption& row : refused)
       if (row.option == words[i]) return refuse(words[i], describe("find", row));
     if (is_one_of(words[i], kFindValues) || words[i].starts_with("-newer")) {
       ++i;
     } else if (words[i].size() > 1 && words[i][0] == '-' && !is_one_of(words[i], kFindFlags)) {
-      // Were it to take a value, all that follows would be read otherwise than here.
-      return refuse(words[i], "not a test of find that is known here");
+      // If it took a value, all following words would be read wrongly.
+      return refuse(words[i], "unknown find test or action");
     }
   }
   return std::nullopt;
@@ -120,18 +120,18 @@ bool prints_lines(std::string_view script) {
   return is_number(script.substr(0, comma)) && is_number(script.substr(comma + 1));
 }
 
-std::optional<NotReadOnly> judge_sed(Words words) {
+std::optional<NotReadOnly> check_sed(Words words) {
   if (words.size() < 2 || words[0] != "-n" || !prints_lines(words[1])) {
     return refuse(words.empty() ? "sed" : words[std::min<std::size_t>(1, words.size() - 1)],
-                  "of sed only `sed -n FIRST,LASTp FILE` with line numbers is read-only");
+                  "only `sed -n FIRST,LASTp FILE` with line numbers is read-only");
   }
   for (const std::string& word : words.subspan(2)) {
-    if (word.size() > 1 && word[0] == '-') return refuse(word, "sed takes no other option here");
+    if (word.size() > 1 && word[0] == '-') return refuse(word, "no other sed option is allowed");
   }
   return std::nullopt;
 }
 
-std::optional<NotReadOnly> judge_test(std::string_view name, Words words) {
+std::optional<NotReadOnly> check_test(std::string_view name, Words words) {
   if (name == "[") {
     if (words.empty() || words.back() != "]") return refuse("[", "`[` without its `]`");
     words = words.first(words.size() - 1);
@@ -140,7 +140,7 @@ std::optional<NotReadOnly> judge_test(std::string_view name, Words words) {
   return refuse(name, "only one of -e -f -d -s -r -x -L with one name is read-only");
 }
 
-/// `%G?`, `%+GS` … in a format ask for a signature check, which runs a program.
+/// `%G?`, `%+GS` … in a format require a signature check, which runs a program.
 bool asks_for_signature(std::string_view word) {
   for (auto at = word.find('%'); at != std::string_view::npos; at = word.find('%', at + 1)) {
     std::string_view rest = word.substr(at + 1);
@@ -152,7 +152,7 @@ bool asks_for_signature(std::string_view word) {
   return false;
 }
 
-/// `--ignore-submodules` alone means "all"; what looks into a submodule runs git there, with the
+/// `--ignore-submodules` alone means "all"; other values run git in a submodule, with the
 /// submodule's own configuration.
 bool looks_into_submodules(std::string_view word) {
   const auto equals = word.find('=');
@@ -162,7 +162,7 @@ bool looks_into_submodules(std::string_view word) {
          value != "all" && value != "dirty";
 }
 
-/// `--diff-merges=remerge`, `--diff-merges=r`, as `--remerge-diff`.
+/// `--diff-merges=remerge`, `--diff-merges=r`: the same as `--remerge-diff`.
 bool merges_again(std::span<const std::string> words, std::size_t at) {
   constexpr std::string_view kName = "--diff-merges";
   const std::string_view word = words[at];
@@ -178,7 +178,7 @@ std::optional<NotReadOnly> read_options(OptionReader& reader, Words words) {
   return refuse(refusal->word, refusal->reason);
 }
 
-std::optional<NotReadOnly> judge_paths(Words words, const std::string& folder,
+std::optional<NotReadOnly> check_paths(Words words, const std::string& folder,
                                        const OptionReader* reader) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (reader != nullptr && reader->is_text(i)) continue;
@@ -188,23 +188,22 @@ std::optional<NotReadOnly> judge_paths(Words words, const std::string& folder,
   return std::nullopt;
 }
 
-std::optional<NotReadOnly> judge_git(const ReadOnlyCommand& git, Words words,
+std::optional<NotReadOnly> check_git(const ReadOnlyCommand& git, Words words,
                                      const std::string& folder) {
   if (!words.empty() && words[0] == "--no-pager") words = words.subspan(1);
   if (words.empty()) return refuse("git", "git without a command");
   const std::string& command = words[0];
   if (command.starts_with("-")) {
-    return refuse(command, "git takes no global option here but --no-pager");
+    return refuse(command, "--no-pager is the only global git option allowed");
   }
   const ReadOnlyCommand* const row = find_read_only("git " + command);
-  if (row == nullptr)
-    return refuse(command, "git " + command + " is not one of the reading commands");
+  if (row == nullptr) return refuse(command, "git " + command + " is not a read-only command");
   words = words.subspan(1);
   if (command == "branch") {
     if (words.size() == 1 && words[0] == "--show-current") return std::nullopt;
-    return refuse("branch", "of git branch only --show-current is read-only");
+    return refuse("branch", "only `git branch --show-current` is read-only");
   }
-  // The other commands have no formats of commits; a pattern of theirs may well hold "%G".
+  // The other commands have no commit formats; their patterns may well contain "%G".
   const bool has_formats = command == "log" || command == "show" || command == "diff";
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -217,26 +216,26 @@ std::optional<NotReadOnly> judge_git(const ReadOnlyCommand& git, Words words,
   }
   OptionReader reader("git", git.refused_options(), row->forms);
   if (auto refused = read_options(reader, words)) return refused;
-  return judge_paths(words, folder, &reader);
+  return check_paths(words, folder, &reader);
 }
 
-std::optional<NotReadOnly> judge_options(const ReadOnlyCommand& row, Words words,
+std::optional<NotReadOnly> check_options(const ReadOnlyCommand& row, Words words,
                                          const std::string& folder) {
   OptionReader reader(row.name, row.refused_options(), row.forms);
   if (auto refused = read_options(reader, words)) return refused;
   if (row.name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
-    return refuse(words.back(), "a second name is a file that uniq writes");
-  return judge_paths(words, folder, &reader);
+    return refuse(words.back(), "uniq writes to its second operand");
+  return check_paths(words, folder, &reader);
 }
 
 /// `command -v NAME`
-std::optional<NotReadOnly> judge_command(Words words) {
+std::optional<NotReadOnly> check_command(Words words) {
   if (words.size() == 2 && words[0] == "-v" && !words[1].empty() && words[1][0] != '-')
     return std::nullopt;
-  return refuse("command", "of command only `command -v NAME` is read-only");
+  return refuse("command", "only `command -v NAME` is read-only");
 }
 
-std::optional<NotReadOnly> judge(const ReadOnlyCommand& row, Words words,
+std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
                                  const std::string& folder) {
   using How = ReadOnlyCommand::How;
   std::optional<NotReadOnly> refused;
@@ -244,23 +243,23 @@ std::optional<NotReadOnly> judge(const ReadOnlyCommand& row, Words words,
     case How::any:
       break;
     case How::options:
-      return judge_options(row, words, folder);
+      return check_options(row, words, folder);
     case How::git:
-      return judge_git(row, words, folder);
+      return check_git(row, words, folder);
     case How::find:
-      refused = judge_find(words, row.refused_options());
+      refused = check_find(words, row.refused_options());
       break;
     case How::sed:
-      refused = judge_sed(words);
+      refused = check_sed(words);
       break;
     case How::test:
-      refused = judge_test(row.name, words);
+      refused = check_test(row.name, words);
       break;
     case How::command:
-      refused = judge_command(words);
+      refused = check_command(words);
       break;
   }
-  return refused ? refused : judge_paths(words, folder, nullptr);
+  return refused ? refused : check_paths(words, folder, nullptr);
 }
 
 }  // namespace
@@ -294,9 +293,9 @@ std::optional<NotReadOnly> why_not_read_only(Words argv, const fs::path& workspa
   }
   const std::string folder = workdir.empty() ? workspace.string() : workdir.string();
   if (passes_kernel_folder(parts_of(folder))) {
-    return refuse(folder, "the working folder lies in /proc, /sys or /dev");
+    return refuse(folder, "the working folder is in /proc, /sys or /dev");
   }
-  return judge(*row, argv.subspan(1), folder);
+  return check(*row, argv.subspan(1), folder);
 }
 
 std::vector<std::string> read_only_command_names() {

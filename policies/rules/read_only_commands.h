@@ -10,31 +10,31 @@
 namespace sortie {
 
 /// Whether a word of a command, as operand or as the value of an option ("--file=…", "-f…"), may
-/// lead into the kernel's own file systems when read in `workdir`: it lies in /proc, /sys or /dev
-/// (but /dev/null), begins with one of them behind its last "..", or has a glob in the first
-/// folder of an absolute path or behind "..".
+/// lead into the kernel's own file systems from `workdir`: it is in /proc, /sys or /dev (except
+/// /dev/null), begins with one of them after its last "..", or has a glob in the first folder of an
+/// absolute path or after "..".
 bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir);
 
 /// Why a command is not of the class `read-only`.
 struct NotReadOnly {
-  std::string part;    ///< the word that it is about
-  std::string reason;  ///< in words
-  bool known = false;  ///< the command is of the class, but not when called like this
+  std::string part;    ///< the word that is refused
+  std::string reason;  ///< for people and the model
+  bool known = false;  ///< the command is in the class, but not with these words
 };
 
-/// Judges a direct argv against the class `read-only`: commands that only read, whatever their
-/// operands, with the options that make them do more refused one by one. Options are read as the
-/// program reads them; what can't be read with certainty is refused.
+/// Checks a direct argv against the class `read-only`: commands that only read, whatever their
+/// operands, without the options that make them do more. Options are read as the program reads
+/// them; ambiguous ones are refused.
 ///
 /// @param argv       argv[0]: the bare name
 /// @param workspace  absolute
 /// @param workdir    absolute
-/// @return nothing where it is read-only
+/// @return nothing if it is read-only
 std::optional<NotReadOnly> why_not_read_only(std::span<const std::string> argv,
                                              const std::filesystem::path& workspace,
                                              const std::filesystem::path& workdir);
 
-/// The commands of the class, in a stable order: for messages.
+/// The names of the class's commands, sorted.
 std::vector<std::string> read_only_command_names();
 
 }  // namespace sortie

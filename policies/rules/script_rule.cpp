@@ -13,7 +13,7 @@ std::optional<ScriptRule::Match> ScriptRule::match(std::span<const std::string> 
   if (!relative || *relative == "." || !glob_.matches(relative->string())) return {};
   if (place.scripts == nullptr || !*place.scripts) return Match{};
   ScriptFile file = (*place.scripts)(named);
-  // By words alone the path fits; a link on the way may lead to a script that no rule names.
+  // The path matches as text; a link on the way may lead to a script that no rule names.
   if (file.problem.empty() && !glob_.matches(file.path.string()))
     file.problem = "a link leads to " + file.path.string() + ", which the rule does not match";
   return Match{std::move(file.problem)};

@@ -18,12 +18,11 @@ class ScriptRule {
   explicit ScriptRule(const std::string& glob) : glob_(Pattern::path_glob(glob)) {}
 
   struct Match {
-    std::string problem;  ///< why this script may not run all the same; "" where it may
+    std::string problem;  ///< why this script still may not run, or ""
   };
-  /// Nothing where the rule is not about this command: argv[0] has no slash (a bare name is looked
-  /// up on PATH), lies outside the workspace, or the glob does not match it. A script that was
-  /// changed or made since the start, and one that a link leads to from elsewhere, is a match with
-  /// a problem.
+  /// Nothing if the rule does not apply: argv[0] has no slash (a bare name is looked up on PATH), is
+  /// outside the workspace, or does not match the glob. A script that was changed or created since
+  /// the start, or that is reached through a link from elsewhere, is a match with a problem.
   std::optional<Match> match(std::span<const std::string> argv, const CommandPlace& place) const;
 
  private:

@@ -28,7 +28,7 @@ bool may_be_assignment(std::string_view word) {
   });
 }
 
-/// Splits a script; holds the word that is being read.
+/// Splits a script into loose words.
 class LooseSplitter {
  public:
   explicit LooseSplitter(std::string_view script) : script_(script) {}
@@ -63,7 +63,7 @@ class LooseSplitter {
     const bool is_glob = c == '*' || c == '?' || c == '[' || c == '{' || c == '~';
     if (is_glob) {
       word_.text += c == '[' && word_.text.empty() ? '[' : kLooseAnything;
-      // A set or a brace list stands for anything up to its end.
+      // A set or a brace list may expand to anything.
       const char end = c == '[' ? ']' : c == '{' ? '}' : '\0';
       const auto close = end == '\0' ? std::string_view::npos : script_.find(end, at_);
       if (close != std::string_view::npos &&
@@ -82,7 +82,7 @@ class LooseSplitter {
     if (script_[at_] == '\n') return;                    // a continued line joins
     if (script_[at_] == '`') return read_operator('(');  // backquotes in backquotes
     begin_word();
-    // An escaped blank ends nothing for the shell; splitting here errs towards denying.
+    // An escaped blank does not end a word for the shell; splitting here errs towards denying.
     if (is_loose_blank(script_[at_])) {
       finish_word();
       continues_ = true;
@@ -103,7 +103,7 @@ class LooseSplitter {
     }
   }
 
-  /// `$x`, `${x}`, `$'…'`; the inside of `$(…)` and of other `${…}` is read on as commands.
+  /// `$x`, `${x}`, `$'…'`; the inside of `$(…)` and of other `${…}` is read as commands.
   void read_expansion() {
     if (word_.text.empty() || word_.text.back() != kLooseAnything) word_.text += kLooseAnything;
     const char next = at_ + 1 < script_.size() ? script_[at_ + 1] : '\0';
@@ -117,7 +117,7 @@ class LooseSplitter {
       ++at_;
       substitute();
     } else if (next == '\'' && quote_ == '\0') {
-      // ANSI-C quoting: \x73 and its like are not decoded, the word could be anything.
+      // ANSI-C quoting: \x73 and so on are not decoded, the word could be anything.
       std::size_t close = at_ + 2;
       while (close < script_.size() && script_[close] != '\'') {
         close += script_[close] == '\\' ? 2 : 1;
@@ -129,8 +129,8 @@ class LooseSplitter {
     }
   }
 
-  /// Text between `$'` and the next quote. In a here-document these are letters like others, and
-  /// what looks quoted may be lines of commands: they are read as well.
+  /// Text between `$'` and the next quote. In a here-document the quotes are ordinary characters,
+  /// and the text may be lines of commands: it is read as commands too.
   void hide(std::string_view text) {
     if (text.find('\n') == std::string_view::npos) return;
     for (LooseWord& word : LooseSplitter(text).split()) {
@@ -139,7 +139,7 @@ class LooseSplitter {
     }
   }
 
-  /// What is inside stands where a command does; what comes behind it is not joined.
+  /// The inside is read as commands; the text after it is a word of its own.
   void substitute() {
     word_.substitutes = true;
     read_operator('(');
@@ -161,7 +161,7 @@ class LooseSplitter {
     after_redirection_ = false;
   }
 
-  /// What is between two is read on as commands; before them a word may begin, which is not known.
+  /// The text between two is read as commands; a word with an unknown part may begin before them.
   void read_backquote() {
     in_backquotes_ = !in_backquotes_;
     if (in_backquotes_ && !in_word_) {
@@ -175,7 +175,7 @@ class LooseSplitter {
     word_.substitutes = true;
   }
 
-  /// `2>&1` and its like: neither the descriptor nor the `&` ends or begins a command.
+  /// `2>&1` and so on: neither the descriptor nor the `&` ends or begins a command.
   void read_redirection() {
     const bool is_descriptor = in_word_ && !word_.text.empty() &&
                                word_.text.find_first_not_of("0123456789") == std::string::npos;
@@ -203,7 +203,7 @@ class LooseSplitter {
     in_word_ = false;
     word_.starts_command = at_command_ && !after_redirection_;
     word_.redirects = after_redirection_;
-    // Behind an assignment, a reserved word or a redirection's file the name is still to come.
+    // After an assignment, a reserved word or a redirection's file the name still follows.
     const bool name_follows = after_redirection_ || may_be_assignment(word_.text) ||
                               is_one_of(word_.text, kBeforeCommand);
     if (!name_follows) at_command_ = false;
@@ -221,7 +221,7 @@ class LooseSplitter {
   bool at_command_ = true;
   bool after_redirection_ = false;
   bool in_backquotes_ = false;
-  bool argument_follows_ = false;  ///< behind backquotes, though an operator was read
+  bool argument_follows_ = false;  ///< after backquotes, though an operator was read
   bool continues_ = false;
   LooseWord word_;
   std::vector<LooseWord> words_;
@@ -262,7 +262,7 @@ std::string loose_glob(std::string_view glob) {
   const auto first = glob.find_first_of("*?[");
   if (first == std::string_view::npos) return std::string(glob);
   const auto last = glob.find_last_of("*?]");
-  // A set without an end, or what stands behind the last sign.
+  // An unclosed set, or the text after the last special character.
   const bool closed = last != std::string_view::npos && last >= first &&
                       glob.find('[', last + 1) == std::string_view::npos;
   return std::string(glob.substr(0, first)) + kLooseAnything +

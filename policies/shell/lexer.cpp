@@ -9,9 +9,9 @@ namespace sortie {
 namespace {
 
 constexpr const char* kNoCommandInside =
-    "a command inside a word is not known before it runs: send it as a call of its own";
+    "substitutions are not supported: run that command in a call of its own";
 
-/// What ends a bare word, parentheses aside, which are refused.
+/// Whether the character ends a bare word. Parentheses are refused elsewhere.
 bool ends_word(char c) {
   return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>';
 }
@@ -45,8 +45,7 @@ bool is_control(std::uint32_t code) {
          is_between(code, 0x2066, 0x2069);
 }
 
-/// Blanks and invisible characters beyond ASCII: to bash they are letters, to a reader they are
-/// not.
+/// Blanks and invisible characters beyond ASCII: bash takes them for letters, a reader does not.
 bool looks_blank(std::uint32_t code) {
   return code == 0xa0 || code == 0xad || code == 0x1680 || code == 0x180e ||
          is_between(code, 0x2000, 0x200f) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
@@ -59,10 +58,10 @@ const char* why_no_dollar(char next) {
       return kNoCommandInside;
     case '\'':
     case '"':
-      return "$'…' and $\"…\" are not read: write the word in '…'";
+      return "$'…' and $\"…\" are not supported: write the word in '…'";
     default:
-      return "a variable's value is not known before it runs: write the value itself, or '$' in "
-             "single quotes";
+      return "variables are not supported: write the value itself, or put a literal $ in single "
+             "quotes";
   }
 }
 
@@ -108,10 +107,10 @@ ScriptToken ScriptLexer::next() {
     case '\n':
       return single(Kind::newline, 1);
     case ';':
-      if (peek(1) == ';' || peek(1) == '&') return refuse(at_, "`;;` belongs to a case");
+      if (peek(1) == ';' || peek(1) == '&') return refuse(at_, "`;;` is not supported");
       return single(Kind::semicolon, 1);
     case '|':
-      if (peek(1) == '&') return refuse(at_, "`|&` is not read: write 2>&1 |");
+      if (peek(1) == '&') return refuse(at_, "`|&` is not supported: write 2>&1 |");
       return peek(1) == '|' ? single(Kind::or_else, 2) : single(Kind::pipe, 1);
     case '&':
       return read_ampersand();
@@ -119,7 +118,7 @@ ScriptToken ScriptLexer::next() {
     case '>':
       return read_redirection(-1, at_);
     case '#':
-      return refuse(at_, "comments are not read");
+      return refuse(at_, "comments are not supported");
     default:
       return read_word();
   }
@@ -127,7 +126,7 @@ ScriptToken ScriptLexer::next() {
 
 ScriptToken ScriptLexer::read_ampersand() {
   if (peek(1) == '&') return single(Kind::and_then, 2);
-  if (peek(1) != '>') return refuse(at_, "nothing runs in the background: leave out the &");
+  if (peek(1) != '>') return refuse(at_, "background commands are not supported: leave out the &");
   ScriptRedirection redirection{.kind = ScriptRedirection::Kind::both_to_null, .at = at_};
   at_ += 2;
   if (peek() == '>') ++at_;
@@ -147,35 +146,35 @@ ScriptToken ScriptLexer::read_word() {
   const std::string& text = token.word.text;
   const bool is_number = token.word.bare && std::all_of(text.begin(), text.end(), is_digit);
   if (is_number && (peek() == '<' || peek() == '>')) {
-    if (text.size() > 1) return refuse(token.at, "no descriptor of more than one digit is read");
+    if (text.size() > 1)
+      return refuse(token.at, "descriptors of more than one digit are not supported");
     return read_redirection(text[0] - '0', token.at);
   }
-  // Alone it is the command, or a letter: nothing closes the set.
+  // By itself it is the command `[` or a letter: no set is closed.
   if (text == "[") token.word.glob = false;
   return token;
 }
 
 const char* ScriptLexer::why_not_bare(const ScriptWord& word, bool is_first) const {
-  constexpr const char* kHome =
-      "`~` stands for a folder that is not known here: write the path itself";
+  constexpr const char* kHome = "`~` is not supported: write the path itself";
   switch (script_[at_]) {
     case '$':
       return why_no_dollar(peek(1));
     case '`':
       return kNoCommandInside;
     case '\\':
-      return peek(1) == '\n' ? "no line continues on the next one"
-                             : "a backslash outside quotes is not read: put the word in '…'";
+      return peek(1) == '\n' ? "line continuations are not supported"
+                             : "backslashes outside quotes are not supported: put the word in '…'";
     case '(':
     case ')':
-      return "no subshells, functions or arrays: put a literal parenthesis in '…'";
+      return "subshells, functions and arrays are not supported: put a literal parenthesis in '…'";
     case '{':
     case '}':
-      return "no brace lists or groups: put a literal brace in '…'";
+      return "brace expansion and groups are not supported: put a literal brace in '…'";
     case '!':
-      return "`!` is not read: put a literal one in '…'";
+      return "`!` is not supported: put a literal one in '…'";
     case '#':
-      return is_first ? "comments are not read" : nullptr;
+      return is_first ? "comments are not supported" : nullptr;
     case '~':
       if (word.text.empty() || word.text.back() == '=' || word.text.back() == ':') return kHome;
       return nullptr;
@@ -188,7 +187,7 @@ bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
   if (const char* const why = why_not_bare(word, at_ == start)) return fail(at_, why);
   const Character character = front_character(script_.substr(at_));
   if (looks_blank(character.code)) {
-    return fail(at_, "a character that looks like a blank, or like nothing: put it in '…'");
+    return fail(at_, "an invisible or blank-looking character: put it in '…'");
   }
   const char c = script_[at_];
   word.glob = word.glob || c == '*' || c == '?' || c == '[';
@@ -200,7 +199,7 @@ bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
 bool ScriptLexer::read_single_quotes(ScriptWord& word) {
   const std::size_t open = at_;
   const auto close = script_.find('\'', at_ + 1);
-  if (close == std::string_view::npos) return fail(open, "the quote has no end");
+  if (close == std::string_view::npos) return fail(open, "unterminated quote");
   word.text += script_.substr(open + 1, close - open - 1);
   word.bare = false;
   at_ = close + 1;
@@ -223,15 +222,15 @@ bool ScriptLexer::read_double_quotes(ScriptWord& word) {
     }
     if (c == '\\') {
       const char next = peek(1);
-      if (next == '\n') return fail(at_, "no line continues on the next one");
+      if (next == '\n') return fail(at_, "line continuations are not supported");
       if (next == '"' || next == '\\' || next == '$' || next == '`') ++at_;
     }
     word.text += script_[at_];
   }
-  return fail(open, "the quote has no end");
+  return fail(open, "unterminated quote");
 }
 
-/// A `$` at the end of a regular expression, or of a part of one, begins nothing.
+/// A `$` at the end of a regular expression, or of a part of one, begins no expansion.
 bool ScriptLexer::read_quoted_dollar(ScriptWord& word) {
   const char next = peek(1);
   if (next != '"' && next != ' ' && next != '|' && next != ')') {
@@ -253,7 +252,7 @@ ScriptToken ScriptLexer::read_redirection(int descriptor, std::size_t at) {
     ++at_;
     return read_duplicate(std::move(redirection));
   }
-  if (peek() == '|') return refuse(at, "`>|` writes a file: only /dev/null may be written");
+  if (peek() == '|') return refuse(at, "`>|` writes a file: output can only go to /dev/null");
   if (peek() == '>') ++at_;
   redirection.kind = ScriptRedirection::Kind::output_to_null;
   return read_output(std::move(redirection));
@@ -265,7 +264,7 @@ ScriptToken ScriptLexer::read_duplicate(ScriptRedirection redirection) {
   const bool ends = at_ + 1 >= script_.size() || (ends_word(next) && next != '<' && next != '>' &&
                                                   (next != '&' || peek(2) == '&'));
   if ((target != '1' && target != '2') || !ends) {
-    return refuse(redirection.at, "behind >& only 1 or 2 is read");
+    return refuse(redirection.at, "only 1 or 2 is supported after >&");
   }
   redirection.kind = ScriptRedirection::Kind::duplicate;
   redirection.target = target - '0';
@@ -275,7 +274,7 @@ ScriptToken ScriptLexer::read_duplicate(ScriptRedirection redirection) {
 
 ScriptToken ScriptLexer::read_output(ScriptRedirection redirection) {
   constexpr const char* kNull =
-      "a redirection into a file: only /dev/null may be written, and files by apply_patch";
+      "output can only be redirected to /dev/null: write files with apply_patch";
   skip_blanks();
   if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kNull);
   ScriptToken file = read_word();
@@ -286,10 +285,12 @@ ScriptToken ScriptLexer::read_output(ScriptRedirection redirection) {
 }
 
 ScriptToken ScriptLexer::read_input(ScriptRedirection redirection) {
-  constexpr const char* kFile = "behind < only the literal name of a file is read";
-  if (peek() == '<') return refuse(redirection.at, "here-documents and here-strings are not read");
+  constexpr const char* kFile = "only a literal file name is supported after <";
+  if (peek() == '<')
+    return refuse(redirection.at, "here-documents and here-strings are not supported");
   if (peek() == '(') return refuse(redirection.at, kNoCommandInside);
-  if (redirection.descriptor != 0) return refuse(redirection.at, "only the standard input is read");
+  if (redirection.descriptor != 0)
+    return refuse(redirection.at, "only standard input can be read from a file");
   skip_blanks();
   if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kFile);
   ScriptToken file = read_word();

@@ -7,23 +7,23 @@
 
 namespace sortie {
 
-/// One step of a script by the strict grammar.
+/// A token of a script in the strict grammar.
 struct ScriptToken {
   enum class Kind { word, redirection, and_then, or_else, pipe, semicolon, newline, end, refused };
   Kind kind = Kind::end;
   std::size_t at = 0;             ///< byte of the script, from 0
-  ScriptWord word;                ///< of a word
-  ScriptRedirection redirection;  ///< of a redirection, its target included
+  ScriptWord word;                ///< for Kind::word
+  ScriptRedirection redirection;  ///< for Kind::redirection, with its target
 };
 
-/// Cuts a script into words and operators, quotes resolved. Knows the grammar's letters, not its
-/// sentences: script.cpp does. The text must outlive it.
+/// Splits a script into words and operators, quotes resolved; script.cpp parses the commands. The
+/// text must outlive it.
 class ScriptLexer {
  public:
   explicit ScriptLexer(std::string_view script) : script_(script) {}
-  /// The next token; behind one of kind `refused` there is none.
+  /// The next token; there is none after Kind::refused.
   ScriptToken next();
-  /// Place and reason of the token `refused`; line, column and part are left to the reader.
+  /// Position and reason of the token `refused`; line, column and part are set by the reader.
   const ScriptRefusal& refusal() const { return refusal_; }
 
  private:
@@ -38,9 +38,9 @@ class ScriptLexer {
   ScriptToken read_input(ScriptRedirection redirection);
   ScriptToken read_duplicate(ScriptRedirection redirection);
 
-  // Each reads one part of a word at at_ and appends to it; false: refused.
+  // Each reads one part of a word at at_ and appends it to `word`; false: refused.
   bool read_bare(ScriptWord& word, std::size_t start);
-  /// Why the character at at_ may not stand outside quotes there; null where it may.
+  /// Why the character at at_ is not allowed outside quotes there; null if it is.
   const char* why_not_bare(const ScriptWord& word, bool is_first) const;
   bool read_single_quotes(ScriptWord& word);
   bool read_double_quotes(ScriptWord& word);
@@ -58,10 +58,10 @@ class ScriptLexer {
   ScriptRefusal refusal_;
 };
 
-/// The first byte that no script may have, wherever it stands: NUL, CR, other control bytes but tab
-/// and newline, what is not UTF-8, control characters beyond ASCII and those that turn the
-/// direction of writing.
-/// @return npos where there is none
+/// The first byte that is not allowed anywhere in a script: NUL, CR, other control bytes except tab
+/// and newline, invalid UTF-8, control characters beyond ASCII and those that change the direction
+/// of writing.
+/// @return npos if there is none
 std::size_t find_refused_byte(std::string_view script);
 
 }  // namespace sortie

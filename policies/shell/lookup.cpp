@@ -21,7 +21,7 @@ bool is_bare_name(std::string_view word) {
   return std::all_of(word.begin(), word.end(), is_command_letter);
 }
 
-/// Options, word splitting, globs, `cd` and tracing of bash(1) that the environment sets.
+/// Variables that change options, word splitting, globs, `cd` and tracing of bash(1).
 constexpr std::string_view kChangeReading[] = {
     "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "BASH_COMPAT", "PS4",
     "IFS",       "CDPATH",   "GLOBIGNORE",      "EXECIGNORE",  "BASH_LOADABLES_PATH",
@@ -33,8 +33,8 @@ const std::string& value_of(const std::map<std::string, std::string>& variables,
   return it == variables.end() ? kNone : it->second;
 }
 
-/// Whether every byte below 0x80 stands for itself in it, as in ASCII: so it is in UTF-8, but not
-/// in some of the encodings of East Asia, where a character may end in the byte of a backslash.
+/// Whether every byte below 0x80 is an ASCII character in the locale's encoding: true for UTF-8, not
+/// for some East Asian encodings, where a character may end in the byte of a backslash.
 bool is_safe_locale(std::string_view locale) {
   const std::string name = ascii_lower(locale);
   return name.empty() || name == "c" || name == "posix" ||
@@ -60,7 +60,7 @@ std::vector<fs::path> lookup_folders(const std::vector<fs::path>& path, const fs
     const fs::path target = fs::canonical(entry, missing);
     if (!missing) targets.push_back(target);
   }
-  // Only the system's own links: one in a writable place could be turned elsewhere later.
+  // Only the system's own links: one in a writable place could be changed later.
   for (const char* known : {"/bin", "/sbin", "/usr/bin", "/usr/sbin"}) {
     std::error_code missing;
     const fs::path target = fs::canonical(known, missing);

@@ -6,14 +6,14 @@
 namespace sortie {
 namespace {
 
-/// Long options of their own that only look like a shortened refused one.
+/// Complete long options that only look like an abbreviated refused one.
 constexpr std::array<std::string_view, 1> kNotShortened = {"--text"};
 
-/// In a script a file's name could take the word's place: `sort -?x` where there is "-ox".
+/// In a script, the word may expand to a file's name: `sort -?x` if there is a file "-ox".
 constexpr std::string_view kGlobs = "*?[";
-constexpr const char* kGlobReason = "a glob in an option may stand for another option";
+constexpr const char* kGlobReason = "a glob in an option may expand to another option";
 
-/// Whether a list by blanks holds the name.
+/// Whether a blank-separated list contains the name.
 bool lists(std::string_view names, std::string_view name) {
   if (name.empty() || name.find(' ') != std::string_view::npos) return false;
   for (auto at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1)) {
@@ -47,12 +47,12 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
     if (only_operands_ || !is_option) {
       if (next_ == Next::unknown) certain_ = false;
       operands_.push_back(at_);
-      next_ = Next::word;  // in every reading a new word begins behind it
+      next_ = Next::word;  // in every reading a new word follows
       aligned_ = true;
       continue;
     }
-    // Behind an option that may take a value this may be that value: judged as an option, and
-    // so is what stands behind it, until a word that is none.
+    // After an option that may take a value this may be that value. It is checked as an option,
+    // and so are the words after it, up to a word that is not an option.
     if (next_ == Next::unknown || next_ == Next::undashed_value) aligned_ = false;
     certain_ = certain_ && aligned_;
     if (word == "--") {
@@ -96,7 +96,7 @@ std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& 
   if (dashed.find_first_of(kGlobs) != std::string_view::npos) return Refusal{word, kGlobReason};
   if (std::find(kNotShortened.begin(), kNotShortened.end(), dashed) == kNotShortened.end()) {
     for (const RefusedOption& row : refused_) {
-      // Every shortened form is refused, also one that the program would find ambiguous.
+      // Every abbreviation is refused, also one that the program would find ambiguous.
       if (row.option.starts_with(dashed)) return Refusal{word, describe(command_, row)};
     }
   }
@@ -104,7 +104,7 @@ std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& 
   const bool has_value = equals != std::string::npos;
   const bool takes_value = lists(forms_.next_names, name);
   const bool known = takes_value || lists(forms_.flag_names, name);
-  if (!known) certain_ = false;  // a shortened name may be one that says what the operands are
+  if (!known) certain_ = false;  // an abbreviation may change what the operands are
   note(name, takes_value && lists(forms_.text_names, name), has_value);
   next_ = has_value     ? Next::word
           : takes_value ? value_of(name)

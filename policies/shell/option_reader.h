@@ -8,7 +8,7 @@
 
 namespace sortie {
 
-/// An option that takes a command out of the class `read-only`.
+/// An option that the class `read-only` refuses.
 struct RefusedOption {
   std::string_view option;  ///< "-z", "--pre", "-exec"
   std::string_view why;     ///< "runs a program on each file"
@@ -16,26 +16,27 @@ struct RefusedOption {
 /// "rg --pre runs a program on each file".
 std::string describe(std::string_view command, const RefusedOption& row);
 
-/// How a program's options are written: without it a value could be read as an option, or an
-/// option as a value. Of an option that is not listed it is not known whether it takes a value:
-/// both ways are judged.
+/// How a program's options are written: without it a value could be read as an option, or an option
+/// as a value. An option that is not listed may or may not take a value: both readings are checked.
 struct OptionForms {
-  std::string_view flags{};       ///< letters without a value
-  std::string_view next{};        ///< letters whose value is the rest of the word or the next word
-  std::string_view attached{};    ///< letters whose value can only be the rest of the word
-  std::string_view flag_names{};  ///< long options without a value in the next word, by blanks
+  std::string_view flags{};     ///< letters without a value
+  std::string_view next{};      ///< letters whose value is the rest of the word or the next word
+  std::string_view attached{};  ///< letters whose value can only be the rest of the word
+  std::string_view
+      flag_names{};  ///< long options without a value in the next word, blank-separated
   std::string_view next_names{};  ///< long options whose value can be the next word
-  std::string_view text_letters{};  ///< of `next`: the value is a pattern or other text, no path
-  std::string_view text_names{};    ///< of `next_names`, likewise
+  std::string_view
+      text_letters{};             ///< those of `next` whose value is a pattern or text, not a path
+  std::string_view text_names{};  ///< the same for `next_names`
   /// The first operand is a pattern, unless one of these options is given.
   std::string_view pattern_unless{};
-  /// Not empty: with other options than these a word that begins with '-' may be an option of its
-  /// own where a value should stand.
+  /// If not empty: options whose value may begin with '-'. After other options such a word may be an
+  /// option of its own.
   std::string_view dashed_values{};
 };
 
 /// Reads a command's words as getopt_long(3), git's parse-options and ripgrep's parsers do, and
-/// refuses by the table.
+/// refuses the options of a table.
 class OptionReader {
  public:
   /// @param command  for messages
@@ -50,15 +51,15 @@ class OptionReader {
   };
   std::optional<Refusal> read(std::span<const std::string> words);
 
-  /// Words that are operands, and those that may be.
+  /// Number of words that are or may be operands.
   std::size_t operands() const { return operands_.size(); }
-  /// Whether one of them may stand for several.
+  /// Whether one of them is a glob, which may expand to several.
   bool has_glob_operand(std::span<const std::string> words) const;
-  /// Whether the i-th word is certainly no path but a pattern or other text.
+  /// Whether the i-th word is certainly a pattern or other text, not a path.
   bool is_text(std::size_t word) const;
 
  private:
-  /// What the word behind the one just read is.
+  /// What the next word is.
   enum class Next { word, value, undashed_value, unknown };
 
   std::optional<Refusal> read_long(const std::string& word);
@@ -70,10 +71,10 @@ class OptionReader {
   std::span<const RefusedOption> refused_;
   const OptionForms& forms_;
   Next next_ = Next::word;
-  bool aligned_ = true;         ///< it is certain which words are options and which are values
-  bool certain_ = true;         ///< it has been, for all words
-  bool only_operands_ = false;  ///< behind "--"
-  bool next_is_text_ = false;   ///< the value to come
+  bool aligned_ = true;         ///< it is certain whether the next word is an option or a value
+  bool certain_ = true;         ///< it has been certain for all words
+  bool only_operands_ = false;  ///< after "--"
+  bool next_is_text_ = false;   ///< the next value is a pattern or text
   bool has_pattern_ = false;    ///< an option of `pattern_unless` was given
   std::size_t at_ = 0;
   std::vector<std::size_t> operands_;

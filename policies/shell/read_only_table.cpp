@@ -266,12 +266,11 @@ bool begins_literally(std::string_view glob) {
 std::string why_no_glob(std::string_view name, std::string_view glob) {
   const ReadOnlyCommand* const row = find_read_only(name);
   if (name == "cd" || name == "printf" || (row != nullptr && row->counts_operands))
-    return "a glob may become more words than one, and " + std::string(name) + " counts them";
+    return "a glob may expand to several words, and " + std::string(name) + " counts them";
   const bool refuses_options =
       row != nullptr && (row->how == How::sed || !row->refused_options().empty());
   if (begins_literally(glob) || !refuses_options) return "";
-  return "a glob that begins so may become an option of " + std::string(name) +
-         ": write ./ before it";
+  return "this glob may expand to an option of " + std::string(name) + ": write ./ before it";
 }
 
 }  // namespace sortie

@@ -13,7 +13,7 @@ using Kind = ScriptToken::Kind;
 
 constexpr std::size_t kMaxPart = 40;
 
-// bash(1), RESERVED WORDS; `in` and `]]` count where a command stands too, which costs nothing.
+// bash(1), RESERVED WORDS; refusing `in` and `]]` as a command's name too costs nothing.
 constexpr std::string_view kReserved[] = {
     "!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
     "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"};
@@ -23,13 +23,13 @@ bool is_name_letter(char c) {
          c == '_' || c == '+' || c == '-';
 }
 
-/// [A-Za-z0-9._+-]+, but "." and "..".
+/// [A-Za-z0-9._+-]+, except "." and "..".
 bool is_name(std::string_view text) {
   return !text.empty() && text != "." && text != ".." &&
          std::all_of(text.begin(), text.end(), is_name_letter);
 }
 
-/// "/" before each of one or more names.
+/// One or more names, each after a "/".
 bool is_absolute_name(std::string_view text) {
   while (!text.empty() && text.front() == '/') {
     text.remove_prefix(1);
@@ -49,27 +49,27 @@ bool is_assignment(std::string_view text) {
   return named;
 }
 
-/// "" for a word that may be a command's name.
+/// Why a word can't be a command's name, or "".
 const char* why_no_name(const ScriptWord& word) {
   const std::string& text = word.text;
   if (is_assignment(text)) {
-    return "no variable is set before a command, nor instead of one: the environment is the "
-           "policy's part";
+    return "variable assignments are not supported: the policy sets the environment";
   }
-  if (!word.bare) return "a command's name is written without quotes";
+  if (!word.bare) return "write the command's name without quotes";
   if (text == "[") return "";
-  if (is_reserved_word(text)) return "no loops, conditions or groups: plain commands only";
-  if (word.glob) return "no glob in a command's name";
-  // The first one would be bash's own option, the others name no program.
-  if (text.front() == '-' || text.front() == '+') return "a command's name does not begin so";
+  if (is_reserved_word(text))
+    return "loops, conditions and groups are not supported: send plain commands";
+  if (word.glob) return "globs are not supported in a command's name";
+  // "-" would begin an option of bash; neither begins a program's name.
+  if (text.front() == '-' || text.front() == '+') return "a command's name can't begin with - or +";
   if (is_name(text) || is_absolute_name(text)) return "";
   if (text.find('/') != std::string::npos && text.front() != '/') {
-    return "a program of the workspace is called as a direct argv, not from a script";
+    return "run a program of the workspace as a direct argv, not from a script";
   }
-  return "a command's name is bare (letters, digits and . _ + -) or an absolute path without ..";
+  return "a command's name must be bare (letters, digits and . _ + -) or an absolute path without ..";
 }
 
-/// Reads the sentences of a script; the lexer its words.
+/// Parses the commands of a script from the lexer's tokens.
 class ScriptReader {
  public:
   explicit ScriptReader(std::string_view script) : script_(script), lexer_(script) {}
@@ -88,10 +88,11 @@ class ScriptReader {
 
  private:
   static const char* why_no_byte(char c) {
-    if (c == '\0') return "no script has a NUL byte";
-    if (c == '\r') return "no script has a carriage return: end lines with a newline alone";
+    if (c == '\0') return "the script has a NUL byte";
+    if (c == '\r') return "the script has a carriage return: end lines with a newline alone";
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x80 ? "no script has control bytes" : "neither UTF-8 nor a visible character";
+    return byte < 0x80 ? "the script has a control character"
+                       : "not valid UTF-8, or an invisible character";
   }
 
   void refuse(std::size_t at, const char* reason) {
@@ -139,7 +140,7 @@ class ScriptReader {
     return kind == Kind::pipe ? ScriptLink::pipe : ScriptLink::then;
   }
 
-  /// Reads one command and returns the token behind it.
+  /// Reads one command and returns the token after it.
   ScriptToken read_command(ScriptLink link, ScriptToken token) {
     SimpleCommand command{.link = link, .words = {}, .redirections = {}};
     for (;; token = next()) {

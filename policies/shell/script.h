@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-/// What stands before a command.
+/// The operator before a command.
 enum class ScriptLink { first, and_then, or_else, then, pipe };
 
 struct SimpleCommand {
@@ -20,7 +20,7 @@ struct SimpleCommand {
 };
 
 struct ScriptReading {
-  std::vector<SimpleCommand> commands;  ///< empty where refused
+  std::vector<SimpleCommand> commands;  ///< empty if refused
   bool refused = false;
   ScriptRefusal refusal;
 };
@@ -29,13 +29,13 @@ inline constexpr std::size_t kMaxScriptBytes = 64 << 10;
 inline constexpr std::size_t kMaxScriptCommands = 1000;
 inline constexpr std::size_t kMaxScriptWords = 10000;
 
-/// Reads a shell script by the strict grammar (policies/shell/GRAMMAR.md), the whole of it. What is
-/// read executes, by bash without its start-up files and with its options as they are by default,
-/// nothing but the commands listed, each with exactly the words listed, those with `glob` aside,
-/// which may become the names of files that match. All else is refused. Linear in the text.
+/// Reads a whole shell script by the strict grammar (policies/shell/GRAMMAR.md). An accepted script,
+/// run by bash without start-up files and with default options, executes only the commands listed,
+/// each with exactly the words listed, except that words with `glob` may expand to the names of
+/// matching files. All other scripts are refused. Linear in the text.
 ScriptReading read_script(std::string_view script);
 
-/// Whether bash has the word as a reserved one where a command's name stands.
+/// Whether the word is reserved in bash in place of a command's name.
 bool is_reserved_word(std::string_view word);
 
 }  // namespace sortie

@@ -12,8 +12,8 @@
 namespace sortie {
 namespace {
 
-/// Built-ins of bash 5.2 that change variables, options, names or folders of the shell, or that
-/// run or evaluate what a word holds: `unset 'a[$(x)]'` runs x.
+/// Built-ins of bash 5.2 that change variables, options, names or folders of the shell, or that run
+/// or evaluate an argument: `unset 'a[$(x)]'` runs x.
 constexpr std::string_view kChanging[] = {
     "alias",     "bg",       "bind",   "builtin",  "caller", "compgen", "complete",
     "compopt",   "declare",  "dirs",   "disown",   "enable", "eval",    "exec",
@@ -44,8 +44,8 @@ std::string conversions_of(std::string_view format) {
   return letters;
 }
 
-/// Built in, printf stores with -v and with %n, and zsh's evaluates what is no number as
-/// arithmetic: `printf %n PATH`, `printf %d 'a[$(x)]'`.
+/// The built-in printf sets variables with -v and %n, and zsh's evaluates an argument that is not a
+/// number as arithmetic: `printf %n PATH`, `printf %d 'a[$(x)]'`.
 std::string why_printf_changes(std::span<const ScriptWord> operands) {
   if (!operands.empty() && operands[0].text == "--") {
     operands = operands.subspan(1);
@@ -61,17 +61,17 @@ std::string why_printf_changes(std::span<const ScriptWord> operands) {
     return word.glob || word.text.find('[') != std::string::npos;
   };
   if (std::none_of(operands.begin() + 1, operands.end(), is_evaluated)) return "";
-  return "printf evaluates what stands in brackets as a number in some shells: use %s";
+  return "printf evaluates the contents of brackets as a number in some shells: use %s";
 }
 
-/// A shell's first operand is a script's file, and with -c the script itself: which of them a glob
-/// in its place becomes is not known.
+/// A shell's first operand is a script's file, or with -c the script itself: the expansion of a glob
+/// there is unknown.
 std::string why_shell_is_not_seen(std::span<const ScriptWord> words) {
   std::vector<std::string> before;
   for (const ScriptWord& word : words) {
     const bool may_be_option = !begins_literally(word.text) || word.text.front() == '+';
     if (word.glob && may_be_option && read_shell_call(before).file.empty())
-      return "a glob that begins so may become an option of " + before[0] +
+      return "this glob may expand to an option of " + before[0] +
              ", and -c runs the next word: write ./ before it";
     before.push_back(word.text);
   }
@@ -101,11 +101,11 @@ std::vector<std::string> ScriptFolders::run(std::span<const SimpleCommand> pipel
       folders.insert(state.first);
     }
   }
-  // One that can't be reached is judged all the same.
+  // A command that can't be reached is checked all the same.
   if (folders.empty()) {
     for (const State& state : states_) folders.insert(state.first);
   }
-  // In a pipeline each command has a shell of its own, whose folder ends with it.
+  // In a pipeline each command runs in a subshell with a working folder of its own.
   const bool changes =
       pipeline.size() == 1 && first.words[0].text == "cd" && first.words.size() == 2;
   for (const std::string& folder : folders) {
@@ -119,22 +119,22 @@ std::vector<std::string> ScriptFolders::run(std::span<const SimpleCommand> pipel
 std::string why_changes_shell(std::span<const ScriptWord> words) {
   const std::string& name = words[0].text;
   if (is_one_of(name, kChanging)) {
-    return name + " changes the shell for what follows, or runs what its words hold";
+    return name + " changes the shell for the commands after it, or evaluates its arguments";
   }
   const auto operands = words.subspan(1);
   if (name == "printf") return why_printf_changes(operands);
   if (is_shell(name)) return why_shell_is_not_seen(words);
   if (name == "test" || name == "[") {
     if (has_word(operands, "-v") || has_word(operands, "-R"))
-      return name + " -v evaluates what stands in brackets";
-    // It may become -v.
+      return name + " -v evaluates the contents of brackets";
+    // It may expand to -v.
     const auto glob = std::find_if(operands.begin(), operands.end(),
                                    [](const ScriptWord& word) { return word.glob; });
     if (glob != operands.end()) return why_no_glob(name, glob->text);
   }
   const bool asks = words.size() == 3 && (words[1].text == "-v" || words[1].text == "-V");
   if (name == "command" && !(asks && !words[2].glob)) {
-    return "of command only `command -v NAME` leaves the shell as it is";
+    return "only `command -v NAME` leaves the shell unchanged";
   }
   return "";
 }

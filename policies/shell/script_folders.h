@@ -10,9 +10,9 @@
 
 namespace sortie {
 
-/// Follows `cd` through a script: in which folders a command may run, by whether those before it
-/// may have succeeded or failed. By words: links are not resolved, and a `cd` out of the workspace
-/// is the engine's to deny.
+/// Follows `cd` through a script: the folders in which a command may run, depending on which
+/// commands before it succeeded or failed. Links are not resolved; the engine denies a `cd` out of
+/// the workspace.
 class ScriptFolders {
  public:
   /// @param start  absolute
@@ -21,7 +21,7 @@ class ScriptFolders {
   /// The folders in which the pipeline may run; at least one.
   /// @param pipeline  its commands; the first one's link joins it to what came before
   std::vector<std::string> run(std::span<const SimpleCommand> pipeline);
-  /// More than a script that anybody writes can have.
+  /// Whether there are more states than a sensible script has.
   bool too_many() const { return states_.size() > kMaxStates; }
 
  private:
@@ -30,15 +30,15 @@ class ScriptFolders {
   std::set<State> states_;
 };
 
-/// The folder that `cd` leads to, ".." taken back by words.
+/// The folder that `cd` leads to, ".." resolved as text.
 std::string folder_behind(const std::string& folder, const std::string& operand);
 
-/// Why a command of a script may change how bash reads or finds what comes behind it, or run
-/// something that its words only name: built-ins such as `eval`, `hash`, `export`, `printf -v`.
-/// @return "" for one that leaves nothing behind; a `cd` is followed elsewhere
+/// Why a command of a script may change how bash reads or finds later commands, or may evaluate its
+/// arguments: built-ins such as `eval`, `hash`, `export`, `printf -v`.
+/// @return "" if it has no such effect; `cd` is followed by ScriptFolders
 std::string why_changes_shell(std::span<const ScriptWord> words);
 
-/// Whether it may give a program another name: `alias`, `hash`.
+/// Whether the command may give a program another name: `alias`, `hash`.
 bool renames_commands(std::string_view name);
 
 }  // namespace sortie

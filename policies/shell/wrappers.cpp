@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-/// How a wrapper's own words are read up to the command that it runs.
+/// How a wrapper's own words before the wrapped command are read.
 struct WrapperRow {
   std::string_view name;
   std::string_view flags;       ///< short options without a value
@@ -101,8 +101,8 @@ OptionKind kind_of_option(const WrapperRow& row, std::string_view word) {
   return OptionKind::flag;
 }
 
-/// The value of env's -S, --split-string, as far as it stands in the same word: it is split into
-/// words, so it is read as a script.
+/// The value of env's -S, --split-string, if it is in the same word: env splits it into words, so it
+/// is read as a script.
 std::optional<std::string> split_string(const WrapperRow& row, const std::string& word) {
   if (row.name != "env" || word.size() < 2 || word[0] != '-') return std::nullopt;
   if (word[1] != '-') {
@@ -115,7 +115,7 @@ std::optional<std::string> split_string(const WrapperRow& row, const std::string
   return is_split ? std::optional(word.substr(std::min(equals + 1, word.size()))) : std::nullopt;
 }
 
-/// xargs adds the words that it reads at the end, or where `-I R` says.
+/// xargs appends the words that it reads, or puts them in place of R with `-I R`.
 Wrapped appended_by_xargs(Words options, Words command) {
   Wrapped wrapped{.argv = copy(command), .open = true};
   std::string marker;
@@ -181,7 +181,7 @@ std::vector<Wrapped> unwrap_find(Words words) {
   return found;
 }
 
-/// What `git bisect run`, `git submodule foreach` and `git rebase -x` run.
+/// The commands that `git bisect run`, `git submodule foreach` and `git rebase -x` run.
 std::vector<Wrapped> unwrap_git(Words words) {
   std::vector<Wrapped> found;
   for (std::size_t at = 1; at < words.size(); ++at) {
@@ -263,7 +263,7 @@ std::vector<Wrapped> unwrap(Words argv) {
     std::vector<Wrapped> found;
     if (call.script) {
       found.push_back({.script = *call.script});
-      // Words behind the script are its $0, $1 …, and where an option was misread, the script.
+      // Words after the script are its $0, $1 …, or the script itself if an option was misread.
       for (const std::string& word : argv.subspan(1)) {
         if (word != *call.script) found.push_back({.script = word, .loose = true});
       }

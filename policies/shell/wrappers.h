@@ -8,22 +8,22 @@
 
 namespace sortie {
 
-/// What a wrapper runs.
+/// A command that a wrapper runs.
 struct Wrapped {
   std::vector<std::string> argv;  ///< the command; empty: `script`
-  std::string script;             ///< text that a shell reads
-  bool loose = false;             ///< only could be it: an option was not known
-  bool open = false;              ///< more words may follow, and `{}` stands for unknown ones
+  std::string script;             ///< text for a shell
+  bool loose = false;             ///< uncertain: an option was unknown
+  bool open = false;              ///< more words may follow, and `{}` is a placeholder
 };
 
 /// The commands that an argv would run through one layer of `env`, `timeout`, `xargs`,
-/// `find -exec`, a shell and their like; none where it is no wrapper. For deny rules: where an
-/// option is not known, all words behind it are listed as a script to be read loosely.
+/// `find -exec`, a shell and so on; none if it is not a wrapper. For deny rules: all words after an
+/// unknown option are returned as a script to be read loosely.
 std::vector<Wrapped> unwrap(std::span<const std::string> argv);
 
 /// Whether the command runs another one that its arguments name.
 bool is_wrapper(std::string_view name);
-/// sh, bash, dash, zsh, ksh, ash by their last part.
+/// Whether the word's last part is sh, bash, dash, zsh, ksh or ash.
 bool is_shell(std::string_view word);
 
 /// How a shell is called.

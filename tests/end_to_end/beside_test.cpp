@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_program_of_the_workspace_does_not_run_beside_a_session_th
       BOOST_TEST_REQUIRE(end.status == 0, end.errors);
       for (const std::size_t denied : {1u, 2u})
         BOOST_TEST(holds(scene.output(denied),
-                         "runs alone, and session 1 is running, which may write to the workspace"),
+                         "must run alone, but session 1 is running and may write to the workspace"),
                    scene.output(denied));
       BOOST_TEST(holds(scene.output(3), "some text"), scene.output(3));
       for (const std::size_t run : {5u, 6u})

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
       {{"bash", "-c", "ls; rm x"}, "deny", "rm x: no rule allows rm (command 2 of the script)"},
       {{"bash", "-lc", "cd sub && cat <b.txt 2>&1 | grep -n . && cat *.txt"}, "allow", "1:inner"},
       {{"sh", "-c", "git log --oneline | head -n 1; ls a* >/dev/null"}, "allow", "start"},
-      {{"sh", "-c", "cat $HOME/x"}, "deny", "$HOME/x: the script can't be judged at column 5"},
+      {{"sh", "-c", "cat $HOME/x"}, "deny", "$HOME/x: the script can't be checked at column 5"},
       {{"sh", "-c", "cat <.env"}, "deny", "paths.hide"},
       {{"./ls"}, "deny", "./ls"},
   };

@@ -57,7 +57,7 @@ class MemoryFiles : public Files {
   }
   std::vector<FolderEntry> list(const std::filesystem::path& folder) const override {
     const auto place = resolve(folder);
-    if (content.contains(place)) throw ToolError(folder.string() + ": is no folder");
+    if (content.contains(place)) throw ToolError(folder.string() + ": is not a folder");
     if (!place.empty() && !all_folders().contains(place))
       throw ToolError(folder.string() + ": no such folder");
     std::map<std::string, FileStatus::Kind> found;
@@ -75,7 +75,7 @@ class MemoryFiles : public Files {
     count_change();
     if (all_folders().contains(path)) throw ToolError(path.string() + ": is a folder");
     for (auto parent = path.parent_path(); !parent.empty(); parent = parent.parent_path()) {
-      if (content.contains(parent)) throw ToolError(parent.string() + ": is no folder");
+      if (content.contains(parent)) throw ToolError(parent.string() + ": is not a folder");
       folders.insert(parent);
     }
     content[path] = {std::string(bytes), mode};

@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(a_script_is_on_record_taken_apart, RunnerBench) {
   BOOST_TEST(unreadable["actions"].items().at(1).string_at("unreadable").starts_with("a variable"));
   BOOST_TEST(unreadable["would_allow"].is_null());
   BOOST_TEST(
-      unread.output.text.starts_with("Denied: $HOME: the script can't be judged at column 4"));
+      unread.output.text.starts_with("Denied: $HOME: the script can't be checked at column 4"));
   BOOST_TEST(unread.output.text.find('\n') == std::string::npos);
   BOOST_TEST(unread.output.text.find("Instead: a script of plain commands") != std::string::npos);
 }

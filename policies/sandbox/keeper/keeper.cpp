@@ -111,7 +111,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
     if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);
     if (!direct)
-      throw Error("the sandbox's namespaces can't be had here (" + failure + "): " + kRemedy,
+      throw Error("the sandbox's namespaces are not available here (" + failure + "): " + kRemedy,
                   ExitCode::environment);
     profile.use_namespaces = false;
     profile.counts_own_tasks = false;

@@ -13,7 +13,7 @@ namespace sortie {
 namespace {
 
 NoTerminal no_terminal(const char* step) {
-  return NoTerminal(std::string("no terminal can be had: ") + step + ": " + errno_text(errno));
+  return NoTerminal(std::string("no terminal is available: ") + step + ": " + errno_text(errno));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_that_nobody_writes_into_is_not_waited_for_without_en
 
   const ReadBytes read = read_to_end(pipe.get(), {.quiet = 50ms});
 
-  BOOST_TEST(read.problem == "no byte for 50 ms, and its end was not reached");
+  BOOST_TEST(read.problem == "sent no byte for 50 ms before its end");
 }
 
 BOOST_AUTO_TEST_CASE(a_writer_that_comes_late_is_heard_to_its_end) {
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_drip_end_with_the_time_for_all) {
   const ReadBytes read =
       read_to_end(pipe.read.get(), {.max_bytes = 1ull << 40, .quiet = 10s, .total = 50ms});
 
-  BOOST_TEST(read.problem == "was not whole within 50 ms");
+  BOOST_TEST(read.problem == "was not complete within 50 ms");
   // The writer may stand in a full pipe.
   writer.request_stop();
   std::string rest(1 << 20, '\0');
@@ -85,11 +85,11 @@ BOOST_AUTO_TEST_CASE(what_files_may_be_read_as_files) {
     const char* problem;
   } rows[] = {
       {"file", Pipes::refused, ""},
-      {"pipe", Pipes::refused, "is no regular file"},
-      {"link", Pipes::refused, "is no regular file"},
-      {"/dev/null", Pipes::refused, "is no regular file"},
+      {"pipe", Pipes::refused, "is not a regular file"},
+      {"link", Pipes::refused, "is not a regular file"},
+      {"/dev/null", Pipes::refused, "is not a regular file"},
       {"/dev/null", Pipes::accepted, ""},
-      {"/dev/zero", Pipes::refused, "is no regular file"},
+      {"/dev/zero", Pipes::refused, "is not a regular file"},
       {"/dev/zero", Pipes::accepted, "is larger than 100 bytes"},
       {"missing", Pipes::accepted, "no such file"},
       {".", Pipes::accepted, "is a folder"},

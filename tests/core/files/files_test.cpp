@@ -176,11 +176,11 @@ BOOST_AUTO_TEST_CASE(what_is_missing_is_nothing_and_what_is_no_file_is_said) {
   BOOST_TEST(!tree.files.read("dangling"));
   BOOST_TEST(!tree.files.status("missing"));
   BOOST_CHECK_EXCEPTION(tree.files.read("folder"), ToolError, says("folder: is a folder"));
-  BOOST_CHECK_EXCEPTION(tree.files.read("pipe"), ToolError, says("pipe: is no regular file"));
+  BOOST_CHECK_EXCEPTION(tree.files.read("pipe"), ToolError, says("pipe: is not a regular file"));
   BOOST_CHECK_EXCEPTION(tree.files.read("file", 4), ToolError, says("5 bytes of at most 4"));
   BOOST_CHECK_EXCEPTION(tree.files.list("gone"), ToolError, says("gone: no such folder"));
-  BOOST_CHECK_EXCEPTION(tree.files.list("file"), ToolError, says("is no folder"));
-  BOOST_CHECK_EXCEPTION(tree.files.read_link("file"), ToolError, says("is no link"));
+  BOOST_CHECK_EXCEPTION(tree.files.list("file"), ToolError, says("is not a folder"));
+  BOOST_CHECK_EXCEPTION(tree.files.read_link("file"), ToolError, says("is not a link"));
   BOOST_CHECK_EXCEPTION(tree.files.remove("gone"), ToolError, says("gone: no such file"));
   BOOST_CHECK_EXCEPTION(tree.files.remove("folder"), ToolError, says("is a folder"));
   BOOST_CHECK_EXCEPTION(tree.files.write("folder", "", 0644), ToolError, says("is a folder"));

@@ -35,12 +35,12 @@ BOOST_AUTO_TEST_CASE(a_text_is_read_whole_and_what_is_none_has_its_reason) {
       {"large", "is larger than 100 bytes"},
       {"latin", "is not UTF-8"},
       {"binary", "is binary (a NUL byte)"},
-      {"pipe", "is no regular file"},
+      {"pipe", "is not a regular file"},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
       BOOST_TEST(read_text_file(folder / row.name, 100).problem == row.problem);
     }
-  BOOST_TEST(read_text_file("/dev/zero", 100).problem == "is no regular file");
+  BOOST_TEST(read_text_file("/dev/zero", 100).problem == "is not a regular file");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_an_image_is_named) {
       {"GIF89a\x01\x00\x01\x00\x00\x00\x00<script>"s,
        "is not a complete GIF: it ends before its trailer"},
       {"RIFF\xff\xff\xff\xff"s + images::kWebp.substr(8),
-       "is not a complete WebP: it ends before the length that it tells"},
+       "is not a complete WebP: it ends before the length in its header"},
   };
   for (const auto& row : rows) BOOST_TEST(problem_of(row.bytes) == row.problem);
 }

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
        "query (but for azure's api-version), not 'https://u:p@host/'"},
       {"version: 1\nprompt: x\nmodel: {base_url: 'https://127.1/v1'}",
-       "<stdin>:3:19: error: 'base_url': an IPv4 address has to be four decimal numbers without "
+       "<stdin>:3:19: error: 'base_url': an IPv4 address must be four decimal numbers without "
        "leading zeros"},
       {"version: 1\nprompt: x\nmodel: {fallback: [{name: m, base_url: 'https://a..b'}]}",
        "<stdin>:3:40: error: 'base_url': the host name has an empty part"},
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(each_image_that_can_not_be_sent_is_named_with_its_place) {
       {"7:5", "cut.jpeg", "is no PNG, JPEG, GIF or WebP image"},
       {"8:5", "none.png", "no such file"},
       {"9:5", "folder.png", "is a folder"},
-      {"10:5", "pipe.png", "is no regular file"},
+      {"10:5", "pipe.png", "is not a regular file"},
   };
   for (const auto& row : rows)
     BOOST_TEST(
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_servers_of_tools_is_said_at_once) {
              "<stdin>:9:14: error: 'url': the host name is missing\n"
              "<stdin>:10:5: error: 'f' needs a value\n"
              "<stdin>:11:14: error: 'url': plain http is for loopback hosts only; use https://\n"
-             "<stdin>:12:14: error: 'url': an IPv4 address has to be four decimal numbers without "
+             "<stdin>:12:14: error: 'url': an IPv4 address must be four decimal numbers without "
              "leading zeros\n");
   BOOST_TEST(rendered.find("    b: {url: 'http://example.com/mcp'}") != std::string::npos);
 }

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_is_no_usable_address_is_told_why) {
       {"http://127.1", "four decimal numbers"},
       {"ws://mcp.example.com", "begins with https:// or http://"},
       {"HTTPS://mcp.example.com", "begins with https:// or http://"},
-      {"https://mcp.example.com:0", "a port is a number"},
+      {"https://mcp.example.com:0", "expected a port from 1"},
       {"https://", "the host name is missing"},
   };
   for (const auto& row : rows) {

@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
        "nearly every host"},
       {"version: 1\nnetwork: {allow: ['https://a.b']}",
        "p.yaml:2:19: error: 'allow' has to be a host like api.example.com, with a port if need be, "
-       "not 'https://a.b': the host alone, without a scheme"},
+       "not 'https://a.b': expected a host without a scheme"},
       {"version: 1\nredact: {patterns: ['(a']}",
        "p.yaml:2:21: error: 'patterns' has an expression that can't be used: missing ): (a"},
       {"version: 1\nredact: {patterns: ['a*']}",

@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(the_author_of_such_a_rule_is_warned) {
 
   BOOST_REQUIRE(warnings.size() == 1u);
   BOOST_TEST(warnings[0].place.line == 4);
-  BOOST_TEST(warnings[0].text.starts_with("no command is allowed by '/tmp/check': /tmp is the"));
+  BOOST_TEST(
+      warnings[0].text.starts_with("no command is allowed by '/tmp/check': /tmp is private"));
 }
 
 BOOST_AUTO_TEST_CASE(variables_by_which_programs_run_other_code_are_warned_about) {

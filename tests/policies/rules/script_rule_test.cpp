@@ -140,8 +140,8 @@ BOOST_AUTO_TEST_CASE(a_script_does_not_start_beside_what_may_write) {
   } rows[] = {
       {{"./scripts/a.sh"}, none, ""},
       {{"./scripts/a.sh"}, held, ""},
-      {{"./scripts/a.sh"}, build, "session 3 is running, which may write to the workspace"},
-      {{"./scripts/a.sh"}, server, "the MCP server docs is running, which may write"},
+      {{"./scripts/a.sh"}, build, "session 3 is running and may write to the workspace"},
+      {{"./scripts/a.sh"}, server, "the MCP server docs is running and may write"},
       {{"make", "all"}, build, ""},
       {{"make", "all"}, server, ""},
       {{"ls"}, build, ""},

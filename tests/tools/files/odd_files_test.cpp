@@ -148,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_no_regular_file_is_named_at_once, Folder) {
   fs::create_symlink("/proc/self/environ", folder / "proc");
 
   for (const char* path : {"pipe", "socket", "link"}) {
-    BOOST_TEST(has(readers.read(path), "is no regular file (a pipe, socket or device)"),
+    BOOST_TEST(has(readers.read(path), "is not a regular file (a pipe, socket or device)"),
                readers.read(path));
     BOOST_TEST(has(readers.search("x", path), "is neither a file nor a folder"),
                readers.search("x", path));
@@ -161,7 +161,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_no_regular_file_is_named_at_once, Folder) {
              readers.search("x"));
 
   Readers devices("/dev");
-  BOOST_TEST(has(devices.read("zero"), "is no regular file"), devices.read("zero"));
+  BOOST_TEST(has(devices.read("zero"), "is not a regular file"), devices.read("zero"));
   BOOST_TEST(has(devices.search("x", "zero"), "is neither a file nor a folder"));
 }
 

@@ -88,7 +88,7 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
       {"cut.png", "cut.png begins as a PNG image, and is cut off or broken"},
       {"half.png", "half.png is not a complete PNG: it ends before its chunk IEND"},
       {"folder", "folder: is a folder"},
-      {"pipe.png", "pipe.png: is no regular file"},
+      {"pipe.png", "pipe.png: is not a regular file"},
       {"large.png", "large.png: is too large: 10485761 bytes of at most 10485760"},
       {"out.png", "out.png: leads outside the workspace"},
       {"loop.png", "loop.png: is a loop of links"},
