@@ -99,12 +99,13 @@ std::vector<std::string> added_files(const Diff& diff) {
 bool is_loss(const LeftOut& one) { return one.why != LeftOut::Why::git_folder; }
 
 std::string undiffable_changes(const Diff& diff) {
-  constexpr std::size_t kMostTold = 20;
+  constexpr std::size_t kMostShown = 20;
   std::vector<std::string> told;
   for (const LeftOut& one : diff.left_out)
     if (is_loss(one)) told.push_back(path_text(one.path) + " (" + one.detail + ")");
   for (const std::string& line : diff.too_large) told.push_back(line + " (too large)");
-  return told.empty() ? "" : "The diff can't hold these changes: " + some_of(told, kMostTold) + ".";
+  return told.empty() ? ""
+                      : "The diff can't hold these changes: " + some_of(told, kMostShown) + ".";
 }
 
 std::vector<std::string> diff_warnings(const Diff& diff,
@@ -112,7 +113,7 @@ std::vector<std::string> diff_warnings(const Diff& diff,
   std::vector<std::string> warnings;
   if (!diff.index_problem.empty())
     warnings.push_back("git's index can't be read (" + diff.index_problem +
-                       "): HEAD stood in for it, and it is not known whether the diff applies to "
+                       "): HEAD was used instead, and it is not known whether the diff applies to "
                        "the index");
   if (const auto folders = git_folders(diff); !folders.empty())
     warnings.push_back("left out of the diff, since git takes no .git into a tree: " +

@@ -29,7 +29,7 @@ struct Output {
   std::string path;
 };
 
-/// What is written at the end of a run.
+/// The outputs that are written at the end of a run.
 std::vector<Output> late_outputs(const RunOptions& options) {
   std::vector<Output> outputs;
   if (!options.diff.empty() && options.diff != "-") outputs.push_back({"--diff", options.diff});
@@ -59,7 +59,7 @@ std::string problem_of_descriptor(int number) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0) return "descriptor " + std::to_string(number) + " is not open";
   if ((flags & O_ACCMODE) == O_RDONLY)
-    return "descriptor " + std::to_string(number) + " is open for reading alone";
+    return "descriptor " + std::to_string(number) + " is open only for reading";
   return "";
 }
 
@@ -71,7 +71,7 @@ bool may_write(const fs::path& path, int how) {
   return ::faccessat(AT_FDCWD, path.c_str(), how, AT_EACCESS) == 0;
 }
 
-/// What is at a path: whether it is to be replaced or written into, or why neither can be.
+/// What to do with the file at a path: replace it or write to it; or why neither is possible.
 struct Target {
   enum class Kind { replaced, written_into } kind = Kind::replaced;
   std::string problem;
@@ -87,7 +87,7 @@ Target target_at(const fs::path& path) {
     if (::stat(folder.c_str(), &parent) != 0)
       return {.problem = "its folder " + path_text(folder) + ": " + errno_text(errno)};
     if (!S_ISDIR(parent.st_mode))
-      return {.problem = "its folder " + path_text(folder) + " is no folder"};
+      return {.problem = "its folder " + path_text(folder) + " is not a folder"};
     if (!may_write(folder, W_OK | X_OK))
       return {.problem = "its folder " + path_text(folder) + ": " + errno_text(errno)};
     return {};
@@ -101,7 +101,7 @@ Target target_at(const fs::path& path) {
   if (S_ISBLK(there.st_mode)) return {.problem = "is a disk, and would be overwritten"};
   if (S_ISSOCK(there.st_mode)) return {.problem = "is a socket, and can't be opened"};
   if (S_ISREG(there.st_mode)) {
-    // A new file takes its place, which is the folder's to allow.
+    // A new file replaces it, which needs rights on the folder.
     if (!may_write(folder_of(path), W_OK | X_OK))
       return {.problem = "its folder " + path_text(folder_of(path)) + ": " + errno_text(errno)};
     return {};
@@ -155,7 +155,7 @@ std::string problem_of(const Output& output, const RunOptions& options,
   return "";
 }
 
-/// To what is no regular file, or to an open descriptor.
+/// Writes to an open descriptor, or to a file that is not a regular one.
 void write_into(const std::string& path, std::string_view content, const std::stop_token& stop) {
   const WriteLimits limits;
   int number = 0;
@@ -184,7 +184,7 @@ void write_output(const Output& output, std::string_view content, const std::sto
 
 }  // namespace
 
-void settle_stdout(RunOptions& options) {
+void resolve_stdout(RunOptions& options) {
   std::string wanted = options.json ? "--json" : "";
   const auto settle = [&wanted](const char* flag, std::string& path) {
     if (!path.empty() && path != "-" && named_descriptor(path) == STDOUT_FILENO) path = "-";
@@ -212,7 +212,7 @@ void check_flag_outputs(const RunOptions& options, const RunInputs& inputs) {
     for (std::size_t j = 0; j < i; ++j)
       if (real(outputs[i].path) == real(outputs[j].path) &&
           target_at(outputs[i].path).kind == Target::Kind::replaced)
-        note(outputs[i], "is what " + outputs[j].flag + " names too");
+        note(outputs[i], "is the same file as that of " + outputs[j].flag);
   }
   if (!problems.empty()) throw InputError(problems);
 }
@@ -232,7 +232,7 @@ void write_flag_files(const RunOptions& options, std::string_view diff, std::str
                       const std::stop_token& stop) {
   for (const Output& output : late_outputs(options)) {
     const bool is_diff = output.flag == "--diff";
-    // On stderr people are told, and a CI system that reads it obeys what it reads.
+    // People read stderr, but a CI system obeys commands in it.
     if (!is_diff && named_descriptor(output.path) == STDERR_FILENO)
       write_output(output, without_ci_commands(std::string(message), ci_systems()), stop);
     else

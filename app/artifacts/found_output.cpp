@@ -25,13 +25,13 @@ bool is_own_file(const fs::path& path) {
   return fs::is_regular_file(fs::symlink_status(path, error));
 }
 
-/// A lock holds a process id and nothing else; nothing at all where its run was killed at once.
+/// A lock holds only a process id, or nothing if its run was killed at once.
 struct FoundLock {
   bool own = false;
   bool has_id = false;
 };
 
-FoundLock look_at_lock(const fs::path& path) {
+FoundLock inspect_lock(const fs::path& path) {
   if (!is_own_file(path)) return {};
   const TextFile lock = read_bytes_file(path, 10);
   const bool own = lock.problem.empty() && all_of(lock.text, "0123456789");
@@ -64,15 +64,15 @@ bool is_own_result(const Json& result) {
          !result.string_at("status").empty();
 }
 
-/// Whether a transcript is of a run of ours. One that was cut off in its first record is told only
-/// beside the result that was written before it.
+/// Whether the file is a transcript of sortie. One that was cut off in its first record counts only
+/// together with a result.
 bool is_own_transcript(const fs::path& path, bool own_result) {
   if (!is_own_file(path)) return false;
   const Beginning beginning = beginning_of(path);
   return beginning == Beginning::record || (beginning == Beginning::torn && own_result);
 }
 
-/// What runs write under fixed names.
+/// The fixed names that runs write.
 const std::set<std::string>& fixed_names() {
   static const std::set<std::string> kNames = {"blobs",
                                                "changes.diff",
@@ -86,7 +86,7 @@ const std::set<std::string>& fixed_names() {
   return kNames;
 }
 
-/// What the stages of the run saved, or were to save.
+/// The files that the stages of the run saved or were going to save.
 std::set<std::string> saved_names(const Json& result) {
   std::set<std::string> names;
   for (const auto& [name, digest] : result["artifacts"].members()) names.insert(name);
@@ -94,7 +94,7 @@ std::set<std::string> saved_names(const Json& result) {
   return names;
 }
 
-/// What runs have in their state: the workspace's, outputs, and where nothing can be mounted HOME.
+/// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
   static const std::set<std::string> kNames = {"upper", "work",     "tree",  "manifest",
                                                "began", "start",    "probe", "outputs",
@@ -115,14 +115,14 @@ bool is_digest_name(const std::string& name) {
          all_of(std::string_view(name).substr(kStart.size()), "0123456789abcdef");
 }
 
-/// Whether a name in kept/ is of what was taken away: of a run without an end nothing else says so.
+/// Whether a name in kept/ is that of something that was taken away, for a run without an end.
 bool is_taken(const fs::path& name) {
   return std::any_of(name.begin(), name.end(), [](const fs::path& part) {
     return part.native().find(".taken") != std::string::npos;
   });
 }
 
-/// The names in a folder that are not a run's, with the folder's own before them.
+/// Adds the names in a folder that are not a run's, prefixed with the folder's.
 template <typename Known>
 void add_foreign(const fs::path& folder, const std::string& name, const Known& known,
                  std::vector<std::string>& foreign) {
@@ -134,7 +134,7 @@ void add_foreign(const fs::path& folder, const std::string& name, const Known& k
   }
 }
 
-/// Of kept/, at any depth, files alone.
+/// Adds foreign files of kept/, at any depth.
 void add_foreign_kept(const fs::path& folder, const Json& result,
                       std::vector<std::string>& foreign) {
   std::error_code error;
@@ -167,12 +167,12 @@ bool is_unfinished_write(const std::string& name) {
   return text.starts_with(".events-") && text.size() == 14 && all_of(text.substr(8), kWord);
 }
 
-FoundOutput look_at_output(const fs::path& folder) {
+FoundOutput inspect_output(const fs::path& folder) {
   FoundOutput found;
   const Json result = read_result(folder / "result.json");
   const bool own_result = is_own_result(result);
   const bool own_transcript = is_own_transcript(folder / "transcript.jsonl", own_result);
-  const FoundLock lock = look_at_lock(folder / ".lock");
+  const FoundLock lock = inspect_lock(folder / ".lock");
   const bool is_a_runs = own_result || own_transcript;
   std::error_code error;
   if (own_result) found.status = result.string_at("status");
@@ -182,9 +182,9 @@ FoundOutput look_at_output(const fs::path& folder) {
     if (name == ".lock") return lock.own;
     if (name == ".gitignore") return is_ignore_file(folder / name);
     if (name == "transcript.jsonl") return own_transcript;
-    // A torn one beside a transcript is of a run that was killed.
+    // A torn result with a transcript is that of a killed run.
     if (name == "result.json") return own_result || (own_transcript && result.is_null());
-    // The only ones that a run makes before its result: a lock's id is enough for them.
+    // These may exist before the result, so a lock with an id is enough for them.
     if (is_unfinished_write(name)) return is_a_runs || lock.has_id;
     return is_a_runs && fixed_names().count(name) + saved.count(name) > 0;
   };
@@ -195,7 +195,7 @@ FoundOutput look_at_output(const fs::path& folder) {
   }
   if (error) throw path_error(folder.string(), error.value());
   if (is_a_runs) {
-    // A run never makes a link of these; a state that is one leads to a folder of its own.
+    // A run never makes links of kept and blobs; its state may be a link.
     add_foreign_kept(folder / "kept", result, found.foreign);
     if (fs::is_directory(fs::symlink_status(folder / "blobs", error)))
       add_foreign(

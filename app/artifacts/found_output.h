@@ -7,23 +7,23 @@
 
 namespace sortie {
 
-/// A result.json that is larger is none of a run.
+/// The largest result.json that a run may have written.
 inline constexpr std::uint64_t kMostResultBytes = 64u << 20;
 
-/// What a folder for outputs holds, as far as it can be told who left it there.
+/// The content of a folder for outputs.
 struct FoundOutput {
-  std::string status;                ///< of result.json; "" where it is missing or torn
-  bool has_run = false;              ///< a result or a transcript is there
-  std::vector<std::string> foreign;  ///< names that no run has left, sorted; they are not touched
+  std::string status;                ///< from result.json; "" if that is missing or torn
+  bool has_run = false;              ///< there is a result or a transcript
+  std::vector<std::string> foreign;  ///< names that no run wrote, sorted; they are not touched
 };
 
-/// Looks, and changes nothing. A folder is a run's where a result.json with the id of a run of
-/// sortie stands in it, or a transcript that begins with a run's first record: only then its other
-/// names (`state`, `kept`, `blobs` …) and what stages saved are a run's too. A lock proves none of
-/// them: beside it only what a run has before its result may stand, unfinished writes.
-FoundOutput look_at_output(const std::filesystem::path& folder);
+/// Inspects the folder without changing it. It is a run's if it has a result.json with the id of a
+/// run, or a transcript that begins with a run's first record: only then do its other names (`state`,
+/// `kept`, `blobs` …) and the files that stages saved belong to a run too. A lock alone only accounts
+/// for unfinished writes, which a run may have before its result.
+FoundOutput inspect_output(const std::filesystem::path& folder);
 
-/// Whether a name is one that a write in progress has, and a killed one leaves.
+/// Whether the name is that of a write in progress, which a killed run may leave behind.
 bool is_unfinished_write(const std::string& name);
 
 }  // namespace sortie

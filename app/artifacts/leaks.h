@@ -20,22 +20,21 @@ struct Leak {
   };
   Kind kind = Kind::value;
   std::string name;        ///< of the secret or shape; "" of a marker
-  std::string place;       ///< "src/main.c:12", counted in the new file where the line is in it
+  std::string place;       ///< "src/main.c:12", in the new file if it has the line
   bool in_binary = false;  ///< in the content of a binary patch, which no text search finds
 
   /// "the value of API_KEY at src/main.c:12"
   std::string text() const;
 };
 
-/// Looks through a diff, file by file: header, old lines and new lines, each without the column of
-/// the diff's own, so that what is wrapped over several lines is found. In the order found, each
-/// name once a line.
-/// @param binary  the new content of a file that the diff has as a binary patch; may be empty
+/// Searches a diff file by file: header, old lines and new lines, each without the diff's own first
+/// column, so that secrets over several lines are found. In the order found, each name once per line.
+/// @param binary  gives the new content of a file with a binary patch; may be empty
 std::vector<Leak> find_leaks(
     const Redactor& redactor, std::string_view diff,
     const std::function<std::optional<std::string>(const std::string& path)>& binary = {});
 
-/// Those of one kind in words: "the value of API_KEY at a.c:1, and 3 more"; "" where there is none.
+/// Describes the leaks of one kind: "the value of API_KEY at a.c:1, and 3 more"; "" for none.
 std::string describe_leaks(const std::vector<Leak>& leaks, Leak::Kind kind);
 
 }  // namespace sortie

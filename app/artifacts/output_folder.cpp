@@ -26,29 +26,29 @@ namespace fs = std::filesystem;
 constexpr const char* kLock = ".lock";
 constexpr const char* kIgnoreFile = ".gitignore";
 
-/// Transcripts are nothing that `git add --all` should take along.
+/// Keeps `git add --all` from adding transcripts.
 void keep_out_of_git(const fs::path& folder) {
   std::error_code error;
   const fs::path file = folder / kIgnoreFile;
   if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n");
 }
 
-/// What to say of files that are somebody else's.
+/// The error for files that no run wrote.
 std::string foreign_text(const std::vector<std::string>& names) {
   std::string text = "holds '" + one_line(names.front(), 100) + "'";
   if (names.size() == 2) text += " and one more";
   if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " more";
-  return text + (names.size() == 1 ? ", which no run has left" : ", which no run has left there");
+  return text + (names.size() == 1 ? ", which no run wrote" : ", which no run wrote there");
 }
 
-/// The finished run in --out is to move there, in place of what is there.
+/// Checks that the finished run in --out may replace the previous one.
 void check_previous(const fs::path& previous) {
   std::error_code error;
   const auto status = fs::symlink_status(previous, error);
   if (!fs::exists(status)) return;
-  std::string problem = "is no folder";
+  std::string problem = "is not a folder";
   if (fs::is_directory(status)) {
-    const auto foreign = look_at_output(previous).foreign;
+    const auto foreign = inspect_output(previous).foreign;
     if (foreign.empty()) return;
     problem = foreign_text(foreign);
   }
@@ -62,7 +62,7 @@ void check_previous(const fs::path& previous) {
 
 OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   std::error_code error;
-  // A repository can bring a link of that name, to anywhere.
+  // A repository may contain a link of that name, to anywhere.
   const fs::path named = path.has_filename() ? path : path.parent_path();
   if (fs::is_symlink(named, error))
     throw Error("--out " + path.string() + ": is a link; name the folder itself", ExitCode::usage);
@@ -70,9 +70,9 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   if (error) throw path_error("--out " + path.string(), error.value());
   path_ = fs::canonical(path, error);
   if (error || !fs::is_directory(path_))
-    throw Error("--out " + path.string() + ": is not a folder", ExitCode::usage);
+    throw Error("--out " + path.string() + ": not a folder", ExitCode::usage);
   if (path_ == "/")
-    throw Error("--out /: the whole machine is no folder for outputs", ExitCode::usage);
+    throw Error("--out /: the whole machine can't be a folder for outputs", ExitCode::usage);
   // Before the lock is written: what is refused stays as it was.
   look();
   lock();
@@ -80,9 +80,9 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   keep_out_of_git(path_);
 }
 
-/// @throws Error  usage: it holds what is not a run's
+/// @throws Error  usage: it holds files that no run wrote
 FoundOutput OutputFolder::look() const {
-  FoundOutput there = look_at_output(path_);
+  FoundOutput there = inspect_output(path_);
   if (!there.foreign.empty())
     throw Error("--out " + path_.string() + ": " + foreign_text(there.foreign) +
                     "; name an empty or new folder",
@@ -98,7 +98,7 @@ void OutputFolder::lock() {
     char text[32] = {};
     const ssize_t length = ::pread(lock_.get(), text, sizeof text - 1, 0);
     const std::string holder = length > 0 ? "process " + std::string(text) : "another process";
-    throw Error(path_.string() + ": " + holder + " is at work on this folder", ExitCode::busy);
+    throw Error(path_.string() + ": " + holder + " is using this folder", ExitCode::busy);
   }
   const std::string pid = std::to_string(::getpid());
   if (::ftruncate(lock_.get(), 0) != 0 || !write_all(lock_.get(), pid))
@@ -120,7 +120,7 @@ void OutputFolder::set_aside(FoundRun found) {
   const bool finished = !status.empty() && status != "running";
   if (!finished && found == FoundRun::refuse_unfinished)
     throw Error("--out " + path_.string() +
-                    ": holds an unfinished run, and going on with one is not supported yet; "
+                    ": holds an unfinished run, and resuming one is not supported yet; "
                     "--fresh discards it",
                 ExitCode::usage);
   remove_state();

@@ -34,19 +34,19 @@ std::string first_difference(const std::string& name, const Json& is, const Json
   for (const auto& [member, value] : said.members()) {
     const Json* found = is.find(member);
     if (found == nullptr) return below(member) + " is missing; " + source + " has it";
-    if (auto flaw = first_difference(below(member), *found, value, source); !flaw.empty())
-      return flaw;
+    if (auto mismatch = first_difference(below(member), *found, value, source); !mismatch.empty())
+      return mismatch;
   }
   for (const auto& [member, value] : is.members())
-    if (said.find(member) == nullptr) return below(member) + " stands there, but not in " + source;
+    if (said.find(member) == nullptr) return below(member) + " is there, but not in " + source;
   return "";  // the same members in another order
 }
 
-/// What the records of a run add up to.
+/// The sums of a run's records.
 struct Replayed {
   Tally tally;
-  std::vector<VerificationCompleted> after;  ///< of the phase
-  std::optional<RunEnd> completed;           ///< the last; nothing: there is none
+  std::vector<VerificationCompleted> after;  ///< those of phase "after"
+  std::optional<RunEnd> completed;           ///< the last one, if any
 };
 
 Replayed replay(const fs::path& transcript) {
@@ -70,8 +70,8 @@ Replayed replay(const fs::path& transcript) {
 }
 
 /// The commands of the last round, against the last records of verifications.
-std::string flaw_of_verification(const Json& result,
-                                 const std::vector<VerificationCompleted>& records) {
+std::string verification_mismatch(const Json& result,
+                                  const std::vector<VerificationCompleted>& records) {
   const Json& round = result["verification"]["after"];
   if (result["verified"].boolean() && !round["passed"].boolean())
     return "verified is true, but no verification has passed";
@@ -95,28 +95,29 @@ std::string flaw_of_verification(const Json& result,
   return "";
 }
 
-/// What is added up from the records, as result.json has it.
-std::string flaw_of_sums(const Json& result, const Replayed& run) {
+/// Compares the sums of the records with those of result.json.
+std::string sums_mismatch(const Json& result, const Replayed& run) {
   RunResult none;
   none.duration = std::chrono::milliseconds(result["durations"].integer_at("total_ms"));
   // As people get it: the records themselves are redacted already.
   const Json sums = Redactor().json(result_json(none, run.tally), Audience::people);
   const std::string source = "the sum of the transcript's records";
   for (const char* member : {"usage", "counts", "durations", "denials", "audited"})
-    if (auto flaw = first_difference(member, result[member], sums[member], source); !flaw.empty())
-      return flaw;
-  if (auto flaw = first_difference("model.served", result["model"]["served"],
-                                   sums["model"]["served"], source);
-      !flaw.empty())
-    return flaw;
-  return flaw_of_verification(result, run.after);
+    if (auto mismatch = first_difference(member, result[member], sums[member], source);
+        !mismatch.empty())
+      return mismatch;
+  if (auto mismatch = first_difference("model.served", result["model"]["served"],
+                                       sums["model"]["served"], source);
+      !mismatch.empty())
+    return mismatch;
+  return verification_mismatch(result, run.after);
 }
 
-/// The first thing below kept/ that the result does not name, or "".
+/// The first file in kept/ that the result does not name, or "".
 std::string unknown_kept(const Json& kept, const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return "";
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is no folder";
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is not a folder";
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     if (fs::is_directory(entry->symlink_status(error))) continue;
@@ -127,7 +128,7 @@ std::string unknown_kept(const Json& kept, const fs::path& folder) {
   return error ? "kept can't be listed: " + error.message() : "";
 }
 
-std::string flaw_of_kept(const Json& result, const fs::path& folder) {
+std::string kept_mismatch(const Json& result, const fs::path& folder) {
   for (const auto& [name, digest] : result["kept"].members()) {
     const fs::path relative = fs::path(name).lexically_normal();
     if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
@@ -150,7 +151,7 @@ Json without_transcript(Json result) {
   return result;
 }
 
-std::string flaw_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
+std::string mismatch_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
   Json result;
   try {
     result = parse_json(read_file(file, kMostResultBytes));
@@ -160,18 +161,19 @@ std::string flaw_of(const fs::path& folder, const fs::path& file, const Replayed
   if (result.string_at("status") == "running")
     return "status is \"running\", but the transcript has the run's end";
   if (run.completed->result.is_object()) {
-    if (auto flaw = first_difference("", without_transcript(result),
-                                     without_transcript(run.completed->result), "the transcript");
-        !flaw.empty())
-      return flaw;
+    if (auto mismatch =
+            first_difference("", without_transcript(result),
+                             without_transcript(run.completed->result), "the transcript");
+        !mismatch.empty())
+      return mismatch;
   }
-  if (auto flaw = flaw_of_sums(result, run); !flaw.empty()) return flaw;
-  return flaw_of_kept(result, folder);
+  if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
+  return kept_mismatch(result, folder);
 }
 
 }  // namespace
 
-std::string flaw_of_result(const fs::path& path) {
+std::string result_mismatch(const fs::path& path) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   const fs::path transcript = is_folder ? path / kTranscriptName : path;
@@ -183,9 +185,9 @@ std::string flaw_of_result(const fs::path& path) {
   if (!run.completed) return "";  // it has not ended: verify_run has judged that
   if (!there) return "result.json is missing, though the transcript has the run's end";
   // A pipe would be waited for without end.
-  if (!fs::is_regular_file(fs::symlink_status(file, error))) return "result.json is no file";
-  const std::string flaw = flaw_of(folder, file, run);
-  return flaw.empty() ? "" : "result.json: " + flaw;
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return "result.json is not a file";
+  const std::string mismatch = mismatch_of(folder, file, run);
+  return mismatch.empty() ? "" : "result.json: " + mismatch;
 }
 
 }  // namespace sortie

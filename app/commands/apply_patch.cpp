@@ -27,9 +27,9 @@ namespace {
 constexpr std::chrono::seconds kLockWait{30};
 constexpr std::chrono::milliseconds kLockPause{20};
 
-/// Two patches in one folder wait for each other: each would write a file as it was read before the
-/// other changed it. A file system without locks has none, and that is no obstacle.
-/// @throws Error  busy: the other one took its time
+/// Makes two patches in one folder wait for each other: otherwise one could overwrite the other's
+/// changes with what it had read before. Does nothing on a file system without locks.
+/// @throws Error  busy: the other one takes too long
 void lock(const Fd& folder) {
   const auto latest = std::chrono::steady_clock::now() + kLockWait;
   while (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -43,8 +43,8 @@ void lock(const Fd& folder) {
   }
 }
 
-/// 0 applied, 1 refused and nothing changed, 2 usage or empty stdin, 7 applied but stdout can't be
-/// written, 12 another patch is being applied here, 130 or 143 stopped by a signal and nothing
+/// Exit codes: 0 applied; 1 refused, nothing changed; 2 usage or empty stdin; 7 applied, but stdout
+/// can't be written; 12 another patch is being applied here; 130 or 143 stopped by a signal, nothing
 /// changed.
 ExitCode apply(const std::optional<std::string>& argument) {
   const std::string text = argument ? *argument : read_standard_input().value_or("");
@@ -53,14 +53,14 @@ ExitCode apply(const std::optional<std::string>& argument) {
   Fd opened(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   lock(opened);
   DiskFiles files(std::move(opened));
-  // There is no policy here: what every run protects holds, .git.
+  // There is no policy here, so only .git is protected, as in every run.
   Policy none;
   none.protect.clear();
   const PathRules rules(none, {.workspace = folder});
   const auto is_protected = [&rules](const std::filesystem::path& path) {
     return rules.is_protected(path);
   };
-  // From here on a first signal leaves the tree as it was, or lets all of the patch be applied.
+  // From here on, after a first signal the patch is applied either completely or not at all.
   const Signals signals;
   const patch::Place place = {.root = folder,
                               .refused = is_protected,
@@ -78,8 +78,9 @@ ExitCode apply(const std::optional<std::string>& argument) {
   try {
     print_out(applied);
   } catch (const Error& error) {
-    throw Error(std::string("the whole patch is applied, but that can't be said: ") + error.what(),
-                error.code());
+    throw Error(
+        std::string("the whole patch was applied, but that can't be reported: ") + error.what(),
+        error.code());
   }
   return ExitCode::success;
 }

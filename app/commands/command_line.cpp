@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "app/commands/manual.h"
 #include "app/run/signals.h"
 #include "app/show/failure.h"
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/base/error.h"
+#include "core/base/exit_code_table.h"
 #include "core/secrets/redact.h"
 #include "core/text/text.h"
 #include "policies/environment/known_secrets.h"
@@ -36,8 +36,8 @@ const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",     
                                               "--expect-task", "--expect-policy", "--status-file",
                                               "--exit-map"};
 
-/// A line on stderr. What failed may quote a file or flag: the secrets of the environment are taken
-/// out by the default policy, since the run's own may be what failed.
+/// Prints a line on stderr. The message may quote a file or flag, so the environment's secrets are
+/// redacted; by the default policy, since loading the run's own may have failed.
 void say(const std::string& text) {
   Redactor redactor;
   redactor.add_all(known_secrets(Policy{}, own_environment()).values);
@@ -48,7 +48,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The flags that a command knows, with their dashes.
+/// The flags of a command, with their dashes.
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const auto* option : app.get_options()) {
@@ -82,7 +82,7 @@ std::string words_of_command(const CLI::App& root) {
   return words;
 }
 
-/// What is wrong with a word that the parser does not know, with the nearest one that it does.
+/// The error for an unknown word, with the nearest known one.
 std::string describe_unknown(const CLI::App& app, const std::string& word) {
   const bool flag = word.starts_with('-');
   const std::string bare = word.substr(0, word.find('='));
@@ -116,7 +116,7 @@ int fail(const Error& error) {
   const std::string code = std::to_string(static_cast<int>(error.code()));
   const std::string status =
       std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
-  // Findings in files come as compilers show them, and the last line says what came of it.
+  // Errors in files are shown as compilers do; the last line gives the outcome.
   if (what.find('\n') != std::string::npos)
     say(what + "\n" + status + ": nothing was started; see the errors above");
   else
@@ -128,7 +128,7 @@ int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::strin
   try {
     root.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    // The root's help is that of the command which was named, with the way to it in its usage.
+    // The root prints the help of the named command, with the full command in its usage.
     return print(root.help());
   } catch (const CLI::CallForVersion&) {
     return print(root.version() + "\n");
@@ -152,11 +152,78 @@ void open_standard_descriptors() {
   }
 }
 
-/// A file that its owner can't read, write or enter would stop sortie at its own files. What
-/// everybody could write, somebody else could have written: a result, for one.
+/// Files that their owner can't read, write or enter would stop sortie at its own files; and nobody
+/// else may write to its files, such as a result.
 void keep_own_rights() {
   const mode_t caller = ::umask(S_IRWXO);
   ::umask((caller & ~static_cast<mode_t>(S_IRWXU)) | S_IWOTH);
+}
+
+/// Text as roff reads it literally (man(7)).
+std::string roff(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\\')
+      escaped += "\\e";
+    else if (c == '-')
+      escaped += "\\-";
+    else
+      escaped += c;
+  }
+  // A dot or quote that begins a line would be a request.
+  if (!escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'')) escaped.insert(0, "\\&");
+  return escaped;
+}
+
+void add_page_options(const CLI::App& app, std::string& page) {
+  for (const auto* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    page += ".TP\n.B " + roff(option->get_name(true, true)) + "\n" +
+            roff(option->get_description()) + "\n";
+  }
+}
+
+void add_page_section(const CLI::App& app, const std::string& name, std::string& page) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (commands.empty()) {
+    page += ".SS " + roff(name) + "\n" + roff(app.get_description()) + "\n";
+    add_page_options(app, page);
+    page += ".PP\n.nf\n";
+    const std::string footer = app.get_footer();
+    for (const auto line : split_lines(footer)) page += roff(std::string(line)) + "\n";
+    page += ".fi\n";
+  }
+  for (const auto* command : commands)
+    add_page_section(*command, name + " " + command->get_name(), page);
+}
+
+/// "0 success, 1 task failed, …, 130 and 143 interrupted"
+std::string exit_codes() {
+  std::string text;
+  std::string before;
+  for (const ExitCodeRow& row : exit_code_table()) {
+    const std::string number = std::to_string(static_cast<int>(row.code));
+    if (row.meaning == before) {
+      text.insert(text.size() - before.size() - 1, " and " + number);
+      continue;
+    }
+    before = row.meaning;
+    text += (text.empty() ? "" : ", ") + number + " " + before;
+  }
+  return text;
+}
+
+/// The man page sortie(1) in man(7) format, from the same text as --help.
+std::string man_page(const CLI::App& root) {
+  std::string page = ".TH SORTIE 1 \"\" \"sortie " SORTIE_VERSION "\" \"User Commands\"\n";
+  page += ".SH NAME\nsortie \\- one\\-shot batch runner for coding agents\n";
+  page += ".SH SYNOPSIS\n.B sortie\n.I COMMAND\n[options]\n";
+  page += ".SH DESCRIPTION\n" + roff(root.get_description()) + "\n";
+  page += ".SH COMMANDS\n";
+  add_page_section(root, "sortie", page);
+  page += ".SH EXIT STATUS\n" + exit_codes() +
+          ". 10 to 19 and the signals: the same command may succeed when run again.\n";
+  return page;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace sortie {
 /// Parses the arguments and runs the command; every error becomes a message and an exit code.
 int run_command_line(int argc, char** argv);
 
-/// What is to be done for the command that was named on the command line.
+/// Runs a command.
 using CommandBody = std::function<ExitCode()>;
 
 /// The program's commands. Each add_… function of app/commands/ adds its command with its flags to

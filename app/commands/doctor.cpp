@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of our own to try things in, gone at the end.
+/// A temporary folder for trying things out.
 class TryFolder {
  public:
   TryFolder() {
@@ -54,8 +54,8 @@ Json remedies_json(const SandboxLayers& layers, const std::string& no_namespaces
   return list;
 }
 
-/// Says what came of isolation, layers and canary, all made as a run makes them.
-/// @param no_namespaces  why there are none; "" where there are
+/// Tries isolation, sandbox layers and canary as a run does, and reports the results.
+/// @param no_namespaces  why there are none; "" if there are
 void try_confinement(const fs::path& folder, const std::string& no_namespaces, Json& report) {
   const bool namespaces = no_namespaces.empty();
   WorkspaceOptions options;
@@ -91,8 +91,7 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
   }
 }
 
-/// Which addresses, proxies and certificates would be used, and which variables hold keys; never a
-/// value.
+/// Which variables for keys, addresses, proxies and certificates are set; never their values.
 Json surroundings_json() {
   Json json = Json::object();
   const auto add = [&json](const std::string& name) {
@@ -106,7 +105,7 @@ Json surroundings_json() {
   return json;
 }
 
-/// What commands in this folder would have of this process's PATH.
+/// Which folders of this process's PATH commands in this folder would have.
 Json path_json(const Policy& policy) {
   Json json = Json::object({{"folders", Json::array()}, {"left_out", Json::array()}});
   std::error_code error;
@@ -139,7 +138,7 @@ std::string path_text_for_people(const Json& path) {
   return text;
 }
 
-/// What doctor was asked to look at.
+/// The options of doctor.
 struct Question {
   RunOptions options;  ///< the flags that name a credential
   std::string policy = "strict";
@@ -173,14 +172,14 @@ Json examine(const Question& question) {
 
 std::string yes_no(const Json& value) { return value.boolean() ? "yes" : "no"; }
 
-/// What keeps commands to the proxy in network mode allow-list.
+/// What makes commands use the proxy in network mode allow-list.
 std::string allow_list_by(const Json& report) {
   if (report["layers"]["namespaces"].boolean()) return "by a network namespace";
   const std::string problem = report["connect_gate"].string_at("problem");
   return problem.empty() ? "by the connect gate" : "no: connect gate: " + problem;
 }
 
-/// A proved guarantee in a few words; of one that is not, all that is known.
+/// A proved guarantee in a few words; one that is not proved, with all details.
 std::string proof_text(const Json& proof) {
   if (!proof["proved"].boolean()) return "NOT proved: " + proof.string_at("detail");
   const auto attempts = proof.integer_at("attempts");
@@ -227,7 +226,7 @@ std::string for_people(const Json& report) {
 void add_doctor(CommandTable& table) {
   auto question = std::make_shared<Question>();
   CLI::App& app = add_command(table, table.root, "doctor",
-                              "Say what works here: sandbox, isolation, credentials.",
+                              "Show what works here: sandbox, isolation, credentials.",
                               "sortie doctor --json", [question] {
                                 const Json report = examine(*question);
                                 if (question->as_json)
@@ -241,11 +240,11 @@ void add_doctor(CommandTable& table) {
                               });
   app.add_flag("--json", question->as_json, "as JSON");
   app.add_option("--policy", question->policy,
-                 "whose bounds say where credentials may go, and what commands have on PATH");
-  app.add_option("--api-key-file", question->options.api_key_file, "look at this, as run would");
-  app.add_option("--api-key-fd", question->options.api_key_fd, "look at this, as run would");
+                 "policy file or preset: where credentials may go, what commands have on PATH");
+  app.add_option("--api-key-file", question->options.api_key_file, "check this, as run would");
+  app.add_option("--api-key-fd", question->options.api_key_fd, "check this, as run would");
   app.add_option("--auth-file", question->options.auth_file,
-                 "look at this sign-in: plan, age, whether it can be refreshed");
+                 "check this sign-in: plan, age, whether it can be refreshed");
 }
 
 }  // namespace sortie

@@ -38,7 +38,7 @@ bool input_waits() {
   return ::poll(&input, 1, 0) == 1;
 }
 
-/// Whoever asks may take his time, but not for ever.
+/// Waits for the next command, with a limit.
 void wait_for_input() {
   const auto last = std::chrono::steady_clock::now() + kLongestPause;
   for (;;) {
@@ -95,7 +95,7 @@ class Batch {
     too_long_ = false;
   }
 
-  /// False where nobody reads any more.
+  /// False if the reader has gone.
   bool flush() {
     if (answers_.empty()) return true;
     if (const int number = write_within(STDOUT_FILENO, answers_); number != 0) {
@@ -113,9 +113,9 @@ class Batch {
   std::string answers_;
 };
 
-/// `policy check --batch`: one JSON argv a line of stdin, exactly one line `allow` or `deny` each.
-/// Answers are held back while more input is at hand, and given before it waits for more. A reader
-/// that has gone ends it in silence, as what was left to say is of no use.
+/// `policy check --batch`: reads a JSON argv per line of stdin, and answers each with exactly one
+/// line, `allow` or `deny`. Answers are buffered while there is more input, and written before it
+/// waits for more. If the reader has gone, it ends silently.
 ExitCode check_batch(const Policy& policy) {
   const CommandCheck check(policy, policy.approval, std::filesystem::current_path());
   return Batch(check).run();
@@ -126,7 +126,7 @@ struct BacktestOptions {
   std::vector<std::string> runs;
 };
 
-/// 0 where nothing that was allowed would be denied, else 1.
+/// Exit codes: 0 if nothing that was allowed would be denied, else 1.
 ExitCode run_backtest(const BacktestOptions& options) {
   const Policy policy = load_policy(options.policy);
   const std::vector<RecordedRun> runs = read_recorded_runs(options.runs);
@@ -139,7 +139,7 @@ void add_policy_backtest(CommandTable& table, CLI::App& policy) {
   auto options = std::make_shared<BacktestOptions>();
   CLI::App& app = add_command(
       table, policy, "backtest",
-      "Say what a policy would have decided in these runs; 1 where it denies what was allowed.",
+      "Show what a policy would have decided in these runs; 1 if it denies what was allowed.",
       "sortie policy backtest policy.yaml sortie-out",
       [options] { return run_backtest(*options); });
   app.add_option("POLICY", options->policy, "policy file or preset")->required();
@@ -174,12 +174,12 @@ ExitCode check_policy(const std::string& name, const Policy& policy) {
   return ExitCode::success;
 }
 
-/// One word with blanks in it is most likely a whole line that was quoted.
+/// A single word with blanks is most likely a quoted command line.
 bool looks_like_a_line(const std::vector<std::string>& argv) {
   return argv.size() == 1 && argv[0].find_first_of(" \t\n|;&<>") != std::string::npos;
 }
 
-/// 0 allow, 3 deny or forbid.
+/// Exit codes: 0 allow, 3 deny or forbid.
 ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
   const CommandCheck check(policy, policy.approval, std::filesystem::current_path());
   const Decision decision = check.decide(argv);
@@ -200,7 +200,7 @@ ExitCode run_check(const CheckOptions& options) {
   return check_policy(options.policy, policy);
 }
 
-/// The examples of every rule, a line each: 0, or 2 where one does not hold, as the policy is
+/// Prints the result of each rule's examples. Exit codes: 0, or 2 if one fails, since the policy is
 /// invalid then.
 ExitCode run_test(const std::string& name) {
   const Policy policy = load_policy(name, Examples::kept);
@@ -226,20 +226,19 @@ void add_policy(CommandTable& table) {
   policy->require_subcommand(1);
   auto options = std::make_shared<CheckOptions>();
   CLI::App& check = add_command(
-      table, *policy, "check",
-      "Validate a policy; with a command: decide it and say by which rule.",
+      table, *policy, "check", "Validate a policy; with a command: decide on it and name the rule.",
       "sortie policy check strict -- git status", [options] { return run_check(*options); });
   check.add_option("POLICY", options->policy, "policy file or preset")->required();
   add_words(check, "COMMAND", options->command, "after --: the command to decide");
-  check.add_flag("--batch", options->batch, "decide one JSON argv a line of stdin");
+  check.add_flag("--batch", options->batch, "decide on JSON argvs from stdin, one per line");
   check.positionals_at_end(false);
   add_policy_learn(table, *policy);
   add_policy_backtest(table, *policy);
 
   auto name = std::make_shared<std::string>();
-  CLI::App& test =
-      add_command(table, *policy, "test", "Run the examples of every rule, extended ones too.",
-                  "sortie policy test policy.yaml", [name] { return run_test(*name); });
+  CLI::App& test = add_command(
+      table, *policy, "test", "Run the examples of every rule, those of extended policies too.",
+      "sortie policy test policy.yaml", [name] { return run_test(*name); });
   test.add_option("POLICY", *name, "policy file or preset")->required();
 }
 

@@ -29,7 +29,7 @@ void add_inputs(CLI::App& app, RunOptions& options) {
       "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
   app.add_option("--approval", options.approval,
                  names_for_help<Approval>() +
-                     "; looser than the policy only where that says approval_override");
+                     "; looser than the policy's only if the policy says approval_override");
   app.add_option("-C,--cd", options.workspace, "workspace; default: the task's, else this folder");
 }
 
@@ -39,7 +39,7 @@ void add_outputs(CLI::App& app, RunOptions& options) {
       "--diff", options.diff,
       "also write the diff here on success: a file, or a pipe, device or /dev/fd/N; - is stdout");
   app.add_option("-o,--output-last-message", options.last_message,
-                 "also write the final message here on success, as --diff; - is stdout");
+                 "also write the final message here on success, as with --diff; - is stdout");
   app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
 }
 
@@ -59,8 +59,9 @@ void add_model(CLI::App& app, RunOptions& options) {
                  "address of a compatible server, for the task's own model");
   app.add_option("--api-key-file", options.api_key_file, "read the API key from this file");
   app.add_option("--api-key-fd", options.api_key_fd, "read the API key from this descriptor");
-  app.add_option("--auth-file", options.auth_file,
-                 "sign in with ChatGPT by this auth.json of the codex CLI; it is kept refreshed");
+  app.add_option(
+      "--auth-file", options.auth_file,
+      "sign in with ChatGPT, with this auth.json of the codex CLI; it is kept refreshed");
   app.add_option("--replay", options.replay, "take the model's responses from a recording");
   app.add_option("--record", options.record, "write the model's responses to a recording");
 }
@@ -68,11 +69,13 @@ void add_model(CLI::App& app, RunOptions& options) {
 void add_limits(CLI::App& app, RunOptions& options) {
   app.add_option("--isolation", options.isolation,
                  names_for_help<Isolation>() + ", instead of the task's");
-  app.add_option("--max-turns", options.max_turns, "most requests to the model");
-  app.add_option("--max-tokens", options.max_tokens, "most uncached input and output tokens");
-  app.add_option("--max-cost", options.max_cost,
-                 "most USD; needs a model whose price is known, or model.price in the task");
-  app.add_option("--timeout", options.timeout, "most time of the whole run: 30s, 10m, 2h");
+  app.add_option("--max-turns", options.max_turns, "maximum number of requests to the model");
+  app.add_option("--max-tokens", options.max_tokens,
+                 "maximum number of uncached input and output tokens");
+  app.add_option(
+      "--max-cost", options.max_cost,
+      "maximum cost in USD; needs a model whose price is known, or model.price in the task");
+  app.add_option("--timeout", options.timeout, "time limit of the whole run: 30s, 10m, 2h");
 }
 
 }  // namespace

@@ -55,21 +55,21 @@ std::string ending_text(const ExitStatus& status) {
   }
 }
 
-/// What the caller sees of how the command ended: its own status where it has one.
-/// @param signal  that sortie was stopped by; 0 for none
+/// The exit code for the caller: the command's own if it has one.
+/// @param signal  the signal that stopped sortie; 0 for none
 int shell_status(const ExitStatus& status, int signal) {
   if (status.ending == Ending::cancelled && signal != SIGINT) return 143;
   return shell_code(status);
 }
 
-/// A line on stderr; a name in it may be the repository's.
-void tell(const std::string& text) { print_error("sortie: " + text + "\n"); }
+/// Prints a line on stderr.
+void print_note(const std::string& text) { print_error("sortie: " + text + "\n"); }
 
-/// What the command prints, on stdout. A stdout that takes no more ends the command, and is told of
-/// once the folder is seen to.
+/// Prints the command's output on stdout. If stdout can't be written, the command is ended, and the
+/// error is reported once the folder's protected paths are restored.
 ///
-/// It is shown as of a tool call: what commands print to a terminal could fool who reads it, and
-/// what they print to a CI system's log would be obeyed.
+/// The output is filtered as that of a tool call: control sequences could fool the reader of a
+/// terminal, and a CI system would obey commands in its log.
 class ShownOutput {
  public:
   ShownOutput(const Redactor& redactor, const Signals& signals)
@@ -109,15 +109,15 @@ void learn_secrets(Redactor& redactor, const Policy& policy, const Environment& 
   learn(redactor, policy, known.values);
 }
 
-/// What the user has to know of the sandbox.
-void tell_start(const Policy& policy, InPlace& place) {
+/// Prints what the user must know about the sandbox.
+void announce_start(const Policy& policy, InPlace& place) {
   if (policy.sandbox == SandboxMode::none)
-    tell("sandbox: NONE by the policy: the command can do all that this user can");
+    print_note("sandbox: NONE by the policy: the command can do all that this user can");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
-    tell("sandbox: as in a folder without git: " + why);
-  for (const auto& note : place.notes()) tell("sandbox: " + note);
-  for (const auto& missing : place.confinement().missing()) tell("sandbox: " + missing);
-  for (const auto& warning : place.confinement().warnings()) tell(warning);
+    print_note("sandbox: as in a folder without git: " + why);
+  for (const auto& note : place.notes()) print_note("sandbox: " + note);
+  for (const auto& missing : place.confinement().missing()) print_note("sandbox: " + missing);
+  for (const auto& warning : place.confinement().warnings()) print_note(warning);
 }
 
 ExitCode run_sandboxed(const SandboxOptions& options) {
@@ -126,7 +126,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
   if (options.mode == "workspace-write") policy.sandbox = SandboxMode::workspace_write;
   const auto own = own_environment();
-  const HeldSignals held;  // what it puts into the folder has to go again
+  const HeldSignals held;  // what it puts into the folder must be removed again
   InPlace place(policy, std::filesystem::canonical("."), own);
   // No process of this user may look for the secrets that are read next (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
@@ -135,10 +135,10 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
   learn_secrets(redactor, policy, own, place.confinement());
   Egress egress(policy, place.confinement(), own, [](const EgressConnection& connection) {
     if (connection.state == EgressConnection::State::denied)
-      tell("network: " + one_line(connection.reason, 500));
+      print_note("network: " + one_line(connection.reason, 500));
   });
   egress.report_from_now_on();
-  tell_start(policy, place);
+  announce_start(policy, place);
 
   Command command;
   command.argv = options.command;
@@ -151,11 +151,11 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
       place.confinement().launcher(), command,
       [&output](std::string_view bytes) { output.take(bytes); }, output.stop());
   output.finish();
-  // A program in it may have met a limit although the command itself went on.
+  // A program of the command may have hit a limit although the command itself went on.
   if (!output.failure() && (status.ending != Ending::exited || !status.detail.empty()))
-    tell(options.command.front() + ": " + ending_text(status));
-  if (const auto changed = place.settle_changed(); !changed.empty()) {
-    if (output.failure()) tell(output.failure()->what());
+    print_note(options.command.front() + ": " + ending_text(status));
+  if (const auto changed = place.restore_changed(); !changed.empty()) {
+    if (output.failure()) print_note(output.failure()->what());
     throw Error(changed, ExitCode::integrity);
   }
   if (output.failure()) throw Error(*output.failure());

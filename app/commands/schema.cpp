@@ -35,9 +35,9 @@ Json schema_of(const std::string& name) {
       nearest_name(name, {"task", "policy", "functions", "transcript", "event", "result",
                           "approver-request", "approver-answer"});
   throw InputError(
-      "schema '" + one_line(name) +
-      "' is unknown; task, policy, functions, transcript, event, result, approver-request or "
-      "approver-answer is expected" +
+      "unknown schema '" + one_line(name) +
+      "'; expected task, policy, functions, transcript, event, result, approver-request or "
+      "approver-answer" +
       (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 

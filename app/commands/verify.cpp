@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::size_t kMostForeign = 50;
 
-/// A line for each file in a run's folder that no run has left: none of them is vouched for.
+/// A line for each file in a run's folder that no run wrote: those are not verified.
 std::string foreign_lines(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) return "";
-  const std::vector<std::string> names = look_at_output(folder).foreign;
+  const std::vector<std::string> names = inspect_output(folder).foreign;
   std::string lines;
   for (std::size_t i = 0; i < names.size() && i < kMostForeign; ++i)
-    lines += "foreign: " + path_text(names[i]) + ": no run has left it\n";
+    lines += "foreign: " + path_text(names[i]) + ": no run wrote it\n";
   if (names.size() > kMostForeign)
     lines += "foreign: " + std::to_string(names.size() - kMostForeign) + " more\n";
   return lines;
@@ -40,7 +40,7 @@ void add_verify(CommandTable& table) {
                   "Check a transcript's hash chain, its artifacts' digests and result.json.",
                   "sortie verify sortie-out", [path] {
                     VerifyResult result = verify_run(*path);
-                    if (result.ok) result.problem = flaw_of_result(*path);
+                    if (result.ok) result.problem = result_mismatch(*path);
                     result.ok = result.problem.empty();
                     if (result.ok)
                       print_out(result.text() + "\n" + foreign_lines(*path));

@@ -9,18 +9,17 @@
 
 namespace sortie {
 
-/// Where a run's commands are started: the kernel's part of it, and the rules.
+/// Starts a run's commands, and knows their environment and rules.
 class CommandHost {
  public:
   virtual ~CommandHost() = default;
   virtual Launcher& launcher() = 0;
-  /// Removes what commands of this Command::private_set have left outside the workspace.
+  /// Removes files that commands of this Command::private_set left outside the workspace.
   virtual void drop_private_set(const std::string& name) = 0;
-  /// All that a command gets.
+  /// The environment of commands.
   virtual const Environment& environment() const = 0;
   virtual const Engine& engine() const = 0;
-  /// Where commands find the workspace: at its own path, or, where nothing can be mounted, the
-  /// copy's.
+  /// The path of the workspace for commands: its own, or that of the copy if nothing can be mounted.
   virtual const std::filesystem::path& workspace() const = 0;
 };
 

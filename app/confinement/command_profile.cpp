@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The container's limit where there is one (cgroup v2), else the machine's memory.
+/// The container's limit if there is one (cgroup v2), else the machine's memory.
 std::uint64_t memory_of_machine() {
   struct sysinfo machine {};
   std::uint64_t bytes = 8ull << 30;
@@ -64,7 +64,7 @@ void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfil
   }
 }
 
-/// HOME and a folder for temporary files, the commands' own.
+/// Makes the commands' own HOME with a folder for temporary files.
 void make_private_home(const SandboxProfile& profile) {
   std::error_code error;
   fs::create_directories(profile.home / "tmp", error);
@@ -74,7 +74,7 @@ void make_private_home(const SandboxProfile& profile) {
       throw system_error("chown " + folder.string(), ExitCode::environment);
 }
 
-/// What some command may be given by a rule beyond the policy's own sandbox.
+/// Records what rules may grant commands beyond the policy's own sandbox.
 void set_escalations(const Policy& policy, SandboxProfile& profile) {
   if (!policy.escalation) return;
   for (const CommandRule& rule : policy.commands) {
@@ -86,8 +86,8 @@ void set_escalations(const Policy& policy, SandboxProfile& profile) {
   }
 }
 
-/// Files that uid 0 alone may read, so that they have to be hidden where root's commands are
-/// root's: without a capability an owner still reads what is its own.
+/// Hides files that only uid 0 may read, if commands run as root: an owner can read its files even
+/// without capabilities.
 void hide_roots_files(SandboxProfile& profile) {
   for (const char* file : {"/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"})
     profile.hide.push_back(file);
@@ -102,7 +102,7 @@ void hide_roots_files(SandboxProfile& profile) {
   }
 }
 
-/// Folders of PATH that the view shows, read-only, although they lie in private HOME or /tmp.
+/// Folders of PATH that the view shows read-only although they are in the private HOME or /tmp.
 std::vector<fs::path> shown_folders(const fs::path& home, const SandboxProfile& profile) {
   std::vector<fs::path> shown = profile.toolchains;
   if (!shown.empty()) shown.push_back(home / ".local/bin");
@@ -116,8 +116,8 @@ std::vector<fs::path> shown_folders(const fs::path& home, const SandboxProfile& 
   return shown;
 }
 
-/// What a rule widens goes by a command's name: no command may say what that is. So it is with
-/// allow rules under deny-by-default.
+/// Rules allow or escalate a command by its name, so no command may choose the program behind it:
+/// then folders of the workspace are left out of PATH.
 WorkspaceFolders workspace_folders(const ConfinementInputs& inputs) {
   return inputs.approval == Approval::deny_by_default || inputs.policy.escalation
              ? WorkspaceFolders::left_out
@@ -171,14 +171,14 @@ Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& o
 
 void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders,
                   std::vector<std::string>& warnings) {
-  constexpr int kMostLooked = 20'000;
-  int looked = 0;
+  constexpr int kMostEntries = 20'000;
+  int seen_entries = 0;
   for (const fs::path& folder : folders) {
     std::error_code error;
     const auto options = fs::directory_options::skip_permission_denied;
     for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
          it.increment(error)) {
-      if (++looked > kMostLooked) {
+      if (++seen_entries > kMostEntries) {
         warnings.push_back(
             "sandbox: " + folder.string() +
             " has more files and folders than are looked through for sockets (20,000): commands "
@@ -233,8 +233,8 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
 }
 
 CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own) {
-  std::vector<std::string> told_by_the_run;
-  SandboxProfile profile = make_profile(inputs, own, told_by_the_run);
+  std::vector<std::string> unused_warnings;
+  SandboxProfile profile = make_profile(inputs, own, unused_warnings);
   show_toolchains(inputs, own, profile);
   return tool_path(inputs, own, profile);
 }

@@ -14,47 +14,47 @@
 
 namespace sortie {
 
-/// What confines the commands of a policy in a workspace, apart from any task.
+/// What the confinement of commands depends on, apart from the task.
 struct ConfinementInputs {
   const Policy& policy;
   Approval approval = Approval::deny_by_default;
-  std::filesystem::path workspace;                     ///< absolute, links resolved
-  std::filesystem::path out;                           ///< --out, absolute; "" for none
-  std::vector<std::filesystem::path> protected_files;  ///< absolute: the task and what it names
+  std::filesystem::path workspace;  ///< absolute, links resolved
+  std::filesystem::path out;        ///< --out, absolute; "" for none
+  std::vector<std::filesystem::path>
+      protected_files;  ///< absolute: the task and the files that it names
   MountPlan mount;
-  bool namespaces = true;                ///< what namespaces_available() said
-  std::string no_namespaces;             ///< why not, where it said so
+  bool namespaces = true;                ///< from namespaces_available()
+  std::string no_namespaces;             ///< why there are none
   std::filesystem::path private_folder;  ///< empty folder for HOME and temporary files where
                                          ///< there are no namespaces to keep the machine's away
-  std::filesystem::path outputs{};       ///< where outputs stand whole, shown to commands
-                                         ///< read-only; "" for nowhere
-  /// The tree as it was, for script rules, and outlives the confinement; null: they judge by words
-  /// alone.
+  std::filesystem::path outputs{};       ///< the folder of saved outputs, read-only for
+                                         ///< commands; "" for none
+  /// The tree at the start, for script rules; outlives the confinement. Null: words alone decide.
   const Files* start = nullptr;
 };
 
-/// The profile of its commands, without what git and the caller's own tools add.
+/// The profile of the commands, without the additions for git and the caller's own tools.
 /// @param own       this process's environment
-/// @param warnings  hear of trees that are too large to look for all that is to be hidden
+/// @param warnings  get an entry for each tree that is too large to search for what to hide
 SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& own,
                             std::vector<std::string>& warnings);
 
-/// Adds what of the caller's own tools the run gets to see, and hides what opens doors with it.
+/// Shows the caller's toolchains to the run, and hides the credentials in them.
 Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& own,
                            SandboxProfile& profile);
 
-/// Hides services of the machine that listen in a folder which commands are shown: a read-only
-/// mount keeps nobody from connecting. Found among the first entries only, so that no tree holds up
-/// the start; that there are more is told.
+/// Hides sockets of the machine's services in folders that commands see: a read-only mount does not
+/// prevent connecting. Searches only the first entries, so that a large tree does not delay the
+/// start; adds a warning if there are more.
 void hide_sockets(SandboxProfile& profile, const std::vector<std::filesystem::path>& folders,
                   std::vector<std::string>& warnings);
 
-/// The PATH of the run's commands: folders of the workspace as commands name them.
-/// @param profile  with its workspace, its HOME, and what is readable, writable and a toolchain
+/// The PATH of the run's commands, with folders of the workspace as commands see them.
+/// @param profile  with its workspace, HOME, readable and writable paths, and toolchains
 CommandPath tool_path(const ConfinementInputs& inputs, const Environment& own,
                       const SandboxProfile& profile);
 
-/// The PATH that commands would get, without anything being set up.
+/// The PATH that commands would get; sets nothing up.
 /// @param inputs  with namespaces
 CommandPath path_of_commands(const ConfinementInputs& inputs, const Environment& own);
 

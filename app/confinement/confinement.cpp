@@ -29,11 +29,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Larger ones are no scripts, and comparing them would hold up each call.
+/// Larger files are not scripts, and comparing them would delay each call.
 constexpr std::uint64_t kMaxScript = 64ull << 20;
 
-/// The rest of the path behind the workspace, its own ".." and links left for the kernel's rules;
-/// nothing where it does not begin there.
+/// The rest of the path after the workspace, with its ".." and links unresolved; nothing if it does
+/// not begin with the workspace.
 std::optional<fs::path> behind(const fs::path& path, const fs::path& workspace) {
   const std::string prefix = workspace.string() + "/";
   const std::string text = path.string();
@@ -41,14 +41,14 @@ std::optional<fs::path> behind(const fs::path& path, const fs::path& workspace) 
   return fs::path(text.substr(prefix.size()));
 }
 
-/// Why the file at this place is not what it was, or "".
+/// How the file differs from the start, or "".
 std::string difference(const Files& start, const Files& view, const fs::path& path) {
   const std::string name = path.string();
   const auto now = view.status(path);
   const auto before = start.status(path);
   if (!now) return name + " does not exist";
   if (!before) return name + " was made in this run, and only scripts of the start may run";
-  if (now->kind != FileStatus::Kind::file) return name + " is no file";
+  if (now->kind != FileStatus::Kind::file) return name + " is not a file";
   if ((now->mode & 0111) == 0) return name + " is not executable";
   const bool same = before->kind == now->kind && before->mode == now->mode &&
                     before->size == now->size &&
@@ -56,8 +56,8 @@ std::string difference(const Files& start, const Files& view, const fs::path& pa
   return same ? "" : name + " was changed in this run, and only scripts of the start may run";
 }
 
-/// Tells script rules whether a file is as it was at the start of the run: a regular file, at the
-/// place where the same path led then, with the same bytes and mode. Compared anew each time.
+/// For script rules: checks that a file is as it was at the start of the run: a regular file, at the
+/// target of the same path as then, with the same bytes and mode. Compares again each time.
 ///
 /// @param start      the tree as it was; both outlive the function
 /// @param view       the tree as the run has it now
@@ -88,8 +88,8 @@ std::vector<std::string> globs_among(const std::vector<std::string>& entries) {
   return globs;
 }
 
-/// A path of the workspace as commands name it: where nothing can be mounted they work in a copy
-/// at a path of its own. Other paths stay as they are.
+/// A path of the workspace as commands see it: if nothing can be mounted, they work in a copy at
+/// another path. Other paths are unchanged.
 fs::path as_commands_see(const fs::path& path, const ConfinementInputs& inputs,
                          const fs::path& seen) {
   if (path.empty() || !is_below(path, inputs.workspace)) return path;
@@ -97,7 +97,7 @@ fs::path as_commands_see(const fs::path& path, const ConfinementInputs& inputs,
   return relative == "." ? seen : seen / relative;
 }
 
-/// --out, unless the copy that commands work in lies there itself.
+/// --out, unless the copy that commands work in is inside it.
 fs::path out_to_protect(const ConfinementInputs& inputs, const fs::path& seen) {
   if (inputs.out.empty() || is_below(seen, inputs.out)) return {};
   return as_commands_see(inputs.out, inputs, seen);
@@ -116,22 +116,21 @@ std::vector<fs::path> files_to_protect(const ConfinementInputs& inputs, const fs
   return files;
 }
 
-/// Mode allow-list without anything that would keep the rest away is not that mode.
+/// Refuses mode allow-list if nothing here can enforce it.
 void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers) {
   if (profile.network != NetworkMode::allow_list || layers.namespaces) return;
   if (profile.mode == SandboxMode::none)
-    throw Error("network.mode: allow-list is nothing that sandbox.mode: none could enforce",
-                ExitCode::environment);
+    throw Error("sandbox.mode: none can't enforce network.mode: allow-list", ExitCode::environment);
   const std::string problem = probe_connect_gate(profile.uid, profile.gid);
   if (!problem.empty())
     throw Error(
-        "network.mode: allow-list can't be had here: the system gives no network namespace, nor "
+        "network.mode: allow-list can't be enforced here: the system has no network namespaces, nor "
         "does it let connections be decided outside the sandbox (seccomp user notification: " +
             problem + ")",
         ExitCode::environment);
 }
 
-/// With the files that steer git among the protected ones.
+/// Adds git's configuration files to the protected ones.
 ConfinementInputs with_files_of_git(ConfinementInputs inputs, const GitPrograms& programs) {
   std::vector<fs::path>& files = inputs.protected_files;
   files.insert(files.end(), programs.included.begin(), programs.included.end());
@@ -169,7 +168,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   start_keeper(inputs);
 }
 
-/// What commands inherit, and where they look for programs.
+/// Makes the commands' environment and PATH.
 CommandPath Confinement::make_environment(const ConfinementInputs& inputs, const Environment& own) {
   const Toolchains toolchains = show_toolchains(inputs, own, profile_);
   CommandPath path = tool_path(inputs, own, profile_);
@@ -198,7 +197,7 @@ void Confinement::start_keeper(const ConfinementInputs& inputs) {
   missing_.insert(missing_.end(), layers.missing.begin(), layers.missing.end());
 }
 
-/// The repository that commands are to find, as far as it is to be found.
+/// Shows the repository to commands, as far as possible.
 void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& programs) {
   const fs::path& seen = workspace();
   FoundGitView found = find_git_view({.workspace = inputs.workspace,
@@ -236,8 +235,8 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
     git_environment_["GIT_DIR"] = repository.git_dir.string();
 }
 
-/// Where nothing can be mounted the copy itself has none of the credentials; of the user's own tree
-/// that can't be had.
+/// Without mounts, removes git credentials from the copy that commands work in; impossible in the
+/// user's own tree.
 void Confinement::clean_copies(const ConfinementInputs& inputs) {
   for (const auto& [file, text] : profile_.git.files) {
     if (!is_below(file, inputs.workspace)) continue;
@@ -295,7 +294,7 @@ Json guarantees_json(const std::vector<GuaranteeProof>& proofs) {
 std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs) {
   std::string text;
   for (const Guarantee wanted : policy.guarantee) {
-    // Given up by the policy's own word, which the run says aloud.
+    // The policy itself opens the network, and the run prints a warning.
     if (wanted == Guarantee::network && policy.network == NetworkMode::full) continue;
     const auto proof = std::find_if(proofs.begin(), proofs.end(),
                                     [wanted](const auto& one) { return one.guarantee == wanted; });

@@ -28,7 +28,7 @@
 
 namespace sortie {
 
-/// Who knows of programs that go on beside the commands to come.
+/// Knows which programs are still running while other commands are started.
 class ConcurrentCommandSource {
  public:
   virtual ~ConcurrentCommandSource() = default;
@@ -46,32 +46,32 @@ class Confinement : public CommandHost {
 
   Launcher& launcher() override { return *launcher_; }
   void drop_private_set(const std::string& name) override { keeper_->drop_private_set(name); }
-  /// What a stage of the task leaves of the policy, for decisions and for the commands that are
-  /// started from now on; until the next call.
+  /// Applies a stage's limits to decisions and to the commands started from now on, until the next
+  /// call.
   void limit_to(StageLimits limits);
   Keeper& keeper() { return *keeper_; }
   const SandboxProfile& profile() const { return profile_; }
   const Environment& environment() const override { return environment_; }
-  /// What a git command gets beside it where Engine::holds_git(): the one repository that it may
-  /// read, of which nothing is run. Empty in full-auto.
+  /// Additional variables for git commands if Engine::holds_git(): they limit git to one repository,
+  /// none of whose programs are run. Empty in full-auto.
   const Environment& git_environment() const { return git_environment_; }
   const Engine& engine() const override { return *engine_; }
   /// The workspace as commands see it, for sortie's own file work.
   DiskFiles& view() { return *view_; }
   const std::filesystem::path& workspace() const override { return workspace_root(profile_); }
-  /// What takes away the protected names that commands make; null where no mount guards those that
-  /// are there either, or nobody can make any.
+  /// Removes protected names that commands create; null if mounts don't guard the existing ones
+  /// either, or if none can be created.
   MadePaths* made_paths() const noexcept { return made_paths_.get(); }
-  /// Where outputs stand whole; "" for nowhere.
+  /// The folder of saved outputs; "" for none.
   const std::filesystem::path& outputs() const { return outputs_; }
-  /// What of the sandbox is not to be had here, and why.
+  /// The parts of the sandbox that are not available here, and why.
   const std::vector<std::string>& missing() const { return missing_; }
-  /// Which folders of the caller's PATH commands do not have, why, and what to write instead; and
-  /// that a tree is too large to look for all that is to be hidden.
+  /// Folders of the caller's PATH that commands don't have, why, and what to write instead; trees that
+  /// are too large to search for what to hide.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Files of all repositories that commands are shown which may hold credentials.
+  /// Files with possible credentials in the repositories that commands see.
   const std::vector<std::filesystem::path>& git_files() const { return git_files_; }
-  /// The workspace's links before any command, relative to it, but those in node_modules.
+  /// The workspace's links before any command, relative to it, except those in node_modules.
   const std::set<std::filesystem::path>& links_at_start() const { return links_at_start_; }
   /// {"namespaces","landlock_abi","seccomp","cgroup","connect_gate","missing"}.
   Json layers_json() const;
@@ -101,7 +101,7 @@ class Confinement : public CommandHost {
   std::set<std::filesystem::path> links_at_start_;
 };
 
-/// While it lives the engine asks there what runs beside a command.
+/// During its lifetime, the engine asks the source which programs run concurrently with a command.
 class ConcurrentCommandWatch {
  public:
   /// @param confinement, source  outlive it
@@ -119,7 +119,7 @@ class ConcurrentCommandWatch {
 
 /// Guarantees by name: {"writes": {"proved": true, "detail": "…", "attempts": 25}, …}.
 Json guarantees_json(const std::vector<GuaranteeProof>& proofs);
-/// "" or what the policy asks for and was not proved, in words.
+/// The guarantees that the policy asks for and that were not proved, in words; or "".
 std::string missing_guarantees(const Policy& policy, const std::vector<GuaranteeProof>& proofs);
 
 }  // namespace sortie

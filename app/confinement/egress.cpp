@@ -85,8 +85,8 @@ Egress::Egress(const Policy& policy, Confinement& confinement, const Environment
   Fd gate = confinement.keeper().take_connect_gate();
   if (!listener && !gate)
     throw Error(
-        "network.mode allow-list can't be held here: it needs a sandbox with network namespaces, "
-        "or one that puts connect(2) before sortie",
+        "network.mode allow-list can't be enforced here: it needs a sandbox with network namespaces, "
+        "or one that passes connect(2) to sortie",
         ExitCode::environment);
   const EgressProxy::Report told = [this, report = std::move(report)](const auto& connection) {
     if (reports_) report(connection);

@@ -14,17 +14,16 @@
 
 namespace sortie {
 
-/// The way out of a confinement whose network mode is `allow-list`: the proxy, over the listener in
-/// the run's own network, or behind the connect gate. Starts threads: make it after the keeper, and
-/// end it after the keeper's end.
+/// The proxy for network mode `allow-list`, over the listener in the run's own network or behind the
+/// connect gate. Starts threads: make it after the keeper, and destroy it after the keeper's end.
 class Egress {
  public:
   /// @param own     sortie's own environment
-  /// @param report  told of each connection once asked for, by other threads, one at a time
-  /// @throws Error  ExitCode::environment where the mode can't be held here
+  /// @param report  called for each connection, by other threads, one at a time
+  /// @throws Error  ExitCode::environment: the mode can't be enforced here
   Egress(const Policy& policy, Confinement& confinement, const Environment& own,
          EgressProxy::Report report);
-  /// What came before is on no record: the canary's own connections.
+  /// Earlier connections, which are the canary's, are not reported.
   void report_from_now_on() noexcept { reports_ = true; }
 
  private:
@@ -33,11 +32,11 @@ class Egress {
   std::unique_ptr<ConnectGate> gate_;  ///< hands connections to the proxy: ended before it
 };
 
-/// Why the proxy that the environment names can't lead to a listed host, or "": only http://
-/// addresses of proxies are known.
+/// Why the proxy from the environment can't be used for a listed host, or "": only http:// proxies
+/// are supported.
 std::string upstream_proxy_problem(const Policy& policy, const Environment& own);
 
-/// A connection as the transcript holds it.
+/// A connection as the transcript records it.
 NetworkRecord network_record(const EgressConnection& connection);
 
 }  // namespace sortie

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostHiddenPlaces = 4'000;
 
-/// Without those of the machine, which are hidden wherever they stand.
+/// Only the relative globs: absolute ones are hidden anyway.
 std::vector<std::string> relative_globs(const std::vector<std::string>& hide,
                                         const std::string& above) {
   std::vector<std::string> globs;
@@ -25,7 +25,7 @@ std::vector<std::string> relative_globs(const std::vector<std::string>& hide,
   return globs;
 }
 
-/// What paths.hide names: in the workspace relative to it, around it in each folder.
+/// The globs of paths.hide: relative to the workspace in it, at any depth around it.
 class HidePatterns {
  public:
   explicit HidePatterns(const GitViewInputs& inputs)
@@ -57,7 +57,7 @@ class HidePatterns {
   Pattern protected_;
 };
 
-/// Adds what was found, each to where it belongs.
+/// Distributes the finds to the lists of the result.
 void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
   for (fs::path& path : finds.hidden) {
     if (is_below(path, workspace))
@@ -80,7 +80,7 @@ void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
         "smaller folder";
 }
 
-/// --out and the one before, which hold what runs were told and have answered.
+/// --out and OUT.prev, which hold the prompts and answers of runs.
 std::vector<fs::path> outputs_in(const fs::path& toplevel, const GitViewInputs& inputs) {
   std::vector<fs::path> found;
   for (const fs::path& folder : {inputs.out, fs::path(inputs.out.string() + ".prev")}) {
@@ -92,14 +92,14 @@ std::vector<fs::path> outputs_in(const fs::path& toplevel, const GitViewInputs& 
   return found;
 }
 
-/// Whether a folder holds what the view keeps from commands, or has of its own.
+/// Whether a folder contains places that are private in the view.
 bool holds_private_places(const fs::path& folder, const GitViewInputs& inputs) {
   const fs::path places[] = {inputs.home, "/tmp", "/var/tmp", "/dev/shm", "/proc", "/sys", "/run"};
   return std::any_of(std::begin(places), std::end(places),
                      [&](const fs::path& place) { return is_below(place, folder); });
 }
 
-/// "" or why the working tree above the workspace is not shown.
+/// Shows the working tree above the workspace; returns why not, or "".
 std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inputs,
                               FoundGitView& found) {
   const std::string name = "the repository at " + toplevel.string();
@@ -136,7 +136,7 @@ void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitVi
   }
 }
 
-/// The workspace by itself, where it was not seen with what is around it.
+/// Searches the workspace alone, if it was not part of a larger search.
 void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
   const HidePatterns patterns(inputs);
   take(
@@ -147,7 +147,7 @@ void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
       inputs.workspace, found);
 }
 
-/// The folders around the workspace.
+/// Shows the repository's folders around the workspace.
 void show_repository(const GitViewInputs& inputs, FoundGitView& found) {
   const GitPlace place = find_git_place(inputs.workspace);
   const bool is_around = !place.git_dir.empty() && place.toplevel != inputs.workspace;

@@ -8,27 +8,27 @@
 
 namespace sortie {
 
-/// What the run's view of the repository depends on; all paths absolute, links resolved.
+/// What the run's view of the repository depends on; paths are absolute, links resolved.
 struct GitViewInputs {
   std::filesystem::path workspace;
   std::filesystem::path out{};         ///< --out; "" for none
   std::filesystem::path home{};        ///< private in the view
   std::vector<std::string> hide{};     ///< the policy's paths.hide
   std::vector<std::string> protect{};  ///< globs of paths.protect, relative to the workspace
-  bool namespaces = true;              ///< else nothing can be put in another thing's place
+  bool namespaces = true;              ///< else nothing can be mounted
 };
 
-/// What is found for the view.
+/// The results for the view.
 struct FoundGitView {
   GitView view;
   std::vector<std::filesystem::path> hidden{};         ///< around the workspace, by paths.hide
   std::vector<std::filesystem::path> hidden_inside{};  ///< the same in it, relative to it
-  /// In the workspace, relative to it: what paths.protect names by globs, and links.
+  /// In the workspace, relative to it: matches of the globs of paths.protect, and links.
   std::vector<std::filesystem::path> protected_inside{};
   std::vector<std::filesystem::path> links{};
-  std::vector<std::filesystem::path> sockets{};    ///< in all that is shown
+  std::vector<std::filesystem::path> sockets{};    ///< in everything that is shown
   std::vector<std::filesystem::path> git_files{};  ///< TreeFinds::git_files of it
-  std::string incomplete{};  ///< what may have been missed, for people; "" for nothing
+  std::string incomplete{};                        ///< what may have been missed, for people; or ""
   std::string
       problem{};  ///< why commands don't find their repository, for people; "" where they do
 };

@@ -20,33 +20,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a folder that have another name outside of it (hard links), so that who writes to them
-/// writes there.
+/// Files of a folder that have another name outside of it (hard links): writing to them changes the
+/// other file too.
 struct LinkedFiles {
   std::vector<std::filesystem::path> paths;  ///< absolute, in their order
-  bool complete = true;  ///< false: the folder has more entries than are looked at
+  bool complete = true;  ///< false: the folder has more entries than are checked
 };
 
-constexpr int kMostLooked = 20'000;
+constexpr int kMostEntries = 20'000;
 
-/// A file with several names: how many it has, and those that were found.
+/// A file with several names: their number, and the ones that were found.
 struct Names {
   nlink_t count = 0;
   std::vector<fs::path> found;
 };
 
-/// Looks at the first 20,000 entries below it; `.git` is passed over. A file all of whose names are
-/// among them is none.
+/// Checks the first 20,000 entries, without `.git`. A file whose names were all found does not
+/// count.
 /// @param folder  absolute
 LinkedFiles find_linked_files(const fs::path& folder) {
   LinkedFiles linked;
   std::map<std::pair<dev_t, ino_t>, Names> files;
-  int looked = 0;
+  int seen_entries = 0;
   std::error_code error;
   const auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
        it.increment(error)) {
-    if (++looked > kMostLooked) {
+    if (++seen_entries > kMostEntries) {
       linked.complete = false;
       break;
     }
@@ -65,7 +65,7 @@ LinkedFiles find_linked_files(const fs::path& folder) {
   return linked;
 }
 
-/// More would be too many mounts for one command.
+/// More files would need too many mounts for one command.
 constexpr std::size_t kMostLinked = 256;
 
 }  // namespace
@@ -88,7 +88,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
                                                                  policy.approval,
                                                                  workspace,
                                                                  {},
-                                                                 look_for_links(policy),
+                                                                 linked_files_to_protect(policy),
                                                                  plan,
                                                                  namespaces,
                                                                  no_namespaces_,
@@ -96,7 +96,7 @@ InPlace::InPlace(const Policy& policy, const fs::path& workspace, const Environm
                                                own);
   keep_protected();
   keep_made();
-  tell_reach();
+  note_reach();
   leads_at_start_ = leads_of_links();
   if (!leads_at_start_.beyond.empty()) notes_.push_back("WARNING: " + beyond_text(leads_at_start_));
 }
@@ -106,8 +106,8 @@ InPlace::~InPlace() {
   if (!private_folder_.empty()) remove_tree(private_folder_);
 }
 
-/// Files that are someone else's too are protected. What changes nothing is not looked at.
-std::vector<fs::path> InPlace::look_for_links(const Policy& policy) {
+/// The files with a name outside of the folder, which are protected if the command may write.
+std::vector<fs::path> InPlace::linked_files_to_protect(const Policy& policy) {
   if (policy.sandbox != SandboxMode::workspace_write) return {};
   LinkedFiles linked = find_linked_files(workspace_);
   if (!linked.complete)
@@ -153,8 +153,8 @@ void InPlace::keep_made() {
     });
 }
 
-/// What of globs is beyond what can be looked at.
-void InPlace::tell_reach() {
+/// Notes how far the globs of paths.protect are searched.
+void InPlace::note_reach() {
   TreeNames::Reach reach = TreeNames::Reach::everywhere;
   if (protected_paths_)
     reach = protected_paths_->reach();
@@ -180,20 +180,20 @@ LinkLeads InPlace::leads_of_links() {
       .look(confinement_->view(), links);
 }
 
-std::string InPlace::settle_changed() {
-  ProtectedPaths::Settled settled;
+std::string InPlace::restore_changed() {
+  ProtectedPaths::Restored restored;
   if (protected_paths_)
-    settled = protected_paths_->settle(aside_);
+    restored = protected_paths_->restore_and_keep(aside_);
   else if (MadePaths* made = confinement_->made_paths())
-    settled.put_back = made->take();
-  // After what was made is gone: a link under a protected name is taken away as any other.
+    restored.put_back = made->take();
+  // After restoring: a new link under a protected name has been removed by then.
   const auto led = names_led_elsewhere(leads_at_start_, leads_of_links());
   std::string text;
-  if (!settled.put_back.empty())
-    text += "the protected path " + some_of(settled.put_back) +
+  if (!restored.put_back.empty())
+    text += "the protected path " + some_of(restored.put_back) +
             " was changed while the command ran; it was put back as it was";
-  if (!settled.left.empty())
-    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(settled.left)) +
+  if (!restored.left.empty())
+    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(restored.left)) +
             " was changed while the command ran, by it or by somebody else, and was left as it is";
   if (!led.empty())
     text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(led)) +

@@ -23,21 +23,21 @@ class InPlace {
   ~InPlace();
 
   Confinement& confinement() { return *confinement_; }
-  /// What of the folder is not as safe from the command as the policy says, or read-only for it.
+  /// Where the folder is less protected than the policy says, and files that are read-only.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Sees to the protected paths that changed while a command ran, where no mount guards them: all
-  /// of them without namespaces; with them, names that were not there at the start. They become as
-  /// they were, as far as that is safe. The user may have changed them as well: nothing is erased,
-  /// it is moved into a folder of the tree. What links lead elsewhere than at the start is left.
-  /// @return  what changed and where it is now, in words; "" where nothing did
+  /// Restores protected paths that changed while a command ran and that no mount guards: all of them
+  /// without namespaces; with namespaces, names that did not exist at the start. The user may have
+  /// changed them as well, so nothing is erased: it is moved into a folder of the tree. Links that
+  /// lead elsewhere than at the start are left.
+  /// @return  what changed and where it is now, in words; or ""
   /// @throws Error  ExitCode::integrity
-  std::string settle_changed();
+  std::string restore_changed();
 
  private:
-  std::vector<std::filesystem::path> look_for_links(const Policy& policy);
+  std::vector<std::filesystem::path> linked_files_to_protect(const Policy& policy);
   void keep_protected();
   void keep_made();
-  void tell_reach();
+  void note_reach();
   LinkLeads leads_of_links();
 
   std::filesystem::path workspace_;

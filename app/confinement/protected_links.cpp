@@ -98,13 +98,13 @@ constexpr int kMostLinks = 40;  ///< as path_resolution(7)
 constexpr int kMostHashed = 20'000;
 constexpr int kMostBehindLinks = 20'000;  ///< entries, for globs
 
-/// What is looked for behind links.
+/// The globs to match behind links.
 struct Wanted {
   const Pattern& globs;
   const GlobSteps& steps;
 };
 
-/// Everything that a name leads to in one tree.
+/// Finds everything that a name leads to in one tree.
 class Leads {
  public:
   Leads(const Files& files, const std::vector<fs::path>& places) : files_(files), places_(places) {}
@@ -122,7 +122,7 @@ class Leads {
     std::vector<std::string> above;
     match_behind(link, wanted.steps.at_link(link), wanted, names, above);
   }
-  /// Where match() gave up; "" where it has seen all.
+  /// The place where match() gave up; "" if it was complete.
   const std::string& beyond() const { return beyond_; }
 
  private:
@@ -194,7 +194,7 @@ class Leads {
     std::multimap<std::string, std::size_t> by_name{};
   };
 
-  /// What can't be listed leads nowhere for a run either.
+  /// A folder that can't be listed counts as empty: a run can't list it either.
   const Listing& listing(const std::string& at) {
     const auto [known, is_new] = listings_.try_emplace(at);
     Listing& folder = known->second;
@@ -326,8 +326,8 @@ LinkLeads ProtectedLinks::look(const Files& tree, const std::set<fs::path>& link
 }
 
 std::string beyond_text(const LinkLeads& leads) {
-  return "what globs of paths.protect match behind links is looked at up to " +
-         path_text(leads.beyond) + " alone: more than 20,000 entries lie there";
+  return "what globs of paths.protect match behind links is checked only up to " +
+         path_text(leads.beyond) + ": more than 20,000 entries lie there";
 }
 
 std::vector<std::string> names_led_elsewhere(const LinkLeads& start, const LinkLeads& now) {
@@ -343,7 +343,7 @@ std::vector<std::string> names_led_elsewhere(const LinkLeads& start, const LinkL
     // What one of two searches has missed was not made.
     if (both ? before->second != after->second : complete) changed.push_back(name);
   }
-  // What is more than can be looked at since the start is not known to be as it was.
+  // If only the later search gave up, what it did not reach may have changed.
   if (start.beyond.empty() && !now.beyond.empty()) changed.push_back(now.beyond);
   return changed;
 }

@@ -93,7 +93,7 @@ std::string content_of(const fs::path& path) {
   return read_file(path, kAnySize);
 }
 
-/// A folder without permissions would stand in its own removal's way.
+/// Makes folders accessible, since one without permissions can't be removed.
 void open_folders(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
@@ -107,14 +107,14 @@ void erase(const fs::path& path) {
   fs::remove_all(path);
 }
 
-/// The owner where this process may give it, then the mode, which chown(2) takes bits of.
-void dress(const fs::path& path, const struct stat& like) {
+/// Sets the owner if this process may, then the mode, since chown(2) clears bits of it.
+void copy_owner_and_mode(const fs::path& path, const struct stat& like) {
   if (::geteuid() == 0 && ::lchown(path.c_str(), like.st_uid, like.st_gid) != 0)
     throw system_error("chown " + path.string(), ExitCode::integrity);
   if (!S_ISLNK(like.st_mode)) ::chmod(path.c_str(), like.st_mode & 07777);
 }
 
-/// Files, folders and links; what else there is, a socket of git's, is no content.
+/// Copies files, folders and links; others, such as a socket of git's, are skipped.
 void copy_entry(const fs::path& from, const fs::path& to) {
   struct stat status {};
   if (::lstat(from.c_str(), &status) != 0) return;
@@ -129,11 +129,11 @@ void copy_entry(const fs::path& from, const fs::path& to) {
   } else {
     return;
   }
-  dress(to, status);
+  copy_owner_and_mode(to, status);
 }
 
-/// Makes the folders above a path real ones: a link put in their place would lead elsewhere.
-/// @param aside  takes what stands in the way; null: it is erased
+/// Makes sure that the parents of a path are real folders: a link instead would lead elsewhere.
+/// @param aside  keeps what is in the way; null: it is erased
 void make_parents(const fs::path& from, const fs::path& to, const fs::path& path,
                   KeptAside* aside = nullptr) {
   fs::path made;
@@ -146,7 +146,7 @@ void make_parents(const fs::path& from, const fs::path& to, const fs::path& path
       erase(to / made);
     fs::create_directory(to / made);
     struct stat status {};
-    if (::stat((from / made).c_str(), &status) == 0) dress(to / made, status);
+    if (::stat((from / made).c_str(), &status) == 0) copy_owner_and_mode(to / made, status);
   }
 }
 
@@ -156,14 +156,14 @@ bool holds_a_folder_of(const std::set<std::string>& paths, const fs::path& path)
   return false;
 }
 
-/// What of a repository names programs, or is read in its stead.
+/// Whether the part of a repository can make git run programs, or read other files.
 bool steers_git(const std::string& part) {
   static const std::set<std::string> kNames = {"config", "config.worktree", "hooks", "info",
                                                "commondir"};
   return kNames.count(part) != 0;
 }
 
-/// Without these there is no repository: no git command of the user's takes them away.
+/// Whether every repository needs the part, so that no git command of the user removes it.
 bool is_needed_by_git(const std::string& part) {
   static const std::set<std::string> kNames = {"HEAD", "index", "objects", "refs"};
   return kNames.count(part) != 0;
@@ -271,7 +271,7 @@ void ProtectedPaths::keep_in(const fs::path& folder) {
   source_ = folder;
 }
 
-/// What the restoring would erase.
+/// Keeps what restoring would erase.
 void ProtectedPaths::keep_changed(const std::set<std::string>& changed) const {
   if (!keep_) return;
   for (const auto& path : changed) {
@@ -309,7 +309,7 @@ std::vector<std::string> ProtectedPaths::restore_changed() {
   return {changed.begin(), changed.end()};
 }
 
-/// Folders get their modes back first: what lies in a closed one looks as if it were gone.
+/// Restores the modes of folders first: the content of a closed one would look deleted.
 ProtectedPaths::Stamps ProtectedPaths::reopen_folders(std::set<std::string>& changed) {
   for (;;) {
     Stamps now = stamps();
@@ -329,7 +329,7 @@ void ProtectedPaths::copy_start(const fs::path& path, KeptAside& aside) const {
   copy_entry(source_ / path, aside.place_for_start(path));
 }
 
-ProtectedPaths::Settled ProtectedPaths::settle(KeptAside& aside) {
+ProtectedPaths::Restored ProtectedPaths::restore_and_keep(KeptAside& aside) {
   std::set<std::string> reopened;
   std::set<std::string> left;
   std::set<std::string> whole;  // put back from the copy

@@ -15,8 +15,8 @@
 
 namespace sortie {
 
-/// A folder in the user's tree that takes what sortie has to take away there: whoever wrote it,
-/// nothing of it is lost. Made when the first thing is kept, ignored by git, never removed.
+/// A folder in the user's tree for files that sortie must move away there, so that nothing is lost.
+/// Created when the first file is kept, ignored by git, never removed.
 ///
 /// All names in it are flat: "docs/CODEOWNERS" is "docs-CODEOWNERS.found".
 class KeptAside {
@@ -24,11 +24,11 @@ class KeptAside {
   /// @param tree  absolute, links resolved
   explicit KeptAside(std::filesystem::path tree) : tree_(std::move(tree)) {}
 
-  /// Renames what stands at a path of the tree to PATH.found. No link on the way is followed.
-  /// @return  false where nothing stands there
+  /// Moves a path of the tree to PATH.found. Follows no links on the way.
+  /// @return  false if there is no such path
   /// @throws Error  ExitCode::integrity: it can't be moved, and is left
   bool move(const std::filesystem::path& path);
-  /// The name for a copy of how a path was at the start: PATH.start, absolute, nothing there yet.
+  /// The free name for a copy of a path as it was at the start: PATH.start, absolute.
   /// @throws Error  as move()
   std::filesystem::path place_for_start(const std::filesystem::path& path);
   /// Its name in the tree; "" as long as nothing is kept.
@@ -43,8 +43,8 @@ class KeptAside {
   Fd open_;  ///< folder_
 };
 
-/// The protected paths of a tree in which no mount keeps commands from changing them: looked at
-/// after each command, and put back from a place that commands can't reach.
+/// The protected paths of a tree without mounts that guard them: checked after each command, and
+/// restored from a place that commands can't reach.
 ///
 /// Landlock only adds rights, so inside a writable tree it can't carve out `.git`. Call it only
 /// while no command runs.
@@ -60,34 +60,34 @@ class ProtectedPaths {
   /// no second copy. @throws std::filesystem::filesystem_error
   void keep_in(const std::filesystem::path& folder);
 
-  /// Who keeps what restore_changed() is about to erase, path by path, relative to the tree; not
-  /// the content of a `.git` that stood there at the start. Whatever it throws ends the restoring.
+  /// @param keep  keeps each path that restore_changed() is about to erase, relative to the tree;
+  ///              not the content of a `.git` that existed at the start. An exception ends the
+  ///              restoring
   void keep_by(std::function<void(const std::filesystem::path& path)> keep);
 
-  /// The links of the tree, relative to it, but those in node_modules.
+  /// The links of the tree, relative to it, except those in node_modules.
   const std::set<std::filesystem::path>& links();
-  /// How far the globs are looked for.
+  /// How far the globs are searched.
   TreeNames::Reach reach() const { return matching_.reach(); }
 
-  /// Puts back what is not as it was at the start: changed, removed or made since.
+  /// Restores paths that were changed, removed or created since the start.
   /// @return these paths, relative to the tree, sorted
-  /// @throws Error  ExitCode::integrity when one could not be put back
+  /// @throws Error  ExitCode::integrity: one could not be restored
   std::vector<std::string> restore_changed();
 
-  /// What was not as it was at the start, in a tree that others than commands write to. Relative
-  /// paths, sorted.
-  struct Settled {
-    std::vector<std::string> put_back;  ///< what was found is aside
-    std::vector<std::string> left;      ///< as found; how it was at the start is aside
+  /// The paths that had changed, in a tree that not only commands write to. Relative, sorted.
+  struct Restored {
+    std::vector<std::string> put_back;  ///< the changed version was moved aside
+    std::vector<std::string> left;      ///< unchanged; the version of the start is aside
   };
-  /// As restore_changed(), and destroys nothing: what is put back is moved aside before. What of a
-  /// repository runs nothing (objects, refs, the index) is left as it is found, since a commit of
-  /// the user's can't be told from a command's; only what no repository is without comes back.
+  /// As restore_changed(), but destroys nothing: the changed version is moved aside first. The parts of
+  /// a repository that run nothing (objects, refs, the index) are left as they are, since a commit of
+  /// the user can't be told from a command's; only the parts that every repository needs are restored.
   /// @throws Error  ExitCode::integrity
-  Settled settle(KeptAside& aside);
+  Restored restore_and_keep(KeptAside& aside);
 
  private:
-  /// What lstat(2) tells without reading; equal stamps, equal content: nobody sets a ctime.
+  /// A file's state from lstat(2). Equal stamps mean equal content, since nobody can set a ctime.
   struct Stamp {
     mode_t mode = 0;
     off_t size = 0;
@@ -110,8 +110,8 @@ class ProtectedPaths {
   std::filesystem::path tree_;
   std::filesystem::path source_;
   std::vector<std::string> names_;
-  TreeNames matching_;                        ///< what has wildcards
-  std::set<std::filesystem::path> at_start_;  ///< what matched then
+  TreeNames matching_;                        ///< the globs with wildcards
+  std::set<std::filesystem::path> at_start_;  ///< the matches at the start
   std::function<void(const std::filesystem::path&)> keep_;
   Stamps start_;
 };

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A refreshed file is a new one in the place of the old, and what hides the old one from commands
-/// is a mount that goes with it (rename(2)). So it must not lie where they can look at all.
+/// A refresh replaces the file, and the mount that hides the old file from commands does not hide
+/// the new one (rename(2)). So the file must not be in a folder that they can see.
 void keep_out_of_sight(const fs::path& file, const SandboxProfile& profile) {
   if (profile.mode == SandboxMode::none) return;  // nothing is hidden there
   std::vector<fs::path> seen = {"/usr", "/etc", "/opt"};
@@ -37,12 +37,12 @@ std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const Ru
   if (options.auth_file.empty()) return std::nullopt;
   if (options.api_key_fd || !options.api_key_file.empty())
     throw InputError(std::string("--auth-file and --api-key-") +
-                     (options.api_key_fd ? "fd" : "file") + ": one credential, not two");
+                     (options.api_key_fd ? "fd" : "file") + ": give one of them, not both");
   if (replays(inputs)) return std::nullopt;
   const std::string flag = "--auth-file " + options.auth_file;
   const std::string& provider = inputs.task.model.provider;
   if (provider != "openai" && provider != "openai-chat")
-    throw InputError(flag + ": provider " + provider + " has no such sign-in; it is openai's");
+    throw InputError(flag + ": provider " + provider + " has no such sign-in; only openai has");
   AuthFileSummary summary = summarize_auth_file(options.auth_file);
   if (summary.is_sign_in && provider != "openai")
     throw InputError(flag + ": a sign-in is for provider openai, not " + provider +
@@ -54,7 +54,7 @@ std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const Ru
 std::optional<RunSignIn> take_sign_in(const RunInputs& inputs, const RunOptions& options,
                                       const SandboxProfile& profile) {
   if (!signs_in(inputs)) return std::nullopt;
-  // The bounds were looked at before; what is about to be sent is held against them once more.
+  // The bounds were checked before; check what is about to be sent once more.
   const Endpoint endpoint = model_choices(inputs, options).front().endpoint;
   if (!key_may_go(kSignInCredential, endpoint, inputs.policy.credentials))
     throw Error(std::string("the policy does not let ") + kSignInCredential + " go to " +

@@ -11,24 +11,24 @@
 
 namespace sortie {
 
-/// A sign-in of a run, and what a refresh of it needs.
+/// A run's sign-in, and what is needed to refresh it.
 struct RunSignIn {
   AuthFile file;
   SignInOptions options;
 };
 
-/// Looks at --auth-file, as far as it can be before a secret may be read.
-/// @throws InputError  beside another source of a key, for a provider that takes no such file,
-///                     unreadable, or none
+/// Checks --auth-file, without reading its secrets yet.
+/// @throws InputError  with another source of a key, for a provider without such a sign-in,
+///                     unreadable, or not an auth file
 std::optional<AuthFileSummary> check_auth_file(const RunInputs& inputs, const RunOptions& options);
 
-/// Reads the sign-in, where it is one that is used.
-/// @param profile  what commands see: the file must be out of their sight
+/// Reads the sign-in, if one is used.
+/// @param profile  of the commands, which must not see the file
 /// @throws Error  usage, auth
 std::optional<RunSignIn> take_sign_in(const RunInputs& inputs, const RunOptions& options,
                                       const SandboxProfile& profile);
 
-/// The key of an --auth-file that is no sign-in.
+/// The key of an --auth-file that is not a sign-in.
 std::string take_key_of_auth_file(const RunOptions& options);
 
 }  // namespace sortie

@@ -54,7 +54,7 @@ Enum flag_value(const std::string& flag, const std::string& value) {
   return *value_named<Enum>(value);
 }
 
-/// Who names the server means that server, and no other that the task would go on to.
+/// A flag that selects the server means that server only, not the task's fallbacks.
 void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
   auto& fallback = inputs.task.model.fallback;
   const char* flag = !options.base_url.empty()   ? "--base-url"
@@ -62,8 +62,8 @@ void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
                                                  : nullptr;
   if (flag == nullptr || fallback.empty()) return;
   fallback.clear();
-  inputs.warnings.push_back(std::string("model.fallback is left out, since ") + flag +
-                            " says who is asked");
+  inputs.warnings.push_back(std::string("model.fallback is ignored, since ") + flag +
+                            " selects the server");
 }
 
 void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
@@ -87,24 +87,24 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
 
 void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
   if (options.max_turns) {
-    if (*options.max_turns < 1) throw InputError("--max-turns: at least 1 is expected");
+    if (*options.max_turns < 1) throw InputError("--max-turns: expected at least 1");
     budget.turns = *options.max_turns;
   }
   if (options.max_tokens) {
-    if (*options.max_tokens < 1) throw InputError("--max-tokens: at least 1 is expected");
+    if (*options.max_tokens < 1) throw InputError("--max-tokens: expected at least 1");
     budget.tokens = *options.max_tokens;
   }
   if (options.max_cost) {
     if (!std::isfinite(*options.max_cost) || *options.max_cost < 0 || *options.max_cost > 1e6)
-      throw InputError("--max-cost: an amount of USD from 0 to 1000000 is expected");
+      throw InputError("--max-cost: expected an amount of USD from 0 to 1000000");
     budget.cost = *options.max_cost;
     budget.cost_given = true;
   }
   if (options.timeout.empty()) return;
   const auto time = parse_duration(options.timeout);
   if (!time || time->count() <= 0)
-    throw InputError("--timeout: '" + one_line(options.timeout) +
-                     "' is no duration; 30s, 10m or 2h is expected");
+    throw InputError("--timeout: expected a duration such as 30s, 10m or 2h, got '" +
+                     one_line(options.timeout) + "'");
   budget.time = *time;
 }
 
@@ -126,12 +126,11 @@ Approval chosen_approval(const RunOptions& options, const Policy& policy) {
   const auto asked = flag_value<Approval>("--approval", options.approval);
   if (strictness(asked) < strictness(policy.approval) && !policy.approval_override)
     throw InputError("--approval " + options.approval + " is looser than the policy's " +
-                     name_of(policy.approval) +
-                     "; the policy would have to say approval_override: true");
+                     name_of(policy.approval) + "; the policy must say approval_override: true");
   return asked;
 }
 
-/// What audit lets run, the sandbox has to hold.
+/// Audit allows every command, so the sandbox must confine them.
 void check_audit(const RunInputs& inputs) {
   if (inputs.approval == Approval::audit && inputs.policy.sandbox == SandboxMode::none)
     throw InputError(
@@ -139,7 +138,7 @@ void check_audit(const RunInputs& inputs) {
         "sandbox.mode: none");
 }
 
-/// A stage may be stricter than the policy, and only where something enforces it.
+/// A stage may be stricter than the policy, if there is a sandbox to enforce that.
 void check_stages(const RunInputs& inputs) {
   std::string text;
   for (const TaskStage& stage : inputs.task.stages) {
@@ -156,7 +155,7 @@ void check_stages(const RunInputs& inputs) {
   if (!text.empty()) throw InputError(text);
 }
 
-/// A price of the task's that is not the one that counts.
+/// Warns of prices of the task that do not count.
 void warn_of_prices(RunInputs& inputs) {
   const TaskModel& model = inputs.task.model;
   for (std::size_t i = 0; i < inputs.terms.size(); ++i) {
@@ -164,13 +163,13 @@ void warn_of_prices(RunInputs& inputs) {
     const auto& said = i == 0 ? model.price : model.fallback[i - 1].price;
     if (said && terms.price_from == TermSource::table)
       inputs.warnings.push_back("model.price: the known price of " + terms.name +
-                                " is dearer, and counts (bounds.prices: true in the policy would "
-                                "have the task's count)");
+                                " is higher, and counts (bounds.prices: true in the policy would "
+                                "make the task's count)");
   }
 }
 
-/// What is in force of the models; a cost that is asked for has to be watched.
-void settle_terms(const RunOptions& options, RunInputs& inputs) {
+/// Sets the limits and prices of the models; a cost limit that was set must be enforceable.
+void apply_terms(const RunOptions& options, RunInputs& inputs) {
   Task& task = inputs.task;
   inputs.terms =
       terms_of_all(task.model, inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer);
@@ -185,8 +184,8 @@ void settle_terms(const RunOptions& options, RunInputs& inputs) {
     if (task.budget.cost_given && !terms.price)
       problems += (problems.empty() ? "" : "\n") + asked + ": the price of " +
                   one_line(terms.name, 100) +
-                  " is not known, so that no cost can be watched; say model.price (of a fallback: "
-                  "its price), or leave the cost out: then budget.tokens governs";
+                  " is unknown, so the cost can't be limited; set model.price (of a fallback: "
+                  "its price), or leave the cost out: then budget.tokens limits the run";
   if (!problems.empty()) throw InputError(problems);
   for (auto& line : unknown_terms(inputs.terms)) inputs.warnings.push_back(std::move(line));
   if (task.places.count("model.max_output_tokens") != 0 &&
@@ -197,7 +196,7 @@ void settle_terms(const RunOptions& options, RunInputs& inputs) {
   apply_limits(inputs.terms, task.model);
 }
 
-/// Which of the task's values a flag has given.
+/// The flags that override values of the task.
 std::map<std::string, std::string> flags_given(const RunOptions& options) {
   std::map<std::string, std::string> flags;
   if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
@@ -208,7 +207,7 @@ std::map<std::string, std::string> flags_given(const RunOptions& options) {
   return flags;
 }
 
-/// Holds what the task and the flags ask for against the policy, all of it at once.
+/// Checks all that the task and the flags ask for against the policy's bounds.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
                   const GatePlaces& places, RunInputs& inputs) {
   BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
@@ -253,7 +252,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
   inputs.task.budget.tokens = bounded_tokens(inputs.policy, request);
 }
 
-/// The rule of two out of three, before anything is started.
+/// Checks the rule of two out of three (policies/bounds/trust.h) before anything is started.
 void check_trust(RunInputs& inputs) {
   Environment own = own_environment();
   for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
@@ -269,7 +268,7 @@ void check_trust(RunInputs& inputs) {
       factors.input + "; " + factors.secrets + "; " + factors.network);
 }
 
-/// A UUID of version 7 (RFC 9562 §5.7): sorts by the time it was made.
+/// A UUID of version 7 (RFC 9562 §5.7), which sorts by time.
 std::string new_run_id() {
   std::array<std::uint8_t, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -292,22 +291,22 @@ std::string new_run_id() {
   return text;
 }
 
-/// Keeps a file that is sortie's own affair from commands and tools.
+/// Hides a file from commands and tools.
 void hide_file(const fs::path& file, Policy& policy) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
   if (!error) policy.hide.push_back(quoted_glob(real));  // else a pipe: /dev/fd/63
 }
 
-/// A repository that can't be used is no failure: most of a run needs none.
-void look_for_git(const TaskGate& gate, RunInputs& inputs) {
+/// Looks for git. A repository that can't be used is only a warning: most of a run needs none.
+void prepare_git(const TaskGate& gate, RunInputs& inputs) {
   let_git_read(folders_to_read(inputs.policy, inputs.workspace, own_environment()),
                gate.workspaces());
   try {
     const std::string why = why_git_is_refused(inputs.workspace);
     if (!why.empty())
-      inputs.warnings.push_back("the run goes on as on a folder without git: " + why);
-  } catch (const Error&) {  // whoever needs the repository says what is wrong with it
+      inputs.warnings.push_back("the run goes on as in a folder without git: " + why);
+  } catch (const Error&) {  // the code that needs the repository reports the error
   }
 }
 
@@ -338,9 +337,9 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);
   check_bounds(options, flags.values, loaded.places, inputs);
-  settle_terms(options, inputs);
+  apply_terms(options, inputs);
   check_trust(inputs);
-  look_for_git(gate, inputs);
+  prepare_git(gate, inputs);
   if (uses_standard_input(inputs.task) && options.task == "-")
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags), gate);

@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-/// The flags of `sortie run`, as given; empty or absent where a flag was not given.
+/// The flags of `sortie run`; empty or absent if not given.
 struct RunOptions {
   std::string task;    ///< file, or "-" for stdin
   std::string policy;  ///< file or preset name
@@ -37,7 +37,7 @@ struct RunOptions {
   bool json = false;  ///< live events on stdout
 };
 
-/// How much is said on stderr, and with which colours.
+/// The verbosity and colours of stderr.
 struct OutputStyle {
   std::string color = "auto";  ///< auto | always | never
   bool quiet = false;

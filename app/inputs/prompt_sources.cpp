@@ -23,7 +23,7 @@ std::string read_flag_file(const std::string& flag, const std::string& file) {
   return std::move(read.text);
 }
 
-/// Of `--var NAME@FILE`, FILE as the caller names it.
+/// The content of `--var NAME@FILE`; FILE is relative to the current folder.
 std::string content_of(const std::string& name, const std::string& file, const TaskGate& gate) {
   const std::string flag = "--var " + name + "@" + one_line(file, 200);
   if (file.empty()) throw InputError(flag + ": the file's name is missing");
@@ -44,12 +44,12 @@ std::string today() {
   return text;
 }
 
-/// @param without  why a repository has none of it
+/// @param without  why a repository may lack the value
 GitValue value_of_git(const fs::path& workspace, std::string GitInfo::*part, const char* without) {
   const auto git = read_git_info(workspace);
   if (git) return {.value = *git.*part, .problem = without};
   const std::string refused = why_git_is_refused(workspace);
-  return {.value = {}, .problem = refused.empty() ? "the workspace is no git tree" : refused};
+  return {.value = {}, .problem = refused.empty() ? "the workspace is not a git tree" : refused};
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
       if (line.empty() || line.front() == '#') continue;
       const std::size_t equals = line.find('=');
       if (equals == std::string_view::npos || equals == 0)
-        throw InputError(file + ":" + std::to_string(number) + ":1: error: NAME=VALUE is expected");
+        throw InputError(file + ":" + std::to_string(number) + ":1: error: expected NAME=VALUE");
       const std::string name(line.substr(0, equals));
       values[name] = line.substr(equals + 1);
       given.from_files.insert(name);
@@ -75,7 +75,7 @@ FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
     const std::size_t sign = text.find_first_of("=@");
     if (sign == std::string::npos || sign == 0)
       throw InputError("--var '" + one_line(text) +
-                       "': NAME=VALUE is expected, or NAME@FILE for a file's content");
+                       "': expected NAME=VALUE, or NAME@FILE for a file's content");
     const std::string name = text.substr(0, sign);
     given.from_files.erase(name);
     if (text[sign] == '=') {
@@ -111,14 +111,15 @@ VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskG
     if (const auto problem = gate.quoted_file(path); !problem.empty())
       throw InputError("{{file:" + name + "}}: " + problem);
     if (fs::exists(path) && !fs::is_regular_file(path))
-      throw InputError("{{file:" + name + "}}: is no regular file");
+      throw InputError("{{file:" + name + "}}: not a regular file");
     return noted("file:" + name, read_file(path, 1u << 20));
   };
   sources.date = today();
   sources.run_id = inputs.run_id;
   sources.git_branch = [&inputs, noted] {
-    GitValue found = value_of_git(inputs.workspace, &GitInfo::branch,
-                                  "HEAD is detached, as CI systems leave it: no branch is out");
+    GitValue found =
+        value_of_git(inputs.workspace, &GitInfo::branch,
+                     "HEAD is detached, as CI systems leave it: no branch is checked out");
     noted("git.branch", found.value);
     return found;
   };

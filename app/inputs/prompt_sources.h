@@ -11,7 +11,7 @@
 
 namespace sortie {
 
-/// What the flags say of variables, and which of it came out of a file.
+/// The variables of the flags, and which of them came from a file.
 struct FlagVariables {
   std::map<std::string, std::string> values;
   std::set<std::string> from_files;
@@ -21,8 +21,8 @@ struct FlagVariables {
 /// @throws InputError
 FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate);
 
-/// Where the prompts' variables come from. Notes in `inputs.variables` what each source has brought
-/// in, for the run key. `inputs` and `gate` outlive it.
+/// The sources of the prompts' variables. Each use is recorded in `inputs.variables`, for the run key.
+/// `inputs` and `gate` outlive the result.
 VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskGate& gate);
 
 }  // namespace sortie

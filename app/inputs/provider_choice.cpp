@@ -19,7 +19,7 @@ std::string either(const char* upper, const char* lower) {
   return value.empty() ? own_variable(lower) : value;
 }
 
-/// The variable of its key; "" where none is ever sent.
+/// The variable with the model's key; "" if none is ever sent.
 std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
   if (provider.key_variable.empty()) return {};
   return model.api_key_env.empty() ? std::string(provider.key_variable) : model.api_key_env;
@@ -49,7 +49,7 @@ void keep_out_of_workspace(const std::string& flag, const std::filesystem::path&
 
 void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
   if (const auto number = options.api_key_fd) {
-    // It is closed once it was read, and what is opened next would get the messages of the run.
+    // The descriptor is closed after reading: the next file opened would get sortie's messages.
     if (*number == STDOUT_FILENO || *number == STDERR_FILENO)
       throw InputError("--api-key-fd " + std::to_string(*number) +
                        ": is an output of sortie; give one of 3 or above, or 0");

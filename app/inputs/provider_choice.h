@@ -14,44 +14,44 @@
 
 namespace sortie {
 
-/// Where requests go by default with a sign-in.
+/// The default address for requests with a sign-in.
 inline constexpr const char* kSignInBase = "https://chatgpt.com/backend-api/codex";
 
-/// One of the models of a run, and who is asked for it.
+/// One of the models of a run, with its provider and address.
 struct ModelChoice {
-  const TaskModel* model = nullptr;  ///< of the task
+  const TaskModel* model = nullptr;  ///< in the task
   const ProviderInfo* provider = nullptr;
   Endpoint endpoint{};
-  std::string key_variable{};  ///< the variable that its key is in; "" where none is ever sent
+  std::string key_variable{};  ///< the variable with its key; "" if none is ever sent
 };
 
-/// The task's own model and those of its `fallback`, in their order; none for replay. Flag and
-/// environment name the address of the first alone: another provider keeps its own.
-/// @throws InputError  for an address that can't be used, or is missing
+/// The task's own model and those of its `fallback`, in order; none for replay. The address of flag
+/// and environment is only for the first; the others keep their own.
+/// @throws InputError  an address is invalid or missing
 std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions& options);
 
-/// The variables that name addresses, the provider's own among them: the flag's and the task's word
-/// stay to be filled in.
+/// The addresses from environment variables, including the provider's own; those of the flag and the
+/// task are left empty.
 AddressSources addresses_of_environment(const ProviderInfo& provider);
 
 ModelHost model_host(const Url& url);
 
-/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in small letters.
+/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in lower case.
 ProxySettings proxy_of_environment();
 
-/// Looks at all that a request will need, apart from the key itself: address, proxy, headers, and
-/// whether there is a file or descriptor to read the key from. Opens nothing.
-/// @throws InputError  for the first that is wrong
+/// Checks what a request will need, except the key itself: address, proxy, headers, and whether there
+/// is a file or descriptor to read the key from. Opens nothing.
+/// @throws InputError  the first error
 void check_provider(const RunInputs& inputs, const RunOptions& options);
 
-/// The variables that keys may be in: of all of the run's models; none for replay.
+/// The variables that may hold keys of the run's models; none for replay.
 std::vector<std::string> key_variables(const RunInputs& inputs);
 
-/// The variables that hold tokens of the task's MCP servers: no command gets them.
+/// The variables with tokens of the task's MCP servers, which no command gets.
 std::vector<std::string> mcp_token_variables(const Task& task);
 
-/// What the task's servers with a url ask of the policy's bounds.
-/// @throws InputError  an address that is none
+/// The network addresses of the task's MCP servers, to be checked against the policy's bounds.
+/// @throws InputError  an address is invalid
 std::vector<McpHostUse> mcp_host_uses(const Task& task, const Policy& policy);
 
 }  // namespace sortie

@@ -16,10 +16,10 @@
 
 namespace sortie {
 
-/// What a run is made of, read once before it starts: files, flags, stdin.
+/// The inputs of a run, read once before it starts: files, flags, stdin.
 struct RunInputs {
-  Task task;  ///< with the flags' overrides, and with what is in force of its models
-  /// What requests to the model and its fallbacks may hold and cost.
+  Task task;  ///< with the flags' overrides, and the effective limits of its models
+  /// Limits and prices of the model and its fallbacks.
   std::vector<ModelLimits> terms;
   Policy policy;
   Approval approval = Approval::deny_by_default;
@@ -27,34 +27,34 @@ struct RunInputs {
   ExpandedPrompts prompts;          ///< variables replaced
   Json variables;                   ///< name → digest of its value, for the run key
   std::filesystem::path workspace;  ///< absolute, links resolved
-  /// What a replay answers with: read before --out is touched, where the recording may lie.
+  /// The responses of a replay: read before --out is changed, where the recording may be.
   std::vector<RecordedStream> recorded;
-  /// What --auth-file holds, without its secrets; nothing where none is used.
+  /// The content of --auth-file without its secrets; nothing if none is used.
   std::optional<AuthFileSummary> auth_file;
-  /// What the policy allows at the operator's own risk: said loudly.
+  /// Warnings, above all about risks that the policy accepts.
   std::vector<std::string> warnings;
 };
 
-/// Whether no part of the run may write: by the policy, or by each of its stages.
+/// Whether the policy, or each of the stages, is read-only.
 bool nothing_may_be_written(const RunInputs& inputs);
 
 /// Whether the model's responses come from a recording.
 bool replays(const RunInputs& inputs);
 
-/// Whether the task's own model is asked in the name of a sign-in, rather than with a key.
+/// Whether the task's own model uses a sign-in instead of a key.
 bool signs_in(const RunInputs& inputs);
 
-/// A variable of this process's environment; "" where it is not set.
+/// A variable of this process's environment; "" if it is not set.
 std::string own_variable(const std::string& name);
 
-/// The task and what it names, and the policy's approver: protected while the run lasts.
+/// The task, the files that it names, and the policy's approver: protected during the run.
 std::vector<std::filesystem::path> files_of_run(const Task& task, const Policy& policy);
 
-/// HOME in the view: the caller's own path, so that tools that know it by heart find it.
+/// HOME in the view: the caller's own path, since tools may have it hard-coded.
 /// @param own  this process's environment
 std::filesystem::path view_home(const Environment& own);
 
-/// The policy's paths.read, absolute, links resolved as far as they are there.
+/// The policy's paths.read, absolute, with the links of existing parts resolved.
 /// @param own  this process's environment, for "~"
 std::vector<std::filesystem::path> folders_to_read(const Policy& policy,
                                                    const std::filesystem::path& workspace,

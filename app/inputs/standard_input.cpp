@@ -16,7 +16,7 @@ std::optional<std::string> read_standard_input() {
   ReadBytes read = read_to_end(STDIN_FILENO, {.max_bytes = 1u << 20});
   if (read.error == EBADF) return std::nullopt;  // it was closed
   if (!read.problem.empty()) throw InputError("stdin: " + read.problem);
-  if (!is_utf8(read.bytes)) throw InputError("stdin: is not UTF-8");
+  if (!is_utf8(read.bytes)) throw InputError("stdin: not UTF-8");
   return std::move(read.bytes);
 }
 

@@ -5,7 +5,7 @@
 
 namespace sortie {
 
-/// Reads stdin to its end; nothing where it is a terminal or closed.
+/// Reads stdin to its end; nothing if it is a terminal or closed.
 /// @throws InputError  more than 1 MiB, 10 s without a byte, an hour in all, or not UTF-8
 std::optional<std::string> read_standard_input();
 

@@ -25,7 +25,7 @@ fs::path folder_of_task(const RunOptions& options) {
   return fs::absolute(options.task, error).parent_path();
 }
 
-/// The folder that the run works in; nothing of it is read yet.
+/// The folder that the run works in; its content is not read yet.
 fs::path find_workspace(const RunOptions& options, const Task& task) {
   const fs::path path =
       options.workspace.empty() ? task.workspace.path : fs::path(options.workspace);
@@ -33,14 +33,14 @@ fs::path find_workspace(const RunOptions& options, const Task& task) {
   const fs::path root = fs::canonical(path, error);
   if (error) throw InputError("workspace " + path.string() + ": " + error.message());
   if (!fs::is_directory(root, error))
-    throw InputError("workspace " + path.string() + ": is not a folder");
+    throw InputError("workspace " + path.string() + ": not a folder");
   const Fd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw InputError("workspace " + root.string() + ": " + errno_text(errno));
-  if (root == "/") throw InputError("workspace /: the whole machine is no workspace");
+  if (root == "/") throw InputError("workspace /: the whole machine can't be a workspace");
   return root;
 }
 
-/// What the task's file says is asked about; the folder of -C and that of the caller are not.
+/// Checks a workspace that the task file names; that of -C and the current folder need no check.
 void check_workspace(const RunOptions& options, const Task& task, const fs::path& workspace,
                      const TaskGate& gate) {
   const auto place = task.places.find("workspace.path");
@@ -58,7 +58,7 @@ GatePlaces find_places(const RunOptions& options, const Task& task, const Policy
                     .task_folder = folder_of_task(options),
                     .out = fs::absolute(options.out, error),
                     .home = own_variable("HOME")};
-  // Where the workspace itself is beyond the bounds, no file in it is the task's own.
+  // If the workspace itself is beyond the bounds, no file in it counts as the task's own.
   const fs::path workspace = find_workspace(options, task);
   check_workspace(options, task, workspace, TaskGate(policy, places));
   places.workspace = workspace;
@@ -71,7 +71,7 @@ LoadedTask load_task_and_policy(const RunOptions& options, const std::string& pi
   TaskFile file(options.task, piped);
   LoadedTask loaded;
   const std::vector<fs::path> named = file.named_files();
-  // What is wrong with a task that names no file is said before a policy is looked for.
+  // A task that names no file can be checked before its policy is loaded.
   if (named.empty()) loaded.task = file.load();
   const Task& task = named.empty() ? loaded.task : file.task();
   loaded.policy = load_policy(chosen_policy(options.policy, task));

@@ -10,7 +10,7 @@
 
 namespace sortie {
 
-/// A task with the policy that it is held against.
+/// A task with its policy.
 struct LoadedTask {
   Task task;
   Policy policy;
@@ -18,13 +18,13 @@ struct LoadedTask {
 };
 
 /// Reads the task file, then the policy that it or a flag names, then the other files that the task
-/// names: the policy says which of them the task may bring in, and which folder it may work in.
-/// Nothing of what it may not is opened.
-/// @param piped  the task itself where TASK is "-"
+/// names: the policy says which of them it may use, and which folder it may work in. Files that it
+/// may not use are not opened.
+/// @param piped  the text of the task if TASK is "-"
 /// @throws InputError
 LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped);
 
-/// The policy that a run would take: the flag's, else the task's, else "strict".
+/// The name of the run's policy: the flag's, else the task's, else "strict".
 std::string chosen_policy(const std::string& flag, const Task& task);
 
 }  // namespace sortie

@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-/// Whether its wire has the provider's own tool; a recording may be of any.
+/// Whether the model's wire format has the provider's own tool; a recording may have any.
 bool may_have(const TaskModel& model, ToolCall::Form tool) {
   return model.provider == "replay" ||
          make_wire(provider_named(model.provider).wire)->has_tool(tool);
@@ -75,7 +75,7 @@ std::vector<std::string> notes_on_server_tools(const Task& task, const Tools& of
     const bool found = std::any_of(offered.begin(), offered.end(), [&word](const auto& tool) {
       return means_tool(word, tool->spec().name);
     });
-    // One that is not there may have it, and one that is may get it.
+    // A server that was not started may have the tool, and another may get it later.
     const bool all_there =
         std::all_of(task.mcp.begin(), task.mcp.end(), [&](const TaskMcpServer& server) {
           return !may_mean_tool_of(word, server.name) ||

@@ -9,22 +9,23 @@
 
 namespace sortie {
 
-/// Whether the model gets `local_shell` in place of `shell`: it was trained with it, and is reached
-/// in a format that has it.
+/// Whether the model gets `local_shell` instead of `shell`: it was trained with it, and its wire
+/// format has it.
 bool offers_local_shell(const TaskModel& model);
 
-/// Whether the provider searches the web by itself, where the task asks for that.
+/// Whether the provider has its own web search.
 bool offers_web_search(const TaskModel& model);
 
-/// Whether the run has `view_image`: the model takes images; or that is not known of it, and the
-/// task or a stage names the tool.
+/// Whether the run has `view_image`: the model takes images, or that is unknown and the task or a
+/// stage names the tool.
 bool offers_view_image(const Task& task);
 
-/// Whether a model of the task may search the web while it runs.
+/// Whether a model of the task may search the web.
 bool searches_web(const Task& task);
 
-/// What the task's list of tools leaves out of its MCP servers or names in vain, a line each.
-/// @param offered  the servers' tools; of one that is not there the operator knows already
+/// A line for each MCP server whose tools the task's list leaves out, and each tool of the list that
+/// no server has.
+/// @param offered  the tools of the servers that were started
 std::vector<std::string> notes_on_server_tools(const Task& task,
                                                const std::vector<std::unique_ptr<Tool>>& offered);
 

@@ -15,14 +15,14 @@
 namespace sortie {
 namespace {
 
-/// Two may go on at once, where the model asks for the tests twice in one turn.
+/// Unique, since two may run at once if the model asks for the tests twice in one turn.
 std::string next_name() {
   static std::atomic<int> count = 0;
   return "verification " + std::to_string(++count);
 }
 
-/// Starts the commands of one verification, which finds nothing of what the agent's commands left
-/// outside the workspace: they share a private set that is empty at first and gone at the end.
+/// Starts the commands of one verification. They don't see what the agent's commands left outside
+/// the workspace: they share a private set that is empty at first and removed at the end.
 class VerificationLauncher : public Launcher {
  public:
   /// @param host  outlives it
@@ -47,7 +47,7 @@ std::unique_ptr<RunningCommand> VerificationLauncher::start(const Command& comma
   return host_.launcher().start(own);
 }
 
-/// As the output of any other command.
+/// Collects output like that of any other command.
 class VerificationOutput : public OutputTaker {
  public:
   VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole)
@@ -79,8 +79,8 @@ VerificationOptions Acceptance::verification_options(const std::string& phase, i
   return options;
 }
 
-/// Why a verification command may not run now, by rules that look at the tree as it is.
-std::string Acceptance::verification_problem() const {
+/// Why the rules refuse a verification command in the current tree, or "".
+std::string Acceptance::verification_refusal() const {
   if (!parts_.inputs.policy.verify_by_rules) return "";
   for (const VerifyCommand& command : parts_.inputs.task.verify.commands) {
     const Decision decision = parts_.host.engine().decide(
@@ -92,9 +92,9 @@ std::string Acceptance::verification_problem() const {
   return "";
 }
 
-/// What the model asked for. The tool runner looks at the protected paths afterwards.
+/// For a call of the model. The tool runner checks the protected paths afterwards.
 RunTests::Outcome Acceptance::run_tests(std::stop_token stop) {
-  if (std::string problem = verification_problem(); !problem.empty())
+  if (std::string problem = verification_refusal(); !problem.empty())
     return {.passed = false, .text = std::move(problem)};
   VerificationLauncher launcher(parts_.host);
   const VerificationResult result = run_verification(
@@ -105,7 +105,7 @@ RunTests::Outcome Acceptance::run_tests(std::stop_token stop) {
   return outcome;
 }
 
-/// Nothing of the agent's may run while its work is judged.
+/// Ends the agent's processes, so that none runs while its work is checked.
 void Acceptance::end_background(Background* agent) {
   const int ended = agent != nullptr ? agent->end_background() : 0;
   parts_.tree.names().undo_made();
@@ -114,7 +114,7 @@ void Acceptance::end_background(Background* agent) {
 
 VerificationResult Acceptance::verify_once(const std::string& phase, int round, Background* agent) {
   end_background(agent);
-  if (const std::string problem = verification_problem(); !problem.empty())
+  if (const std::string problem = verification_refusal(); !problem.empty())
     throw RunEnds{ExitCode::task_failed, problem};
   const VerificationOptions options = verification_options(phase, round);
   VerificationLauncher launcher(parts_.host);
@@ -128,9 +128,9 @@ VerificationResult Acceptance::verify_once(const std::string& phase, int round, 
   return result;
 }
 
-/// A verification says something of the tree only where it is the same one before and after: its
-/// commands run code of the agent's, which could write what passes. One that merely makes something
-/// (a cache, a product) makes the same again, and passes when it runs once more.
+/// A verification counts only if the tree is the same before and after: its commands run code of the
+/// agent, which could write whatever makes them pass. One that merely creates files (a cache, a build
+/// product) creates the same ones again, and passes when it is run once more.
 VerificationResult Acceptance::verify(const std::string& phase, int round, Background* agent) {
   verified_state_.reset();
   end_background(agent);
@@ -151,10 +151,10 @@ VerificationResult Acceptance::verify(const std::string& phase, int round, Backg
       parts_.result.verification = result;
       parts_.result.verified = false;
       throw RunEnds{ExitCode::task_failed,
-                    "the verification changes what it judges: " + some_of(paths),
+                    "the verification changes what it checks: " + some_of(paths),
                     "let git ignore what it makes, or name it in verify.may_change"};
     }
-    parts_.record.say("the verification changed what it judges (" + some_of(paths, 3) +
+    parts_.record.say("the verification changed what it checks (" + some_of(paths, 3) +
                       "): it runs once more");
     judged = std::move(left);
   }
@@ -177,11 +177,11 @@ void Acceptance::verify_start() {
   }
 }
 
-std::string Acceptance::judge_verification(Background& agent) {
+std::string Acceptance::evaluate_verification(Background& agent) {
   if (parts_.inputs.task.verify.commands.empty()) return {};
   RunResult& run = parts_.result;
   const int round = ++run.verification_rounds;
-  // One that does not come to its end says nothing, and what an earlier one said holds no more.
+  // If this one does not finish, the result of an earlier one must not remain.
   run.verified.reset();
   run.verification.reset();
   run.verification = verify("after", round, &agent);
@@ -192,19 +192,19 @@ std::string Acceptance::judge_verification(Background& agent) {
   return verification_feedback(*run.verification, failed_rounds_, parts_.inputs.task.verify.rounds);
 }
 
-/// Ends the run where the rounds are used up.
+/// Ends the run if the rounds are used up.
 void Acceptance::count_failure(const std::string& reason) {
   if (++failed_rounds_ >= parts_.inputs.task.verify.rounds)
     throw RunEnds{ExitCode::task_failed, reason};
 }
 
-std::string Acceptance::judge_stage(Background& agent) {
-  std::string feedback = judge_verification(agent);
+std::string Acceptance::evaluate_stage(Background& agent) {
+  std::string feedback = evaluate_verification(agent);
   if (feedback.empty()) verified_tree_ = tree_stamp(parts_.root);
   return feedback;
 }
 
-/// Whether nothing was written to since the verification of a stage passed.
+/// Whether nothing was written since the verification of a stage passed.
 bool Acceptance::tree_is_as_verified() const {
   return verified_tree_ && verified_tree_ == tree_stamp(parts_.root);
 }
@@ -213,19 +213,18 @@ void Acceptance::doubt_changed_tree() {
   if (verified_tree_ && !tree_is_as_verified()) parts_.result.verified.reset();
 }
 
-std::string Acceptance::judge_end(Background& agent) {
+std::string Acceptance::evaluate_end(Background& agent) {
   end_background(&agent);
   if (!tree_is_as_verified()) {
     verified_tree_.reset();
-    if (std::string feedback = judge_verification(agent); !feedback.empty()) return feedback;
+    if (std::string feedback = evaluate_verification(agent); !feedback.empty()) return feedback;
   }
   parts_.tree.make_diff();
   check_still_verified();
-  return judge_diff();
+  return evaluate_diff();
 }
 
-/// A program that was left running (a server of tools) could write between the verification and
-/// the diff.
+/// A running program, such as an MCP server, could write between the verification and the diff.
 void Acceptance::check_still_verified() {
   if (!verified_state_) return;
   const std::vector<std::string> paths = differing_paths(*verified_state_, parts_.tree.state());
@@ -235,7 +234,7 @@ void Acceptance::check_still_verified() {
                 "changed after its verification, by no call of the agent: " + some_of(paths)};
 }
 
-std::string Acceptance::judge_diff() {
+std::string Acceptance::evaluate_diff() {
   const Diff& diff = *parts_.tree.diff();
   if (!diff.conflicts.empty())
     throw RunEnds{
@@ -269,7 +268,7 @@ void Acceptance::check_diff(const std::string& final_message) {
   check_leaks(final_message);
 }
 
-/// What must not leave with the diff or the message; by the policy it ends the run or is only told.
+/// Finds secrets in the diff and the message; the policy says whether they end the run.
 void Acceptance::check_leaks(const std::string& final_message) {
   const auto content = [&](const std::string& path) -> std::optional<std::string> {
     return parts_.view.read(path_in_workspace(path, parts_.inputs.workspace, parts_.git));

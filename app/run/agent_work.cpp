@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-/// Of a request that stays refused: all images but the task's own are out of it by then.
+/// Names the task's images if the provider refuses an image: all others have been removed by then.
 std::string refused_images(const LoopResult& result, const std::vector<TaskImage>& images) {
   if (result.kind != kImageRefused || images.empty()) return "";
   std::string files;
@@ -36,17 +36,17 @@ void AgentWork::run() {
   if (stages.empty()) ask(inputs_.prompts.prompt);
   for (const TaskStage& stage : stages) parts_.result.stages.push_back({.name = stage.name});
   for (std::size_t i = 0; i < stages.size(); ++i) run_stage(i);
-  // What is asked from here on concerns the whole task: no stage's limits hold for it.
+  // From here on, messages concern the whole task, without a stage's limits.
   if (!stages.empty()) agent_.leave_stage();
   for (;;) {
-    const std::string feedback = parts_.acceptance.judge_end(agent_);
-    if (feedback.empty()) return judge_silence();
+    const std::string feedback = parts_.acceptance.evaluate_end(agent_);
+    if (feedback.empty()) return accept_without_message();
     ask(feedback);
   }
 }
 
-/// Of an agent that ended without a word: what it did may stand, but nothing done is no work.
-void AgentWork::judge_silence() {
+/// Accepts the changes of an agent that ended without a message; without changes the run fails.
+void AgentWork::accept_without_message() {
   if (!without_message_) return;
   if (parts_.tree.diff()->text.empty())
     throw RunEnds{without_message_->code, without_message_->reason, ""};
@@ -68,7 +68,7 @@ void AgentWork::ask(const std::string& text) {
   without_message_.reset();
   if (result.code == ExitCode::success) return;
   if (result.kind == kNoMessage && !needs_message(answers)) {
-    // The work may be done all the same: the tree is judged, not the silence.
+    // The work may still be done: the tree decides.
     without_message_ = result;
     return;
   }
@@ -77,7 +77,7 @@ void AgentWork::ask(const std::string& text) {
                 result.next};
 }
 
-/// Whether what is under way is to end with a message, which the run needs.
+/// Whether the run needs the final message of the current prompt.
 bool AgentWork::needs_message(bool answers) const {
   const auto& stages = inputs_.task.stages;
   return answers || (stage_ && (*stage_ + 1 < stages.size() || !stages[*stage_].save.empty()));
@@ -91,9 +91,9 @@ void AgentWork::run_stage(std::size_t index) {
   stage_began_ = agent_.loop().turn();
   parts_.record.events().on({stage_began_, agent_.stage_record(prompt)});
   if (stage.verify) {
-    // As at the end, with the run's own tools and sandbox for what is to be mended.
+    // As at the end, with the run's own tools and sandbox for fixes.
     for (;;) {
-      const std::string feedback = parts_.acceptance.judge_stage(agent_);
+      const std::string feedback = parts_.acceptance.evaluate_stage(agent_);
       if (feedback.empty()) break;
       ask(feedback);
     }
@@ -110,7 +110,7 @@ void AgentWork::save_message(const TaskStage& stage) {
   parts_.result.artifacts[stage.save] = parts_.out.write(stage.save, text);
 }
 
-/// @param reason  "" where it ended as it should
+/// @param reason  why it failed; "" for success
 void AgentWork::end_stage(const std::string& reason) {
   RunResult::Stage& stage = parts_.result.stages[*std::exchange(stage_, {})];
   const int turn = agent_.loop().turn();
@@ -128,14 +128,14 @@ void AgentWork::fail_stage() {
   end_stage(reason);
 }
 
-/// The work is done: what goes wrong here is told and no more.
+/// The work is done by now, so a failure here is only a warning.
 void AgentWork::take_notes() {
   if (!parts_.notes.are_kept()) return;
   std::string why_not;
   const std::string text =
       agent_.loop().ask_aside(kCarryOverRequest, why_not, parts_.signals.token());
   if (const auto secret = redactor_.find(text); !secret.empty())
-    why_not = "they would hold the value of " + secret;
+    why_not = "they would contain the value of " + secret;
   if (why_not.empty())
     parts_.notes.set(redactor_.text(text));
   else

@@ -15,11 +15,10 @@
 
 namespace sortie {
 
-/// The agent's work: the one prompt, or stage after stage, and round after round until it is
-/// accepted.
+/// The agent's work: one prompt or stage after stage, and round after round until it is accepted.
 class AgentWork {
  public:
-  /// All of it outlives the object.
+  /// Everything in it outlives the object.
   struct Parts {
     Agent::Parts agent;
     Acceptance& acceptance;
@@ -30,10 +29,10 @@ class AgentWork {
     RunRecord& record;
     RunResult& result;
   };
-  /// What came of the last message.
+  /// The agent's last message.
   struct Answer {
-    std::string text{};    ///< redacted, without a newline behind it; "" for none
-    bool is_json = false;  ///< it ended the agent's turn, and fits the task's output schema
+    std::string text{};    ///< redacted, without a final newline; "" for none
+    bool is_json = false;  ///< it is valid for the task's output schema
   };
 
   /// Puts the agent together.
@@ -41,14 +40,14 @@ class AgentWork {
   AgentWork(const AgentWork&) = delete;
   AgentWork& operator=(const AgentWork&) = delete;
 
-  /// @throws RunEnds  it is not accepted, or can't go on
+  /// @throws RunEnds  the work is not accepted or can't go on
   void run();
   /// Lets the agent write down what the next run should know.
   void take_notes();
   const std::string& last_message() { return agent_.loop().last_message(); }
 
   int end_background() { return agent_.end_background(); }
-  /// Of a run that ended in the midst of a stage: the cause names it.
+  /// Adds the current stage to the reason of a run that ended in it.
   void fail_stage();
   Answer take_answer();
 
@@ -58,17 +57,17 @@ class AgentWork {
   void save_message(const TaskStage& stage);
   void end_stage(const std::string& reason);
   bool needs_message(bool answers) const;
-  void judge_silence();
+  void accept_without_message();
 
   Parts parts_;
   const RunInputs& inputs_;
   const Redactor& redactor_;
   Agent agent_;
-  std::optional<AnswerCheck> answer_check_;  ///< where the task has an output schema
-  bool answered_ = false;                    ///< the last message ended the agent's turn, and fits
-  std::optional<std::size_t> stage_;         ///< the one that is under way
-  int stage_began_ = 0;                      ///< the turn before it
-  std::optional<LoopResult> without_message_;  ///< how the agent's turn ended, where it had none
+  std::optional<AnswerCheck> answer_check_;    ///< if the task has an output schema
+  bool answered_ = false;                      ///< the last message is valid for the schema
+  std::optional<std::size_t> stage_;           ///< the current one
+  int stage_began_ = 0;                        ///< the turn before it
+  std::optional<LoopResult> without_message_;  ///< how the turn ended, if it had no message
 };
 
 }  // namespace sortie

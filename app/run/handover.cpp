@@ -23,7 +23,7 @@ void Handover::take(AgentWork::Answer answer) {
 void Handover::write_artifacts() {
   const bool success = parts_.result.code == ExitCode::success;
   if (!message_.empty()) {
-    // Whoever finds the JSON may read it as what was asked for: a misfit is only text.
+    // Only an answer that matches the schema is written as JSON.
     const std::string name = is_json_ ? "last-message.json" : "last-message.txt";
     parts_.result.artifacts[name] = parts_.out.write(name, message_);
   }
@@ -38,7 +38,7 @@ void Handover::write_artifacts() {
 void Handover::write_diff(const std::string& name) {
   if (!has_diff() && name != "changes.diff") return;
   std::string text = diff();
-  // A diff that was refused for what it holds must not stand beside the refusal.
+  // A diff that was refused for its secrets must not be written as it is.
   if (parts_.result.code == ExitCode::leak) {
     text = parts_.redactor.text(text);
     const auto left = find_leaks(parts_.redactor, text);
@@ -66,11 +66,11 @@ void Handover::withdraw_success() {
   }
 }
 
-/// It is in the output folder too: that it could not be printed is only told.
+/// The message is in the output folder too, so an error is only printed.
 void Handover::print_message() {
   try {
-    // A model's words are data for a pipe or a file; a terminal would act on what is in them, and
-    // so would a CI system that reads the pipe as its log.
+    // A pipe or file gets the message as data; a terminal would act on control sequences in it, and a
+    // CI system that reads the pipe as its log on commands.
     const CiSystems systems = ci_systems();
     if (::isatty(STDOUT_FILENO) != 1)
       return print(is_json_ ? CiCommandFilter::json(message_, systems)
@@ -83,8 +83,7 @@ void Handover::print_message() {
   }
 }
 
-/// A reader that went away has had enough and is only told of; a disk that is full has lost data
-/// that was asked for.
+/// A reader that has gone is only reported; a full disk is an error, since requested data is lost.
 void Handover::print(const std::string& text) {
   const int number = write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
   if (number == 0) return;

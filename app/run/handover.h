@@ -14,16 +14,15 @@
 
 namespace sortie {
 
-/// What a run hands over at its end: its diff and its final message, in --out and where the flags
-/// ask for them.
+/// Writes a run's diff and final message at its end, to --out and the files of the flags.
 class Handover {
  public:
-  /// All of it outlives the object.
+  /// Everything in it outlives the object.
   struct Parts {
     const RunOptions& options;
     const OutputFolder& out;
     const Redactor& redactor;
-    const RunTree* tree = nullptr;  ///< these are null where the run ended before it had any
+    const RunTree* tree = nullptr;  ///< these are null if the run ended too early to have one
     const Acceptance* acceptance = nullptr;
     const Signals* signals = nullptr;
     RunRecord& record;
@@ -33,13 +32,13 @@ class Handover {
 
   void take(AgentWork::Answer answer);
 
-  /// By the result: of a success all, else what there is to look at.
+  /// Writes everything for a success, else what there is to look at.
   /// @throws Error
   void write_artifacts();
-  /// Leaves nothing that looks like a success, of a run that had been one so far. Each step that
-  /// fails is a warning.
+  /// Removes everything that looks like a success, if the run fails at last. A step that fails becomes
+  /// a warning.
   void withdraw_success();
-  /// The final message, on stdout.
+  /// Prints the final message on stdout.
   void print_message();
 
  private:

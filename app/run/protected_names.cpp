@@ -40,7 +40,7 @@ ProtectedNames::ProtectedNames(const Parts& parts) : parts_(parts) {
     paths_ = std::make_unique<ProtectedPaths>(parts_.seen_as, parts_.root, parts_.protect);
 }
 
-void ProtectedNames::tell() {
+void ProtectedNames::start_keeping() {
   if (paths_) paths_->keep_by([this](const fs::path& path) { keep(path); });
   if (parts_.made == nullptr) return;
   parts_.made->keep_by([this](const fs::path& path) {
@@ -55,7 +55,7 @@ void ProtectedNames::tell() {
   });
 }
 
-/// In kept/, before it goes.
+/// Copies it to kept/ before it is removed.
 void ProtectedNames::keep(const fs::path& path) {
   taken_empty_.merge(times_of_empty_files(parts_.view, path));
   keep_taken(parts_.out, parts_.view, path.string(), parts_.redactor, taken_);
@@ -88,8 +88,8 @@ std::vector<std::string> ProtectedNames::led_elsewhere() {
   return names_led_elsewhere(*leads_at_start_, links.look(parts_.view, now));
 }
 
-/// What was moved under a protected name is gone from its own place too, and was taken away there:
-/// that the diff deletes it is nothing that the agent meant.
+/// A file that was moved under a protected name is missing in its own place, and was removed there:
+/// the diff must not delete it without anybody's intent.
 void ProtectedNames::check_taken(const Diff& diff) const {
   std::set<std::string> digests;
   for (const auto& [name, digest] : taken_.digests) digests.insert(digest);
@@ -99,7 +99,7 @@ void ProtectedNames::check_taken(const Diff& diff) const {
     if (file.kind != ChangedPath::Kind::deleted) continue;
     const auto path = path_in_workspace(file.path, parts_.root, parts_.git);
     const std::string digest = digest_at_start(parts_.workspace.start(), path);
-    // One empty file is as the other: a moved one is told by its time.
+    // All empty files have one digest, so a moved one is recognized by its time.
     const bool moved = digest == nothing ? has_a_time_of(parts_.root / path, taken_empty_)
                                          : !taken_.not_kept.empty() || digests.count(digest) != 0;
     if (!moved) continue;
@@ -113,7 +113,7 @@ void ProtectedNames::check_taken(const Diff& diff) const {
 
 void ProtectedNames::check(const Diff& diff) {
   check_taken(diff);
-  // A protected name is what it leads to: behind a link that may be another path's content.
+  // A protected name means its target, which behind a link may be another path's content.
   const auto changed = led_elsewhere();
   if (!changed.empty())
     throw RunEnds{ExitCode::integrity,

@@ -22,18 +22,18 @@
 
 namespace sortie {
 
-/// Where a path of a diff lies in the workspace: a diff's paths begin at the repository's toplevel.
+/// A path of a diff, which is relative to the repository's toplevel, relative to the workspace.
 std::filesystem::path path_in_workspace(const std::string& path_of_diff,
                                         const std::filesystem::path& workspace, const GitInfo& git);
 
-/// The protected names of a run's tree: what is made under them is taken away and kept, what is
-/// changed is put back, and none may lead elsewhere than at the start.
+/// Guards the protected names of a run's tree: new files under them are removed and kept, changed ones
+/// restored, and none may lead elsewhere than at the start.
 class ProtectedNames {
  public:
-  /// All of it outlives the object.
+  /// Everything in it outlives the object.
   struct Parts {
     const std::filesystem::path& root;        ///< the workspace's own folder; absolute
-    const std::filesystem::path& seen_as;     ///< where commands find the tree
+    const std::filesystem::path& seen_as;     ///< the tree's path for commands
     const std::vector<std::string>& protect;  ///< paths.protect
     const std::set<std::filesystem::path>& links_at_start;
     const Workspace& workspace;
@@ -50,19 +50,19 @@ class ProtectedNames {
   ProtectedNames(const ProtectedNames&) = delete;
   ProtectedNames& operator=(const ProtectedNames&) = delete;
 
-  /// From here on what is taken away is kept in --out, on record and in the result as it happens,
-  /// whoever made it.
-  void tell();
-  /// What something made under a protected name is gone before anything is judged.
+  /// From now on, files that are removed are kept in --out and recorded in the transcript and the
+  /// result.
+  void start_keeping();
+  /// Removes what was made under protected names.
   void undo_made();
-  /// Puts back what was changed, where no mount guards it. @return  these paths
+  /// Restores changed paths that no mount guards. @return  these paths
   std::vector<std::string> restore_changed();
-  /// @param who  "a command", for the sentence
-  /// @throws RunEnds  integrity: a path was changed, and is put back
+  /// @param who  "a command", for the message
+  /// @throws RunEnds  integrity: a path was changed, and has been restored
   void check_unchanged(const std::string& who);
-  /// Of the protected names, those that lead through links elsewhere than at the start.
+  /// Protected names that lead through links elsewhere than at the start.
   std::vector<std::string> led_elsewhere();
-  /// What must hold of them at the end.
+  /// Checks the protected names at the end.
   /// @throws RunEnds  integrity
   void check(const Diff& diff);
 
@@ -71,10 +71,10 @@ class ProtectedNames {
   void check_taken(const Diff& diff) const;
 
   Parts parts_;
-  std::unique_ptr<ProtectedPaths> paths_;    ///< where no mount guards them
-  std::optional<LinkLeads> leads_at_start_;  ///< once they are asked for
-  KeptFiles taken_;                          ///< what stood under protected names that were made
-  std::set<std::int64_t> taken_empty_;       ///< ns: when empty files among these were written
+  std::unique_ptr<ProtectedPaths> paths_;    ///< if no mount guards them
+  std::optional<LinkLeads> leads_at_start_;  ///< once they are needed
+  KeptFiles taken_;                          ///< files of protected names that were made
+  std::set<std::int64_t> taken_empty_;       ///< times in ns of the empty files among these
 };
 
 }  // namespace sortie

@@ -32,14 +32,14 @@
 namespace sortie {
 namespace {
 
-/// What the end of a run takes fits into it; who needs longer is blocked.
+/// The end of a run takes less; a process that needs longer is blocked.
 constexpr std::chrono::seconds kMostOverTime{60};
 
-/// Bytes of the outputs of a run that stand whole beside it.
+/// The most bytes of saved outputs.
 constexpr std::uint64_t kMostOutputs = 256u << 20;
 
-/// One run, from its loaded inputs to its artifacts. The members are made in the order in which
-/// they stand: the keeper before any thread, keys after the keeper has its own memory.
+/// One run, from its loaded inputs to its artifacts. The order of the members matters: the keeper is
+/// forked before any thread starts and before keys are read.
 class Run {
  public:
   Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style)
@@ -56,7 +56,7 @@ class Run {
                  .style = style},
                 secrets_.redactor(), result_) {}
 
-  /// @param git_places  ends where the work begins
+  /// @param git_places  is reset when the work begins
   ExitCode execute(std::optional<GitPlacesOnce>& git_places);
 
  private:
@@ -65,8 +65,8 @@ class Run {
   void confine_with(Namespaces namespaces, const std::filesystem::path& state,
                     const std::string& no_namespaces = {});
   void start_record();
-  void judge_in(Confinement& confinement);
-  void tell_start();
+  void make_acceptance(Confinement& confinement);
+  void announce_start();
   void open_egress();
   void prove_guarantees();
   void work();
@@ -84,7 +84,7 @@ class Run {
   GitInfo git_;
   SystemClock clock_;
   Budget budget_;
-  HeldSignals held_signals_;  ///< from before anything is left behind
+  HeldSignals held_signals_;  ///< before anything is written
   OutputFolder out_;
   RunNotes notes_;
   RunResult result_;
@@ -98,7 +98,7 @@ class Run {
   std::unique_ptr<RunTree> tree_;
   std::unique_ptr<Acceptance> acceptance_;
   std::unique_ptr<AgentWork> work_;
-  std::optional<Handover> handover_;  ///< from the end's beginning
+  std::optional<Handover> handover_;  ///< from the beginning of the end
 };
 
 /// Everything up to the keeper: single-threaded, and before any key is read.
@@ -118,8 +118,8 @@ void Run::begin() {
   notes_.read(result_.warnings);
 }
 
-/// Most machines have all that is needed, so that is tried for real first: probing takes longer
-/// than the rest of the start. Only where it fails is everything probed, step by step.
+/// Tries the full sandbox first, since most machines have it, and probing takes longer than the rest
+/// of the start. Probes everything step by step only if that fails.
 void Run::confine() {
   const std::filesystem::path state = out_.make_state(inputs_.workspace);
   if (inputs_.policy.sandbox == SandboxMode::none) return confine_with(Namespaces::none, state);
@@ -127,7 +127,7 @@ void Run::confine() {
     confine_with(Namespaces::assumed, state);
     if (confinement_->keeper().layers().namespaces) return;
   } catch (const Error&) {
-    // What was wrong is said by the careful way, with its remedy.
+    // The second try reports what is wrong, with a remedy.
   }
   confinement_.reset();
   workspace_.reset();
@@ -169,14 +169,14 @@ void Run::start_record() {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   signals_ = std::make_unique<Signals>();
   signals_->end_at(budget_.deadline() + kMostOverTime);
-  judge_in(*confinement_);
+  make_acceptance(*confinement_);
   secrets_.take_credentials(confinement_->profile(), record_);
   learn_secrets();
   record_.begin(clock_, inputs_.policy.limits.transcript);
-  tell_start();
+  announce_start();
 }
 
-void Run::judge_in(Confinement& confinement) {
+void Run::make_acceptance(Confinement& confinement) {
   const Redactor& redactor = secrets_.redactor();
   tree_ = std::make_unique<RunTree>(
       RunTree::Parts{inputs_, *workspace_, confinement.view(), budget_, clock_, *signals_,
@@ -209,16 +209,16 @@ void Run::judge_in(Confinement& confinement) {
                                                      .result = result_});
 }
 
-/// The first event, and what the operator has to know of the run.
-void Run::tell_start() {
+/// Emits the first event, and prints what the operator must know.
+void Run::announce_start() {
   record_.events().on({0, describe_start(inputs_, result_, git_, *workspace_, *confinement_)});
   std::string names;
-  for (const auto& name : secrets_.not_looked_for()) names += (names.empty() ? "" : ", ") + name;
+  for (const auto& name : secrets_.not_searched_for()) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
-    record_.say("secrets: not looked for, since short or an ordinary word: " + names);
+    record_.say("secrets: not searched for, since short or ordinary words: " + names);
   for (const auto& warning : inputs_.warnings) record_.show_warning(warning);
   for (const auto& warning : confinement_->warnings()) record_.warn(warning);
-  tree_->names().tell();
+  tree_->names().start_keeping();
   if (inputs_.policy.sandbox == SandboxMode::none)
     record_.show_warning("sandbox: NONE by the policy: commands can do all that this user can");
   else if (inputs_.policy.network == NetworkMode::full)
@@ -230,8 +230,8 @@ void Run::tell_start() {
     record_.say("isolation: copy (" + workspace_->reason() + ")");
 }
 
-/// A failure before the record has shown nothing of the secrets; its words are redacted at the
-/// run's end, for which they are collected then.
+/// A run that fails earlier has not shown any secrets; they are collected at its end, to redact its
+/// messages.
 void Run::learn_secrets() {
   secrets_.learn(confinement_ ? std::optional(confinement_->git_files()) : std::nullopt);
 }
@@ -255,7 +255,7 @@ void Run::prove_guarantees() {
     throw RunEnds{ExitCode::environment, missing, "sortie doctor says what this machine can do"};
 }
 
-/// The agent's work, and what it has to come to.
+/// Runs the agent's work and checks its result.
 void Run::work() {
   tree_->begin_work();
   work_ = std::make_unique<AgentWork>(AgentWork::Parts{.agent = {.inputs = inputs_,
@@ -319,8 +319,8 @@ void Run::take_failure(const std::exception& error) {
   if (failure.code() == ExitCode::internal) result_.next = kHowToReport;
 }
 
-/// Takes one step of the end; a run that can't be finished is no success.
-/// @return  what went wrong, or ""
+/// Runs one step of the end; if it fails, the run is not a success.
+/// @return  the error, or ""
 std::string Run::finish(const std::function<void()>& step) {
   try {
     step();
@@ -332,7 +332,7 @@ std::string Run::finish(const std::function<void()>& step) {
       return problem;
     }
     result_.code = failure_of(error).code();
-    // What the file system refuses this late is no mistake in how the run was started.
+    // An error of the file system this late is not one of usage.
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;
     handover_->withdraw_success();
@@ -340,17 +340,17 @@ std::string Run::finish(const std::function<void()>& step) {
   }
 }
 
-/// Whatever the run came to: no process left, artifacts, the record's end, the last line.
+/// Ends every run: no process is left, artifacts, the end of the transcript, the last line.
 ///
-/// The artifacts come first and the record's end after them, result.json last: each says what came
-/// of all before it, so that the record, result.json and the exit code agree.
+/// The artifacts come first, then the end of the transcript, result.json last: each reports the steps
+/// before it, so that transcript, result.json and exit code agree.
 ExitCode Run::end() {
   handover_.emplace(Handover::Parts{options_, out_, secrets_.redactor(), tree_.get(),
                                     acceptance_.get(), signals_.get(), record_, result_});
   finish([this] { learn_secrets(); });
   end_agent();
   end_processes();
-  if (signals_) signals_->never_end();  // whoever takes the outputs has a time of his own
+  if (signals_) signals_->never_end();  // readers of the outputs have their own time limits
   hand_over();
   finish([this] { record_.close(); });
   const ExitCode recorded = result_.code;
@@ -372,7 +372,7 @@ ExitCode Run::end() {
   return result_.code;
 }
 
-/// What the agent leaves is told while its tree still stands.
+/// Ends the agent, and makes its diff while the tree still exists.
 void Run::end_agent() {
   if (work_) {
     finish([this] {
@@ -392,10 +392,10 @@ void Run::end_processes() {
   finish([this] {
     if (confinement_) result_.survivors_excluded = confinement_->keeper().shut_down();
   });
-  egress_.reset();  // nobody can use it any more; what was open is on record now
+  egress_.reset();  // nobody can use it any more; its connections are recorded now
 }
 
-/// What came of the run, and what there is to be warned of.
+/// Writes the artifacts and collects the warnings.
 void Run::hand_over() {
   std::vector<std::string>& warnings = result_.warnings;
   if (!result_.survivors_excluded)
@@ -403,13 +403,13 @@ void Run::hand_over() {
   if (!result_.ignored_changes.empty())
     warnings.push_back(std::to_string(result_.ignored_changes.size()) +
                        " changed paths are ignored by git and not in the diff: "
-                       "ignored_changes; output.diff.include takes them in");
+                       "see ignored_changes; output.diff.include adds them");
   if (tree_ && tree_->diff())
     for (auto& warning : diff_warnings(*tree_->diff(), acceptance_->made_by_verification()))
       warnings.push_back(std::move(warning));
   for (const auto& warning : record_.tally().warnings()) warnings.push_back(warning);
   finish([this] { handover_->write_artifacts(); });
-  // Only what came of a success is worth to be read by the next run.
+  // The next run should only read the notes of a successful one.
   if (result_.code == ExitCode::success) {
     try {
       notes_.write();
@@ -431,14 +431,14 @@ void end_if_stopped(const Signals& signals) {
 }
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
-  RunOptions settled = options;
-  settle_stdout(settled);
+  RunOptions resolved = options;
+  resolve_stdout(resolved);
   std::optional<GitPlacesOnce> git_places(std::in_place);
-  RunInputs inputs = load_inputs(settled);
+  RunInputs inputs = load_inputs(resolved);
   check_machine();
   check_diff_base(inputs);
-  check_flag_outputs(settled, inputs);
-  return Run(std::move(inputs), settled, style).execute(git_places);
+  check_flag_outputs(resolved, inputs);
+  return Run(std::move(inputs), resolved, style).execute(git_places);
 }
 
 }  // namespace sortie

@@ -5,8 +5,8 @@
 
 namespace sortie {
 
-/// `sortie run`: one task from its files to its artifacts. Never throws for what a run can end
-/// with; the last line on stderr and result.json say what that was.
+/// `sortie run`: one task from its files to its artifacts. Does not throw once the run has begun: the
+/// last line on stderr and result.json give its outcome.
 ExitCode run_task(const RunOptions& options, const OutputStyle& style);
 
 }  // namespace sortie

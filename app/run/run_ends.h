@@ -7,14 +7,14 @@
 
 namespace sortie {
 
-/// Ends the run with a code that is no failure of the program; caught by run_task() alone.
+/// Ends the run with an exit code that is not a failure of the program; caught only in run.cpp.
 struct RunEnds {
   ExitCode code;
   std::string reason;
   std::string next{};
 };
 
-/// @throws RunEnds  where a signal has asked the run to stop
+/// @throws RunEnds  a signal has asked the run to stop
 void end_if_stopped(const Signals& signals);
 
 }  // namespace sortie

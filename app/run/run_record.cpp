@@ -7,9 +7,9 @@
 namespace sortie {
 namespace {
 
-/// So long the end of a run waits for a reader that takes nothing.
+/// How long the end of a run waits for a reader that reads nothing.
 constexpr std::chrono::seconds kPatience{30};
-/// One that took nothing for so long already gets no more than this for the last line.
+/// The same for the last line, after such a wait.
 constexpr std::chrono::seconds kPatienceOnceLost{1};
 
 /// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What
@@ -59,9 +59,9 @@ void RunRecord::open_live_events() {
   EventWriter::Options options;
   options.folder = options_.folder;
   const bool shared = errors().is_same_as(options_.lines);
-  options.tell = [this, shared](const std::string& problem) {
-    // Of a writer that failed stderr's own readers hear nothing either.
-    if (!shared) say_of_lines(problem + "; no more events are written, the run goes on");
+  options.on_failure = [this, shared](const std::string& problem) {
+    // If the writer is shared with stderr, that has failed too.
+    if (!shared) warn_about_stdout(problem + "; no more events are written, the run goes on");
   };
   event_writer_ = std::make_unique<EventWriter>(options_.lines, std::move(options));
   if (shared) errors().go_through(event_writer_.get());
@@ -100,7 +100,7 @@ RunEnd RunRecord::run_end() const {
 void RunRecord::close() {
   if (!transcript_) return;
   RunEnd end = run_end();
-  result_.digests.erase("transcript");  // of a record that has ended before
+  result_.digests.erase("transcript");  // of an earlier end
   end.result = redactor_.json(result_json(result_, tally_), Audience::people);
   events_.on({turn(), std::move(end)});
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
@@ -114,7 +114,7 @@ void RunRecord::end_live_events(const std::stop_token& stop) noexcept {
   try {
     write_live_end(stop);
   } catch (const std::exception& error) {
-    say_of_lines(error.what());  // all else is written and told by now
+    warn_about_stdout(error.what());  // everything else has been written by now
   }
 }
 
@@ -127,12 +127,12 @@ void RunRecord::write_live_end(const std::stop_token& stop) {
   const std::uint64_t lost = event_writer_->finish(kPatience, stop);
   reader_stalls_ = lost > 0;
   if (reader_stalls_)
-    say_of_lines(size_in_words(lost) + " of events are not written, since " +
-                 event_writer_->why_left());
+    warn_about_stdout(size_in_words(lost) + " of events are not written, since " +
+                      event_writer_->why_left());
 }
 
-/// The record has all that stdout lacks.
-void RunRecord::say_of_lines(const std::string& problem) {
+/// Says that the transcript has what stdout lacks.
+void RunRecord::warn_about_stdout(const std::string& problem) {
   const std::string text =
       "stdout: " + problem + "; " + (options_.folder / kTranscriptName).string() + " has all of it";
   if (progress_)

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By the rules that judge the tools' reads.
+/// Uses the rules for the tools' reads.
 std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
   const char* home = std::getenv("HOME");
   const auto rules = std::make_shared<PathRules>(
@@ -34,7 +34,7 @@ std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
   return [rules](const std::string& path) { return rules->is_hidden(path); };
 }
 
-/// Who is asked on which terms, the fallbacks too, and what table they were looked up in.
+/// The models with their limits and prices, and the table that those come from.
 Json model_json(const RunInputs& inputs) {
   const auto one = [&inputs](const TaskModel& model, std::size_t source) {
     Json json = Json::object({{"provider", model.provider}, {"name", model.name}});

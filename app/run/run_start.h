@@ -28,21 +28,21 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
                                               const std::filesystem::path& state,
                                               Namespaces namespaces);
 
-/// What run.started tells.
+/// The event run.started.
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, Confinement& confinement);
 
-/// What the stages will put into --out.
+/// The files that the stages will write to --out.
 std::vector<std::string> names_saved(const Task& task);
 
-/// What would only come out when the work is done.
+/// Checks the base of the diff now, rather than when the work is done.
 /// @throws InputError  output.diff.base is head, and there is no commit
 void check_diff_base(const RunInputs& inputs);
 
-/// Where outputs stand whole while the run lasts: gone with its state.
+/// The folder of saved outputs, which is removed with the run's state.
 std::filesystem::path make_outputs_folder(const std::filesystem::path& state);
 
-/// With nothing around it the canary would try all its ways out on the machine itself.
+/// Without a sandbox the canary is not run: it would attack the machine itself.
 std::vector<GuaranteeProof> proofs_without_sandbox();
 
 }  // namespace sortie

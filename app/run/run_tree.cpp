@@ -26,7 +26,7 @@ DiffOptions diff_options(const RunInputs& inputs) {
   return options;
 }
 
-/// Of the diff that the model is shown while the run is under way.
+/// Options of the diff that the model gets during the run.
 DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
                           const CancelCheck& pace) {
   constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
@@ -60,7 +60,7 @@ void RunTree::end_by_time(const std::string& doing) {
   throw RunEnds{ExitCode::budget, "the time was up " + doing, time.next};
 }
 
-/// For what takes its time at the end.
+/// Ends the run during a long step if it was stopped or its time is up.
 void RunTree::end_if_over(const char* doing) {
   end_if_stopped(parts_.signals);
   if (parts_.budget.time_up()) end_by_time(doing);
@@ -106,7 +106,7 @@ void RunTree::make(const CancelCheck& pace, bool renames) {
   result.conflicts = diff_->conflicts;
 }
 
-/// What the diff does not hold, or not against what the run began with.
+/// The changed paths that the diff lacks, or has against another base than the start.
 std::vector<std::string> RunTree::undiffed_paths() {
   std::vector<std::string> paths;
   if (!diff_) {

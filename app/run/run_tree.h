@@ -21,10 +21,10 @@
 
 namespace sortie {
 
-/// The tree that a run works on: what has changed in it, and the diff of that.
+/// The tree that a run works on: its changes and their diff.
 class RunTree : public WorkSoFar {
  public:
-  /// All of it outlives the object.
+  /// Everything in it outlives the object.
   struct Parts {
     const RunInputs& inputs;
     const Workspace& workspace;
@@ -42,7 +42,7 @@ class RunTree : public WorkSoFar {
   RunTree& operator=(const RunTree&) = delete;
 
   ProtectedNames& names() noexcept { return names_; }
-  /// What was touched before is no call's.
+  /// From now on, touched paths are due to calls.
   void begin_work() { touched_.emplace(parts_.workspace); }
 
   Diff draft(const std::string& only, const CancelCheck& pace) override;
@@ -51,19 +51,19 @@ class RunTree : public WorkSoFar {
   std::vector<std::string> led_elsewhere() override { return names_.led_elsewhere(); }
   std::vector<std::string> restore_protected() override { return names_.restore_changed(); }
 
-  /// The diff of the run, for the result.
+  /// Makes the diff of the run, for the result.
   /// @throws RunEnds  a signal came, or the time is up
   void make_diff();
-  /// That of a run that failed, whose time may be over: it has a limit of its own.
-  /// @throws Error  budget: past it
+  /// Makes the diff of a failed run. Its time may be over, so this has a limit of its own.
+  /// @throws Error  budget: the limit is exceeded
   void make_partial_diff();
-  /// Nothing: it was not made, or could not be.
+  /// Nothing if it was not made or failed.
   const std::optional<Diff>& diff() const noexcept { return diff_; }
-  /// Whether it could not be made.
+  /// Whether making it failed.
   bool diff_failed() const noexcept { return diff_failed_; }
-  /// Keeps in --out what a diff was to hold and does not: work that was paid for is not thrown away.
+  /// Keeps in --out the changes that the diff lacks, so that no work is lost.
   void keep_undiffed();
-  /// What a verification judges.
+  /// The state that a verification checks.
   /// @throws RunEnds  a signal came, or the time is up
   ChangedState state();
   /// @param doing  "during verification"

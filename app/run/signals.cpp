@@ -19,7 +19,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::string_view kOverTime =
     "sortie: budget (4): the time is over and the run was blocked; it was ended at once\n";
 
-/// One of the signals; none once the time is there, or for no reason.
+/// Waits for one of the signals; returns -1 at the time, or spuriously.
 int wait_until(const sigset_t& set, SteadyClock::time_point end) noexcept {
   if (end == SteadyClock::time_point::max()) return ::sigwaitinfo(&set, nullptr);
   const auto left = std::max(end - SteadyClock::now(), SteadyClock::duration::zero());
@@ -34,7 +34,7 @@ bool is_ignored(int signal) noexcept {
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Those that the caller does not ignore.
+/// The signals to stop that the caller does not ignore.
 sigset_t stop_signals() noexcept {
   sigset_t set;
   sigemptyset(&set);
@@ -65,14 +65,14 @@ extern "C" void end_at_once(int signal) {
            exit_status(signal));
 }
 
-[[noreturn]] void end_blocked(int signal) noexcept {
+[[noreturn]] void end_blocked_process(int signal) noexcept {
   end_with(signal == SIGINT
                ? "sortie: interrupted (130): by SIGINT; it was blocked, and ended at once\n"
                : "sortie: interrupted (143): by a signal; it was blocked, and ended at once\n",
            exit_status(signal));
 }
 
-/// Of the ticks since a signal was first seen: with one a second it ends within 5 s.
+/// Ticks since a signal was first seen; at one per second, the process ends within 5 s.
 constexpr int kMostTicks = 4;
 volatile std::sig_atomic_t ticks_held = 0;
 
@@ -84,7 +84,7 @@ extern "C" void look_for_held(int /*alarm*/) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     if (sigismember(&pending, signal) != 1) continue;
     ticks_held = ticks_held + 1;
-    if (ticks_held >= kMostTicks) end_blocked(signal);
+    if (ticks_held >= kMostTicks) end_blocked_process(signal);
     return;
   }
 }
@@ -94,8 +94,8 @@ void look_each(int seconds) noexcept {
   ::setitimer(ITIMER_REAL, &often, nullptr);
 }
 
-/// What only a terminal or a shell's job control sends: an ignored one is meant to be.
-bool is_the_callers(int signal) noexcept {
+/// Whether a terminal or a shell's job control sends the signal: those stay ignored.
+bool is_job_control_signal(int signal) noexcept {
   for (const int one : {SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU})
     if (signal == one) return true;
   return false;
@@ -105,7 +105,8 @@ bool is_the_callers(int signal) noexcept {
 
 void set_up_signals() noexcept {
   for (int number = 1; number < NSIG; ++number)
-    if (!is_the_callers(number)) ::signal(number, SIG_DFL);  // of SIGKILL and the like: no effect
+    if (!is_job_control_signal(number))
+      ::signal(number, SIG_DFL);  // of SIGKILL and the like: no effect
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   for (const int number : {SIGINT, SIGTERM, SIGHUP})
@@ -158,7 +159,7 @@ void Signals::wait() {
     if (done_) return;
     if (signal <= 0) {
       const auto now = SteadyClock::now();
-      if (now >= stop_ends_.load()) end_blocked(received_);
+      if (now >= stop_ends_.load()) end_blocked_process(received_);
       if (now >= ends_.load()) end_with(kOverTime, static_cast<int>(ExitCode::budget));
       continue;
     }

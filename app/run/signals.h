@@ -7,24 +7,24 @@
 
 namespace sortie {
 
-/// Sets what signals do as the program needs it, whatever the caller left: nothing blocked, SIGCHLD
-/// as usual, SIGPIPE and SIGXFSZ ignored (they are errors of a write then). SIGINT and SIGHUP that
-/// the caller ignores (nohup(1), jobs in the background) stay ignored. Until there are Signals, a
-/// signal to stop ends the process at once with 130 or 143. Call it first of all.
+/// Sets the signal dispositions, whatever the caller left: nothing blocked, SIGCHLD as usual, SIGPIPE
+/// and SIGXFSZ ignored (so that writes return errors). SIGINT and SIGHUP that the caller ignores
+/// (nohup(1), jobs in the background) stay ignored. Until there are Signals, a signal to stop ends
+/// the process at once with 130 or 143. Call it first.
 void set_up_signals() noexcept;
 
-/// From here on a signal to stop waits for Signals to be made: what it would end half-way is under
-/// way. Where that takes longer than 5 s from the signal on, the process ends at once with 130 or
-/// 143: it may be blocked in a library. SIGALRM is used for that; it comes once a second.
+/// Holds back signals to stop until Signals is made, since work has begun that must not be left half
+/// done. If that takes longer than 5 s from the signal on, the process ends at once with 130 or 143:
+/// it may be blocked in a library. Uses SIGALRM, once a second.
 class HeldSignals {
  public:
   HeldSignals() noexcept;
 };
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a stop request; a second one ends the process at once
-/// (the keeper then ends all commands, since its socket closes). One that comes with the first is
-/// no second one: timeout(1) sends its signal to the process and then to its group, a terminal and
-/// a wrapper that hands signals on send one each.
+/// (the keeper then ends all commands, since its socket closes). Signals that come together count
+/// once: timeout(1) sends its signal to the process and then to its group, and a terminal and a
+/// wrapper that forwards signals send one each.
 ///
 /// The signals are blocked in the thread that makes this object and in those it starts later, so
 /// that no system call of theirs is interrupted; a thread of its own waits for them. Make it after
@@ -32,11 +32,11 @@ class HeldSignals {
 /// held is a stop request from the start.
 ///
 /// A process that has not ended 30 s after the stop request is ended at once, with the same code:
-/// it may be blocked in a library, where no stop request is heard.
+/// it may be blocked in a library, which does not see stop requests.
 class Signals {
  public:
   static constexpr std::chrono::seconds kPatience{30};
-  /// What comes within this time after the first signal came with it.
+  /// Signals within this time after the first one count as one.
   static constexpr std::chrono::milliseconds kTogether{500};
 
   explicit Signals(std::chrono::milliseconds patience = kPatience);
@@ -47,8 +47,7 @@ class Signals {
   std::stop_token token() const noexcept { return stop_.get_token(); }
   /// The signal that asked to stop, 0 for none.
   int received() const noexcept { return received_.load(); }
-  /// The process ends at once at this time, with ExitCode::budget; in place of what was said
-  /// before.
+  /// The process ends at once at this time, with ExitCode::budget. Replaces an earlier time.
   void end_at(std::chrono::steady_clock::time_point when) noexcept;
   void never_end() noexcept { end_at(std::chrono::steady_clock::time_point::max()); }
 

@@ -136,8 +136,8 @@ void Agent::State::make_tools() {
   check_stage_tools();
 }
 
-/// The task's servers of tools, as far as they can be had.
-/// @throws Error  ExitCode::environment: one can't that is required, or is not as it was pinned
+/// Starts the task's MCP servers.
+/// @throws Error  ExitCode::environment: a required one does not start, or differs from its pin
 ToolSource* Agent::State::start_servers() {
   servers =
       make_mcp_servers({.inputs = parts.inputs,
@@ -158,11 +158,11 @@ ToolSource* Agent::State::start_servers() {
   return servers.get();
 }
 
-/// What the model has set going, and the servers, that a command would run beside.
+/// The model's sessions and the MCP servers, which would run concurrently with a command.
 ConcurrentCommands Agent::State::concurrent_commands() const {
   ConcurrentCommands now;
   now.unguarded = !parts.confinement.keeper().layers().namespaces;
-  // What may not be written is as it was; a rule may let a command write all the same.
+  // Read-only commands change nothing, but a rule may let one write.
   const bool may_write = sandbox() != SandboxMode::read_only;
   if (may_write || parts.inputs.policy.escalation)
     for (auto& one : sessions->open_ones())
@@ -175,7 +175,7 @@ ConcurrentCommands Agent::State::concurrent_commands() const {
   return now;
 }
 
-/// The instructions, where the servers' tools have become others.
+/// New instructions, if the servers' tools have changed.
 std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
   if (!tool_runner->renew(stop)) return {};
   limit_to_stage();
@@ -183,7 +183,7 @@ std::optional<std::string> Agent::State::renew_tools(std::stop_token stop) {
   return instructions(parts.inputs.task.model);
 }
 
-/// That a stage names a tool that the run does not have, as far as the loader could not know.
+/// Refuses a stage that names a tool which the run lacks, if the loader could not know.
 void Agent::State::check_stage_tools() const {
   const Task& task = parts.inputs.task;
   const auto names = tool_runner->names();
@@ -194,7 +194,7 @@ void Agent::State::check_stage_tools() const {
       // Left out of the run with a note, where the provider has none.
       if (tool == "web_search" && !task.tools.empty()) continue;
       if (tool == "view_image" && !offers_view_image(task)) continue;
-      // Its server is not there, which is told already, or may list it yet.
+      // Its server was not started, which is reported already, or may list it later.
       if (is_mcp_tool(tool)) continue;
       const std::string nearest = nearest_name(tool, names);
       throw Error(one.place + ": error: the run does not have the tool '" + one_line(tool, 60) +
@@ -204,7 +204,7 @@ void Agent::State::check_stage_tools() const {
     }
 }
 
-/// Who is asked where no rule matches.
+/// Makes the approver, which decides if no rule matches.
 ApprovalOptions Agent::State::approval_options() {
   const RunInputs& inputs = parts.inputs;
   ApprovalOptions options;
@@ -227,7 +227,7 @@ SandboxMode Agent::State::sandbox() const {
                                                        : parts.inputs.policy.sandbox;
 }
 
-/// Whether the message that ends this stage is the run's: no prompt follows it.
+/// Whether the last message of this stage is the run's final one: no prompt follows.
 bool Agent::State::asks_for_answer() const {
   if (stage == nullptr) return true;
   const auto& stages = parts.inputs.task.stages;
@@ -235,7 +235,7 @@ bool Agent::State::asks_for_answer() const {
                       [](const TaskStage& later) { return !later.verify; });
 }
 
-/// What the system prompt says, whichever model gets it.
+/// Collects the contents of the system prompt, for any model.
 void Agent::State::brief() {
   const Task& task = parts.inputs.task;
   briefing = {};
@@ -257,7 +257,7 @@ std::string Agent::State::instructions(const TaskModel& model) const {
   return redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
 }
 
-/// @param next  nothing: what holds outside of stages
+/// @param next  null: no stage
 void Agent::State::set_stage(const TaskStage* next) {
   stage = next;
   limit_to_stage();
@@ -277,12 +277,12 @@ void Agent::State::limit_to_stage() {
     limits = {.stage = stage->name,
               .read_only = stage->sandbox == StageSandbox::read_only,
               .tools = stage->tools};
-  // What runs was confined as the stage before wanted it.
+  // Running sessions were confined for the stage before.
   if (parts.confinement.engine().limits().read_only != limits.read_only ||
       (stage != nullptr && !stage->tools.empty() && !enables_tool(stage->tools, "write_stdin")))
     sessions->end_all("with the stage");
   if (servers) servers->hold(limits.read_only);
-  // The same tool under the name that the model knows it by.
+  // The model may know a tool by another name.
   if (!limits.tools.empty())
     for (const auto& name : tool_runner->names())
       if (enables_tool(stage->tools, name)) limits.tools.push_back(name);
@@ -334,7 +334,7 @@ Agent::Agent(Parts parts) : state_(std::make_unique<State>(std::move(parts))) {
   state_->make_model();
   state_->make_tools();
   state_->make_loop();
-  // A recording is not asked for anything.
+  // A replay sends no requests.
   if (const auto note = not_strict_note(state_->parts.inputs.task);
       !note.empty() && !replays(state_->parts.inputs))
     state_->notes.push_back(note);

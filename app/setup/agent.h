@@ -25,7 +25,7 @@ namespace sortie {
 /// The model, the tools and the loop of a run.
 class Agent : public Background {
  public:
-  /// All of it outlives the agent.
+  /// Everything in it outlives the agent.
   struct Parts {
     const RunInputs& inputs;
     const RunOptions& options;
@@ -38,27 +38,27 @@ class Agent : public Background {
     Notices& notices;
     Clock& clock;
     Budget& budget;
-    SavedOutputs& outputs;  ///< where outputs stand whole
+    SavedOutputs& outputs;  ///< keeps whole outputs
     std::stop_token stop{};
   };
   explicit Agent(Parts parts);
   ~Agent() override;
 
   Loop& loop();
-  /// The text as the next message; before the first one stands what a run begins with, and the
-  /// task's images go with it.
+  /// The text as the next message. The first one is preceded by the opening items of a run, and has
+  /// the task's images.
   std::vector<Item> message(const std::string& text);
-  /// Ends sessions, and the servers of tools whose programs may write; these are started anew with
-  /// the agent's next turn.
+  /// Ends sessions, and the MCP servers whose programs may write, which are restarted in the agent's
+  /// next turn.
   int end_background() override;
-  /// From here on the stage's own tools, sandbox and limits hold.
+  /// Applies the stage's own tools, sandbox and limits.
   void enter_stage(const TaskStage& stage);
-  /// Those of the run again.
+  /// Applies those of the run again.
   void leave_stage();
-  /// Whether the message that ends what is under way is the run's final one, which the task's
-  /// output schema is for.
+  /// Whether the current prompt ends with the run's final message, to which the task's output schema
+  /// applies.
   bool asks_for_answer() const;
-  /// Of the stage that was entered.
+  /// The event for the current stage.
   StageRecord stage_record(const std::string& prompt) const;
   /// For the operator: project docs that were cut, tools that are left out.
   const std::vector<std::string>& notes() const;
@@ -68,9 +68,8 @@ class Agent : public Background {
   std::unique_ptr<State> state_;
 };
 
-/// A task's images as the first message has them.
-///
-/// @throws Error  code 2: the file of one holds a known secret, which can't be replaced in it
+/// A task's images, for the first message.
+/// @throws Error  code 2: an image has a known secret, which can't be redacted in it
 std::vector<Image> task_images(const std::vector<TaskImage>& images, const Redactor& redactor);
 
 }  // namespace sortie

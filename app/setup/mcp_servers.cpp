@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside shells and wrappers: what looks in its working folder for what it runs. Versions behind
-/// the name are passed over.
+/// Programs, besides shells and wrappers, that load code from their working folder. A version at the
+/// end of a name is ignored.
 constexpr std::array<std::string_view, 60> kRunners = {
     "python", "pypy",   "ipython", "node",    "nodejs", "npx",     "npm",    "pnpm",  "pnpx",
     "yarn",   "bun",    "bunx",    "deno",    "tsx",    "ts-node", "uv",     "uvx",   "pipx",
@@ -59,7 +59,7 @@ bool may_load_anything(const std::vector<std::string>& argv, const fs::path& wor
   return argv.size() < 2 || !argv[1].starts_with('/') || !below(argv[1], workspace).empty();
 }
 
-/// Whether the path is what is named, lies below it, or is it with a suffix.
+/// Whether the path is the named one, below it, or the named one with a suffix.
 bool is_of(const std::string& path, const std::string& named) {
   if (named.empty()) return false;
   if (named == ".") return true;
@@ -67,7 +67,7 @@ bool is_of(const std::string& path, const std::string& named) {
   return path.size() == named.size() || path[named.size()] == '/' || path[named.size()] == '.';
 }
 
-/// What the words of an argv name in the workspace: whole words, and what stands behind a "=".
+/// The paths of the workspace in an argv: whole words, and the parts after a "=".
 std::vector<std::string> named_places(const std::vector<std::string>& argv,
                                       const fs::path& workspace, const Files& view) {
   std::vector<std::string> places;
@@ -123,8 +123,7 @@ std::string file_uri(const std::filesystem::path& path) {
   return uri;
 }
 
-/// What any program needs to be run in the sandbox, and the way out that the policy leaves it; the
-/// rest is the task's word.
+/// The variables that every program needs in the sandbox, the proxy's, and those of the task.
 Environment server_environment(const Environment& of_commands, const TaskMcpServer& server) {
   Environment environment;
   for (const char* name : {"PATH", "HOME", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
@@ -135,10 +134,11 @@ Environment server_environment(const Environment& of_commands, const TaskMcpServ
   return environment;
 }
 
-/// How a server's program is started: anew each time, since rules hold for what there is then.
+/// How a server's program is started; decided again each time, since the rules check the current
+/// files.
 struct ServerStart {
   Command command;
-  bool escalated = false;  ///< by a rule of the policy that lets this very command out
+  bool escalated = false;  ///< by a rule of the policy for this command
 };
 
 ServerStart server_start(const McpParts& parts, const TaskMcpServer& server) {
@@ -161,10 +161,10 @@ ServerStart server_start(const McpParts& parts, const TaskMcpServer& server) {
   return start;
 }
 
-/// Why the program may not be started again, or "": it has to be what it was at the start of the
-/// run, as far as its words tell, with nothing there that could change it meanwhile.
-std::string why_not_again(const McpParts& parts, const ServerStart& first,
-                          const ServerStart& again) {
+/// Why the program may not be started again, or "": it must be the same as at the start of the run,
+/// as far as its words tell, and nothing may be running that could change it.
+std::string restart_refusal(const McpParts& parts, const ServerStart& first,
+                            const ServerStart& again) {
   if (parts.inputs.approval == Approval::full_auto && !first.escalated) return "";
   try {
     Confinement& confinement = parts.confinement;
@@ -180,14 +180,14 @@ std::string why_not_again(const McpParts& parts, const ServerStart& first,
   return first.escalated && !again.escalated ? "no rule gives it its sandbox any more" : "";
 }
 
-/// Each life but the first is decided on again. Servers that start side by side do so in threads.
+/// Every restart is decided on again. Servers are started in parallel, in threads.
 mcp::Server::Connect program_starter(const McpParts& parts, const TaskMcpServer& server) {
   return [parts, &server, first = server_start(parts, server),
           lives = 0]() mutable -> std::unique_ptr<mcp::Transport> {
     Launcher& launcher = parts.confinement.launcher();
     if (lives++ == 0) return std::make_unique<mcp::StdioTransport>(launcher, first.command);
     const ServerStart again = server_start(parts, server);
-    if (const std::string why = why_not_again(parts, first, again); !why.empty())
+    if (const std::string why = restart_refusal(parts, first, again); !why.empty())
       throw mcp::TransportError("it is not started again: " + why);
     return std::make_unique<mcp::StdioTransport>(launcher, again.command);
   };

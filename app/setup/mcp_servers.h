@@ -21,7 +21,7 @@
 
 namespace sortie {
 
-/// What the servers of a run work with; all of it outlives them.
+/// What the MCP servers of a run use; everything in it outlives them.
 struct McpParts {
   const RunInputs& inputs;
   Confinement& confinement;
@@ -29,26 +29,25 @@ struct McpParts {
   EventSink& events;
   const ProxySettings& proxy;
   const Redactor& redactor;
-  const Environment& own;  ///< sortie's own, with the tokens
-  /// Of the workspace, since the start of the run.
+  const Environment& own;  ///< sortie's own environment, with the tokens
+  /// The changes of the workspace since the start of the run.
   std::function<std::vector<ChangedPath>()> changed_paths;
-  std::function<int()> turn;  ///< the one that is under way
+  std::function<int()> turn;  ///< the current one
 };
 
-/// The servers that the task names, none of them started; nothing where it names none.
+/// The task's MCP servers, not started yet; null if it has none.
 std::unique_ptr<mcp::Servers> make_mcp_servers(const McpParts& parts);
 
-/// What the operator has to know where script rules and programs of servers don't go together.
-/// @param servers  that were started
+/// A note for the operator if script rules have no effect while MCP servers run; or "".
+/// @param servers  the started ones
 std::string script_rules_note(const RunInputs& inputs, const mcp::Servers& servers);
 
-/// What of a workspace's changes a program could be, or load, that is started again there: the path
-/// that says most to people, or "" where none of them.
+/// A changed path of the workspace that a program could be or load when it is started again there; ""
+/// if there is none.
 ///
-/// Of an installed program only what its words name, with or without a suffix, or lead to by links.
-/// One that lies in the workspace, and one that runs others (shells, interpreters, package
-/// runners), may load anything there, unless its first argument is what it runs, and lies
-/// elsewhere.
+/// For an installed program, only the paths in its words count, with or without a suffix, or through
+/// links. A program in the workspace, and one that runs others (shells, interpreters, package
+/// runners), may load anything there, unless its first argument is an absolute path elsewhere.
 ///
 /// @param workspace  absolute; the program's working folder
 /// @param view       the tree as it is now

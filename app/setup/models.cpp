@@ -35,10 +35,10 @@ std::unique_ptr<Wire> wire_of(std::string_view name, const TaskModel& task, Paid
   return wire;
 }
 
-/// The values of the variables that keys may be in: each is read once, though models may share it.
+/// The values of the variables that may hold keys; each is read once, even if models share it.
 std::map<std::string, std::optional<std::string>> take_variables(const RunInputs& inputs) {
   std::vector<std::string> names = key_variables(inputs);
-  // Of a replay no key is needed, so none is kept either.
+  // A replay needs no keys, but their variables are erased too.
   if (!inputs.task.model.api_key_env.empty()) names.push_back(inputs.task.model.api_key_env);
   for (const TaskModel& task : inputs.task.model.fallback)
     if (!task.api_key_env.empty()) names.push_back(task.api_key_env);
@@ -50,7 +50,7 @@ std::map<std::string, std::optional<std::string>> take_variables(const RunInputs
   return values;
 }
 
-/// A model that nobody can ask: the next one takes over, as after any failure for good.
+/// A model without a key: fails for good, so that the next one takes over.
 class WithoutKey : public Model {
  public:
   explicit WithoutKey(std::string why) : why_(std::move(why)) {}
@@ -63,7 +63,7 @@ class WithoutKey : public Model {
   std::string why_;
 };
 
-/// Whether no key can be had where one is needed.
+/// Whether a key is needed and there is none.
 bool lacks_key(const KeySources& sources, const ModelChoice& choice) {
   return !sources.taken && !sources.descriptor && sources.file.empty() &&
          !choice.endpoint.base.is_loopback();

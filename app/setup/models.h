@@ -21,26 +21,26 @@
 
 namespace sortie {
 
-/// The key of each of the run's models: the task's own, then those of `fallback`.
+/// The keys of the run's models: the task's own, then those of `fallback`.
 struct ModelKeys {
   struct Key {
-    std::string variable{};              ///< the environment variable it may be in
-    std::optional<std::string> value{};  ///< nothing where none is needed
-    std::string missing{};               ///< why the model can't be used; "" where it can
+    std::string variable{};              ///< the environment variable that may hold it
+    std::optional<std::string> value{};  ///< nothing if none is needed
+    std::string missing{};               ///< why the model can't be used; "" if it can
   };
   std::vector<Key> keys{};
 };
 
-/// Reads the keys of model_choices() and erases their variables, and those of all providers there
-/// are. File and descriptor are the first model's. A model without its key is passed over for the
-/// next; where that is all of them, the run ends. None for replay.
-/// @throws Error  usage: a key may not go to its model's host; auth
+/// Reads the keys of model_choices() and erases their variables, and those of all known providers.
+/// File and descriptor are for the first model. A model without its key is skipped; if all are, the
+/// run ends. None for replay.
+/// @throws Error  usage: a key may not be sent to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
-/// Puts what the task says of one of its models into a request's settings.
+/// Copies the task's settings of a model to a request's settings.
 void apply_model(const TaskModel& model, ModelSettings& settings);
 
-/// The models of a run, each reached in its own wire format at its own address, one after another.
+/// The models of a run, each with its own wire format and address, tried one after another.
 class RunModels {
  public:
   struct Parts {
@@ -50,8 +50,8 @@ class RunModels {
     const ProxySettings& proxy;
     const Redactor& redactor;
     Clock& clock;
-    const std::optional<RunSignIn>& sign_in;  ///< of the first model
-    /// The system prompt for a model, as it is at the time of a request.
+    const std::optional<RunSignIn>& sign_in;  ///< for the first model
+    /// The system prompt for a model, made anew for each request.
     std::function<std::string(const TaskModel&)> instructions;
   };
   explicit RunModels(const Parts& parts);

@@ -50,11 +50,11 @@ void RunSecrets::learn(const std::optional<std::vector<std::filesystem::path>>& 
            inputs_.workspace, git_files ? *git_files : search_tree(inputs_.workspace).git_files))
     known.values.push_back(std::move(secret));
   sortie::learn(redactor_, inputs_.policy, known.values);
-  not_looked_for_ = std::move(known.left_out);
+  not_searched_for_ = std::move(known.left_out);
   erase_variables();
 }
 
-/// From a file or descriptor, no variable's value stands for the key.
+/// Also for keys from a file or descriptor, which no variable has.
 void RunSecrets::learn_keys(KnownSecrets& known) {
   for (const auto& key : keys_.keys) {
     if (!key.value) continue;
@@ -74,11 +74,11 @@ void RunSecrets::learn_sign_in() {
   for (const Secret& token : tokens) kept_.push_back(token.value);
 }
 
-/// No variable of ours holds a secret any more.
+/// Erases all variables of this process that hold a secret.
 void RunSecrets::erase_variables() {
   for (const Secret& secret : environment_secrets(inputs_.policy, own_)) {
     take_environment_key(secret.name);
-    // What the policy gives to commands, the canary may find there.
+    // The canary may find variables that the policy gives to commands.
     const bool given = is_among(inputs_.policy.environment_include, secret.name);
     if (!given && is_looked_for(secret.value, own_)) kept_.push_back(secret.value);
   }

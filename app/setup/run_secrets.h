@@ -18,40 +18,39 @@
 
 namespace sortie {
 
-/// What is secret in a run: sortie's own environment, the models' keys, a sign-in, and the redactor
-/// that knows them all.
+/// The secrets of a run: sortie's own environment, the models' keys, a sign-in; and the redactor that
+/// knows them all.
 class RunSecrets {
  public:
-  /// Reads the environment, and no key yet.
+  /// Reads the environment, but no key yet.
   RunSecrets(const RunInputs& inputs, const RunOptions& options);
   RunSecrets(const RunSecrets&) = delete;
   RunSecrets& operator=(const RunSecrets&) = delete;
 
-  /// Sortie's own environment, with the tokens of the task's servers.
+  /// Sortie's own environment, with the tokens of the task's MCP servers.
   const Environment& own() const noexcept { return own_; }
-  /// What commands may inherit from: all but the keys, whatever their variables are called.
+  /// The environment that commands may inherit from, without the variables of keys and tokens.
   Environment for_commands() const;
 
-  /// Reads the keys and the sign-in: nobody may be able to read this process's memory by then. What
-  /// a refresh of the sign-in brings is a secret from then on.
+  /// Reads the keys and the sign-in; by then, no process may be able to read this one's memory. Tokens
+  /// from a refresh of the sign-in become secrets too.
   /// @param notices  outlives the run's requests
   /// @throws Error  usage, auth
   void take_credentials(const SandboxProfile& profile, Notices& notices);
-  /// Collects the secrets, and erases the variables that held them. Only the first call does
-  /// anything: a run that fails before its own has shown nothing of them, and its words are
-  /// redacted at its end.
-  /// @param git_files  files of repositories that may hold credentials; nothing: they are looked
-  ///                   for in the workspace
+  /// Collects the secrets and erases their variables. Only the first call has an effect; a run that
+  /// fails before it calls this at its end, to redact its messages.
+  /// @param git_files  files of repositories that may have credentials; nothing: searches the
+  ///                   workspace for them
   void learn(const std::optional<std::vector<std::filesystem::path>>& git_files);
 
   const Redactor& redactor() const noexcept { return redactor_; }
   const ModelKeys& keys() const noexcept { return keys_; }
   const std::optional<RunSignIn>& sign_in() const noexcept { return sign_in_; }
   const ProxySettings& proxy() const noexcept { return proxy_; }
-  /// The values that no command may find: what the canary looks for.
+  /// The values that no command may see, which the canary searches for.
   const std::vector<std::string>& kept_from_commands() const noexcept { return kept_; }
-  /// Variables whose value is not looked for although their name asks for it.
-  const std::vector<std::string>& not_looked_for() const noexcept { return not_looked_for_; }
+  /// Variables whose values are not searched for although their names look secret.
+  const std::vector<std::string>& not_searched_for() const noexcept { return not_searched_for_; }
 
  private:
   void learn_keys(KnownSecrets& known);
@@ -67,7 +66,7 @@ class RunSecrets {
   ProxySettings proxy_;
   bool learned_ = false;
   std::vector<std::string> kept_;
-  std::vector<std::string> not_looked_for_;
+  std::vector<std::string> not_searched_for_;
 };
 
 }  // namespace sortie

@@ -11,20 +11,20 @@
 
 namespace sortie {
 
-/// What an agent and its tools learn of the tree while they work on it.
+/// What an agent and its tools can ask about the tree while they work on it.
 class WorkSoFar {
  public:
   virtual ~WorkSoFar() = default;
   /// The run's diff as it is now.
-  /// @param only  the path to look at, "" for all
+  /// @param only  a single path, "" for all
   virtual Diff draft(const std::string& only, const CancelCheck& pace) = 0;
-  /// The same, by name alone.
+  /// The changed paths alone.
   virtual std::vector<ChangedPath> changed_paths() = 0;
-  /// "A path", "M path", "D path" of what was touched since it was asked last.
+  /// "A path", "M path", "D path" for paths touched since the last call.
   virtual std::vector<std::string> touched_paths() = 0;
   /// Protected names that lead through links elsewhere than at the start.
   virtual std::vector<std::string> led_elsewhere() = 0;
-  /// Puts back the protected paths that were changed, where no mount guards them. @return  these
+  /// Restores changed protected paths that no mount guards. @return  these paths
   virtual std::vector<std::string> restore_protected() = 0;
 };
 
@@ -35,11 +35,11 @@ class OwnTests {
   virtual RunTests::Outcome run_tests(std::stop_token stop) = 0;
 };
 
-/// What runs on between an agent's calls.
+/// Programs that keep running between an agent's calls.
 class Background {
  public:
   virtual ~Background() = default;
-  /// Ends it. @return  how many programs that were
+  /// Ends them. @return  their number
   virtual int end_background() = 0;
 };
 
@@ -48,7 +48,7 @@ class Notices {
  public:
   virtual ~Notices() = default;
   virtual void say(const std::string& line) = 0;
-  /// Shown also where quiet was asked for, and kept in result.json.
+  /// Shown even with --quiet, and kept in result.json.
   virtual void warn(const std::string& line) = 0;
 };
 

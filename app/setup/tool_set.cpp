@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Tools = std::vector<std::unique_ptr<Tool>>;
 
-/// What every command of the run gets.
+/// The options of every command of the run.
 ShellOptions shell_options(const ToolSetParts& parts) {
   const Confinement& confinement = parts.confinement;
   const PolicyLimits& limits = parts.inputs.policy.limits;
@@ -43,7 +43,7 @@ ShellOptions shell_options(const ToolSetParts& parts) {
   return options;
 }
 
-/// What every command of the run needs.
+/// The services for every command of the run.
 ShellParts shell_parts(const ToolSetParts& parts) {
   return {.launcher = parts.launcher,
           .files = parts.confinement.view(),
@@ -55,7 +55,7 @@ ShellParts shell_parts(const ToolSetParts& parts) {
 /// @param patches  the run's apply_patch
 std::unique_ptr<Shell> make_commands(const ToolSetParts& parts, Tool* patches) {
   const Engine& engine = parts.confinement.engine();
-  // A patch inside a command is the tool's business, as far as the run has that tool.
+  // A patch inside a command is applied by the tool, if the run has it.
   if (!enables_tool(parts.inputs.task.tools, "apply_patch") || !engine.shows_tool("apply_patch"))
     patches = nullptr;
   ShellParts with_patches = shell_parts(parts);
@@ -69,8 +69,8 @@ std::unique_ptr<Tool> make_shell(const ToolSetParts& parts, Tool* patches) {
   return std::make_unique<LocalShell>(std::move(shell));
 }
 
-/// A tool that reads by `path` reads whole outputs too.
-/// @param make  makes it over a folder of files, which is its workspace
+/// A tool that reads by `path` can read saved outputs too.
+/// @param make  makes the tool for a folder, which is its workspace
 template <class Make>
 std::unique_ptr<Tool> make_reader(const ToolSetParts& parts, const Make& make) {
   std::unique_ptr<Tool> tool = make(parts.confinement.view(), parts.confinement.workspace());
@@ -88,9 +88,9 @@ std::size_t place_in_table(const Tool& tool) {
   return static_cast<std::size_t>(row - table.begin());
 }
 
-/// One left out unseen would be a task done by halves.
-void check_that_all_are_there(const std::vector<std::string>& enabled, const Tools& tools,
-                              std::vector<std::string>& notes) {
+/// Refuses or notes tools that are enabled but missing: the task may depend on them.
+void check_enabled_tools(const std::vector<std::string>& enabled, const Tools& tools,
+                         std::vector<std::string>& notes) {
   for (const auto& name : enabled) {
     if (is_mcp_tool(name)) continue;  // its server has yet to be asked
     if (name == kDefaultTools) continue;
@@ -164,7 +164,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   for (const TaskFunction& function : task.functions)
     add(std::make_unique<FunctionTool>(function, shell_parts(parts), shell_options(parts)));
 
-  check_that_all_are_there(task.tools, tools, notes);
+  check_enabled_tools(task.tools, tools, notes);
   for (const TaskFunction& function : task.functions)
     if (!enables_tool(task.tools, function.name))
       notes.push_back("tools.enable leaves out the function " + function.name);
@@ -183,15 +183,15 @@ std::map<std::string, std::string> absent_tools(const ToolSetParts& parts) {
     absent["view_image"] =
         takes_images(task.model.provider, task.model.name) == TakesImages::no
             ? "the model takes no images"
-            : "nothing is known of the model's taking images, and the task does not name the tool";
+            : "it is not known whether the model takes images, and the task does not name the tool";
   if (parts.git.toplevel.empty())
-    absent["git_status"] = absent["git_diff"] = "the workspace is no git tree";
+    absent["git_status"] = absent["git_diff"] = "the workspace is not a git tree";
   if (task.verify.commands.empty()) absent["run_tests"] = "the task has no verification commands";
   if (!offers_web_search(task.model)) absent["web_search"] = "the provider has none";
   for (const BuiltInTool& tool : built_in_tools())
     if (!enables_tool(task.tools, tool.name))
       absent.try_emplace(tool.name, "the task's tools.enable leaves it out");
-  // Each stands for the other.
+  // Each is a name for the other.
   absent.erase("shell");
   absent.erase("local_shell");
   return absent;

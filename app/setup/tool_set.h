@@ -22,7 +22,7 @@
 
 namespace sortie {
 
-/// What the tools of a run work with; all of it outlives them.
+/// What the tools of a run use; everything in it outlives them.
 struct ToolSetParts {
   const RunInputs& inputs;
   Confinement& confinement;
@@ -33,21 +33,19 @@ struct ToolSetParts {
   /// The run's diff as it is now.
   MakeDiff diff{};
   ExecSessions& sessions;
-  SavedOutputs* outputs = nullptr;  ///< keeps the outputs that are shown in part
+  SavedOutputs* outputs = nullptr;  ///< keeps whole outputs that are shown in part
   /// Runs the task's verification for the model that asks for it.
   std::function<RunTests::Outcome(std::stop_token)> run_tests{};
 };
 
 /// The tools that the task gives the run: the built-in ones in the order of their table, then the
-/// others in the order in which they were made. What of them the model is shown is the policy's
-/// word besides.
-/// @param notes  takes what the operator has to know: a tool that is left out
+/// others in the order of the task. The policy may hide some of them from the model.
+/// @param notes  get a line for each tool that is left out
 /// @throws Error  ExitCode::usage: the task lists a tool that this run can't have
 std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
                                               std::vector<std::string>& notes);
 
-/// Of the built-in tools that make_tools() leaves out: why, for a model that calls one
-/// nevertheless.
+/// Why make_tools() leaves out built-in tools, for a model that calls one anyway.
 std::map<std::string, std::string> absent_tools(const ToolSetParts& parts);
 
 }  // namespace sortie

@@ -10,11 +10,11 @@ namespace sortie {
 namespace {
 
 constexpr std::size_t kLineBytes = 200;
-/// Looked at for what a line shows: a secret that begins before its end has to be seen whole.
-constexpr std::size_t kLookedAtBytes = 64u << 10;
+/// Redacted for a line, which is shorter: a secret at the line's end must be seen whole.
+constexpr std::size_t kRedactedBytes = 64u << 10;
 constexpr std::string_view kNotRun = "Not run: ";
 
-/// What a call is about: the argv of its commands, else its paths, else nothing.
+/// The argv of a call's commands, else its paths, else "".
 std::string describe_actions(const std::vector<RecordedAction>& actions) {
   std::string text;
   std::string last;
@@ -42,12 +42,12 @@ std::string describe_exit(const std::optional<ExitStatus>& exit, bool success) {
   if (!exit) return success ? "ok" : "failed";
   if (exit->ending == Ending::signalled) return "signal " + std::to_string(exit->code);
   if (exit->ending != Ending::exited) return name_of(exit->ending);
-  // What was printed may be no result although the command ended well.
+  // The command may succeed and print an invalid result.
   return "exit " + std::to_string(exit->code) + (exit->code == 0 && !success ? ", failed" : "");
 }
 
 std::string line_for_people(std::string_view text, const Redactor& redactor) {
-  return one_line(redactor.text(std::string(utf8_prefix(text, kLookedAtBytes)), Audience::people),
+  return one_line(redactor.text(std::string(utf8_prefix(text, kRedactedBytes)), Audience::people),
                   kLineBytes);
 }
 
@@ -79,7 +79,7 @@ std::vector<std::string> CallLines::on_output(int turn, const ToolOutputRecord& 
   return lines;
 }
 
-/// The call that the output is of; where nothing was decided on it, one with its name alone.
+/// The call of the output; without a decision, a call with only its name.
 CallLines::Call CallLines::take(const ToolOutputRecord& output) {
   const auto found = std::find_if(calls_.begin(), calls_.end(),
                                   [&](const Call& call) { return call.id == output.call_id; });
@@ -108,7 +108,7 @@ std::string CallLines::under_way() const {
   if (calls_.empty()) return {};
   const std::string& first = calls_.front().what;
   return calls_.size() == 1 ? first
-                            : first + ", and " + std::to_string(calls_.size() - 1) + " beside it";
+                            : first + ", and " + std::to_string(calls_.size() - 1) + " more";
 }
 
 }  // namespace sortie

@@ -10,10 +10,10 @@
 
 namespace sortie {
 
-/// What stderr says of tool calls: one line each, with its decision, how it ended and its time.
+/// The lines of tool calls on stderr: one each, with its decision, its result and its time.
 ///
-/// Calls may be under way side by side; each line stands when the output of its call is there, so
-/// lines come in the order of the calls, and with `outputs` each stands over its own output.
+/// Calls may run in parallel; a line is written when its call's output arrives, so lines are in the
+/// order of the calls, and with `outputs` each is followed by its own output.
 class CallLines {
  public:
   struct Options {
@@ -25,7 +25,7 @@ class CallLines {
   void on_approval(const CallDecided& decided);
   /// @return  the call's line, and those of its output
   std::vector<std::string> on_output(int turn, const ToolOutputRecord& record);
-  /// What is running now: the first of the calls, and how many there are beside it; "" for none.
+  /// The running calls: the first one, and the number of the others; "" for none.
   std::string under_way() const;
 
  private:
@@ -33,9 +33,9 @@ class CallLines {
   struct Call {
     std::string id;
     std::string what;                ///< "shell git status"
-    std::optional<Ruling> decision;  ///< nothing: it was not decided on
-    std::string note;                ///< on the decision of an allowed call
-    std::string reason;              ///< of another
+    std::optional<Ruling> decision;  ///< nothing if there was no decision
+    std::string note;                ///< about an allowed call
+    std::string reason;              ///< of a call that was not allowed
   };
   Call take(const ToolOutputRecord& output);
   std::string line_of(const Call& call, const ToolOutputRecord& output) const;
@@ -46,11 +46,11 @@ class CallLines {
   std::vector<Call> calls_;  ///< in their order
 };
 
-/// "exit 1", "signal 9", "timed_out", or how a call without a command came out.
+/// "exit 1", "signal 9", "timed_out"; "ok" or "failed" for a call without a command.
 std::string describe_exit(const std::optional<ExitStatus>& exit, bool success = true);
 /// "1.3 s"
 std::string seconds_text(std::chrono::milliseconds duration);
-/// One line of text that came from elsewhere, redacted for people and cut.
+/// One line of foreign text, redacted for people and cut.
 std::string line_for_people(std::string_view text, const Redactor& redactor);
 
 }  // namespace sortie

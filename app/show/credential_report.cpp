@@ -38,7 +38,7 @@ Json sign_in_json(const AuthFileSummary& summary, system_clock::time_point now) 
        {"can_write", summary.can_write}});
 }
 
-/// Where a provider's key comes from, and what is wrong with that.
+/// The source of a provider's key, and its problem.
 struct Source {
   std::string credential;  ///< the name that bounds.credentials has it under
   std::string from;
@@ -91,7 +91,7 @@ Source source_of(const RunOptions& options, const ProviderInfo& provider,
   return source;
 }
 
-/// The address that is asked where the task names none; nothing for one that has to be given.
+/// The default address; nothing if there is none.
 std::optional<Endpoint> endpoint_of(const ProviderInfo& provider, bool sign_in) {
   AddressSources sources = addresses_of_environment(provider);
   sources.otherwise = sign_in ? kSignInBase : "";
@@ -175,7 +175,7 @@ std::string credentials_text(const Json& credentials) {
       text += "\n";
       if (!sign_in["can_refresh"].boolean()) text += indent + "has no refresh token\n";
       if (!sign_in["can_write"].boolean())
-        text += indent + "can't be written: after a refresh the sign-in in it would be spent\n";
+        text += indent + "can't be written: after a refresh the sign-in in it would be invalid\n";
     }
     if (const std::string problem = one.string_at("problem"); !problem.empty())
       text += indent + one_line(problem, 400) + "\n";

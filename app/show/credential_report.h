@@ -9,9 +9,9 @@
 
 namespace sortie {
 
-/// Which credential a run would use for each provider, where from, and where the policy lets it go:
-/// an object a provider. Of a sign-in also its plan, ages and what is wrong with its file. Never a
-/// value, nothing is refreshed, no network.
+/// The credential that a run would use for each provider, its source, and the hosts that the policy
+/// allows for it: one object per provider. For a sign-in also its plan, age and problems of its file.
+/// Never shows a value, refreshes nothing, uses no network.
 /// @param options  the flags that name a credential
 Json credentials_json(const RunOptions& options, const Policy& policy,
                       std::chrono::system_clock::time_point now);

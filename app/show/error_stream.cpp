@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kCloseBehind = 4u << 10;
 
-/// A file takes what it is given; any other thing may have a reader who does not.
+/// Writing to a file never waits for a reader; to anything else it may.
 bool has_reader(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode);
@@ -39,18 +39,18 @@ void ErrorStream::write(std::string text) {
     return;
   }
   if (writer() == own_.get()) {
-    // One that has missed lines is told of it once it has taken a good part of the others.
+    // A reader that has missed lines gets the report once it has read a good part of the others.
     const std::uint64_t most = left_out_ > 0 ? kMostWaiting / 2 : kMostWaiting;
     if (own_->waiting() + text.size() > most) {
       left_out_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
       return;
     }
-    tell_left_out();
+    report_left_out();
   }
   writer()->write(std::move(text));
 }
 
-void ErrorStream::tell_left_out() {
+void ErrorStream::report_left_out() {
   const std::uint64_t lines = std::exchange(left_out_, 0);
   if (lines == 0) return;
   own_->write("sortie: " + std::to_string(lines) + (lines == 1 ? " line is" : " lines are") +
@@ -83,7 +83,7 @@ void ErrorStream::finish(std::string last, std::chrono::milliseconds patience,
       write_all(descriptor_, last);
       return;
     }
-    if (own_) tell_left_out();
+    if (own_) report_left_out();
     writer()->write(std::move(last));
   }
   writer()->finish(patience, std::move(stop));

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The server that built-in tools are shown as tools of.
+/// The server name that is shown for built-in tools.
 constexpr const char* kOwnServer = "sortie";
 
 constexpr int kNotStarted = -1;
@@ -29,7 +29,7 @@ int exit_code_of(const ExitStatus& exit) {
   return exit.ending == Ending::not_started ? kNotStarted : shell_code(exit);
 }
 
-/// Why a command did not end by itself; "" where it did.
+/// Why a command did not end by itself, or "".
 std::string reason_of(const ExitStatus& exit) {
   if (exit.ending == Ending::exited || exit.ending == Ending::signalled) return {};
   return name_of(exit.ending) + (exit.detail.empty() ? "" : ": " + exit.detail);
@@ -45,7 +45,7 @@ bool is_plain(char c) {
          std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
 }
 
-/// As a shell would take it for one word.
+/// The word, quoted for a shell.
 std::string quoted(const std::string& word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
   std::string text = "'";
@@ -117,7 +117,7 @@ const char* kind_of(patch::Hunk::Kind kind) {
   return "update";
 }
 
-/// What a patch is to change, of what its text says; nothing where it says nothing valid.
+/// The changes of a patch by its text; none if that is invalid.
 Json changes_of(const std::string& text, const std::string& folder) {
   const auto placed = [&folder](const std::string& path) {
     return folder.empty() ? path : (fs::path(folder) / path).lexically_normal().string();
@@ -140,7 +140,7 @@ Json change_item(Json changes) {
       {{"type", "file_change"}, {"changes", std::move(changes)}, {"status", "in_progress"}});
 }
 
-/// What the patch that a call of a shell is changes; nothing where it is no patch.
+/// The changes of a patch inside a shell call; nothing if it has none.
 std::optional<Json> embedded_changes(const Json& arguments, const fs::path& workspace) {
   const Json& command = command_of(arguments);
   const std::vector<std::string> argv = command.is_string()
@@ -168,7 +168,7 @@ Json server_item(const ToolCalled& called, Json arguments) {
                        {"status", "in_progress"}});
 }
 
-/// The command ended well, and what it printed is not what it had to print.
+/// For a command that succeeded but printed an invalid result.
 void fail_result(Json& item, const ToolOutputRecord& output) {
   const std::string shown = output.shown.value_or("");
   const std::string first = shown.substr(0, shown.find('\n'));
@@ -261,9 +261,9 @@ void abandon_item(Json& item) {
   if (type == "todo_list") return;  // has no status: the list as it stands
   if (type == "command_execution") item.set("exit_code", kKilled);
   if (type == "mcp_tool_call")
-    item.set("error", Json::object({{"message", "the run has ended before it"}}));
+    item.set("error", Json::object({{"message", "the run ended before it did"}}));
   item.set("status", "failed");
-  item.set("reason", "the run has ended before it");
+  item.set("reason", "the run ended before it did");
 }
 
 Json verification_item(const VerificationRecord& record) {

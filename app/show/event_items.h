@@ -10,19 +10,19 @@
 
 namespace sortie {
 
-/// The items of the event stream (docs/events.md), made of its events. An item is an
-/// object with "type" and all that the type has, but for its "id".
+/// Makes the items of the event stream (docs/events.md) from events. An item is an object with "type"
+/// and all members of that type, except "id".
 
 /// Bytes of an item's output at most: head and tail of what is longer.
 inline constexpr std::size_t kMostItemOutput = 1u << 20;
 /// The same without the line that says how much was left out.
 inline constexpr std::size_t kMostItemText = kMostItemOutput - 256;
 
-/// What a response said or looked for by itself: `agent_message`, `reasoning`, `web_search`.
+/// The model's own text or search: `agent_message`, `reasoning`, `web_search`.
 Json said_item(const Said& said);
 
 /// The item of a call that begins: `command_execution`, `file_change` or `mcp_tool_call`.
-/// @param actions    of its approval; none where there was none, since the call is not usable
+/// @param actions    from its approval; none if the call is not usable
 /// @param workspace  as the tools see it: the paths of a change are relative to it
 Json started_item(const ToolCalled& called, const std::vector<RecordedAction>& actions,
                   const std::filesystem::path& workspace);
@@ -30,7 +30,7 @@ Json started_item(const ToolCalled& called, const std::vector<RecordedAction>& a
 /// Brings an item of started_item() to its end.
 void complete_item(Json& item, const ToolOutputRecord& output);
 
-/// An item that nothing is heard of any more: the run has ended before it.
+/// Ends an item that was not completed before the end of the run.
 void abandon_item(Json& item);
 
 /// A verification command: `command_execution`.
@@ -39,7 +39,7 @@ Json verification_item(const VerificationRecord& record);
 void complete_verification(Json& item, const VerificationCompleted& record,
                            const std::string& output);
 
-/// What became of a command, for its item.
+/// Sets the result of a command in its item.
 void set_exit(Json& item, const ExitStatus& exit);
 
 /// `todo_list`
@@ -48,7 +48,7 @@ Json todo_item(const PlanUpdated& plan);
 /// `error`: a warning.
 Json warning_item(const std::string& message);
 
-/// Head and tail of it.
+/// The head and tail of a long output.
 std::string shortened_output(const std::string& output);
 
 }  // namespace sortie

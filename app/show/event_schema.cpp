@@ -39,7 +39,7 @@ constexpr const char* kEventSchema = R"({
       "required": ["type"]
     },
     "item_started": {
-      "description": "An item is at work.",
+      "description": "An item has started.",
       "properties": {
         "type": {"const": "item.started"},
         "item": {
@@ -55,7 +55,7 @@ constexpr const char* kEventSchema = R"({
       "required": ["type", "item"]
     },
     "item_updated": {
-      "description": "What has become of an item that goes on.",
+      "description": "Progress of an item that is still running.",
       "properties": {
         "type": {"const": "item.updated"},
         "item": {"oneOf": [{"$ref": "#/$defs/command_running"}, {"$ref": "#/$defs/todo_list"}]}
@@ -63,7 +63,7 @@ constexpr const char* kEventSchema = R"({
       "required": ["type", "item"]
     },
     "item_completed": {
-      "description": "An item's end. Nothing more is said of it.",
+      "description": "An item is complete. No later line is about it.",
       "properties": {
         "type": {"const": "item.completed"},
         "item": {
@@ -136,7 +136,7 @@ constexpr const char* kEventSchema = R"({
     "end_status": {"enum": ["completed", "failed", "declined"]},
     "reason": {
       "type": "string",
-      "description": "Of a declined item why it was not run, else what ended it."
+      "description": "Why a declined item was not run, else what ended it."
     },
     "agent_message": {
       "properties": {
@@ -162,11 +162,11 @@ constexpr const char* kEventSchema = R"({
         "command": {"type": "string", "description": "Its words, quoted as for a shell."},
         "aggregated_output": {
           "type": "string",
-          "description": "stdout and stderr in the order they came; of more than 1 MiB, head and tail."
+          "description": "stdout and stderr in the order they came; if it is over 1 MiB, its head and tail."
         },
         "verification": {
           "type": "object",
-          "description": "Of a command of the task's verification: when it was run.",
+          "description": "When a command of the task's verification was run.",
           "properties": {
             "phase": {"enum": ["before", "after", "run_tests"]},
             "round": {"type": "integer", "minimum": 1}
@@ -228,7 +228,7 @@ constexpr const char* kEventSchema = R"({
         "type": {"const": "mcp_tool_call"},
         "server": {"type": "string", "description": "sortie: a built-in tool."},
         "tool": {"type": "string"},
-        "arguments": {"description": "As the model gave them; a string where they are no JSON."},
+        "arguments": {"description": "As the model gave them; a string if they are not JSON."},
         "result": {
           "oneOf": [
             {"type": "null"},

@@ -59,7 +59,7 @@ EventWriter::EventWriter(int descriptor, Options options)
   struct stat status {};
   ::fstat(descriptor_, &status);
   is_socket_ = S_ISSOCK(status.st_mode);
-  // What stands in for a stdout that was closed is open for reading alone: opened again, it would
+  // What stands in for a stdout that was closed is open only for reading: opened again, it would
   // take all and say nothing.
   const bool writable = (::fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
   if (writable && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) {
@@ -119,7 +119,7 @@ bool EventWriter::spill(const std::string& line) {
   return true;
 }
 
-/// What is to be written next, taken out; nothing where there is none. Under the lock.
+/// Takes out what to write next, if anything. Called with the lock held.
 std::optional<std::string> EventWriter::next() {
   if (lines_.empty() && file_begin_ < file_end_) {
     std::string bytes(std::min<std::uint64_t>(kReadBytes, file_end_ - file_begin_), '\0');
@@ -163,7 +163,7 @@ void EventWriter::run() {
   }
 }
 
-/// False once nothing more is to be written.
+/// False once nothing more can be written.
 bool EventWriter::put(std::string_view bytes) {
   while (!bytes.empty()) {
     if (!wait_until_writable()) return false;
@@ -182,7 +182,7 @@ bool EventWriter::put(std::string_view bytes) {
   return true;
 }
 
-/// False where the object is to go.
+/// False if the object is being destroyed.
 bool EventWriter::wait_until_writable() {
   const int to = own_ ? own_.get() : descriptor_;
   for (;;) {
@@ -199,14 +199,14 @@ ssize_t EventWriter::write_some(std::string_view bytes) const {
   return ::write(own_ ? own_.get() : descriptor_, bytes.data(), bytes.size());
 }
 
-/// Under the lock.
+/// Called with the lock held.
 void EventWriter::fail(int number) {
   failed_ = true;
   lines_.clear();
   late_lines_.clear();
   file_.reset();
   file_begin_ = file_end_ = waiting_bytes_ = line_bytes_ = 0;
-  if (options_.tell) options_.tell(errno_text(number));
+  if (options_.on_failure) options_.on_failure(errno_text(number));
   changed_.notify_all();
 }
 

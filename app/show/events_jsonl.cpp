@@ -11,13 +11,13 @@
 namespace sortie {
 namespace {
 
-/// Calls that are seen by what they do: the plan, the commands of the verification, what a session
-/// prints. They are items themselves only where they fail.
+/// Whether a call shows by its effect: the plan, the commands of the verification, the output of a
+/// session. It is an item itself only if it fails.
 bool is_seen_by_effect(const std::string& tool) {
   return tool == "update_plan" || tool == "run_tests" || tool == "write_stdin";
 }
 
-/// Bytes of a session's output in a line that is not its last.
+/// The most bytes of a session's output in an update.
 constexpr std::size_t kMostOfUpdate = 16u << 10;
 
 /// The session that a call of write_stdin is for.
@@ -37,9 +37,8 @@ std::string warning_of(const Other&) {
 }
 
 std::string warning_of(const CompactionRecord& record) {
-  const std::string how = record.method == "summary"
-                              ? "a summary stands in the place of its older turns"
-                              : "old outputs were cut";
+  const std::string how =
+      record.method == "summary" ? "a summary replaces its older turns" : "old outputs were cut";
   return "The conversation was shortened (" + record.cause + "): " + how + "; about " +
          std::to_string(record.tokens_before) + " tokens became " +
          std::to_string(record.tokens_after) + ".";
@@ -168,8 +167,7 @@ void EventsJsonl::take_quiet(const ToolCalled& called, const ToolOutputRecord& o
   show_completed();
 }
 
-/// Shows the session with what it has printed until now: little of it, since that is told again
-/// each time.
+/// Shows the session with its output so far; shortened, since each update repeats it.
 void EventsJsonl::update_session(Session& session, const std::string& printed) {
   session.output.feed(printed);
   Json& item = session.open.item;
@@ -177,8 +175,8 @@ void EventsJsonl::update_session(Session& session, const std::string& printed) {
   item_line("item.updated", session.open.id, item);
 }
 
-/// What a session has printed since it was last looked at, and maybe its end.
-/// @return  whether there is such a session, and it was spoken to
+/// Takes new output of a session, and maybe its end.
+/// @return  whether there is such a session and the call succeeded
 bool EventsJsonl::take_session(std::int64_t id, const ToolOutputRecord& output) {
   const auto session = sessions_.find(id);
   if (session == sessions_.end() || (!output.exit && !output.success)) return false;
@@ -222,14 +220,14 @@ EventsJsonl::OpenItems::iterator EventsJsonl::start(Json item, std::string call_
   return std::prev(open_.end());
 }
 
-/// An item that is complete as soon as it is known.
+/// Shows an item that is complete from the start.
 void EventsJsonl::show_at_once(Json item, bool started) {
   const std::string id = new_id();
   if (started) item_line("item.started", id, item);
   item_line("item.completed", id, item);
 }
 
-/// Of calls that run side by side the first one is completed first.
+/// Completes items in their order: parallel calls wait for the ones before them.
 void EventsJsonl::show_completed() {
   while (!open_.empty() && open_.front().done) {
     item_line("item.completed", open_.front().id, open_.front().item);
@@ -277,7 +275,7 @@ void EventsJsonl::end(RunEnd end, const Closing& closing) {
   line(last);
 }
 
-/// Redacts all that the item says; its numbers and the words of the format stay what they are.
+/// Redacts the item's text; numbers and the words of the format are unchanged.
 void EventsJsonl::item_line(const char* type, const std::string& id, const Json& item) {
   Json shown = Json::object({{"id", id}});
   for (const auto& [name, value] : item.members()) {

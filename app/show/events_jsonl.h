@@ -19,16 +19,16 @@ namespace sortie {
 /// Shows a run as the event stream of `codex exec --json` (docs/events.md): one JSON object a line,
 /// redacted for people.
 ///
-/// A run is one turn of that stream: what its prompt sets off, with all stages and rounds of
-/// verification. So `turn.completed` says that the run has succeeded, and nothing less.
+/// A run is one turn of that stream, with all stages and rounds of verification. So `turn.completed`
+/// means that the run has succeeded.
 ///
-/// Items complete in the order in which they started, also where calls run side by side; whatever
-/// happens, an item that was started is completed before the turn ends.
+/// Items complete in the order in which they started, even if calls run in parallel; every item that
+/// was started is completed before the turn ends.
 class EventsJsonl : public EventSink {
  public:
   struct Options {
     std::string thread_id;
-    int retries = 0;  ///< that a request has at most, for "Reconnecting... 1/5"
+    int retries = 0;  ///< the most of one request, for "Reconnecting... 1/5"
   };
   /// @param write  takes each line, with its newline
   EventsJsonl(Options options, const Redactor& redactor,
@@ -36,26 +36,26 @@ class EventsJsonl : public EventSink {
 
   void on(const RunEvent& event) override;
 
-  /// What the stream's last line says beside the end.
+  /// Additional members of the stream's last line.
   struct Closing {
     std::string next{};                           ///< what to do about it; may be ""
     std::optional<std::int64_t> retry_after_s{};  ///< rounded up
     std::string out{};                            ///< the output folder
   };
-  /// The stream's end, also of a run that came to none of its events: what is open is completed,
-  /// the turn ends, `run.completed` is the last line.
+  /// Ends the stream, even for a run without any event: completes open items, ends the turn, and writes
+  /// `run.completed` as the last line.
   void end(RunEnd end, const Closing& closing);
 
  private:
   /// An item that was started and is not completed.
   struct Open {
     std::string id;       ///< "item_3"
-    std::string call_id;  ///< "" for what is no call of the model
+    std::string call_id;  ///< "" if it is not a call of the model
     Json item;
     bool done = false;  ///< waits for items that started before it
   };
   using OpenItems = std::list<Open>;
-  /// A command that goes on after its call, with what it has printed so far.
+  /// A command that keeps running after its call, with its output so far.
   struct Session {
     Open open;
     HeadTail output;
@@ -93,7 +93,7 @@ class EventsJsonl : public EventSink {
   bool begun_ = false;
   std::uint64_t next_id_ = 0;
   Usage usage_;
-  /// By call id, of calls that were not told yet.
+  /// By call id, for calls that have no item yet.
   std::map<std::string, std::vector<RecordedAction>> actions_;
   std::map<std::string, ToolCalled> quiet_;  ///< calls that are shown only if they fail
   OpenItems open_;                           ///< in the order in which they started

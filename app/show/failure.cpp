@@ -17,14 +17,14 @@
 namespace sortie {
 namespace {
 
-/// What libraries put before the cause.
+/// Removes what libraries put before the cause.
 std::string without_head(std::string_view text) {
   constexpr std::string_view kHead = "filesystem error: ";
   if (text.starts_with(kHead)) text.remove_prefix(kHead.size());
   return std::string(text);
 }
 
-/// What helps where a limit of the system was met.
+/// What to do about a limit of the system.
 const char* remedy_of(const std::error_code& code) {
   if (code == std::errc::resource_unavailable_try_again)
     return "; no more threads or processes are allowed here: see 'ulimit -u' and the container's "
@@ -49,7 +49,7 @@ void check_open_files() {
               ExitCode::environment);
 }
 
-/// Not raised: whoever sets it means it. But the sandbox can't even be set up with a small one.
+/// Not raised, since it was set on purpose; but the sandbox can't be set up with a small one.
 void check_file_size() {
   constexpr rlim_t kNeeded = 1u << 20;
   rlimit now{};

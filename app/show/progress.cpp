@@ -126,28 +126,30 @@ void Progress::show(const ModelAnswered& answer) {
 }
 
 void Progress::show(const CompactionRecord& record) {
-  tell("context: " + record.method + ", " + std::to_string(record.tokens_before) +
-       " tokens became " + std::to_string(record.tokens_after) + " (" + record.cause + ")");
+  print_turn_line("context: " + record.method + ", " + std::to_string(record.tokens_before) +
+                  " tokens became " + std::to_string(record.tokens_after) + " (" + record.cause +
+                  ")");
 }
 
 void Progress::show(const ModelCutOff& answer) {
-  tell("model: the answer broke off; it counts as " + std::to_string(answer.tokens.output_tokens) +
-       " output tokens" + (answer.cost ? " (" + answer.cost->exact() + " USD)" : "") +
-       ", by estimate");
+  print_turn_line("model: the answer broke off; it counts as " +
+                  std::to_string(answer.tokens.output_tokens) + " output tokens" +
+                  (answer.cost ? " (" + answer.cost->exact() + " USD)" : "") + ", by estimate");
 }
 
 void Progress::show(const RetryRecord& retry) {
   const std::string status =
       retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
-  tell("model: " + shown(status + retry.kind + ": " + retry.message) + "; trying again in " +
-       seconds_text(retry.delay));
+  print_turn_line("model: " + shown(status + retry.kind + ": " + retry.message) +
+                  "; trying again in " + seconds_text(retry.delay));
 }
 
 void Progress::show(const FallbackRecord& record) {
-  tell("model: " + shown(record.reason) + "; " + record.to + " takes over from " + record.from +
-       (record.dropped == 0
-            ? ""
-            : ", without " + std::to_string(record.dropped) + " items of reasoning"));
+  print_turn_line("model: " + shown(record.reason) + "; " + record.to + " takes over from " +
+                  record.from +
+                  (record.dropped == 0
+                       ? ""
+                       : ", without " + std::to_string(record.dropped) + " items of reasoning"));
 }
 
 void Progress::show(const CallDecided& call) {
@@ -164,20 +166,20 @@ void Progress::show(const ToolOutputRecord& output) {
 void Progress::show(const NetworkRecord& record) {
   const std::string place = record.method + " " + record.host + ":" + std::to_string(record.port);
   if (record.state == "denied")
-    tell("network: " + shown(place) + ": " + (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") +
-         shown(record.reason));
+    print_turn_line("network: " + shown(place) + ": " +
+                    (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + shown(record.reason));
   else if (style_.verbose && record.state == "closed")
-    tell("network: " + shown(place) + ": " +
-         (record.reason.empty() ? std::to_string(record.sent) + " bytes sent, " +
-                                      std::to_string(record.received) + " received"
-                                : shown(record.reason)));
+    print_turn_line("network: " + shown(place) + ": " +
+                    (record.reason.empty() ? std::to_string(record.sent) + " bytes sent, " +
+                                                 std::to_string(record.received) + " received"
+                                           : shown(record.reason)));
 }
 
 void Progress::show(const McpServerRecord& record) {
   if (record.state == "started") servers_.insert(record.server);
-  // One that could not be started is told of with those that could.
+  // A server that could not be started is reported together with the others.
   if (record.state == "failed" && servers_.count(record.server) == 0) return;
-  if (const auto trouble = record.trouble(); !trouble.empty()) tell(shown(trouble));
+  if (const auto trouble = record.trouble(); !trouble.empty()) print_turn_line(shown(trouble));
 }
 
 void Progress::show(const VerificationRecord& record) {
@@ -202,15 +204,16 @@ void Progress::show(const StageCompleted& stage) {
 void Progress::show(const CheckRecord& hit) {
   if (hit.check == "unknown_tool" || hit.check == "unusable_arguments")
     return;  // the call's line says it
-  if (hit.check != "image_refused") return tell("check " + hit.check + ": " + shown(hit.saw));
+  if (hit.check != "image_refused")
+    return print_turn_line("check " + hit.check + ": " + shown(hit.saw));
   std::string calls;
   for (const auto& call : hit.calls) calls += (calls.empty() ? "" : ", ") + call;
-  tell("model: the provider refused an image: " + shown(hit.saw) +
-       "; asking again without the images of call " + shown(calls));
+  print_turn_line("model: the provider refused an image: " + shown(hit.saw) +
+                  "; asking again without the images of call " + shown(calls));
 }
 
-/// A line with the number of the turn.
-void Progress::tell(const std::string& line) {
+/// Prints a line with the number of the turn.
+void Progress::print_turn_line(const std::string& line) {
   print("[" + std::to_string(event_turn_) + "] " + line);
 }
 

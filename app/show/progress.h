@@ -17,12 +17,12 @@
 
 namespace sortie {
 
-/// Tells people on stderr how a run goes: a line a tool call (what, decision, exit, time), retries,
-/// verification. On a terminal a live status line stands below it; elsewhere a heartbeat comes at
-/// least each 30 s, so that a CI job is seen to be alive.
+/// Shows people a run's progress on stderr: a line per tool call (what, decision, exit, time), retries,
+/// verification. On a terminal there is a live status line below; elsewhere a heartbeat at least
+/// every 30 s, so that a CI job shows signs of life.
 class Progress : public EventSink {
  public:
-  /// @param redactor  for what say() is given; events come redacted for people
+  /// @param redactor  for say(); events are already redacted for people
   /// @param errors    where the lines go; outlives this, as the redactor does
   Progress(const OutputStyle& style, const Redactor& redactor, ErrorStream& errors);
   Progress(const Progress&) = delete;
@@ -30,11 +30,11 @@ class Progress : public EventSink {
   ~Progress() override;
 
   void on(const RunEvent& event) override;
-  /// A line of the program's own, outside any event.
+  /// A line that is not about an event.
   void say(const std::string& text);
-  /// A risk that was taken on purpose: told also where quiet was asked for.
+  /// A warning, which is shown even with --quiet.
   void warn(const std::string& text);
-  /// No status line and no heartbeat from here on.
+  /// Ends the status line and the heartbeat.
   void finish();
 
  private:
@@ -54,14 +54,14 @@ class Progress : public EventSink {
   void show(const StageCompleted& stage);
   void show(const CheckRecord& hit);
   template <class Other>
-  void show(const Other&) {}  // not told to people
-  void tell(const std::string& line);
+  void show(const Other&) {}  // not shown to people
+  void print_turn_line(const std::string& line);
   void tick();
   void print(const std::string& line);
   void draw_status();
   void clear_status();
   std::string elapsed() const;
-  /// One line of text that came from elsewhere, redacted for people.
+  /// One line of foreign text, redacted for people.
   std::string shown(std::string_view text) const;
 
   OutputStyle style_;
@@ -76,13 +76,13 @@ class Progress : public EventSink {
   bool done_ = false;
   bool status_shown_ = false;
   int turn_ = 0;
-  int event_turn_ = 0;  ///< of the event that is shown now
+  int event_turn_ = 0;  ///< of the current event
   std::int64_t tokens_ = 0;
   Cost cost_;
-  bool cost_known_ = true;  ///< of all responses so far
+  bool cost_known_ = true;  ///< for all responses so far
   std::string now_ = "starting";
   CallLines calls_;
-  std::set<std::string> servers_;  ///< of tools, that were there
+  std::set<std::string> servers_;  ///< MCP servers that have started
   std::thread ticker_;
 };
 

@@ -5,21 +5,20 @@
 
 namespace sortie {
 
-/// Writes what a command has to say to people on stdout. Commands to a CI system are made harmless:
-/// what is said names what others have written. A reader that went away has had enough.
+/// Prints text for people on stdout. Commands to a CI system are made harmless, since the text may
+/// quote foreign content. It is not an error if the reader has gone.
 /// @param text  whole lines
-/// @throws Error  environment: the disk is full, or the reader was waited for as long as
-///                WriteLimits say
+/// @throws Error  environment: the disk is full, or the reader exceeded WriteLimits
 void print_out(std::string_view text);
 
-/// The same of a document in JSON, or in YAML whose strings are JSON's: its values stay, since the
-/// sign of such a command is escaped in them.
+/// Prints a JSON document, or YAML with JSON strings. Its values are unchanged: commands to a CI
+/// system are escaped in them.
 void print_document(std::string_view text);
 
-/// The same of bytes that stay as they are.
+/// Prints bytes unchanged.
 void print_bytes(std::string_view bytes, const std::stop_token& stop = {});
 
-/// The same to stderr. Where it can't be written nobody is told.
+/// Prints text for people on stderr; errors are ignored.
 void print_error(std::string_view text);
 
 }  // namespace sortie

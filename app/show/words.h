@@ -10,21 +10,20 @@ class Option;
 
 namespace sortie {
 
-/// The words of a command line as the parser may have them. It reads some in ways that nobody
-/// means:
-/// `[a,b]` as two words, `{}`, `%%` and an empty one as none, `--flag=` as a flag whose value comes
-/// next. Such words, and all behind `--`, get a mark that take_words_as_given() takes off again.
-/// @return  without the program's name, in the order that CLI::App::parse wants: the last one first
+/// The words of a command line, protected from the parser's special cases: it reads `[a,b]` as two
+/// words, `{}`, `%%` and an empty word as none, `--flag=` as a flag whose value comes next. Such
+/// words, and all after `--`, get a mark that take_words_as_given() removes.
+/// @return  without the program's name, in the order for CLI::App::parse: the last one first
 std::vector<std::string> marked_words(int argc, const char* const* argv);
 
-/// The word as it was given.
+/// The word without its mark.
 std::string unmarked(const std::string& word);
 
-/// Has every option of the app and of its commands get its words as they were given, and refuses
-/// empty ones (a variable that is not set), but of options from add_words().
+/// Removes the marks for all options of the app and its commands, and refuses empty words (an unset
+/// variable), except for options from add_words().
 void take_words_as_given(CLI::App& app);
 
-/// An argument of one word or more, empty ones too.
+/// An argument of one or more words, which may be empty.
 CLI::Option& add_words(CLI::App& app, const std::string& name, std::vector<std::string>& to,
                        const std::string& description);
 

@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-constexpr std::size_t kMaxShown = 200;  // findings; a file of them would otherwise be a flood
+constexpr std::size_t kMaxShown = 200;  // findings; more would flood the terminal
 constexpr int kGutter = 5;              // width of the line number
 constexpr int kShownBefore = 60;        // characters of an overlong line shown before the place
 constexpr int kShownColumns = 120;      // and altogether

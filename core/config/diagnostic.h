@@ -10,7 +10,7 @@ namespace sortie {
 /// A place in a source text. Lines and columns count from 1, columns in characters; line 0 means
 /// the source as a whole.
 struct TextPlace {
-  std::size_t source = 0;  ///< what Diagnostics::add_source() gave
+  std::size_t source = 0;  ///< from Diagnostics::add_source()
   int line = 0;
   int column = 0;
   int length = 1;  ///< characters to underline, on that line
@@ -19,7 +19,7 @@ struct TextPlace {
 
 enum class Severity { error, note };
 
-/// Something wrong in a source text, or a note that belongs to it.
+/// An error in a source text, or a note that belongs to one.
 struct Finding {
   TextPlace place;
   Severity severity = Severity::error;
@@ -28,7 +28,7 @@ struct Finding {
   std::vector<Finding> notes;  ///< "the first one is here"
 };
 
-/// Collects what is wrong with one or more source texts, and says it all at once as compilers do:
+/// Collects the errors of one or more source texts, and shows them all at once, as compilers do:
 ///
 ///     task.yaml:12:3: error: unknown key 'verifi' in task; did you mean 'verify'?
 ///        12 |   verifi:
@@ -45,9 +45,9 @@ class Diagnostics {
   void error(const TextPlace& place, std::string message, std::string nearest = {});
 
   bool empty() const noexcept { return findings_.empty(); }
-  /// In the order of sources, lines and columns; notes behind their error.
+  /// In the order of sources, lines and columns; notes follow their error.
   std::vector<Finding> findings() const;
-  /// All findings (of more than 200 the first ones and a count), without a newline at the end.
+  /// All findings (if there are over 200, the first ones and a count), without a final newline.
   std::string render() const;
   /// @throws InputError  with render(), when there is any finding
   void throw_if_any() const;

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string joined(const std::vector<std::string>& names) {
+std::string or_list(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
@@ -35,7 +35,7 @@ Json text_schema(const TextLimits& limits) {
   return schema;
 }
 
-/// Number and unit of `10MiB` or `30s`; nothing where there is no such thing or it overflows.
+/// Number and unit of `10MiB` or `30s`; nothing if it has another form or overflows.
 struct Quantity {
   std::uint64_t number = 0;
   std::string_view unit;
@@ -94,7 +94,7 @@ std::string in_units(std::uint64_t value, const Unit (&units)[n]) {
 void refuse_kind(const YamlNode& node, const std::string& name, const std::string& wanted,
                  Diagnostics& findings) {
   findings.error(node.place,
-                 in_quotes(name) + " has to be " + wanted + ", not " + kind_in_words(node));
+                 in_quotes(name) + ": expected " + wanted + ", got " + kind_in_words(node));
 }
 
 }  // namespace
@@ -117,10 +117,11 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
   }
   if (limits.pattern != nullptr && !node.text.empty() &&
       !RE2::FullMatch(node.text, RE2(limits.pattern, RE2::Quiet))) {
-    const std::string wanted =
-        limits.meaning != nullptr ? limits.meaning : std::string("of the form ") + limits.pattern;
+    const std::string wanted = limits.meaning != nullptr
+                                   ? limits.meaning
+                                   : std::string("text of the form ") + limits.pattern;
     findings.error(node.place,
-                   in_quotes(name) + " has to be " + wanted + ", not " + in_quotes(node.text));
+                   in_quotes(name) + ": expected " + wanted + ", got " + in_quotes(node.text));
     return std::nullopt;
   }
   return node.text;
@@ -164,8 +165,8 @@ FieldValue boolean_value(bool& target) {
             if (node.is_scalar() && node.plain && (node.text == "true" || node.text == "false")) {
               target = node.text == "true";
             } else {
-              findings.error(node.place, in_quotes(name) + " is " + kind_in_words(node) +
-                                             "; write true or false");
+              findings.error(node.place, in_quotes(name) + ": expected true or false, got " +
+                                             kind_in_words(node));
             }
           },
       .write = [&target] { return Json(target); }};
@@ -177,8 +178,8 @@ FieldValue version_value(int version) {
           .read =
               [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_scalar() || !node.plain || node.text != wanted)
-                  findings.error(node.place, in_quotes(name) + " has to be " + wanted +
-                                                 ": this is the only version there is");
+                  findings.error(node.place, in_quotes(name) + ": expected " + wanted +
+                                                 ", the only version there is");
               },
           .write = [version] { return Json(version); }};
 }
@@ -193,7 +194,7 @@ FieldValue choice_value(std::vector<std::string> names, std::vector<std::string>
               [names = std::move(names), later = std::move(later), set = std::move(set)](
                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_scalar()) {
-                  refuse_kind(node, name, joined(names), findings);
+                  refuse_kind(node, name, or_list(names), findings);
                 } else if (std::find(names.begin(), names.end(), node.text) != names.end()) {
                   set(node.text);
                 } else if (std::find(later.begin(), later.end(), node.text) != later.end()) {
@@ -201,7 +202,7 @@ FieldValue choice_value(std::vector<std::string> names, std::vector<std::string>
                                  name + " " + in_quotes(node.text) + " is not supported yet");
                 } else {
                   findings.error(node.place,
-                                 in_quotes(name) + " has to be " + joined(names) + ", not " +
+                                 in_quotes(name) + ": expected " + or_list(names) + ", got " +
                                      in_quotes(node.text),
                                  nearest_name(node.text, names));
                 }
@@ -244,7 +245,7 @@ FieldValue whole_value(std::int64_t min, std::int64_t max,
                   refuse_kind(node, name, range, findings);
                 } else if (error != std::errc() || value < min || value > max) {
                   findings.error(node.place,
-                                 in_quotes(name) + " has to be " + range + ", not " + node.text);
+                                 in_quotes(name) + ": expected " + range + ", got " + node.text);
                 } else {
                   set(value);
                 }
@@ -258,7 +259,7 @@ FieldValue whole_value(std::int64_t min, std::int64_t max,
 
 namespace {
 
-/// @param Target  a number, or one that need not be given
+/// @param Target  a number or an optional one
 template <typename Target>
 FieldValue number_value(Target& target, double min, double max) {
   const auto get = [&target] { return std::optional<double>(target); };
@@ -301,7 +302,7 @@ namespace {
 
 /// Durations and sizes: a number with its unit, inside a range.
 struct Quantities {
-  const char* what;     // "a duration like 30s or 10m"
+  const char* what;     // "a duration such as 30s or 10m"
   const char* pattern;  // for the schema
   std::optional<std::uint64_t> (*parse)(std::string_view);
   std::string (*text)(std::uint64_t);
@@ -319,12 +320,13 @@ FieldValue quantity_value(const Quantities& kind, std::uint64_t min, std::uint64
                 const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
                 if (!value && is_number(node)) {
                   findings.error(node.place,
-                                 in_quotes(name) + " needs a unit: it has to be " + kind.what);
+                                 in_quotes(name) + " needs a unit: expected " + kind.what);
                 } else if (!value) {
                   refuse_kind(node, name, kind.what, findings);
                 } else if (*value < min || *value > max) {
-                  findings.error(node.place, in_quotes(name) + " has to be from " + kind.text(min) +
-                                                 " to " + kind.text(max) + ", not " + node.text);
+                  findings.error(node.place, in_quotes(name) + ": expected a value from " +
+                                                 kind.text(min) + " to " + kind.text(max) +
+                                                 ", got " + node.text);
                 } else {
                   set(*value);
                 }
@@ -333,13 +335,13 @@ FieldValue quantity_value(const Quantities& kind, std::uint64_t min, std::uint64
 }
 
 constexpr Quantities kDuration = {
-    .what = "a duration like 500ms, 30s, 10m or 2h",
+    .what = "a duration such as 500ms, 30s, 10m or 2h",
     .pattern = "^[0-9]+(ms|s|m|h)$",
     .parse = [](std::string_view text) { return parse_units(text, kDurations); },
     .text = [](std::uint64_t value) { return in_units(value, kDurations); },
 };
 constexpr Quantities kSize = {
-    .what = "a size like 10KiB, 5MB or 2GiB",
+    .what = "a size such as 10KiB, 5MB or 2GiB",
     .pattern = "^[0-9]+(B|[kKMGT]B|[KMGT]iB)$",
     .parse = [](std::string_view text) { return parse_units(text, kSizes); },
     .text = [](std::uint64_t value) { return in_units(value, kSizes); },

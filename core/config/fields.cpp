@@ -31,7 +31,7 @@ std::vector<std::string> Fields::names() const {
 void Fields::read(const YamlNode& node, Diagnostics& findings) const {
   if (node.kind == YamlNode::Kind::refused) return;
   if (!node.is_mapping()) {
-    findings.error(node.place, title_ + " has to be a mapping of keys, not " + kind_in_words(node));
+    findings.error(node.place, title_ + ": expected a mapping of keys, got " + kind_in_words(node));
     return;
   }
   for (const auto& member : node.members) read_member(member, findings);

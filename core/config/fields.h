@@ -20,36 +20,35 @@
 
 namespace sortie {
 
-/// How the value of one key is read and written, and how JSON Schema says it. The target that it
-/// was made with holds the default while the table is built, and has to outlive the table.
+/// How the value of one key is read and written, and its JSON Schema. Its target holds the default
+/// while the table is built, and must outlive the table.
 struct FieldValue {
   Json schema;
   /// Reads a node that is neither null nor refused; `name` is the key, for messages.
   std::function<void(const YamlNode& node, const std::string& name, Diagnostics& findings)> read;
-  /// What the target holds, as a file may say it; null where it holds none. Nothing: the key is
-  /// left out.
+  /// The target's value, as a file may have it; null for none. Nothing: the key is left out.
   std::function<std::optional<Json>()> write;
 };
 
-/// For a key that stands in files alone: what it brings in is written as something else.
+/// For a key that only files have: its value is written under another key.
 inline const auto kNotWritten = [] { return std::optional<Json>(); };
 
-/// The keys that one mapping may have: the loader reads by this table, the effective value is
-/// written by it, and the JSON Schema is printed from it. All three in the order of the table.
+/// The table of keys that a mapping may have. The loader, the effective value and the JSON Schema
+/// all come from it, in its order.
 class Fields {
  public:
-  /// @param title  what the mapping is called in messages: "task", "model"
+  /// @param title  the mapping's name in messages: "task", "model"
   explicit Fields(std::string title) : title_(std::move(title)) {}
 
   Fields& add(std::string name, FieldValue value, std::string description);
-  /// As add, for a key that must be there.
+  /// As add, for a required key.
   Fields& require(std::string name, FieldValue value, std::string description);
-  /// Names of the format that this version does not have: "'stages' is not supported yet".
+  /// Keys that this version does not support yet: "'stages' is not supported yet".
   Fields& later(std::initializer_list<const char*> names);
 
-  /// Reads a mapping into the targets; whatever is wrong becomes a finding, and the rest is read.
+  /// Reads a mapping into the targets; each error becomes a finding, and the rest is still read.
   void read(const YamlNode& node, Diagnostics& findings) const;
-  /// The mapping with what its targets hold.
+  /// The mapping with the values of its targets.
   Json write() const;
   /// JSON Schema of the mapping: type, properties, required, no others.
   Json schema() const;
@@ -69,24 +68,24 @@ class Fields {
   std::vector<std::string> later_;
 };
 
-/// The schema of a whole file: that of its table with "$schema" and a title.
+/// The schema of a whole file: its table's schema with "$schema" and a title.
 Json file_schema(const Fields& fields, const std::string& title);
 
 struct TextLimits {
-  const char* pattern = nullptr;  ///< RE2 syntax, the whole text
-  const char* meaning = nullptr;  ///< in place of the pattern in messages: "an http:// address"
+  const char* pattern = nullptr;  ///< RE2 syntax, for the whole text
+  const char* meaning = nullptr;  ///< for messages, instead of the pattern: "an http:// address"
   std::size_t max_bytes = kMaxYamlBytes;
   bool may_be_empty = false;
 };
 
-/// A string. A plain number or word is taken by its text.
+/// A string. A plain number or word counts by its text.
 FieldValue text_value(std::string& target, TextLimits limits = {});
 /// true or false; YAML 1.1's other spellings (yes, no, on, off) are refused.
 FieldValue boolean_value(bool& target);
-/// The version of the format, which has to be this one.
+/// The version of the format, which must be this one.
 FieldValue version_value(int version);
 /// One of some names; `later` are known names that are not supported yet.
-/// @param get  the name that is held, "" for none
+/// @param get  the current name, "" for none
 FieldValue choice_value(std::vector<std::string> names, std::vector<std::string> later,
                         std::function<std::string()> get,
                         std::function<void(const std::string&)> set);
@@ -104,8 +103,8 @@ FieldValue enum_value(Enum& target, std::vector<std::string> later = {}) {
       names_of<Enum>(), std::move(later), [&target] { return name_of(target); },
       [&target](const std::string& name) { target = *value_named<Enum>(name); });
 }
-/// The same for a value that need not be given.
-/// @param names  those of the values that it may be
+/// The same for an optional value.
+/// @param names  the names of the allowed values
 template <SpelledEnum Enum>
 FieldValue enum_value(std::optional<Enum>& target,
                       std::vector<std::string> names = names_of<Enum>()) {
@@ -138,25 +137,24 @@ FieldValue duration_value(std::chrono::milliseconds& target, std::chrono::millis
 FieldValue size_value(std::uint64_t& target, std::uint64_t min, std::uint64_t max);
 
 enum class Lists {
-  replaced,  ///< what the file says stands instead of the default
-  appended,  ///< what the file says is added to it
+  replaced,  ///< the file's list replaces the default
+  appended,  ///< the file's list is appended to the default
 };
-/// A list of strings; with Lists::appended what is there already is not added again.
+/// A list of strings; with Lists::appended, duplicates are not appended.
 FieldValue texts_value(std::vector<std::string>& target, Lists lists = Lists::replaced,
                        TextLimits limits = {});
-/// A mapping of names of the user's choice to strings; members are added or replaced.
-/// @param names  what a name may look like, with its meaning
+/// A mapping of user-chosen names to strings; members are added or replaced.
+/// @param names  the form of a name, with its meaning
 FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits names,
                           TextLimits values = {.may_be_empty = true});
 FieldValue mapping_value(Fields fields);
-/// The value, whose key is left out of what is written where there is none: null, [] or {}.
+/// The same value, but its key is not written if the value is null, [] or {}.
 FieldValue where_given(FieldValue value);
 
-/// What a reader of its own needs: the node's text when it is a scalar that fits the limits, else
-/// a finding and nothing.
+/// For custom readers: the node's text if it is a scalar within the limits; nothing after a finding.
 std::optional<std::string> read_text(const YamlNode& node, const std::string& name,
                                      const TextLimits& limits, Diagnostics& findings);
-/// Whether the node is a list of at most kMaxListItems; else a finding.
+/// Whether the node is a list of at most kMaxListItems; otherwise adds a finding.
 /// @param wanted  "a list of rules"
 bool check_list(const YamlNode& node, const std::string& name, const std::string& wanted,
                 Diagnostics& findings);
@@ -168,7 +166,7 @@ Json text_list(const std::vector<std::string>& texts);
 /// "a list", "a mapping", "nothing", "text"
 std::string kind_in_words(const YamlNode& node);
 
-/// The shortest spelling in which the loader reads the value back: "10m", "2GiB".
+/// The shortest spelling that the loader reads as the same value: "10m", "2GiB".
 std::string duration_text(std::chrono::milliseconds value);
 std::string size_text(std::uint64_t bytes);
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);

@@ -9,14 +9,13 @@ namespace {
 
 bool begins_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-/// Walks through a text that is known to be JSON: it is looked at for places alone.
+/// Walks through a text that is known to be JSON, to find the places of its values.
 class Walker {
  public:
   Walker(std::string_view text, std::size_t source, Diagnostics& findings)
       : text_(text), source_(source), findings_(findings) {}
 
-  /// @param depth  lists and mappings that may still be opened in the tree; below, they are passed
-  ///               over
+  /// @param depth  levels that the tree may still have; deeper ones are skipped
   YamlNode node(const Json& value, int depth) {
     skip_blanks();
     YamlNode node;

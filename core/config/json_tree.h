@@ -8,17 +8,15 @@
 
 namespace sortie {
 
-/// A JSON text as a value, and as a tree with each node's place: what tables of keys read.
+/// A JSON text as a value, and as a tree with the place of each node, which Fields can read.
 struct PlacedJson {
   Json value;
-  YamlNode tree;  ///< of kind `refused` where the text can't be read
+  YamlNode tree;  ///< of kind `refused` if the text can't be read
 };
 
-/// Reads the one JSON text of a source. What is wrong with it is a finding, as is a NUL in a string
-/// that the tree holds.
+/// Reads the JSON text of a source. Errors become findings, also a NUL in a string of the tree.
 /// @param source     added to `findings` before, with its text
-/// @param max_depth  of the tree: lists and mappings in that many others stand in it as empty ones;
-///                   the value has all
+/// @param max_depth  of the tree: deeper lists and mappings are empty in it; the value has them
 PlacedJson read_json(std::size_t source, Diagnostics& findings, int max_depth);
 
 }  // namespace sortie

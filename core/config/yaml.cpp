@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Thrown through the parser to end it early; the finding stands already.
+/// Thrown through the parser to end it early, after a finding.
 struct Ended {};
 
 /// Byte offsets → places. Offsets mostly grow, so each byte is counted about once even where the
@@ -93,7 +93,7 @@ class TreeBuilder : public YAML::EventHandler {
                          length);
   }
 
-  /// Whether the line has a tab in its indentation; then the finding is made.
+  /// Whether the line has a tab in its indentation; if so, adds a finding.
   bool finds_tab(const YAML::Mark& mark) {
     if (mark.is_null()) return false;
     const std::size_t offset = std::min(static_cast<std::size_t>(mark.pos), text_.size());
@@ -106,7 +106,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
-    findings_.error(place(mark, 3), "a second document: the file has to be one document");
+    findings_.error(place(mark, 3), "a second document: expected a single one");
     throw Ended{};
   }
   void OnDocumentEnd() override {}
@@ -182,12 +182,12 @@ class TreeBuilder : public YAML::EventHandler {
     check_blanks(start, offset);
   }
 
-  /// Whether there is a tab among the blanks; then the finding is made.
+  /// Whether there is a tab among the blanks; if so, adds a finding.
   bool check_blanks(std::size_t start, std::size_t end) {
     const std::size_t tab = text_.substr(start, end - start).find('\t');
     if (tab == std::string_view::npos) return false;
     const TextPlace place = cursor_.place(start + tab, 1);
-    if (place.line != last_tab_) findings_.error(place, "a tab as indentation; write blanks");
+    if (place.line != last_tab_) findings_.error(place, "a tab as indentation; use spaces");
     last_tab_ = place.line;
     return true;
   }
@@ -255,11 +255,11 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  /// Findings about a key; one that is of no use becomes refused, and its value is left out.
+  /// Adds findings about a key; an unusable one becomes refused, and its value is left out.
   void check_key(YamlNode& key, std::map<std::string, TextPlace>& keys) {
     if (key.kind == YamlNode::Kind::refused) return;
     if (!key.is_scalar()) {
-      findings_.error(key.place, "a key has to be a word");
+      findings_.error(key.place, "a key must be a word");
     } else if (key.plain && key.text == "<<") {
       findings_.error(key.place, "merge keys are not supported; write the keys out");
     } else {
@@ -286,7 +286,7 @@ class TreeBuilder : public YAML::EventHandler {
   int last_tab_ = 0;
 };
 
-/// False, with a finding, where the text can't be given to the parser.
+/// Whether the text can be given to the parser; otherwise adds a finding.
 bool check_characters(std::string_view text, std::size_t source, Diagnostics& findings) {
   if (text.size() > kMaxYamlBytes) {
     findings.error({.source = source}, "larger than " + std::to_string(kMaxYamlBytes) + " bytes");

@@ -48,7 +48,7 @@ void refuse_option(const std::vector<std::string>& names, const std::string& ele
   throw ToolError(
       (names.size() > 1 ? "the word that the arguments " + all + " make" : "the argument " + all) +
       " begins with '-': the program would take it for an option. Put './' before a "
-      "path; other text can't begin so here");
+      "path; other text can't begin with '-' here");
 }
 
 }  // namespace
@@ -73,12 +73,12 @@ std::vector<ArgvProblem> check_argv_element(const std::string& element, const Js
     const std::string shown = one_line(name, 60);
     const Json* schema = parameters["properties"].find(name);
     if (schema == nullptr) {
-      problems.push_back({"'" + shown + "' is none of the parameters", nearest_name(name, names)});
+      problems.push_back({"unknown parameter '" + shown + "'", nearest_name(name, names)});
     } else if (spreads(part) && parts.size() > 1) {
-      problems.push_back({"'{{" + shown + "...}}' has to be an element of its own"});
+      problems.push_back({"'{{" + shown + "...}}' must be an element of its own"});
     } else if (spreads(part) && !has_type(*schema, "array")) {
       problems.push_back(
-          {"'" + shown + "' is no array: '{{" + shown + "}}' puts it into one element"});
+          {"'" + shown + "' is not an array: '{{" + shown + "}}' puts it into one element"});
     } else if (!spreads(part) && has_type(*schema, "array")) {
       problems.push_back({"'" + shown + "' is an array: '{{" + shown +
                           "...}}' as an element of its own makes an element of each item"});
@@ -117,7 +117,7 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& elements, con
       filled += text_of(value);
     }
     if (missing) continue;
-    // Judged as the program gets it: what each argument begins with says little of several.
+    // Checked as the program gets it: with several arguments, how each one begins says little.
     if (!only_operands && has_text && is_placeholder(parts.front())) refuse_option(names, filled);
     only_operands = only_operands || element == "--";
     argv.push_back(std::move(filled));

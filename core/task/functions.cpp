@@ -23,31 +23,31 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMaxManifestBytes = 1u << 20;
 constexpr std::size_t kMaxFunctions = 100;
-/// The list, a function, its `run`: what lies below is read as a value.
+/// The list, a function, its `run`: deeper levels are read as values.
 constexpr int kPlacedDepth = 3;
 constexpr TextLimits kFunctionName = {.pattern = "[A-Za-z0-9_-]{1,64}",
                                       .meaning = "1 to 64 letters, digits, '_' and '-'"};
 constexpr TextLimits kFunctionDescription = {.max_bytes = 16u << 10};
 
-/// A function while it is read, and where its argv stands.
+/// A function while it is read, with the places of its argv.
 struct Draft {
   TaskFunction function{};
   std::vector<TextPlace> run_at{};
 };
 
-/// Only that it is one; what it says is read as a value, beside the table.
+/// Checks only that it is a mapping; the schema itself is read as a value, outside the table.
 FieldValue schema_value(const Json& target) {
   return {.schema = Json::object({{"type", "object"}}),
           .read =
               [](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_mapping())
-                  findings.error(node.place, "'" + name + "' has to be a JSON Schema, not " +
+                  findings.error(node.place, "'" + name + "': expected a JSON Schema, got " +
                                                  kind_in_words(node));
               },
           .write = [&target] { return target; }};
 }
 
-/// None of its own: the policy's holds.
+/// No default of its own: the policy's applies.
 FieldValue timeout_value(std::chrono::milliseconds& target) {
   FieldValue value = duration_value(target, 1ms, 24h);
   std::erase_if(value.schema.members(), [](const auto& each) { return each.first == "default"; });
@@ -73,27 +73,28 @@ Fields function_fields(Draft& draft) {
   TaskFunction& function = draft.function;
   return Fields("function")
       .require("name", text_value(function.name, kFunctionName),
-               "The tool's name, which no built-in one has; none begins with mcp__.")
+               "The tool's name: not that of a built-in tool, and not one that begins with mcp__.")
       .require("description", text_value(function.description, kFunctionDescription),
-               "What the model is told of it.")
+               "The tool's description for the model.")
       .add("parameters", schema_value(function.parameters),
-           "JSON Schema of the arguments, of type object; without it there are none.")
-      .require("run", argv_value(draft),
-               "The argv. {{arg}} stands for an argument inside one element, {{args...}} for an "
-               "element for each item of an array; no shell reads any of it.")
+           "JSON Schema of the arguments, of type object; by default there are none.")
+      .require(
+          "run", argv_value(draft),
+          "The argv. {{arg}} is replaced by an argument inside one element, {{args...}} by one "
+          "element for each item of an array; no shell is involved.")
       .add("stdin", enum_value(function.input), "json: the arguments as one JSON object.")
       .add("timeout", timeout_value(function.timeout),
-           "At most what the policy lets a command take, which holds without it.")
-      .add("output", enum_value(function.output), "json: stdout has to be one JSON value.")
+           "At most the policy's limits.command_timeout, which is the default.")
+      .add("output", enum_value(function.output), "json: stdout must be one JSON value.")
       .add("read_only", boolean_value(function.read_only),
-           "It runs without a right to write, and beside other calls that only read.");
+           "It runs without write access, and in parallel with other read-only calls.");
 }
 
-/// A schema that a check of the arguments can work by, and that every provider takes.
+/// A schema that arguments can be checked against, and that every provider accepts.
 Json checked_parameters(const Json& given, const TextPlace& place, Diagnostics& findings) {
   Json schema = given.is_object() ? given : Json::object({{"type", "object"}});
   if (schema.string_at("type") != "object") {
-    findings.error(place, "'parameters' has to be a schema of \"type\": \"object\"");
+    findings.error(place, "'parameters': expected a schema of \"type\": \"object\"");
     return schema;
   }
   if (!schema.find("properties")) schema.set("properties", Json::object());
@@ -105,7 +106,7 @@ Json checked_parameters(const Json& given, const TextPlace& place, Diagnostics& 
   return schema;
 }
 
-/// Whether a word is the option after which a shell takes the next one as a script.
+/// Whether a word is an option such as `-c`, after which a shell runs the next word as a script.
 bool asks_for_script(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '-' &&
          word.find('c') != std::string_view::npos;
@@ -116,7 +117,7 @@ bool is_program(std::string_view word, std::initializer_list<std::string_view> n
   return std::find(names.begin(), names.end(), program) != names.end();
 }
 
-/// Where a placeholder is a shell's script, its file, or a part of either.
+/// The element that puts a placeholder into a shell's script or the name of its file.
 std::optional<std::size_t> find_filled_script(const std::vector<std::string>& run) {
   const bool wrapped = is_program(run[0], {"env", "nice", "ionice", "nohup", "setsid", "stdbuf",
                                            "time", "timeout", "xargs", "busybox"});
@@ -144,13 +145,13 @@ void check_run(const Draft& draft, Diagnostics& findings) {
                    "the program can't be chosen by the model: a placeholder has "
                    "to be one of its arguments");
   else if (const auto script = find_filled_script(run))
-    findings.error(draft.run_at[*script], "what the model sends would be read by a shell");
+    findings.error(draft.run_at[*script], "a shell would run what the model sends");
   for (std::size_t i = 0; i < run.size(); ++i)
     for (auto& problem : check_argv_element(run[i], draft.function.parameters))
       findings.error(draft.run_at[i], std::move(problem.message), std::move(problem.nearest));
 }
 
-/// The manifest as it is read.
+/// Reads a manifest.
 class Manifest {
  public:
   Manifest(std::string shown, Diagnostics& findings)
@@ -160,7 +161,7 @@ class Manifest {
     const YamlNode& list = json.tree;
     if (list.kind == YamlNode::Kind::refused) return {};
     if (!check_list(list, "functions", "a list of functions", findings_)) return {};
-    if (list.items.empty()) findings_.error(list.place, "there is no function in it");
+    if (list.items.empty()) findings_.error(list.place, "the list of functions is empty");
     if (list.items.size() > kMaxFunctions)
       findings_.error(list.place,
                       "there are more than " + std::to_string(kMaxFunctions) + " functions");

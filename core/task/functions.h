@@ -13,17 +13,17 @@ namespace sortie {
 
 /// Reads a manifest of functions: a JSON array of objects.
 ///
-/// What is wrong becomes findings, in the manifest's own text where it can be read. Names are
-/// unique, none of a built-in tool nor of MCP's; each schema is one that can be checked in full;
-/// each placeholder of `run` is a parameter, and none of them names the program or is a script.
+/// Errors become findings, at their place in the manifest if it can be read. Names are unique and
+/// not those of built-in or MCP tools; each schema can be checked in full; each placeholder of
+/// `run` is a parameter, and none of them names the program or is a shell's script.
 /// @param path   absolute
-/// @param named  as the task names it, for messages
-/// @param at     where in the task
+/// @param named  the path as the task has it, for messages
+/// @param at     the place in the task
 std::vector<TaskFunction> read_functions(const std::filesystem::path& path,
                                          const std::string& named, const TextPlace& at,
                                          Diagnostics& findings);
 
-/// The same of a text that was read.
+/// Reads a manifest from text.
 /// @param source  added to `findings` before, with its text
 std::vector<TaskFunction> parse_functions(std::size_t source, Diagnostics& findings);
 

@@ -1,4 +1,4 @@
-#include "core/task/mcp_fields.h"
+#include "core/task/task_fields.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,9 +33,10 @@ Fields server_fields(TaskMcpServer& server) {
     return server.command.empty() ? std::nullopt : write();
   };
   return Fields("MCP server")
-      .add("command", where_given(texts_value(server.command)),
-           "The program that speaks over stdin and stdout, with its arguments; run in the sandbox.")
-      .add("env", std::move(environment), "Its environment, beside PATH, HOME and TMPDIR.")
+      .add(
+          "command", where_given(texts_value(server.command)),
+          "A program that speaks over stdin and stdout, with its arguments; it runs in the sandbox.")
+      .add("env", std::move(environment), "Its environment, in addition to PATH, HOME and TMPDIR.")
       .add("url",
            where_given(text_value(server.url, {.pattern = "https?://.+",
                                                .meaning = "an http:// or https:// address"})),
@@ -43,11 +44,11 @@ Fields server_fields(TaskMcpServer& server) {
       .add("bearer_token_env", where_given(text_value(server.bearer_token_env, kVariable)),
            "The variable that holds the token for the url.")
       .add("startup_timeout", duration_value(server.startup_timeout, 1ms, 1h),
-           "Until it is ready and has listed its tools.")
+           "Time to get ready and list its tools.")
       .add("tool_timeout", duration_value(server.tool_timeout, 1ms, 24h),
-           "Of one call; it is cancelled then.")
+           "Time limit of one call, which is then cancelled.")
       .add("tools", where_given(texts_value(server.tools)),
-           "The tools that the run gets, by the server's own names; without it all.")
+           "The tools that the run gets, by the server's own names; by default all.")
       .add("required", boolean_value(server.required),
            "Without this server the run ends with exit code 7.")
       .add("pin",
@@ -79,9 +80,10 @@ void check_url(const TaskMcpServer& server, const YamlNode& node, Diagnostics& f
 bool check_name(const YamlNode& key, Diagnostics& findings) {
   if (!read_text(key, "server name", kServerName, findings)) return false;
   if (!is_own_name(key.text)) return true;
-  findings.error(key.place, "'" + key.text +
-                                "' is what events call sortie's own tools; choose another name for "
-                                "the server");
+  findings.error(key.place,
+                 "'" + key.text +
+                     "' is the name that events give to sortie's own tools; choose another "
+                     "name for the server");
   return false;
 }
 
@@ -90,7 +92,7 @@ void check(const TaskMcpServer& server, const TextPlace& place, Diagnostics& fin
   if (server.command.empty() == server.url.empty())
     findings.error(place, name + " needs either a command or a url");
   if (!server.command.empty() && server.command.front().empty())
-    findings.error(place, name + " has a command without a name");
+    findings.error(place, name + " has a command whose program has no name");
   if (server.command.empty() && !server.environment.empty())
     findings.error(place, name + " has an env, which is for a command");
   if (server.url.empty() && !server.bearer_token_env.empty())
@@ -132,7 +134,7 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
           [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
             if (!node.is_mapping()) {
               findings.error(node.place,
-                             "'mcp' has to be a mapping of servers, not " + kind_in_words(node));
+                             "'mcp': expected a mapping of servers, got " + kind_in_words(node));
               return;
             }
             if (node.members.size() > kMostServers)

@@ -1,4 +1,4 @@
-#include "core/task/model_fields.h"
+#include "core/task/task_fields.h"
 
 #include <utility>
 
@@ -24,11 +24,13 @@ FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem:
 Fields timeout_fields(TaskModel& model) {
   return Fields("timeout")
       .add("connect", duration_value(model.connect_timeout, 1ms, kLongestTimeout),
-           "Until the connection stands.")
+           "Time to connect.")
       .add("first_event", duration_value(model.first_event_timeout, 1ms, kLongestTimeout),
-           "Until the first event of a response.")
-      .add("idle", duration_value(model.idle_timeout, 1ms, kLongestTimeout), "Between two events.")
-      .add("total", duration_value(model.total_timeout, 1ms, kLongestTimeout), "Of one request.");
+           "Time until the first event of a response.")
+      .add("idle", duration_value(model.idle_timeout, 1ms, kLongestTimeout),
+           "Time between two events.")
+      .add("total", duration_value(model.total_timeout, 1ms, kLongestTimeout),
+           "Time of one whole request.");
 }
 
 /// Headers sent with each request; those that sortie itself writes can't be set.
@@ -45,13 +47,13 @@ FieldValue headers_value(std::map<std::string, std::string>& target) {
     for (const auto& member : node.members)
       if (is_own_header(member.key.text))
         findings.error(member.key.place, "header '" + one_line(member.key.text, 80) +
-                                             "' is not the task's to set: it carries a credential, "
+                                             "' can't be set by the task: it carries a credential, "
                                              "an account, or what sortie itself writes");
   };
   return value;
 }
 
-/// Its host is read here, where a finding can show the line; whether it may be asked is told later.
+/// Checks the host's syntax here, where a finding can show the line; the policy is checked later.
 FieldValue base_url_value(std::string& target) {
   FieldValue value = text_value(
       target, {.pattern = R"(https?://[^\s/?#@]+(/[^\s?#]*)?(\?api-version=[A-Za-z0-9.-]+)?)",
@@ -72,14 +74,13 @@ FieldValue base_url_value(std::string& target) {
 FieldValue price_value(std::optional<ModelPrice>& target) {
   const auto fields = [](ModelPrice& price) {
     Fields table("price");
-    table
-        .require("input", real_value(price.input, 0, kHighestPrice), "Of input that is not cached.")
+    table.require("input", real_value(price.input, 0, kHighestPrice), "Uncached input.")
         .add("cached_input", real_value(price.cached_input, 0, kHighestPrice),
-             "Of input that the provider had cached; without it as input.")
+             "Input that the provider had cached; by default as input.")
         .add("cache_write", real_value(price.cache_write, 0, kHighestPrice),
-             "Of input that is written into the cache; without it as input.")
+             "Input that is written to the cache; by default as input.")
         .require("output", real_value(price.output, 0, kHighestPrice),
-                 "Of output, reasoning included.");
+                 "Output, including reasoning.");
     return table;
   };
   ModelPrice any;
@@ -102,36 +103,35 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
   Fields fields(is_fallback ? "fallback" : "model");
   fields
       .add("provider", choice_value(model.provider, std::move(names)),
-           "Who is asked, and in which wire format; replay answers from a recorded cassette.")
+           "The provider and its wire format; replay answers from a recorded cassette.")
       .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
            "The model.")
-      .add("effort", enum_value(model.effort),
-           "Reasoning effort, passed on where the provider has it.")
+      .add("effort", enum_value(model.effort), "Reasoning effort, for providers that have it.")
       .add("base_url", base_url_value(model.base_url),
-           "Any compatible server; which hosts get which key is the policy's word.")
+           "Any compatible server; the policy says which host may get which key.")
       .add("api_key_env", text_value(model.api_key_env, kVariableName),
-           "Environment variable with the key; without it the provider's own.")
+           "Environment variable with the key; by default the provider's own.")
       .add("max_output_tokens", integer_value(model.max_output_tokens, 1, 10'000'000),
-           "Of one response.")
+           "Limit of one response.")
       .add("temperature", real_value(model.temperature, 0, 2), "Not sent unless given.")
       .add("context_window", integer_value(model.context_window, 1000, 100'000'000),
-           "Tokens that fit into one request; without it what sortie knows of the model.")
+           "Tokens that fit into one request; by default what sortie knows about the model.")
       .add("price", price_value(model.price),
-           "USD per million tokens; without it what sortie knows of the model.")
+           "USD per million tokens; by default what sortie knows about the model.")
       .add("timeout", mapping_value(timeout_fields(model)), "How long a request may take.")
-      .add("retries", integer_value(model.retries, 0, 100), "Of one request, after the first try.")
+      .add("retries", integer_value(model.retries, 0, 100), "Retries of one request.")
       .add("headers", headers_value(model.headers), "Sent with each request.")
       .add(
           "legacy_functions", boolean_value(model.legacy_functions),
-          "Chat Completions with `functions` and `function_call`, for servers that know no other.");
+          "Chat Completions with `functions` and `function_call`, for servers that know nothing newer.");
   if (is_fallback) return fields;
   fields
       .add("cassette", path_value(model.cassette, folder),
            "The recorded responses of provider replay, relative to the task file.")
       .add("fallback", fallback_value(model.fallback, folder),
-           "Models that take over, one after another, once the one before has failed for good.")
+           "Models to fall back to, one after another, when the one before has failed for good.")
       .add("pin", boolean_value(model.pin),
-           "A served model that is not the one asked for, or that changes, is an error.");
+           "It is an error if the served model is not the requested one, or changes.");
   return fields;
 }
 

@@ -19,12 +19,12 @@ struct PromptPart {
   };
   Kind kind = Kind::literal;
   std::string text;        ///< the literal text, or the name between the braces
-  std::size_t offset = 0;  ///< where it begins in the prompt
-  std::size_t length = 0;  ///< bytes of it in the prompt, braces included
+  std::size_t offset = 0;  ///< its first byte in the prompt
+  std::size_t length = 0;  ///< its bytes in the prompt, braces included
   bool operator==(const PromptPart&) const = default;
 };
 
-/// Cuts a prompt at its placeholders. `\{{` is the literal `{{`, and `${{ … }}` stays whole.
+/// Splits a prompt at its placeholders. `\{{` is the literal `{{`, and `${{ … }}` stays whole.
 std::vector<PromptPart> split_prompt(std::string_view prompt);
 
 /// What is wrong with a placeholder.
@@ -34,7 +34,7 @@ struct PlaceholderProblem {
   std::string nearest;
 };
 
-/// The placeholders that name nothing: neither a variable of the task nor a built-in.
+/// The unknown placeholders: neither a variable of the task nor a built-in one.
 std::vector<PlaceholderProblem> check_placeholders(std::string_view prompt,
                                                    const std::map<std::string, TaskVariable>& vars);
 

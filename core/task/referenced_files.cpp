@@ -44,7 +44,7 @@ void ReferencedFiles::read_image(TaskImage& image, const TextPlace& place) {
   TextFile file = read_bytes_file(image.path, kMaxImageBytes);
   const auto header = read_image_header(file.text);
   if (file.problem.empty() && !header)
-    file.problem = file.text.empty() ? "is empty" : "is no PNG, JPEG, GIF or WebP image";
+    file.problem = file.text.empty() ? "is empty" : "not a PNG, JPEG, GIF or WebP image";
   else if (file.problem.empty())
     file.problem = image_problem(file.text, *header);
   if (!file.problem.empty()) return refuse(image.path, "image", file.problem, place);
@@ -59,7 +59,7 @@ std::optional<Json> ReferencedFiles::read_schema(const std::filesystem::path& fi
   try {
     if (!read.problem.empty()) throw InputError(read.problem);
     Json schema = parse_json(read.text);
-    if (!schema.is_object()) throw InputError("is no JSON object");
+    if (!schema.is_object()) throw InputError("not a JSON object");
     JsonSchema compiled(schema);
     return schema;
   } catch (const JsonError& error) {

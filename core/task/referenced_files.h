@@ -14,22 +14,22 @@ namespace sortie {
 /// Files that may not be read for a task, each with the reason: absolute, as the task names them.
 using RefusedFiles = std::map<std::filesystem::path, std::string>;
 
-/// Reads the files that a task names. What is wrong with one is a finding where the task names it;
-/// of one that may not be read nothing is shown.
+/// Reads the files that a task names. Errors become findings at the place where the task names the
+/// file; nothing of a file that may not be read is shown.
 class ReferencedFiles {
  public:
-  /// Both outlive it.
+  /// @param refused, findings  outlive this object
   ReferencedFiles(const RefusedFiles& refused, Diagnostics& findings)
       : refused_(refused), findings_(findings) {}
 
-  /// Whether the file may be read; a finding where not.
+  /// Whether the file may be read; otherwise adds a finding.
   /// @param what  "image"
   bool may_read(const std::filesystem::path& file, const std::string& what, const TextPlace& place);
-  /// The whole text; nothing after a finding. A blank one is one.
+  /// The whole text, not blank; nothing after a finding.
   std::optional<std::string> read_prompt(const std::filesystem::path& file, const TextPlace& place);
-  /// What it is says its content, not its name.
+  /// The image's type comes from its content, not from its name.
   void read_image(TaskImage& image, const TextPlace& place);
-  /// A schema that can be checked in full; else misfits would pass.
+  /// A schema that can be checked in full; nothing after a finding.
   std::optional<Json> read_schema(const std::filesystem::path& file, const TextPlace& place);
 
  private:
@@ -40,7 +40,7 @@ class ReferencedFiles {
   Diagnostics& findings_;
 };
 
-/// Nothing but white space.
+/// Whether there is nothing but white space.
 bool is_blank_prompt(std::string_view text) noexcept;
 
 }  // namespace sortie

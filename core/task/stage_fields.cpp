@@ -1,4 +1,4 @@
-#include "core/task/stage_fields.h"
+#include "core/task/task_fields.h"
 
 #include <algorithm>
 #include <iterator>
@@ -34,20 +34,21 @@ FieldValue placed_text(std::string& target, TextPlace& place) {
   return value;
 }
 
-/// Names whose places are kept: which tools there are is known once the whole task is.
+/// Keeps the places of the names, which are checked once the whole task is known.
 FieldValue tools_value(StageDraft& draft) {
   FieldValue value = texts_value(draft.stage.tools);
   value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
                                                       Diagnostics& findings) {
     if (node.is_list() && node.items.empty())
-      findings.error(node.place, "'tools' of a stage has no tool");
+      findings.error(node.place, "'tools' of a stage is empty");
     for (const auto& item : node.items) draft.place.tools.push_back(item.place);
     read(node, name, findings);
   };
   return value;
 }
 
-/// What sortie itself writes into the output folder, in any case: some disks know no case.
+/// Names that sortie itself writes to the output folder, in any letter case, since some file
+/// systems ignore it.
 bool is_artifact(const std::string& name) {
   const std::string lower = ascii_lower(name);
   const auto is = [&](const char* one) { return lower == one; };
@@ -82,7 +83,7 @@ FieldValue save_value(StageDraft& draft) {
     draft.place.save = node.place;
     read(node, name, findings);
     if (is_artifact(draft.stage.save))
-      findings.error(node.place, "'" + draft.stage.save + "' is a file of sortie's own");
+      findings.error(node.place, "'" + draft.stage.save + "' is a file that sortie itself writes");
   };
   return value;
 }
@@ -92,14 +93,13 @@ Fields long_form(StageDraft& draft) {
   FieldValue prompt_file = placed_text(draft.place.prompt_file, draft.place.prompt);
   prompt_file.write = kNotWritten;  // the prompt is
   return Fields("stage")
-      .require("name", text_value(stage.name, kStageName), "Of the stage, for people.")
-      .add("prompt", placed_text(stage.prompt, draft.place.prompt), "What is sent.")
+      .require("name", text_value(stage.name, kStageName), "The stage's name, for people.")
+      .add("prompt", placed_text(stage.prompt, draft.place.prompt), "The prompt that is sent.")
       .add("prompt_file", std::move(prompt_file),
            "A file with the prompt instead, relative to the task file.")
-      .add("tools", tools_value(draft), "Of the run's tools, those that this stage has.")
+      .add("tools", tools_value(draft), "The tools of the run that this stage has.")
       .add("sandbox", enum_value(stage.sandbox),
-           "read-only: nothing of the workspace can be written in this stage; never looser than "
-           "the policy's.")
+           "read-only: this stage can't write to the workspace; never looser than the policy's.")
       .add("max_turns", integer_value(stage.max_turns, 1, 1'000'000),
            "Requests to the model in this stage; one that takes more ends the run with code 4.")
       .add("save", save_value(draft), "A file in the output folder for the stage's last message.");
@@ -131,7 +131,7 @@ void read_stage(const YamlNode& node, StageDraft& draft, Diagnostics& findings) 
   }
   if (!node.is_mapping() || node.members.empty()) {
     findings.error(node.place,
-                   "a stage is 'NAME: prompt', the word 'verify', or a mapping with 'name'");
+                   "expected a stage: 'NAME: prompt', the word 'verify', or a mapping with 'name'");
     return;
   }
   if (node.members.size() == 1 && !node.find("name"))
@@ -156,7 +156,7 @@ Json stage_schema() {
                                    {"maxProperties", 1}})})}});
 }
 
-/// No two of a name, or of a file that they save.
+/// Refuses two stages of one name, or that save one file.
 void add_stage(StageDraft stage, const TextPlace& at, TaskDraft& draft, Diagnostics& findings) {
   auto& stages = draft.task.stages;
   const auto same = [&](const TaskStage& other) {
@@ -174,7 +174,7 @@ void add_stage(StageDraft stage, const TextPlace& at, TaskDraft& draft, Diagnost
 }
 
 void read_stages(const YamlNode& node, TaskDraft& draft, Diagnostics& findings) {
-  if (node.items.empty()) findings.error(node.place, "'stages' has no stage");
+  if (node.items.empty()) findings.error(node.place, "'stages' is empty");
   if (node.items.size() > kMaxStages)
     findings.error(node.place, "'stages' has more than " + std::to_string(kMaxStages) + " stages");
   for (const auto& item : node.items) {
@@ -184,7 +184,7 @@ void read_stages(const YamlNode& node, TaskDraft& draft, Diagnostics& findings) 
   }
 }
 
-/// null where there are none.
+/// null if there are none
 Json written_stages(const std::vector<TaskStage>& stages) {
   Json list = stages.empty() ? Json() : Json::array();
   for (const TaskStage& stage : stages) {
@@ -192,12 +192,6 @@ Json written_stages(const std::vector<TaskStage>& stages) {
     list.push_back(stage.verify ? Json(kVerify) : long_form(draft).write());
   }
   return list;
-}
-
-std::string command_text(const std::vector<std::string>& argv) {
-  std::string text;
-  for (const auto& word : argv) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// A string, which is run by `sh -c`, or an argv.
@@ -212,7 +206,7 @@ FieldValue run_value(VerifyCommand& command) {
               [&command](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_list()) {
                   const auto text = read_text(
-                      node, name, {.meaning = "a command: a string, or a list of words"}, findings);
+                      node, name, {.meaning = "a command: a string or a list of words"}, findings);
                   if (!text) return;
                   command.argv = {"sh", "-c", *text};
                   command.text = *text;
@@ -223,8 +217,8 @@ FieldValue run_value(VerifyCommand& command) {
                   if (const auto word = read_text(item, name, {.may_be_empty = true}, findings))
                     command.argv.push_back(*word);
                 if (node.items.empty() || (!command.argv.empty() && command.argv.front().empty()))
-                  findings.error(node.place, "'" + name + "' names no program");
-                command.text = command_text(command.argv);
+                  findings.error(node.place, "'" + name + "': expected a program");
+                command.text = joined(command.argv, " ");
               },
           .write = [&command] { return text_list(command.argv); }};
 }
@@ -233,7 +227,7 @@ Fields command_fields(VerifyCommand& command) {
   return Fields("command")
       .require("run", run_value(command), "A string for `sh -c`, or a list of words.")
       .add("timeout", duration_value(command.timeout, 1ms, 24h),
-           "After it the command has failed.");
+           "A command that takes longer has failed.");
 }
 
 FieldValue commands_value(std::vector<VerifyCommand>& target) {
@@ -268,12 +262,14 @@ Fields verify_fields(TaskVerify& verify) {
   return Fields("verify")
       .add("commands", commands_value(verify.commands),
            "Run by sortie in the sandbox; a string is run by `sh -c`.")
-      .add("before", enum_value(verify.before), "What they must do on the start state.")
-      .add("rounds", integer_value(verify.rounds, 0, 100),
-           "How often at most a failure's output goes back to the agent.")
-      .add("may_change", texts_value(verify.may_change),
-           "Products that they may write anew each time, as git's patterns (\"gen/*.c\"). All else "
-           "must be the same after them, ignored files aside.")
+      .add("before", enum_value(verify.before), "What the commands must do on the start state.")
+      .add(
+          "rounds", integer_value(verify.rounds, 0, 100),
+          "The run ends after this many failed rounds; until then the agent gets a failure's output.")
+      .add(
+          "may_change", texts_value(verify.may_change),
+          "Build products that they may rewrite each time, as git patterns (\"gen/*.c\"). Everything "
+          "else must be the same after them, except ignored files.")
       .add("in",
            choice_value(
                {"run"}, {"fresh"}, [] { return "run"; }, [](const std::string&) {}),

@@ -33,25 +33,25 @@ template <>
 inline constexpr auto kSpelling<StageSandbox> = std::to_array<Spelled<StageSandbox>>(
     {{StageSandbox::read_only, "read-only"}, {StageSandbox::workspace_write, "workspace-write"}});
 
-/// What is done about words of a response that a check has found.
+/// What to do about text of a response that a check has found.
 enum class TextCheck { off, warn, correct };
 template <>
 inline constexpr auto kSpelling<TextCheck> = std::to_array<Spelled<TextCheck>>(
     {{TextCheck::off, "off"}, {TextCheck::warn, "warn"}, {TextCheck::correct, "correct"}});
 
-/// What is done about a stream that says the same over and over.
+/// What to do about a response that repeats itself over and over.
 enum class RepetitionCheck { off, stop };
 template <>
 inline constexpr auto kSpelling<RepetitionCheck> = std::to_array<Spelled<RepetitionCheck>>(
     {{RepetitionCheck::off, "off"}, {RepetitionCheck::stop, "stop"}});
 
-/// What the verification has to do on the start state.
+/// What the verification must do on the start state.
 enum class ExpectedStart { any, fail, pass };
 template <>
 inline constexpr auto kSpelling<ExpectedStart> = std::to_array<Spelled<ExpectedStart>>(
     {{ExpectedStart::any, "any"}, {ExpectedStart::fail, "fail"}, {ExpectedStart::pass, "pass"}});
 
-/// Whether the run has to change files; `automatic`: required, and forbidden where none can be.
+/// Whether the run must change files; `automatic`: required, but forbidden in a read-only sandbox.
 enum class ExpectedChanges { automatic, required, forbidden, any };
 template <>
 inline constexpr auto kSpelling<ExpectedChanges> =
@@ -64,9 +64,9 @@ inline constexpr auto kSpelling<ExpectedChanges> =
 struct TaskVariable {
   std::string default_value;
   bool has_default = false;
-  std::string environment;  ///< variable it may come from; "" for none
+  std::string environment;  ///< the variable it may come from; "" for none
   bool required = false;
-  bool trusted = false;  ///< its value is put in bare, without <untrusted>
+  bool trusted = false;  ///< its value is inserted as it is, without <untrusted>
 };
 
 /// A file that is attached to the first message, as it was when the task was loaded.
@@ -77,7 +77,7 @@ struct TaskImage {
 };
 
 struct TaskWorkspace {
-  std::filesystem::path path = ".";  ///< absolute where the file names one, else "."
+  std::filesystem::path path = ".";  ///< absolute if the file names one, else "."
   Isolation isolation = Isolation::automatic;
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   std::vector<std::string> project_docs = {"AGENTS.md"};
@@ -89,8 +89,8 @@ struct TaskModel {
   std::string provider = "openai";
   std::string name = "gpt-5-codex";
   Effort effort = Effort::medium;
-  std::string base_url;            ///< "" is the provider's own
-  std::string api_key_env;         ///< "" is the provider's own
+  std::string base_url;            ///< "": the provider's own
+  std::string api_key_env;         ///< "": the provider's own
   std::filesystem::path cassette;  ///< provider replay; absolute after loading
   std::int64_t max_output_tokens = 32768;
   std::optional<double> temperature;
@@ -100,23 +100,23 @@ struct TaskModel {
   std::chrono::milliseconds total_timeout{std::chrono::minutes(15)};
   int retries = 5;
   std::map<std::string, std::string> headers;
-  std::optional<std::int64_t> context_window;  ///< tokens; else what sortie knows of the model
-  std::optional<ModelPrice> price;             ///< else what sortie knows of the model
-  std::vector<TaskModel> fallback;             ///< next in turn; these have none of their own
-  bool pin = false;                            ///< the served model has to be the one asked for
+  std::optional<std::int64_t> context_window;  ///< tokens; else what sortie knows about the model
+  std::optional<ModelPrice> price;             ///< else what sortie knows about the model
+  std::vector<TaskModel> fallback;             ///< in their order; these have none of their own
+  bool pin = false;                            ///< the served model must be the requested one
   bool legacy_functions = false;               ///< Chat Completions' older form of tool calls
 };
 
 /// One prompt of a chain, or the verification in between.
 struct TaskStage {
   std::string name;
-  std::string prompt;              ///< variables not yet replaced
-  bool verify = false;             ///< runs `verify` here rather than at the end; has no prompt
-  std::vector<std::string> tools;  ///< empty: those of the run
+  std::string prompt;                   ///< variables not yet replaced
+  bool verify = false;                  ///< runs `verify` here instead of at the end; has no prompt
+  std::vector<std::string> tools;       ///< empty: all tools of the run
   std::optional<StageSandbox> sandbox;  ///< else the policy's
   std::optional<int> max_turns;
   std::string save;   ///< file name in --out for the stage's last message; "" for none
-  std::string place;  ///< "task.yaml:5:5": for what is found later
+  std::string place;  ///< "task.yaml:5:5", for later errors
 };
 
 /// A tool of the task's own: a program with a name, a description and arguments.
@@ -126,8 +126,8 @@ struct TaskFunction {
     json,  ///< the arguments of the call, as one JSON object
   };
   enum class Output {
-    text,  ///< stdout and stderr, as of a command
-    json,  ///< stdout has to be one JSON value
+    text,  ///< stdout and stderr, as for a command
+    json,  ///< stdout must be one JSON value
   };
 
   std::string name;
@@ -137,9 +137,9 @@ struct TaskFunction {
   std::vector<std::string> run;
   Input input = Input::none;
   Output output = Output::text;
-  std::chrono::milliseconds timeout{0};  ///< 0: as long as the policy lets a command run
-  bool read_only = false;                ///< runs without a right to write
-  std::string place;                     ///< "functions.json:3:5": for what is found later
+  std::chrono::milliseconds timeout{0};  ///< 0: the policy's command_timeout
+  bool read_only = false;                ///< runs without write access
+  std::string place;                     ///< "functions.json:3:5", for later errors
 };
 
 template <>
@@ -150,22 +150,22 @@ inline constexpr auto kSpelling<TaskFunction::Output> =
     std::to_array<Spelled<TaskFunction::Output>>({{TaskFunction::Output::text, "text"},
                                                   {TaskFunction::Output::json, "json"}});
 
-/// A server of tools that a task names (Model Context Protocol): a program, or an address.
+/// An MCP server (Model Context Protocol): a program, or an address.
 struct TaskMcpServer {
   std::string name;
   std::vector<std::string> command;                ///< argv; empty for one with a url
-  std::map<std::string, std::string> environment;  ///< of the program, beside PATH and HOME
+  std::map<std::string, std::string> environment;  ///< of the program, in addition to PATH and HOME
   std::string url;
-  std::string bearer_token_env;  ///< variable that holds the token for `url`; "" for none
+  std::string bearer_token_env;  ///< the variable with the token for `url`; "" for none
   std::chrono::milliseconds startup_timeout{std::chrono::seconds(10)};
   std::chrono::milliseconds tool_timeout{std::chrono::seconds(60)};
-  std::vector<std::string> tools;  ///< that the run gets; empty: all
-  bool required = false;           ///< without it there is no run
+  std::vector<std::string> tools;  ///< the ones that the run gets; empty: all
+  bool required = false;           ///< the run fails without it
   std::string pin;                 ///< "sha256:…" of its list of tools; "" for none
-  std::string place;               ///< "task.yaml:5:5": for what is found later
+  std::string place;               ///< "task.yaml:5:5", for later errors
 };
 
-/// What is looked for in each response before its calls are run.
+/// The checks of each response before its calls are run.
 struct TaskChecks {
   TextCheck missing_paths = TextCheck::off;
   TextCheck dangerous_words = TextCheck::warn;
@@ -189,7 +189,7 @@ struct TaskVerify {
   std::vector<VerifyCommand> commands;  ///< empty: no verification
   ExpectedStart before = ExpectedStart::any;
   int rounds = 3;
-  std::vector<std::string> may_change;  ///< products that they may write anew: git's own patterns
+  std::vector<std::string> may_change;  ///< build products that they may rewrite: git patterns
 };
 
 struct TaskExpect {
@@ -200,8 +200,8 @@ struct TaskBudget {
   int turns = 200;
   int tool_calls = 1000;
   std::int64_t tokens = 2000000;  ///< uncached input + output
-  double cost = 5.0;              ///< USD; governs only where the price is known
-  bool cost_given = false;        ///< by task or flag: an unknown price is an error then
+  double cost = 5.0;              ///< USD; ignored if the price is unknown
+  bool cost_given = false;        ///< by task or flag: then an unknown price is an error
   std::chrono::milliseconds time{std::chrono::minutes(60)};
 };
 
@@ -209,32 +209,32 @@ struct TaskOutput {
   int context_lines = 3;
   bool renames = true;
   DiffBase base = DiffBase::automatic;
-  std::vector<std::string> include;   ///< ignored paths that belong into the diff
+  std::vector<std::string> include;   ///< ignored paths that belong in the diff
   std::filesystem::path schema_file;  ///< absolute; "" for none
   std::optional<Json> schema;         ///< what it holds
 };
 
-/// Where a prompt's placeholder stands. Lines and columns count from 1.
+/// The place of a placeholder in a prompt. Lines and columns count from 1.
 struct PlaceholderUse {
   std::string file;  ///< as the user or the task names it
   int line = 0;
   int column = 0;
 };
 
-/// What a task file says, with every default filled in.
+/// A task with every default filled in.
 struct Task {
   std::filesystem::path file;  ///< absolute; empty for stdin
   std::string digest;          ///< "sha256:…" of the effective task
-  /// Where the file gives a value, by its dotted key: "model.name" → "task.yaml:5:9".
+  /// The places of values by their dotted key: "model.name" → "task.yaml:5:9".
   std::map<std::string, std::string> places;
-  /// Where the prompts use a variable first, by its name.
+  /// The first use of each variable in the prompts, by its name.
   std::map<std::string, PlaceholderUse> uses;
   std::string name;
   std::string prompt;             ///< variables not yet replaced; "" where there are stages
   std::vector<TaskImage> images;  ///< attached to the first message
   std::string instructions;
-  bool instructions_replace = false;  ///< instead of sortie's own
-  std::string policy;                 ///< file (absolute) or preset name; "" where not given
+  bool instructions_replace = false;  ///< replace sortie's own
+  std::string policy;                 ///< file (absolute) or preset name; "" if not given
   std::map<std::string, TaskVariable> vars;
   TaskWorkspace workspace;
   TaskModel model;

@@ -2,10 +2,7 @@
 
 #include <utility>
 
-#include "core/task/mcp_fields.h"
-#include "core/task/model_fields.h"
 #include "core/task/placeholders.h"
-#include "core/task/stage_fields.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 
@@ -23,7 +20,7 @@ constexpr TextLimits kFileName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
                                   .meaning = "a file name without folders"};
 constexpr std::size_t kMaxImages = 20;
 
-/// The value, and where it stood.
+/// Reads the value and keeps its place.
 FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   value.read = [read = std::move(value.read), &place](const YamlNode& node, const std::string& name,
                                                       Diagnostics& findings) {
@@ -33,7 +30,7 @@ FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
   return value;
 }
 
-/// Only the paths; the files are read once the whole task is known.
+/// Reads the paths only; the files are read once the whole task is known.
 FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
   Json schema = Json::object({{"type", "array"},
                               {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
@@ -60,7 +57,7 @@ FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
           }};
 }
 
-/// A preset's name stays as it is, a file's becomes absolute.
+/// Keeps a preset's name as it is, and makes a file's path absolute.
 FieldValue policy_value(std::string& target, const std::filesystem::path& folder) {
   return {
       .schema = Json::object({{"type", "string"}, {"minLength", 1}}),
@@ -86,13 +83,13 @@ Fields variable_fields(TaskVariable& variable) {
     return variable.has_default ? Json(variable.default_value) : Json();
   };
   return Fields("variable")
-      .add("default", std::move(default_value), "Its value where no other source has one.")
+      .add("default", std::move(default_value), "Its value if no other source has one.")
       .add("env", text_value(variable.environment, kVariableName),
-           "Environment variable it may come from, as far as the policy's bounds let it.")
-      .add("required", boolean_value(variable.required), "Without a value the run does not start.")
+           "Environment variable that it may come from, if the policy's bounds allow that.")
+      .add("required", boolean_value(variable.required), "The run does not start without a value.")
       .add("trusted", boolean_value(variable.trusted),
-           "Its value is put in bare; otherwise one from the environment or a file is marked as "
-           "untrusted.");
+           "Its value is inserted as it is; otherwise one from the environment or a file is marked "
+           "as untrusted.");
 }
 
 void read_variable(const YamlMember& member, std::map<std::string, TaskVariable>& target,
@@ -118,7 +115,7 @@ FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
           .read =
               [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
                 if (!node.is_mapping())
-                  findings.error(node.place, "'vars' has to be a mapping of variables, not " +
+                  findings.error(node.place, "'vars': expected a mapping of variables, got " +
                                                  kind_in_words(node));
                 for (const auto& member : node.members) read_variable(member, target, findings);
               },
@@ -134,18 +131,18 @@ FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
 Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& folder) {
   return Fields("workspace")
       .add("path", path_value(workspace.path, folder),
-           "The folder to work on, relative to the task file; without it the current folder.")
+           "The folder to work on, relative to the task file; by default the current folder.")
       .add("isolation", enum_value(workspace.isolation, {"none"}),
-           "What keeps the tree from being changed by the run.")
+           "How the run is kept from changing the tree.")
       .add("copy_limit", size_value(workspace.copy_limit, 0, kAnySize),
            "A larger tree is not copied.")
       .add("project_docs", texts_value(workspace.project_docs),
            "Files read as untrusted context, from the repository's root down to path.")
       .add("project_docs_max_bytes", size_value(workspace.project_docs_max_bytes, 0, 16u << 20),
-           "Of all of them together.");
+           "Limit for all of them together.");
 }
 
-/// `default`, or a list of tools; the names are looked at once the task's own are known.
+/// `default`, or a list of tools; the names are checked once the task's own tools are known.
 FieldValue enable_value(TaskDraft& draft) {
   FieldValue names = texts_value(draft.task.tools);
   Json built_in = Json::object({{"enum", text_list(built_in_tool_names())}});
@@ -162,7 +159,7 @@ FieldValue enable_value(TaskDraft& draft) {
                 if (node.is_scalar() && node.text == "default") {
                   draft.task.tools.clear();
                 } else if (!node.is_list() || node.items.empty()) {
-                  findings.error(node.place, "'enable' has to be 'default' or a list of tools");
+                  findings.error(node.place, "'enable': expected 'default' or a list of tools");
                 } else {
                   read(node, name, findings);
                   draft.enabled = node.items;
@@ -174,7 +171,7 @@ FieldValue enable_value(TaskDraft& draft) {
               }};
 }
 
-/// A cost that is asked for has to be watched; the default only where it can be.
+/// A cost that the task sets must be enforceable; the default holds only if the price is known.
 FieldValue cost_value(TaskBudget& budget) {
   FieldValue value = real_value(budget.cost, 0, 1'000'000);
   value.read = [read = std::move(value.read), &budget](
@@ -188,11 +185,13 @@ FieldValue cost_value(TaskBudget& budget) {
 Fields budget_fields(TaskBudget& budget) {
   return Fields("budget")
       .add("turns", integer_value(budget.turns, 1, 1'000'000), "Requests to the model.")
-      .add("tool_calls", integer_value(budget.tool_calls, 0, 1'000'000), "Of the whole run.")
+      .add("tool_calls", integer_value(budget.tool_calls, 0, 1'000'000),
+           "Tool calls of the whole run.")
       .add("tokens", integer_value(budget.tokens, 1, 1'000'000'000'000),
            "Uncached input and output, as the provider counts them.")
-      .add("cost", cost_value(budget),
-           "USD. Where the price is unknown, tokens govern; written here it is an error then.")
+      .add(
+          "cost", cost_value(budget),
+          "USD. It is an error to set it for a model whose price is unknown; then tokens limits the run.")
       .add("time", duration_value(budget.time, 1ms, 24h * 30),
            "Wall clock of the whole run, verification included.");
 }
@@ -202,39 +201,38 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Fields diff("diff");
   diff.add("context_lines", integer_value(output.context_lines, 0, 1000),
            "Unchanged lines around a change.")
-      .add("renames", boolean_value(output.renames), "Whether renamed files are found.")
+      .add("renames", boolean_value(output.renames), "Whether renamed files are detected.")
       .add("base", enum_value(output.base), "What the diff is made against.")
-      .add("include", texts_value(output.include), "Ignored paths that belong into the diff.");
+      .add("include", texts_value(output.include), "Ignored paths that belong in the diff.");
   return Fields("output")
       .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
-           "A JSON Schema, relative to the task file, that the final message has to fit.")
+           "A JSON Schema file, relative to the task file, that the final message must match.")
       .add("diff", mapping_value(std::move(diff)), "How changes.diff is made.")
       .later({"findings"});
 }
 
-/// `functions` is read as it is written, and written as it is found.
+/// `functions` is read as the task has it, and written as an absolute path.
 Fields tools_fields(TaskDraft& draft) {
   Task& task = draft.task;
   FieldValue functions = noted(text_value(draft.functions), draft.functions_at);
   functions.write = [&task] { return path_json(task.functions_file); };
   return Fields("tools")
       .add("enable", enable_value(draft),
-           "`default`, or the list of all tools, those of `functions` and of `mcp` among them "
-           "(`mcp__SERVER__*`); `default` in the list: those, and the others of the list.")
+           "`default`, or a list of all tools, including those of `functions` and `mcp` "
+           "(`mcp__SERVER__*`); `default` in the list adds the default tools to the others.")
       .add("functions", std::move(functions),
            "A manifest of your own function tools, relative to the task file.")
-      .add("mcp", mcp_servers_value(task.mcp),
-           "Servers of tools (Model Context Protocol), by name.");
+      .add("mcp", mcp_servers_value(task.mcp), "MCP servers (Model Context Protocol), by name.");
 }
 
 Fields checks_fields(TaskChecks& checks) {
   return Fields("checks")
       .add("missing_paths", enum_value(checks.missing_paths),
-           "Paths named in a response that do not exist.")
+           "Paths in a response that do not exist.")
       .add("dangerous_words", enum_value(checks.dangerous_words),
-           "Words of a response that announce what must not be done.")
+           "Words of a response that announce something dangerous.")
       .add("repetition", enum_value(checks.repetition),
-           "A stream that says the same over and over is ended.");
+           "Whether a response that repeats itself over and over is stopped.");
 }
 
 Fields expect_fields(TaskExpect& expect) {
@@ -247,9 +245,9 @@ Fields expect_fields(TaskExpect& expect) {
 Fields context_fields(TaskContext& context) {
   return Fields("context")
       .add("compact_at", real_value(context.compact_at, 0.1, 1),
-           "Share of the context window from which on the history is shortened.")
+           "Share of the context window at which the history is compacted.")
       .add("keep_last_turns", integer_value(context.keep_last_turns, 0, 1000),
-           "Turns that stay whole when it is.")
+           "Turns that a compaction leaves as they are.")
       .add("shown_output", size_value(context.shown_output, 256, 16u << 20),
            "How much of one tool output the model sees.")
       .add("carry_over", text_value(context.carry_over, kFileName),
@@ -257,7 +255,7 @@ Fields context_fields(TaskContext& context) {
            "a summary at the end.");
 }
 
-/// Of a file whose text is written as the prompt.
+/// The file's text is written as the prompt.
 FieldValue prompt_file_value(TaskDraft& draft) {
   FieldValue value = noted(text_value(draft.prompt_file), draft.prompt_file_at);
   value.write = kNotWritten;
@@ -273,7 +271,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add("name",
            text_value(task.name,
                       {.pattern = "[a-z0-9-]{1,64}", .meaning = "1 to 64 of a-z, 0-9 and '-'"}),
-           "A name for people; without it the file's.")
+           "A name for people; by default the file's.")
       .add("prompt", noted(text_value(task.prompt), draft.prompt),
            "What is to be done; {{variables}} are replaced.")
       .add("prompt_file", prompt_file_value(draft),
@@ -282,24 +280,24 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "Files attached to the first message: PNG, JPEG, GIF or WebP.")
       .add("instructions", text_value(task.instructions), "Added to the system message.")
       .add("instructions_replace", boolean_value(task.instructions_replace),
-           "They stand instead of sortie's own.")
+           "They replace sortie's own instructions.")
       .add("policy", policy_value(task.policy, folder),
            "The policy: a preset's name, or a file relative to the task file.")
       .add("vars", variables_value(task.vars), "Template variables of the prompts.")
       .add("workspace", mapping_value(workspace_fields(task.workspace, folder)),
-           "The folder tree that is worked on.")
-      .add("model", model_value(task.model, folder), "Who is asked, and how.")
+           "The folder tree to work on.")
+      .add("model", model_value(task.model, folder), "The model, and how to reach it.")
       .add("tools", mapping_value(tools_fields(draft)), "What the model may call.")
       .add("stages", stages_value(draft),
-           "A chain of prompts instead of one: each is sent once the one before has ended.")
+           "A chain of prompts instead of one: each is sent when the one before has ended.")
       .add("verify", verify_value(task.verify), "What must hold when the agent says it is done.")
       .add("checks", mapping_value(checks_fields(task.checks)),
-           "What is looked for in each response, before its tool calls are run.")
-      .add("expect", mapping_value(expect_fields(task.expect)), "What must be true of the effect.")
-      .add("budget", mapping_value(budget_fields(task.budget)), "What ends the run.")
+           "Checks of each response, before its tool calls are run.")
+      .add("expect", mapping_value(expect_fields(task.expect)), "What the run must have achieved.")
+      .add("budget", mapping_value(budget_fields(task.budget)), "Limits that end the run.")
       .add("context", mapping_value(context_fields(task.context)),
            "What the model sees of the run.")
-      .add("output", mapping_value(output_fields(draft, folder)), "What the run leaves.")
+      .add("output", mapping_value(output_fields(draft, folder)), "What the run leaves behind.")
       .later({"requires", "best_of"});
 }
 

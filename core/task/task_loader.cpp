@@ -19,7 +19,7 @@
 namespace sortie {
 namespace {
 
-/// A name of the allowed letters from the file's.
+/// The file's name, with only allowed letters.
 std::string default_name(const std::filesystem::path& file) {
   std::string name;
   for (const char c : file.stem().string().substr(0, 64)) {
@@ -30,7 +30,7 @@ std::string default_name(const std::filesystem::path& file) {
   return name.empty() ? "task" : name;
 }
 
-/// Byte offset of a place in its text.
+/// The byte offset of a place in its text.
 std::size_t offset_of(std::string_view text, const TextPlace& place) {
   std::size_t at = 0;
   for (int line = 1; line < place.line && at < text.size(); ++line) {
@@ -48,8 +48,8 @@ std::size_t count_openings(std::string_view text) {
   return count;
 }
 
-/// Where a placeholder of a prompt in the task file stands: the same "{{" counted from where the
-/// prompt begins, since YAML's folding and escapes keep their order.
+/// The place of a prompt's placeholder in the task file: counts the "{{" from the beginning of the
+/// prompt, since YAML's folding and escapes keep their order.
 TextPlace place_in_task(std::string_view text, const TextPlace& prompt, std::string_view decoded,
                         const PromptPart& part) {
   std::size_t skip = count_openings(decoded.substr(0, part.offset));
@@ -63,7 +63,7 @@ std::string left_out(const std::string& tool) {
   return "the run does not have the " + tool + ": tools.enable leaves it out";
 }
 
-/// That the name or glob of tools "mcp__SERVER__TOOL" is of no server of the task.
+/// The error that a name or glob "mcp__SERVER__TOOL" matches no server of the task; or "".
 std::string server_problem(const std::string& word, const std::vector<TaskMcpServer>& servers,
                            std::string& nearest) {
   const bool known = std::any_of(
@@ -79,12 +79,12 @@ std::string server_problem(const std::string& word, const std::vector<TaskMcpSer
   return "'" + one_line(word, 80) + "' names no server of tools.mcp";
 }
 
-/// Why no run of the task can have the tool, as far as that is known at load; or "".
+/// Why no run of the task can have the tool, as far as known when it is loaded; or "".
 /// @param nearest  set to the name that was probably meant, or ""
 std::string tool_problem(const std::string& name, const Task& task, std::string& nearest) {
   const std::string tool = "tool '" + one_line(name, 60) + "'";
   if (is_mcp_tool(name)) {
-    // Which there are is known once the servers have listed them.
+    // Which tools exist is known once the servers have listed them.
     const std::string problem = server_problem(name, task.mcp, nearest);
     if (!problem.empty() || name.find('*') != std::string::npos) return problem;
     return task.tools.empty() || enables_tool(task.tools, name) ? "" : left_out(tool);
@@ -109,7 +109,7 @@ TaskFile::TaskFile(const std::string& path, const std::string& stdin_text) {
     TextFile file = read_text_file(path, kMaxYamlBytes, Pipes::accepted);
     if (!file.problem.empty()) throw InputError(path + ": error: " + file.problem);
     source_ = findings_.add_source(path, std::move(file.text));
-    // What a shell's <(command) names lies in no folder of the task's.
+    // The file of a shell's <(command) has no folder that paths could be relative to.
     if (!names_descriptor(path)) file_ = std::filesystem::absolute(path).lexically_normal();
   }
   folder_ = file_.empty() ? std::filesystem::current_path() : file_.parent_path();
@@ -128,7 +128,7 @@ void TaskFile::read() {
     draft_.task.functions_file = absolute_path(folder_, draft_.functions);
 }
 
-/// For what is found later, when a value asks for more than the policy lets it.
+/// For later errors: a value may ask for more than the policy allows.
 void TaskFile::remember_places(const YamlNode& node, const std::string& prefix) {
   for (const auto& member : node.members) {
     const std::string key = prefix + member.key.text;
@@ -166,7 +166,7 @@ Task TaskFile::load(const RefusedFiles& refused) {
   return task;
 }
 
-/// Reads the named files, and checks what can be told only with them.
+/// Reads the named files, and checks what depends on them.
 void TaskFile::check(ReferencedFiles& files) {
   Task& task = draft_.task;
   check_prompt_sources();
@@ -184,12 +184,12 @@ void TaskFile::check(ReferencedFiles& files) {
                     "'instructions_replace' needs 'instructions'");
   if (draft_.schema_at)
     task.output.schema = files.read_schema(task.output.schema_file, *draft_.schema_at);
-  // Read later, where it is needed.
+  // Read later, when it is needed.
   if (!task.model.cassette.empty())
     files.may_read(task.model.cassette, "cassette", root_.find("model")->find("cassette")->place);
 }
 
-/// One of prompt, prompt_file and stages.
+/// Checks that there is exactly one of prompt, prompt_file and stages.
 void TaskFile::check_prompt_sources() {
   const YamlNode* first = nullptr;
   const char* first_name = nullptr;
@@ -220,7 +220,7 @@ void TaskFile::check_prompt(const std::string& prompt, const TextPlace& place) {
   });
 }
 
-/// Finds the placeholders that name nothing, and keeps where the others stand.
+/// Finds unknown placeholders, and keeps the places of the others.
 template <typename PlaceOf>
 void TaskFile::check_parts(const std::string& prompt, const PlaceOf& place_of) {
   for (auto& problem : check_placeholders(prompt, draft_.task.vars))
@@ -233,7 +233,7 @@ void TaskFile::check_parts(const std::string& prompt, const PlaceOf& place_of) {
   }
 }
 
-/// @param named  the file as the task names it
+/// @param named  the file's path as the task has it
 std::string TaskFile::read_prompt_file(const std::string& named, const TextPlace& place,
                                        ReferencedFiles& files) {
   const std::filesystem::path path = prompt_path(named);
@@ -257,7 +257,7 @@ void TaskFile::read_functions(ReferencedFiles& files) {
         sortie::read_functions(task.functions_file, draft_.functions, place, findings_);
 }
 
-/// Of tools.enable: not whether it leaves the tool out.
+/// Checks the names of tools.enable.
 void TaskFile::check_tools() {
   for (const YamlNode& tool : draft_.enabled) {
     if (!tool.is_scalar() || tool.text == kDefaultTools) continue;

@@ -15,21 +15,21 @@
 
 namespace sortie {
 
-/// A task file that has been read, and none of the files that it names: those are read once it is
-/// known which of them may be.
+/// A task file that has been read, but not the files that it names: load() reads those, once it is
+/// known which of them may be read.
 class TaskFile {
  public:
   /// @param path  "-" reads `stdin_text` instead; relative paths in the file are relative to its
   ///              folder
-  /// @throws InputError  the file can't be opened; what is wrong with its text load() says
+  /// @throws InputError  the file can't be opened; errors in its text come from load()
   explicit TaskFile(const std::string& path, const std::string& stdin_text = {});
 
-  /// All that stands in the file itself.
+  /// The content of the file itself.
   const Task& task() const noexcept { return draft_.task; }
   /// The files that it names (prompts, images, functions, the output's schema, the cassette):
   /// absolute, links not resolved.
   std::vector<std::filesystem::path> named_files() const;
-  /// The whole task; to be called once.
+  /// The whole task; call it once.
   /// @throws InputError  all findings at once, each with FILE:LINE:COLUMN, the line and a caret
   Task load(const RefusedFiles& refused = {});
 
@@ -57,17 +57,17 @@ class TaskFile {
   TaskDraft draft_;
 };
 
-/// Reads a task and all that it names.
+/// Reads a task and all files that it names.
 /// @throws InputError  as TaskFile
 Task load_task(const std::string& path, const std::string& stdin_text = {});
 
 /// The effective task with every default, as JSON: what `task check` prints and the digest covers.
 Json task_json(const Task& task);
 
-/// "sha256:…" of the effective task without its budget: once more after flags changed the task.
+/// "sha256:…" of the effective task without its budget; to be made again after flags changed it.
 std::string task_digest(const Task& task);
 
-/// JSON Schema (draft 2020-12) of the task file. Like task_json() from the table that it is read by.
+/// JSON Schema (draft 2020-12) of the task file, from the same table as reading and task_json().
 Json task_schema();
 
 }  // namespace sortie

@@ -12,7 +12,7 @@ using Default = BuiltInTool::Default;
 
 constexpr BuiltInTool kTools[] = {
     {"shell", Default::on},
-    {"local_shell", Default::on},  // in place of `shell` with models that have it
+    {"local_shell", Default::on},  // replaces `shell` for models that know it
     {"exec_command", Default::off},
     {"write_stdin", Default::off},  // comes with it
     {"apply_patch", Default::on},
@@ -24,11 +24,11 @@ constexpr BuiltInTool kTools[] = {
     {"git_status", Default::on},
     {"git_diff", Default::on},
     {"run_tests", Default::on},
-    // What a model searches for leaves the machine.
+    // The queries of a model leave the machine.
     {"web_search", Default::off},
 };
 
-// What a name of an MCP server's tool is shortened to, and the digest at its end.
+// The length to which a name of an MCP tool is shortened, and that of the digest at its end.
 constexpr std::size_t kLongName = 64;
 constexpr std::size_t kSha1Digits = 40;
 
@@ -68,7 +68,7 @@ bool may_mean_tool_of(std::string_view word, const std::string& server) {
   const std::string_view fixed = word.substr(0, word.find_first_of("*?[\\"));
   if (word.starts_with(all)) return true;
   if (fixed.size() < word.size()) return all.starts_with(fixed) || fixed.starts_with(all);
-  // Of a name that was too long only the beginning stands, before a digest.
+  // A name that was too long is its beginning and a digest.
   return word.size() == kLongName && all.starts_with(word.substr(0, kLongName - kSha1Digits));
 }
 

@@ -18,7 +18,7 @@ class Expansion {
   Expansion(const Task& task, const VariableSources& sources, Diagnostics& findings)
       : task_(task), sources_(sources), findings_(findings) {}
 
-  /// The text to put in; a finding and nothing where there is none.
+  /// The text to insert; "" after a finding.
   const std::string& value(const std::string& name) {
     const auto known = values_.find(name);
     if (known != values_.end()) return known->second;
@@ -57,11 +57,11 @@ class Expansion {
     if (!variable.required) return {};
     std::string advice = "give --var " + name + "=VALUE";
     if (!variable.environment.empty())
-      advice += " or set " + variable.environment + " (where the policy's bounds.vars_env lets it)";
+      advice += " or set " + variable.environment + " (if the policy's bounds.vars_env allows it)";
     return missing(name, "variable '" + name + "' is required and has no value; " + advice);
   }
 
-  /// Notes what has no value, where a prompt uses it first.
+  /// Adds a finding at the first use of a variable without a value.
   std::string missing(const std::string& name, std::string problem) {
     const auto use = task_.uses.find(name);
     TextPlace place;
@@ -86,7 +86,8 @@ class Expansion {
   std::string of_git(const std::string& name, const std::function<GitValue()>& source) {
     const std::string problem = "{{" + name + "}} has no value: ";
     try {
-      const GitValue found = source ? source() : GitValue{.value = {}, .problem = "no git is here"};
+      const GitValue found =
+          source ? source() : GitValue{.value = {}, .problem = "git is not available"};
       return found.value.empty() ? missing(name, problem + found.problem)
                                  : one_line(found.value, 1024);
     } catch (const Error& error) {
@@ -105,7 +106,7 @@ class Expansion {
   std::map<std::string, std::string> values_;
 };
 
-/// --var for names that the task does not declare.
+/// Finds --var for names that the task does not declare.
 void check_flags(const Task& task, const VariableSources& sources, Diagnostics& findings) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : task.vars) names.push_back(name);
@@ -115,7 +116,7 @@ void check_flags(const Task& task, const VariableSources& sources, Diagnostics& 
                      nearest_name(name, names));
 }
 
-/// All texts of the task that may hold placeholders, in the order in which they are sent.
+/// All prompts of the task, in the order in which they are sent.
 std::vector<const std::string*> prompts_of(const Task& task) {
   std::vector<const std::string*> prompts = {&task.prompt};
   for (const TaskStage& stage : task.stages) prompts.push_back(&stage.prompt);

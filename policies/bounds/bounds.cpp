@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-/// Whether a glob matches.
+/// Whether one of the globs matches.
 bool any_glob(const std::vector<std::string>& globs, const std::string& name) {
   return std::any_of(globs.begin(), globs.end(), [&name](const std::string& glob) {
     return Pattern::word_glob(glob).matches(name);
@@ -59,7 +59,7 @@ class Check {
   }
 
  private:
-  /// Where the task or a flag says it.
+  /// The place in the task, or the flag.
   std::string asked_at(const std::string& key) const {
     const auto flag = request_.flags.find(key);
     if (flag != request_.flags.end()) return flag->second + ": ";
@@ -74,7 +74,7 @@ class Check {
                         value + ")");
   }
 
-  /// What is named, and what the gate says of it.
+  /// Adds the gate's answer, if it is not "".
   void ask(const std::string& key, const std::string& what, const std::string& problem) {
     if (!problem.empty()) messages_.push_back(asked_at(key) + what + " " + problem);
   }
@@ -91,10 +91,10 @@ class Check {
     if (policy_.prices_of_task || policy_.places.count("bounds.budget.cost") == 0) return;
     for (const UnpricedModel& model : request_.unpriced)
       messages_.push_back(asked_at(model.of_fallback ? "model.fallback" : "model.name") +
-                          "what the model " + one_line(model.name, 80) +
-                          " costs is not known to sortie, and the task is not asked (" +
+                          "the price of the model " + one_line(model.name, 80) +
+                          " is unknown, and the task's own price does not count (" +
                           policy_place(policy_, "bounds.budget.cost") +
-                          " bounds it; bounds.prices: true would let the task say its price)");
+                          " bounds it; bounds.prices: true would let the task set its price)");
   }
 
   void check_files() {
@@ -125,7 +125,7 @@ class Check {
     const auto hosts = policy_.credentials.find(key.variable);
     const bool known = hosts != policy_.credentials.end();
     const std::string advice =
-        key.of_fallback ? "" : "; --base-url and SORTIE_BASE_URL are the operator's own word";
+        key.of_fallback ? "" : "; to use it anyway, name it with --base-url or SORTIE_BASE_URL";
     if (!key.named_by.empty()) {
       messages_.push_back(
           key.named_by + ": " + key.variable + " may not go to " + key.host + " (" +

@@ -17,20 +17,20 @@ namespace sortie {
 /// A credential that the run would send.
 struct KeyUse {
   std::string variable{};
-  std::string host{};        ///< where to: "HOST:PORT"
-  bool may_go = true;        ///< whether bounds.credentials has that host for it
+  std::string host{};        ///< the receiver, "HOST:PORT"
+  bool may_go = true;        ///< whether bounds.credentials lists that host for it
   bool of_fallback = false;  ///< for one of model.fallback
-  std::string named_by{};    ///< the variable that names the host; "" where the task does
+  std::string named_by{};    ///< the variable that names the host; "" if the task does
 };
 
-/// A host that a model is asked at without a key.
+/// The host of a model that gets no key.
 struct ModelHostUse {
   ModelHost host{};
   std::string shown{};  ///< "HOST:PORT"
   bool of_fallback = false;
 };
 
-/// A model whose price only the task can know.
+/// A model that is not in the price list.
 struct UnpricedModel {
   std::string name{};  ///< "local qwen3"
   bool of_fallback = false;
@@ -40,40 +40,39 @@ struct UnpricedModel {
 struct McpHostUse {
   std::string server{};      ///< its name in the task
   std::string place{};       ///< "task.yaml:5:5"
-  std::string address{};     ///< "https://HOST", with ":PORT" where it is not the scheme's
-  std::string variable{};    ///< of its token; "" for none
-  bool token_may_go = true;  ///< whether bounds.credentials has that host for it
+  std::string address{};     ///< "https://HOST", with ":PORT" if it is not the scheme's
+  std::string variable{};    ///< the variable with its token; "" for none
+  bool token_may_go = true;  ///< whether bounds.credentials lists that host for it
 };
 
-/// What a run asks for, as the task and the flags have it.
+/// What the task and the flags ask for.
 struct BoundsRequest {
   const Task& task;  ///< with the flags' overrides
-  /// The flag that a value of the task comes from, by the task's key: {"model.name", "--model"}.
+  /// Flags that override values of the task, by the task's key: {"model.name", "--model"}.
   std::map<std::string, std::string> flags{};
   std::set<std::string> given_variables{};  ///< template variables that --var gives
-  bool asks_model = true;                   ///< false: a recording answers, nothing leaves
+  bool asks_model = true;                   ///< false: a recording answers, nothing is sent
   std::vector<KeyUse> keys{};               ///< of the models that have one
-  std::vector<ModelHostUse> model_hosts{};  ///< of those without, but such as the operator names
+  std::vector<ModelHostUse> model_hosts{};  ///< of the others, except those that the operator names
   std::vector<UnpricedModel> unpriced{};    ///< models that are not in the price list
   std::vector<McpHostUse> mcp_hosts{};      ///< of the task's MCP servers that have a url
   Approval approval = Approval::deny_by_default;  ///< in force
   GatePlaces places{};
-  /// Files that the run has already, which no notes may stand in place of.
+  /// Files of the run, which notes must not replace.
   std::vector<std::filesystem::path> files{};
 };
 
-/// What is asked for beyond the policy's bounds, a message each: where it is asked, what, and what
-/// the policy has instead, with its place.
+/// A message for each request beyond the policy's bounds: its place, what it asks for, and the
+/// policy's bound with its place.
 std::vector<std::string> beyond_bounds(const Policy& policy, const BoundsRequest& request);
 
-/// USD that a run may cost: what the task asks for, and at most the policy's ceiling where it does
-/// not say.
+/// USD that a run may cost: the task's value; without one, the default within the policy's bound.
 double bounded_cost(const Policy& policy, const BoundsRequest& request);
 
-/// Tokens that a run may take, likewise.
+/// Tokens that a run may use: the task's value; without one, the default within the policy's bound.
 std::int64_t bounded_tokens(const Policy& policy, const BoundsRequest& request);
 
-/// The time a run may take: what the task asks for, and the policy's ceiling where it does not say.
+/// The time that a run may take: the task's value; without one, the default within the bound.
 std::chrono::milliseconds bounded_time(const Policy& policy, const BoundsRequest& request);
 
 }  // namespace sortie

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a path leads; empty where that can't be told (a loop, a folder that can't be searched).
+/// The target of a path; empty if it can't be resolved (a loop, a folder without permission).
 fs::path resolved_place(const fs::path& path) {
   if (path.empty()) return {};
   std::error_code error;
@@ -26,7 +26,7 @@ fs::path resolved_place(const fs::path& path) {
   return error ? fs::path() : real;
 }
 
-/// Links of both resolved. "/" is nobody's own folder.
+/// Links of both are resolved. Nothing counts as inside "/".
 bool leads_into(const fs::path& real, const fs::path& folder) {
   const fs::path place = resolved_place(folder);
   return !place.empty() && place != "/" && is_below(real, place);
@@ -66,21 +66,21 @@ fs::path TaskGate::without_tilde(const std::string& path) const {
 
 std::string TaskGate::file_problem(const fs::path& file, Own own) const {
   const fs::path real = resolved_place(file);
-  if (real.empty()) return "where it leads can't be told";
+  if (real.empty()) return "its target can't be resolved";
   bool named = own == Own::counts &&
                (leads_into(real, places_.workspace) || leads_into(real, places_.task_folder));
   for (const auto& entry : policy_.read) {
     const fs::path place = resolved_place(without_tilde(entry));
     named = named || (!place.empty() && is_below(real, place));
   }
-  if (!named && own == Own::counts_not) return "the policy's paths.read does not have it";
+  if (!named && own == Own::counts_not) return "the policy's paths.read does not list it";
   if (!named)
     return "it leads out of the task's folder and of the workspace, and the policy's paths.read "
            "does not have it";
   const PathRules rules(
       policy_,
       {.workspace = places_.workspace, .out = {}, .protected_files = {}, .home = places_.home});
-  // By the name that was given too: a link `.env` is as hidden as what it leads to.
+  // Also by the given name: a link `.env` is as hidden as its target.
   if (rules.is_hidden(real) || rules.is_hidden(file)) return "the policy's paths.hide hides it";
   return "";
 }
@@ -93,7 +93,7 @@ std::string TaskGate::quoted_file(const fs::path& file) const {
 
 std::string TaskGate::file_of_workspace(const fs::path& name) const {
   const fs::path normal = name.lexically_normal();
-  if (name.is_absolute()) return "an absolute path is no file of the workspace";
+  if (name.is_absolute()) return "an absolute path is not a file of the workspace";
   if (normal.empty() || normal == ".") return "names no file";
   if (*normal.begin() == "..") return "leads out of the workspace";
   const PathRules rules(
@@ -103,7 +103,7 @@ std::string TaskGate::file_of_workspace(const fs::path& name) const {
   // In any letter case, since a file system may not tell .GIT from .git.
   static const Pattern git = Pattern::word_glob(".git", LetterCase::ignored);
   for (const fs::path& part : normal)
-    if (git.matches(part.string())) return "lies in a repository's own folder";
+    if (git.matches(part.string())) return "is inside a .git folder";
   return "";
 }
 
@@ -140,13 +140,13 @@ std::vector<fs::path> TaskGate::workspaces() const {
 
 std::string TaskGate::folder(const fs::path& folder) const {
   const fs::path real = resolved_place(folder);
-  if (real.empty()) return "where it leads can't be told";
+  if (real.empty()) return "its target can't be resolved";
   const std::vector<fs::path> within = workspaces();
   if (std::none_of(within.begin(), within.end(),
                    [&real](const fs::path& place) { return is_below(real, place); }))
     return "it lies outside this folder and the task's repository (" +
            policy_place(policy_, "bounds.workspace") + " is " + entries_text(policy_.workspaces) +
-           "); -C is the operator's own word";
+           "); to use it anyway, name it with -C";
   const PathRules rules(policy_,
                         {.workspace = {}, .out = {}, .protected_files = {}, .home = places_.home});
   return rules.is_hidden(real) ? "the policy's paths.hide hides it" : "";
@@ -163,14 +163,14 @@ std::string TaskGate::keyless_host(const ModelHost& host) const {
         return port == host.port && pattern->covers(host.host);
       });
   if (listed) return "";
-  return "gets no key, and may be on loopback alone (" +
-         policy_place(policy_, "bounds.model_hosts") + " is " + entries_text(policy_.model_hosts) +
-         "); --base-url and SORTIE_BASE_URL are the operator's own word";
+  return "gets no key, and so must be on loopback (" + policy_place(policy_, "bounds.model_hosts") +
+         " is " + entries_text(policy_.model_hosts) +
+         "); to use it anyway, name it with --base-url or SORTIE_BASE_URL";
 }
 
 std::string TaskGate::server_address(const std::string& address) const {
   if (names_address(policy_.mcp, address)) return "";
-  // The entry that is missing is said in full: a host without its scheme names a program.
+  // The missing entry is shown in full: a host without its scheme would name a program.
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
          entries_text(policy_.mcp) + ", without " + one_line(address, 80) + ")";
 }
@@ -205,7 +205,7 @@ std::string TaskGate::prompt_variable(const std::string& name) const {
 
 std::string TaskGate::server_variable(const std::string& name) const {
   if (name == "PATH" || name == "HOME" || makes_programs_run_code(name))
-    return "would have its program run other code";
+    return "could make its program run other code";
   if (is_listed(policy_.mcp_env, name)) return "";
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp_env") + " is " +
          entries_text(policy_.mcp_env) + ")";
@@ -213,7 +213,7 @@ std::string TaskGate::server_variable(const std::string& name) const {
 
 std::string TaskGate::header(const std::string& name) const {
   if (!is_own_header(name)) return "";
-  return "is not the task's to set: it carries a credential, an account, or what sortie itself "
+  return "can't be set by the task: it carries a credential, an account, or what sortie itself "
          "writes";
 }
 

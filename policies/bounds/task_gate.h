@@ -10,16 +10,16 @@
 
 namespace sortie {
 
-/// Where a run is, for what a task names; all absolute, "" where it is not known.
+/// The folders that a task's paths are checked against; absolute, "" if not known.
 struct GatePlaces {
-  std::filesystem::path workspace{};  ///< links resolved; `paths` of the policy are relative to it
-  std::filesystem::path caller{};     ///< the folder that sortie was started in
+  std::filesystem::path workspace{};    ///< links resolved; the policy's `paths` are relative to it
+  std::filesystem::path caller{};       ///< the current folder of sortie
   std::filesystem::path task_folder{};  ///< of the task file; stdin: the caller's
   std::filesystem::path out{};          ///< --out
   std::filesystem::path home{};         ///< what "~" means
 };
 
-/// A host that a model is asked at.
+/// The host of a model.
 struct ModelHost {
   std::string host{};  ///< lower case, an IPv6 address without its brackets
   int port = 443;
@@ -27,29 +27,29 @@ struct ModelHost {
   bool loopback = false;
 };
 
-/// What acts for the task asks first: the one place that every file, folder, host, program,
-/// variable and header passes which a task names. Each call answers why not, in words that follow
-/// the name; "" where it may.
+/// Decides whether a task may use the files, folders, hosts, programs, variables and headers that it
+/// names: every one of them is checked here. Each call returns the reason for a refusal, worded to
+/// follow the name; "" if it is allowed.
 class TaskGate {
  public:
-  /// The policy has to outlive it.
+  /// @param policy  outlives it
   TaskGate(const Policy& policy, GatePlaces places) : policy_(policy), places_(std::move(places)) {}
 
-  /// A file that the task brings in: prompts, images, functions, schemas, cassettes. It lies, all
-  /// links resolved, in the workspace, the task's folder or `paths.read`; `paths.hide` does not
-  /// hide it.
+  /// A file that the task refers to: prompts, images, functions, schemas, cassettes. With links
+  /// resolved, it must be in the workspace, the task's folder or `paths.read`, and not hidden by
+  /// `paths.hide`.
   std::string file(const std::filesystem::path& file) const;
-  /// A file that goes into the prompt itself ({{file:PATH}}, --var NAME@FILE): `paths.read` alone.
+  /// A file that is inserted in the prompt ({{file:PATH}}, --var NAME@FILE): only `paths.read`.
   std::string quoted_file(const std::filesystem::path& file) const;
-  /// A name that is looked up in the workspace or above it, down from the repository's root:
-  /// project docs, ignored paths that belong into the diff.
+  /// A name that is looked up from the repository's root down to the workspace: project docs,
+  /// ignored paths that belong in the diff.
   std::string file_of_workspace(const std::filesystem::path& name) const;
-  /// A file beside --out that the model's notes are read from and written to.
-  /// @param own  files that the run has already: the task, the policy, what they name
+  /// The file next to --out for the model's notes.
+  /// @param own  files of the run: the task, the policy, and the files that they name
   std::string notes(const std::string& name, const std::vector<std::filesystem::path>& own) const;
-  /// Folders that a task may name as its workspace, or folders in them; links resolved.
+  /// The folders in which a task's workspace may be; links resolved.
   std::vector<std::filesystem::path> workspaces() const;
-  /// The workspace: links resolved. Whoever gives -C does not ask.
+  /// The task's workspace, links resolved; one from -C is not checked.
   std::string folder(const std::filesystem::path& folder) const;
   /// The host of a model that gets no key.
   std::string keyless_host(const ModelHost& host) const;
@@ -57,9 +57,9 @@ class TaskGate {
   std::string server_address(const std::string& address) const;
   /// A program of an MCP server or a function, with its arguments.
   std::string program(const std::vector<std::string>& argv) const;
-  /// A verification command, where `bounds.verify` has it judged.
+  /// A verification command, if `bounds.verify` says that the rules decide on it.
   std::string verification(const std::vector<std::string>& argv, Approval approval) const;
-  /// A variable that goes into a prompt.
+  /// A variable that is inserted in a prompt.
   std::string prompt_variable(const std::string& name) const;
   /// A variable that is given to an MCP server's program.
   std::string server_variable(const std::string& name) const;
@@ -77,8 +77,8 @@ class TaskGate {
   GatePlaces places_;
 };
 
-/// The repository that holds a folder: the nearest one above it, or itself, with a `.git` in it.
-/// The folder where there is none, or where that is HOME or "/". "" for "/".
+/// The repository of a folder: the folder itself or the nearest one above it with a `.git`. The
+/// folder if there is none, or if it is HOME or "/". "" for "/".
 std::filesystem::path repository_or_folder(const std::filesystem::path& folder,
                                            const std::filesystem::path& home);
 

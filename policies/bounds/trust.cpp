@@ -61,24 +61,26 @@ std::string network_reason(const Policy& policy) {
 TrustFactors trust_factors(const Policy& policy, const Environment& own) {
   TrustFactors factors;
   if (policy.input_untrusted)
-    factors.input = "trust.input is untrusted: prompt and workspace may be a stranger's";
+    factors.input =
+        "trust.input is untrusted: the prompt and the workspace may come from strangers";
   factors.secrets = secrets_reason(policy, own);
   factors.network = network_reason(policy);
   return factors;
 }
 
 void count_web_search(TrustFactors& factors) {
-  if (factors.input.empty()) factors.input = "web_search brings in text of anyone";
+  if (factors.input.empty())
+    factors.input = "web_search brings in text that anyone may have written";
   if (factors.network.empty())
-    factors.network = "web_search sends what is looked for past the network's rules";
+    factors.network = "web_search sends its queries past the network's rules";
 }
 
 std::string trust_problem(const TrustFactors& factors) {
   if (!factors.all_three()) return "";
-  return "of untrusted input, secrets and open network a run may have two, not all three:\n"
+  return "a run may have two of untrusted input, secrets and open network, not all three:\n"
          "  input: " +
          factors.input + "\n  secrets: " + factors.secrets + "\n  network: " + factors.network +
-         "\nA way out: say trust.input: trusted where nobody unknown writes the task or the "
+         "\nDo one of these: set trust.input: trusted if nobody unknown writes the task or the "
          "workspace; take the variables out of environment.include and environment.set; use "
          "network.mode none, or allow-list with the hosts that are needed; leave web_search out of "
          "tools.enable; or take the risk with "

@@ -7,9 +7,9 @@
 
 namespace sortie {
 
-/// What of {untrusted input, secrets in the tools' environment, open network} a run would have,
-/// each with its reason in words; "" where it has it not. Two are borne; with all three a
-/// stranger's text could have the secrets sent away.
+/// Which of {untrusted input, secrets in the tools' environment, open network} a run would have,
+/// each with its reason; "" if it does not have it. Two are accepted; with all three, a stranger's
+/// text could make the run send the secrets away.
 struct TrustFactors {
   std::string input;
   std::string secrets;
@@ -20,11 +20,11 @@ struct TrustFactors {
 /// @param own  the environment that commands may inherit from
 TrustFactors trust_factors(const Policy& policy, const Environment& own);
 
-/// Counts a search of the web that the model's provider runs: what it finds is a stranger's text,
-/// and what is looked for leaves the machine past `network`.
+/// Counts web searches by the model's provider: the results are a stranger's text, and the queries
+/// leave the machine past `network`.
 void count_web_search(TrustFactors& factors);
 
-/// The three reasons and the ways out, a line each; "" unless there are all three.
+/// The three reasons and what to do, a line each; "" unless all three hold.
 std::string trust_problem(const TrustFactors& factors);
 
 }  // namespace sortie

@@ -15,12 +15,13 @@
 namespace sortie {
 namespace {
 
-constexpr int kMaxFiles = 64;  // read altogether: two that extend the same two double each level
+constexpr int kMaxFiles =
+    64;  // in all: with two that extend the same two, each level doubles the number
 
 /// The policies that are being read, one extending the next.
 struct Link {
   std::string identity;  ///< the preset's name or the absolute path
-  std::string shown;     ///< as messages and rules call it
+  std::string shown;     ///< its name in messages and rules
   std::filesystem::path folder;
 };
 
@@ -34,7 +35,7 @@ std::string default_name(const std::string& stem) {
   return name.empty() ? "policy" : name;
 }
 
-/// Reads a policy and what it extends into one draft, every finding kept to the end.
+/// Reads a policy and the ones that it extends into one draft, and collects all findings.
 class Loader {
  public:
   explicit Loader(Examples examples = Examples::checked) { draft_.examples = examples; }
@@ -49,7 +50,7 @@ class Loader {
     }
     chain_.push_back(link);
     read_extended(root);
-    // What stands in this file goes over what it extends.
+    // The keys of this file override those of the files that it extends.
     draft_.policy.name.clear();
     draft_.folder = link.folder;
     draft_.shown = link.shown;
@@ -78,7 +79,7 @@ class Loader {
   }
 
  private:
-  /// For what is found later, when a task asks for more than a value allows.
+  /// For later errors: a task may ask for more than a value allows.
   void remember_places(const YamlNode& node, const std::string& prefix, const std::string& file) {
     for (const auto& member : node.members) {
       const std::string key = prefix + member.key.text;
@@ -90,7 +91,7 @@ class Loader {
     }
   }
 
-  /// The program that is asked, and the files that it is given: the run must not change them.
+  /// The approver's program and the files in its arguments: the run must not change them.
   void remember_approver() {
     if (!draft_.policy.approver) return;
     const PolicyApprover approver = *draft_.policy.approver;
@@ -101,7 +102,7 @@ class Loader {
     }
   }
 
-  /// Findings about the key itself are made when the whole table is read.
+  /// Errors of the key itself become findings when the whole table is read.
   void read_extended(const YamlNode& root) {
     const YamlNode* extends = root.is_mapping() ? root.find("extends") : nullptr;
     if (extends == nullptr) return;

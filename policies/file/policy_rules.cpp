@@ -1,4 +1,4 @@
-#include "policies/file/policy_rules.h"
+#include "policies/file/policy_fields.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace sortie {
 namespace {
 
-/// The one key among allow, deny and forbid that a rule has; else a finding and nothing.
+/// The one key of a rule that is allow, deny or forbid; null after a finding.
 const YamlMember* effect_of(const YamlNode& rule, Diagnostics& findings) {
   const YamlMember* found = nullptr;
   for (const auto& member : rule.members) {
@@ -32,7 +32,7 @@ RulePlace place_of(const YamlNode& rule, const YamlMember& effect, const std::st
           .text = one_line(effect.key.text + ": " + flow_text(effect.value))};
 }
 
-/// One place of a prefix: a word, or a list of the words it may be.
+/// One position of a prefix: a word, or a list of alternatives.
 std::vector<std::string> read_place(const YamlNode& node, Diagnostics& findings) {
   std::vector<std::string> words;
   if (!node.is_list()) {
@@ -56,7 +56,7 @@ Json prefix_schema() {
 void read_prefix(CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
   if (!node.is_list()) {
     std::string message =
-        "a command rule has to be a list of words like [git, push], not " + kind_in_words(node);
+        "command rule: expected a list of words such as [git, push], got " + kind_in_words(node);
     if (node.find("script") != nullptr || node.find("class") != nullptr)
       message += ": scripts and classes can only be allowed";
     findings.error(node.place, std::move(message));
@@ -68,9 +68,9 @@ void read_prefix(CommandRule& rule, const YamlNode& node, Diagnostics& findings)
 
 /// Why a glob can't name scripts of the workspace, or "".
 std::string script_problem(const std::string& glob) {
-  if (glob.front() == '/' || glob.front() == '~') return "it is relative to the workspace";
+  if (glob.front() == '/' || glob.front() == '~') return "it must be relative to the workspace";
   for (const auto& part : std::filesystem::path(glob))
-    if (part == "..") return "it can't lead out of the workspace";
+    if (part == "..") return "it must not lead out of the workspace";
   try {
     Pattern::path_glob(glob);
     return "";
@@ -87,7 +87,7 @@ FieldValue script_value(CommandRule& rule) {
     if (!node.is_scalar() || node.text.empty()) return;
     const std::string problem = script_problem(node.text);
     if (!problem.empty())
-      findings.error(node.place, "'script' has to be a glob like ./scripts/*.sh: " + problem);
+      findings.error(node.place, "'script': expected a glob such as ./scripts/*.sh: " + problem);
   };
   return value;
 }
@@ -95,13 +95,13 @@ FieldValue script_value(CommandRule& rule) {
 Fields what_fields(CommandRule& rule) {
   return Fields("allow")
       .add("class", where_given(choice_value(rule.command_class, {"read-only"})),
-           "The shipped class of commands that are known to be safe.")
+           "The built-in class of commands that are known to be safe.")
       .add("script", where_given(script_value(rule)),
-           "Glob over executables of the workspace, called by their path, as they were at the "
+           "Glob over executables of the workspace, called by their path and unchanged since the "
            "start.");
 }
 
-/// A place of one word as the word, one of several as a list: as the file may write it.
+/// As a file may write it: a single word as a string, alternatives as a list.
 Json prefix_json(const std::vector<std::vector<std::string>>& prefix) {
   Json list = Json::array();
   for (const auto& words : prefix)
@@ -145,7 +145,7 @@ Fields rule_sandbox_fields(RuleSandbox& sandbox) {
   mode.read = [read = std::move(mode.read)](const YamlNode& node, const std::string& name,
                                             Diagnostics& findings) {
     if (node.is_scalar() && node.text == "none")
-      findings.error(node.place, "'mode: none' can't be had: no command leaves the sandbox");
+      findings.error(node.place, "'mode: none' is not allowed: no command leaves the sandbox");
     else
       read(node, name, findings);
   };
@@ -156,7 +156,7 @@ Fields rule_sandbox_fields(RuleSandbox& sandbox) {
       .add("network", where_given(std::move(network)), "Whether it reaches the network.");
 }
 
-/// Written only where a call may ask for it.
+/// Written only if a call may ask for it.
 FieldValue of_escalation(FieldValue value, const CommandRule& rule) {
   value.write = [&rule, write = std::move(value.write)] {
     return rule.escalate ? write() : std::nullopt;
@@ -183,10 +183,10 @@ Fields command_rule_fields(CommandRule& rule) {
            "With `escalation: rules`: a call that asks for escalated permissions runs with this "
            "rule's sandbox.")
       .add("sandbox", of_escalation(mapping_value(rule_sandbox_fields(rule.sandbox)), rule),
-           "Of an escalated call.");
+           "The sandbox of an escalated call.");
 }
 
-/// Keys that don't go together.
+/// Finds keys that don't go together.
 void check_rule(const CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
   for (const auto& member : node.members) {
     const std::string& key = member.key.text;
@@ -199,12 +199,12 @@ void check_rule(const CommandRule& rule, const YamlNode& node, Diagnostics& find
                      "'escalate' needs the rule's own sandbox: {mode: …, network: …}");
     if (key == "sandbox" && !rule.escalate)
       findings.error(member.key.place,
-                     "'sandbox' of a rule is for calls that 'escalate: true' "
-                     "lets ask for it");
+                     "'sandbox' of a rule needs 'escalate: true', which lets calls ask "
+                     "for it");
   }
 }
 
-/// A rule that could not be read is not held against its examples.
+/// A rule that could not be read is not checked against its examples.
 void check_rule_examples(const CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
   const auto empty = [](const auto& words) { return words.empty(); };
   const bool says_something =
@@ -238,7 +238,7 @@ void read_command_rule(PolicyDraft& draft, const YamlNode& node, const std::stri
   rule.place = place_of(node, *effect, file);
   if (draft.examples == Examples::checked) check_rule_examples(rule, node, findings);
   auto& rules = draft.policy.commands;
-  // What two policies extend is read twice and stands once.
+  // A policy that two others extend is read twice; its rules are kept once.
   if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(std::move(rule));
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr TextLimits kHost = {
     .pattern = R"((\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]))"
                R"((:[1-9][0-9]{0,4})?)",
-    .meaning = "a host like api.example.com, with a port if need be"};
+    .meaning = "a host such as api.example.com, with a port if need be"};
 
 enum class AnyHost { accepted, refused };
 
@@ -31,7 +31,7 @@ void read_hosts(std::vector<std::string>& target, const YamlNode& node, const st
     const auto host = parse_host_pattern(*text, problem);
     if (host && host->any && any == AnyHost::refused) problem = "'*' would be every host";
     if (!problem.empty()) {
-      findings.error(item.place, "'" + name + "' has to be " + kHost.meaning + ", not '" +
+      findings.error(item.place, "'" + name + "': expected " + kHost.meaning + ", got '" +
                                      one_line(*text, 60) + "': " + problem);
     } else if (std::find(target.begin(), target.end(), *text) == target.end()) {
       target.push_back(*text);
@@ -58,7 +58,7 @@ std::string glob_problem(const std::string& glob, Globs kind) {
   }
 }
 
-/// Why an expression can't be used, or "".
+/// Why an expression is invalid, or ""
 std::string expression_problem(const std::string& expression) {
   try {
     return Pattern::expression(expression).matches("") ? "it matches the empty text" : "";
@@ -81,15 +81,16 @@ void read_memory(const YamlNode& node, const std::string& name, PolicyLimits& li
     size_value(limits.memory, 1u << 20, kLargestSize).read(node, name, findings);
   } else {
     findings.error(node.place, "'" + name +
-                                   "' has to be a size like 2GiB or a share like 80%, not " +
+                                   "': expected a size such as 2GiB or a share such as 80%, got " +
                                    kind_in_words(node));
   }
 }
 
 Fields approver_fields(PolicyApprover& approver) {
   return Fields("approver")
-      .require("command", texts_value(approver.command),
-               "argv: gets the call as JSON on stdin, answers with JSON on stdout.")
+      .require(
+          "command", texts_value(approver.command),
+          "argv of a program that gets the call as JSON on stdin and answers with JSON on stdout.")
       .add("timeout", duration_value(approver.timeout, 1ms, 24h), "No answer by then is a deny.");
 }
 
@@ -109,8 +110,7 @@ FieldValue globs_value(std::vector<std::string>& target, Globs kind, Lists lists
     for (const auto& item : node.items) {
       if (!item.is_scalar()) continue;
       const std::string problem = glob_problem(item.text, kind);
-      if (!problem.empty())
-        findings.error(item.place, "'" + name + "' has a glob that can't be used: " + problem);
+      if (!problem.empty()) findings.error(item.place, "'" + name + "': invalid glob: " + problem);
     }
     read(node, name, findings);
   };
@@ -129,7 +129,7 @@ FieldValue protect_value(PolicyDraft& draft) {
     } else if (gives_up) {
       target.clear();
     } else {
-      // Who names a path wants more protected, not less than the default.
+      // A policy that names paths wants to protect more than the default, not less.
       if (target.empty()) target = Policy().protect;
       draft.protecting = draft.shown + ":" + std::to_string(node.place.line);
       read(node, name, findings);
@@ -153,7 +153,7 @@ FieldValue credentials_value(PolicyDraft& draft) {
           [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!node.is_mapping())
               findings.error(node.place, "'" + name +
-                                             "' has to be a mapping of variables to hosts, not " +
+                                             "': expected a mapping of variables to hosts, got " +
                                              kind_in_words(node));
             for (const auto& member : node.members) {
               const std::string& variable = member.key.text;
@@ -184,8 +184,8 @@ FieldValue mcp_bounds_value(PolicyDraft& draft) {
       if (!item.is_scalar() || !is_mcp_address(item.text)) continue;
       std::string problem;
       if (!parse_mcp_address(item.text, problem))
-        findings.error(item.place, "'" + name + "' has the address '" + one_line(item.text, 60) +
-                                       "', which can't be used: " + problem);
+        findings.error(item.place, "'" + name + "': invalid address '" + one_line(item.text, 60) +
+                                       "': " + problem);
     }
     read(node, name, findings);
   };
@@ -217,8 +217,7 @@ FieldValue expressions_value(PolicyDraft& draft) {
       if (!item.is_scalar()) continue;
       const std::string problem = expression_problem(item.text);
       if (!problem.empty())
-        findings.error(item.place,
-                       "'" + name + "' has an expression that can't be used: " + problem);
+        findings.error(item.place, "'" + name + "': invalid expression: " + problem);
     }
     read(node, name, findings);
   };

@@ -17,10 +17,10 @@
 namespace sortie {
 namespace {
 
-/// Combinations of a rule's alternatives that are tried at most.
+/// The most combinations of a rule's alternatives that are tried.
 constexpr std::size_t kMaxCombinations = 256;
 
-/// Programs that run what their arguments say, so that a rule without a second word allows all.
+/// Whether the program runs code from its arguments: a rule with its name alone allows everything.
 bool runs_anything(std::string_view name) {
   static constexpr std::array<std::string_view, 22> kInterpreters = {
       "awk",  "gawk",   "mawk", "python", "python2", "python3", "perl", "ruby",
@@ -30,7 +30,7 @@ bool runs_anything(std::string_view name) {
          std::find(kInterpreters.begin(), kInterpreters.end(), name) != kInterpreters.end();
 }
 
-/// The argvs that a rule's prefix stands for; none where there are too many of them.
+/// The argvs that a rule's prefix means; none if there are too many.
 std::vector<std::vector<std::string>> combinations(const CommandRule& rule) {
   std::vector<std::vector<std::string>> argvs = {{}};
   for (const auto& words : rule.prefix) {
@@ -47,7 +47,7 @@ std::vector<std::vector<std::string>> combinations(const CommandRule& rule) {
   return argvs;
 }
 
-/// Whether programs that read the variable load code, or ask servers, that no argument names.
+/// Whether the variable makes programs load code, or contact servers, that no argument names.
 bool leads_programs_elsewhere(const std::string& name) {
   static constexpr std::array<std::string_view, 8> kBegins = {
       "OPENSSL_", "npm_config_", "NPM_CONFIG_", "PIP_",
@@ -114,13 +114,13 @@ class Search {
     check_covered(rule);
   }
 
-  /// No folder is the workspace here; the caller's HOME stands for that of the run.
+  /// There is no workspace here; the caller's HOME is used for the run's.
   std::string planted(const std::string& word) const {
     const char* home = std::getenv("HOME");
     return why_planted(word, policy_, "/workspace", home == nullptr ? "" : home);
   }
 
-  /// A deny of the words that all of a rule's commands begin with denies each of them.
+  /// Warns if deny rules match everything that the rule allows.
   void check_covered(const CommandRule& rule) {
     const CommandPlace place{.workspace = "/workspace", .workdir = "/workspace", .folders = {}};
     const auto argvs = combinations(rule);
@@ -155,15 +155,14 @@ class Search {
   void check_variables() {
     for (const auto& [name, value] : policy_.environment_set)
       if (leads_programs_elsewhere(name))
-        add_at("environment.set",
-               "'" + name +
-                   "' has the programs that read it run other code, or ask other "
-                   "servers, than their arguments say");
+        add_at("environment.set", "'" + name +
+                                      "' makes programs that read it run other code, or contact "
+                                      "other servers, than their arguments say");
     for (const auto& name : policy_.mcp_env) {
       if (makes_programs_run_code(name) || name == "PATH" || name == "HOME")
         add_at("bounds.mcp_env",
                "'" + name +
-                   "' has no effect: no task gives it to a server, since it would have "
+                   "' has no effect: no task gives it to a server, since it could make "
                    "the server's program run other code");
       else if (leads_programs_elsewhere(name))
         add_at("bounds.mcp_env", "'" + name +

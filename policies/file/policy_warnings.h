@@ -7,9 +7,9 @@
 
 namespace sortie {
 
-/// What the author of a policy probably did not mean.
+/// Something that the author of a policy probably did not mean.
 struct PolicyWarning {
-  RulePlace place;  ///< line 0: of the policy as a whole
+  RulePlace place;  ///< line 0: the policy as a whole
   std::string text;
 };
 std::vector<PolicyWarning> policy_warnings(const Policy& policy);

@@ -12,16 +12,16 @@
 namespace sortie {
 namespace {
 
-/// Examples are judged by words alone, as if in the top folder of a workspace.
+/// Examples are checked by their words alone, as if in the top folder of a workspace.
 constexpr const char* kWorkspace = "/workspace";
 
-/// The words of a command line of one simple command; else the reason why it is none.
+/// The words of a command line that is one simple command; otherwise sets `problem`.
 std::vector<std::string> example_argv(const std::string& line, std::string& problem) {
   const ScriptReading reading = read_script(line);
   if (reading.refused)
     problem = "can't be read: " + reading.refusal.reason;
   else if (reading.commands.size() != 1)
-    problem = "has to be one simple command, not " + std::to_string(reading.commands.size());
+    problem = "must be one simple command, not " + std::to_string(reading.commands.size());
   std::vector<std::string> argv;
   if (!problem.empty()) return argv;
   for (const ScriptWord& word : reading.commands[0].words) argv.push_back(word.text);
@@ -116,7 +116,7 @@ FieldValue examples_value(std::vector<RuleExample>& target) {
            "Command lines, or lists of words, that the rule matches.")
       .add("not_match", example_list(target, false), "Command lines that it does not match.");
   FieldValue value = mapping_value(std::move(fields));
-  value.write = kNotWritten;  // they change nothing of what the rule decides
+  value.write = kNotWritten;  // they don't change the rule's decisions
   return value;
 }
 

@@ -8,24 +8,24 @@
 
 namespace sortie {
 
-/// Whether a rule whose example does not hold is a finding.
+/// Whether a failing example of a rule is an error.
 enum class Examples { checked, kept };
 
 /// `examples` of a rule: {match: […], not_match: […]}, each a command line or an argv.
 FieldValue examples_value(std::vector<RuleExample>& target);
 
-/// What came of an example.
+/// The result of an example.
 struct ExampleResult {
   RuleExample example;
   RulePlace rule;
-  std::string problem;  ///< why it does not hold; "" where it does
+  std::string problem;  ///< why it fails; "" if it passes
 };
 
-/// Holds an example against its rule. Of an allow rule: whether this very rule matches the argv,
-/// by its words alone. Of a deny or forbid rule: whether it denies it, seen through wrappers.
+/// Checks an example against its rule. For an allow rule: whether this rule matches the argv, by its
+/// words alone. For a deny or forbid rule: whether it denies the argv, also through wrappers.
 ExampleResult check_example(const CommandRule& rule, const RuleExample& example);
 
-/// The examples of all rules, also of those that were extended, in the rules' order.
+/// Checks the examples of all rules, including those of extended policies, in the rules' order.
 std::vector<ExampleResult> check_examples(const Policy& policy);
 
 /// "policy.yaml:14:20: ok: 'cargo test -q' matches allow: [cargo, test]"

@@ -71,9 +71,8 @@ BOOST_AUTO_TEST_CASE(a_flag_that_says_who_is_asked_leaves_the_tasks_fallback_out
 
     check_end(run, end, 10, "unavailable");
     BOOST_TEST(second.connections() == 0);
-    BOOST_TEST(
-        end.errors.find("model.fallback is left out, since " + flags[0]) != std::string::npos,
-        end.errors);
+    BOOST_TEST(end.errors.find("model.fallback is ignored, since " + flags[0]) != std::string::npos,
+               end.errors);
   }
 }
 

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_variable_without_a_value_says_why_and_where_it_is_used) {
   };
   const std::vector<Row> rows = {
       {"no repository", [](const fs::path& work) { fs::remove_all(work / ".git"); }, 2,
-       "the workspace is no git tree"},
+       "the workspace is not a git tree"},
       {"no commit",
        [](const fs::path& work) {
          fs::remove_all(work / ".git");

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_in_out_is_not_waited_for) {
   BOOST_REQUIRE(::mkfifo((folder.out() / "result.json").c_str(), 0644) == 0);
 
   BOOST_TEST(folder.run().status == 2);
-  BOOST_TEST(folder.run({"--fresh"}).status == 2);  // no run has left it
+  BOOST_TEST(folder.run({"--fresh"}).status == 2);  // no run wrote it
 
   fs::remove(folder.out() / "result.json");
   BOOST_REQUIRE(folder.run().status == 0);

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_must_not_be_replaced_is_refused_before_anything_starts
       {"out/changes.diff", "lies in --out"},
       {"out/new", "lies in --out"},
       {"/dev/fd/77", "descriptor 77 is not open"},
-      {"/dev/stdin", "is open for reading alone"},
+      {"/dev/stdin", "is open only for reading"},
   };
   const auto before = read_tree(folder.path(""));
   for (const char* flag : {"--diff", "-o", "--record"}) {
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_must_not_be_replaced_is_refused_before_anything_starts
   }
   const ProgramEnd twice = run_program(folder.plain_start({"--diff", "x", "-o", "./x"}));
   BOOST_TEST(twice.status == 2);
-  BOOST_TEST(says(twice, "names too"), twice.errors);
+  BOOST_TEST(says(twice, "is the same file"), twice.errors);
   BOOST_TEST((read_tree(folder.path("")) == before));
 }
 

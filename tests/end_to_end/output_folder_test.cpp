@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_previous_folder_that_is_no_runs_is_not_removed) {
   const ProgramEnd end = run_program(folder.plain_start());
 
   BOOST_TEST(end.status == 2);
-  BOOST_TEST(says(end, "is no folder"), end.errors);
+  BOOST_TEST(says(end, "is not a folder"), end.errors);
   BOOST_TEST(read_file(folder.path("out.prev")) == "a file of mine");
 }
 
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(verify_lists_what_no_run_has_left_and_vouches_for_the_rest)
 
       BOOST_TEST(end.status == 0, end.errors);
       BOOST_TEST(end.output.find("all fit") != std::string::npos, end.output);
-      BOOST_TEST(end.output.find("foreign: notes.txt: no run has left it\n") != std::string::npos,
+      BOOST_TEST(end.output.find("foreign: notes.txt: no run wrote it\n") != std::string::npos,
                  end.output);
       BOOST_TEST((end.output.find("foreign: kept/photo.jpg") != std::string::npos) == !finished,
                  end.output);

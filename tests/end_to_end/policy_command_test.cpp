@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(a_host_that_is_none_is_the_same_finding_to_each_command) {
     const ProgramEnd end = run_program(start);
     BOOST_TEST(end.status == 2, end.errors);
     BOOST_TEST(end.errors.starts_with(
-                   file + ":2:37: error: 'allow' has to be a host like api.example.com, with a "
-                          "port if need be, not '[::ffff:127.0.0.1]:8080': an IPv4 address has to "
+                   file + ":2:37: error: 'allow': expected a host such as api.example.com, with a "
+                          "port if need be, got '[::ffff:127.0.0.1]:8080': an IPv4 address has to "
                           "be written as one\n"),
                end.errors);
   }
@@ -343,7 +343,8 @@ BOOST_AUTO_TEST_CASE(what_is_beyond_the_bounds_starts_nothing) {
       {"",
        "environment: {include: [MY_TOKEN]}\nnetwork: {mode: full}\n",
        {},
-       {"may have two, not all three", "MY_TOKEN (environment.include)", "trust.allow_all_three"}},
+       {"may have two of untrusted input", "MY_TOKEN (environment.include)",
+        "trust.allow_all_three"}},
       {"",
        "approval: full-auto\n",
        {"--approval", "audit"},

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_is_none) {
       BOOST_TEST(result["verified"].boolean() == (row.status == 0));
       BOOST_TEST(result["verification"]["changed"].items().empty() == (row.verifications == 1));
       if (row.status == 0) continue;
-      BOOST_TEST(result.string_at("reason").find("the verification changes what it judges: ") == 0u,
+      BOOST_TEST(result.string_at("reason").find("the verification changes what it checks: ") == 0u,
                  result.string_at("reason"));
       BOOST_TEST(result.string_at("next").find("verify.may_change") != std::string::npos);
     }

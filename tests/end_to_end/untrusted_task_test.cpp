@@ -184,8 +184,8 @@ struct Hostile {
 
 const std::vector<Hostile>& hostile_values() {
   static const std::vector<Hostile> rows = {
-      {"prompt", "prompt: 'x {{file:/etc/passwd}}'", "paths.read does not have it"},
-      {"prompt", "prompt: 'x {{file:task.yaml}}'", "paths.read does not have it"},
+      {"prompt", "prompt: 'x {{file:/etc/passwd}}'", "paths.read does not list it"},
+      {"prompt", "prompt: 'x {{file:task.yaml}}'", "paths.read does not list it"},
       {"prompt_file", "prompt_file: /etc/passwd", "leads out of the task's folder"},
       {"prompt_file", "prompt_file: link-out.md", "leads out of the task's folder"},
       {"prompt_file", "prompt_file: .env", "paths.hide hides it"},
@@ -202,7 +202,7 @@ const std::vector<Hostile>& hostile_values() {
       {"workspace.project_docs[]", "workspace: {project_docs: [../x]}", "leads out"},
       {"workspace.project_docs[]", "workspace: {project_docs: [.env]}", "paths.hide hides it"},
       {"workspace.project_docs[]", "workspace: {project_docs: [sub/.GIT/config]}",
-       "lies in a repository's own folder"},
+       "is inside a .git folder"},
       {"model.base_url", "model: {provider: local, name: q, base_url: 'https://evil.example/v1'}",
        "bounds.model_hosts"},
       {"model.base_url", "model: {base_url: 'https://evil.example/v1'}",
@@ -243,9 +243,9 @@ const std::vector<Hostile>& hostile_values() {
       {"tools.mcp.*.bearer_token_env",
        "tools: {mcp: {a: {url: 'https://evil.example/mcp', bearer_token_env: OTHER_SECRET}}}",
        "OTHER_SECRET may not go to https://evil.example"},
-      {"stages[].*", "stages: [{one: 'x {{file:/etc/passwd}}'}]", "paths.read does not have it"},
+      {"stages[].*", "stages: [{one: 'x {{file:/etc/passwd}}'}]", "paths.read does not list it"},
       {"stages[].prompt", "stages: [{name: one, prompt: 'x {{file:/etc/passwd}}'}]",
-       "paths.read does not have it"},
+       "paths.read does not list it"},
       {"stages[].prompt_file", "stages: [{name: one, prompt_file: /etc/passwd}]",
        "leads out of the task's folder"},
       {"stages[].save", "stages: [{name: one, prompt: x, save: result.json}]", "result.json"},
@@ -399,7 +399,7 @@ BOOST_AUTO_TEST_CASE(a_value_on_the_command_line_is_the_value_and_a_file_is_aske
       {"a file that paths.read lacks", {"--var", "v@title.txt"}, nullptr, "paths.read"},
       {"what holds the keys", {"--var", "v@/proc/self/environ"}, nullptr, "paths.read"},
       {"no name of a file", {"--var", "v@"}, nullptr, "the file's name is missing"},
-      {"neither", {"--var", "v"}, nullptr, "NAME=VALUE is expected, or NAME@FILE"},
+      {"neither", {"--var", "v"}, nullptr, "expected NAME=VALUE, or NAME@FILE"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(work_that_passes_its_verification_is_accepted) {
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "after\n");
 
-  const std::string feedback = acceptance.judge_end(bench.agent);
+  const std::string feedback = acceptance.evaluate_end(bench.agent);
 
   BOOST_TEST(feedback == "");
   BOOST_TEST((bench.result.verified == true));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_the_agents_runs_while_its_work_is_judged) {
     return FakeLauncher::Answer{};
   };
 
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_end(bench.agent);
 
   BOOST_TEST(!ran_beside);
   BOOST_TEST(bench.agent.asked > 0);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(each_verification_has_a_private_set_of_its_own) {
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "after\n");
 
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_end(bench.agent);
   acceptance.run_tests({});
 
   const auto& started = bench.host().commands.started;
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(a_failed_verification_goes_back_until_the_rounds_are_used_u
   bench.change("a.txt", "after\n");
   bench.host().commands.answer = [](const Command&) { return failing("test_one failed\n"); };
 
-  const std::string feedback = acceptance.judge_end(bench.agent);
-  const RunEnds end = end_of([&] { acceptance.judge_end(bench.agent); });
+  const std::string feedback = acceptance.evaluate_end(bench.agent);
+  const RunEnds end = end_of([&] { acceptance.evaluate_end(bench.agent); });
 
   BOOST_TEST(feedback.find("test_one failed") != feedback.npos);
   BOOST_TEST((end.code == ExitCode::task_failed));
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
     return FakeLauncher::Answer{};
   };
 
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_end(bench.agent);
 
   BOOST_TEST(bench.host().commands.started.size() == 2u);
   BOOST_TEST((bench.result.verified == true));
@@ -115,10 +115,10 @@ BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_ends_the_run) {
     return FakeLauncher::Answer{};
   };
 
-  const RunEnds end = end_of([&] { acceptance.judge_end(bench.agent); });
+  const RunEnds end = end_of([&] { acceptance.evaluate_end(bench.agent); });
 
   BOOST_TEST((end.code == ExitCode::task_failed));
-  BOOST_TEST(end.reason == "the verification changes what it judges: a.txt");
+  BOOST_TEST(end.reason == "the verification changes what it checks: a.txt");
   BOOST_TEST((bench.result.verified == false));
 }
 
@@ -128,14 +128,14 @@ BOOST_AUTO_TEST_CASE(what_a_stage_verified_is_verified_anew_only_where_it_was_wr
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "one\n");
 
-  acceptance.judge_stage(bench.agent);
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_stage(bench.agent);
+  acceptance.evaluate_end(bench.agent);
   const std::size_t untouched = bench.host().commands.started.size();
-  acceptance.judge_stage(bench.agent);
+  acceptance.evaluate_stage(bench.agent);
   bench.change("a.txt", "two, and longer\n");
   acceptance.doubt_changed_tree();
   const bool doubted = !bench.result.verified.has_value();
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_end(bench.agent);
 
   BOOST_TEST(untouched == 1u);
   BOOST_TEST(doubted);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(changes_that_the_task_expects_and_that_are_not_there_go_bac
   bench.put_at_start("a.txt", "before\n");
   Acceptance& acceptance = bench.open();
 
-  const std::string feedback = acceptance.judge_end(bench.agent);
+  const std::string feedback = acceptance.evaluate_end(bench.agent);
 
   BOOST_TEST(feedback != "");
   BOOST_TEST(!bench.result.verified.has_value());
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_secret_in_the_diff_or_the_message_ends_the_run_or_is_told
       bench.inputs.policy.on_leak = row.on_leak;
       Acceptance& acceptance = bench.open();
       bench.change("a.txt", row.file);
-      acceptance.judge_end(bench.agent);
+      acceptance.evaluate_end(bench.agent);
 
       if (row.on_leak == OnLeak::fail) {
         const RunEnds end = end_of([&] { acceptance.check_diff(row.message); });
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_diff_that_touches_a_protected_path_ends_the_run) {
   bench.inputs.policy.protect = {"ci.yml"};
   Acceptance& acceptance = bench.open();
   bench.change("ci.yml", "on: nothing\n");
-  acceptance.judge_end(bench.agent);
+  acceptance.evaluate_end(bench.agent);
 
   const RunEnds end = end_of([&] { acceptance.check_diff("done"); });
 

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(what_no_mount_guards_is_put_back_and_what_was_found_is_kept
   bench.inputs.policy.protect = {"ci.yml", "Makefile"};
   bench.open(false);
   ProtectedNames& names = bench.tree().names();
-  names.tell();
+  names.start_keeping();
   bench.change("ci.yml", "on: nothing\n");
   bench.change("Makefile", "all:\n\ttouch here\n");
 

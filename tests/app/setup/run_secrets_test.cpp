@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(redactor.find("pass-w0rd-77") != "");
   BOOST_TEST(has(secrets.kept_from_commands(), "tok-93h2k8s1m4"));
   BOOST_TEST(!has(secrets.kept_from_commands(), "tok-given-77a1c2"));
-  BOOST_TEST(has(secrets.not_looked_for(), "SHORT_TOKEN"));
+  BOOST_TEST(has(secrets.not_searched_for(), "SHORT_TOKEN"));
   for (const char* name : {"DEPLOY_TOKEN", "NPM_TOKEN", "MIRROR_OF_MINE"})
     BOOST_TEST(::getenv(name) == nullptr);
 }

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_is_the_first_call_and_how_many_are_beside
   calls.approve("a", "read_file", path_of("a"));
   BOOST_TEST(calls.lines.under_way() == "read_file a");
   calls.approve("b", "read_file", path_of("b"));
-  BOOST_TEST(calls.lines.under_way() == "read_file a, and 1 beside it");
+  BOOST_TEST(calls.lines.under_way() == "read_file a, and 1 more");
   calls.output({.call_id = "a", .tool = "read_file"});
   BOOST_TEST(calls.lines.under_way() == "read_file b");
   calls.output({.call_id = "b", .tool = "read_file"});

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_written_is_told_once_and_nothing_waits_for_
     BOOST_TEST_CONTEXT(row.name) {
       std::vector<std::string> told;
       {
-        EventWriter writer(row.descriptor, {.tell = [&told](const std::string& problem) {
+        EventWriter writer(row.descriptor, {.on_failure = [&told](const std::string& problem) {
                              told.push_back(problem);
                            }});
         for (int i = 0; i < 100; ++i) writer.write(line(i, 4000));

@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(an_output_schema_is_read_and_has_to_be_one_that_can_be_chec
   BOOST_TEST(load(R"({"type":"object"})") == R"({"type":"object"})");
   BOOST_TEST(load("{\"type\":\n x}").find("answer.json:2:2: error: ") != std::string::npos);
   BOOST_TEST(load(R"({"typ":"object"})").find("typ") != std::string::npos);
-  BOOST_TEST(load("[]").ends_with("is no JSON object"));
+  BOOST_TEST(load("[]").ends_with("not a JSON object"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

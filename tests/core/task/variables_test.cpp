@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_missing_or_unknown_is_said_at_once) {
   from.flags.clear();
   BOOST_TEST(problem_of(task_with("{{git.sha}} {{file:none}}", {{"v", needed}}), from) ==
              "error: variable 'v' is required and has no value; give --var v=VALUE or set UNSET "
-             "(where the policy's bounds.vars_env lets it)\n"
+             "(if the policy's bounds.vars_env allows it)\n"
              "error: {{git.sha}} has no value: it is refused\n"
              "error: file 'none' can't be read for {{file:none}}");
 }

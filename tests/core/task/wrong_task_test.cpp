@@ -34,13 +34,13 @@ BOOST_AUTO_TEST_CASE(a_server_with_a_wrong_name_is_read_to_its_end) {
     const char* server;
     std::vector<std::string> findings;
   } rows[] = {
-      {"a__b: {comand: [x]}", {"'server name' has to be", "unknown key 'comand' in MCP server"}},
+      {"a__b: {comand: [x]}", {"'server name': expected", "unknown key 'comand' in MCP server"}},
       {"sortie: {command: [x], tool_timeout: soon}",
-       {"'sortie' is what events call", "'tool_timeout'"}},
-      {"a__b: {}", {"'server name' has to be", "the MCP server 'a__b' needs either a command"}},
+       {"'sortie' is the name that events give", "'tool_timeout'"}},
+      {"a__b: {}", {"'server name': expected", "the MCP server 'a__b' needs either a command"}},
       {"a__b: {url: 'http://h.example/'}",
-       {"'server name' has to be", "plain http is for loopback hosts only"}},
-      {"a__b: {command: [x]}", {"'server name' has to be"}},
+       {"'server name': expected", "plain http is for loopback hosts only"}},
+      {"a__b: {command: [x]}", {"'server name': expected"}},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.server) {
@@ -83,17 +83,17 @@ BOOST_AUTO_TEST_CASE(ten_errors_are_ten_findings_in_order) {
   }
   BOOST_TEST(
       lines ==
-      "<stdin>:1:10: error: 'version' has to be 1: this is the only version there is\n"
-      "<stdin>:2:7: error: 'name' has to be 1 to 64 of a-z, 0-9 and '-', not 'Bad Name'\n"
+      "<stdin>:1:10: error: 'version': expected 1, the only version there is\n"
+      "<stdin>:2:7: error: 'name': expected 1 to 64 of a-z, 0-9 and '-', got 'Bad Name'\n"
       "<stdin>:3:14: error: unknown variable 'brnch'; did you mean 'branch'?\n"
       "<stdin>:4:17: error: unknown key 'requird' in variable; did you mean 'required'?\n"
-      "<stdin>:6:13: error: 'provider' has to be openai, openai-chat, anthropic, azure, local "
-      "or replay, not 'antropic'; did you mean 'anthropic'?\n"
+      "<stdin>:6:13: error: 'provider': expected openai, openai-chat, anthropic, azure, local "
+      "or replay, got 'antropic'; did you mean 'anthropic'?\n"
       "<stdin>:7:12: error: 'retries' has a leading zero; write 10\n"
-      "<stdin>:8:19: error: 'idle' needs a unit: it has to be a duration like 500ms, 30s, 10m or "
+      "<stdin>:8:19: error: 'idle' needs a unit: expected a duration such as 500ms, 30s, 10m or "
       "2h\n"
-      "<stdin>:9:22: error: 'repetition' has to be off or stop, not 'sometimes'\n"
-      "<stdin>:10:17: error: 'turns' has to be a whole number from 1 to 1000000, not 0\n"
+      "<stdin>:9:22: error: 'repetition': expected off or stop, got 'sometimes'\n"
+      "<stdin>:10:17: error: 'turns': expected a whole number from 1 to 1000000, got 0\n"
       "<stdin>:11:1: error: duplicate key 'name'\n");
 }
 
@@ -105,12 +105,12 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"", "<stdin>: error: the task is empty; it needs at least 'version: 1' and 'prompt'"},
       {"# nothing\n\n# else\n",
        "<stdin>: error: the task is empty; it needs at least 'version: 1' and 'prompt'"},
-      {"just words\n", "<stdin>:1:1: error: task has to be a mapping of keys, not 'just words'"},
+      {"just words\n", "<stdin>:1:1: error: task: expected a mapping of keys, got 'just words'"},
       {"prompt: x", "<stdin>:1:1: error: key 'version' is missing in task"},
       {"version: 1",
        "<stdin>:1:1: error: key 'prompt', 'prompt_file' or 'stages' is missing in task"},
       {"version: '1'\nprompt: x",
-       "<stdin>:1:10: error: 'version' has to be 1: this is the only version there is"},
+       "<stdin>:1:10: error: 'version': expected 1, the only version there is"},
       {"version: 1\nprompt: \" \\n\"", "<stdin>:2:9: error: 'prompt' must not be blank"},
       {"version: 1\nprompt: ''", "<stdin>:2:9: error: 'prompt' must not be empty"},
       {"version: 1\nprompt:", "<stdin>:2:1: error: 'prompt' needs a value"},
@@ -126,28 +126,28 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\nvars: {stdin: {}}",
        "<stdin>:3:8: error: 'stdin' is built in; choose another name"},
       {"version: 1\nprompt: x\nvars: {a b: {}}",
-       "<stdin>:3:8: error: 'variable name' has to be a name of letters, digits, '_' and '-', "
-       "not 'a b'"},
+       "<stdin>:3:8: error: 'variable name': expected a name of letters, digits, '_' and '-', "
+       "got 'a b'"},
       {"version: 1\nprompt: x\nvars: {a: {env: A-B}}",
-       "<stdin>:3:17: error: 'env' has to be the name of an environment variable, not 'A-B'"},
+       "<stdin>:3:17: error: 'env': expected the name of an environment variable, got 'A-B'"},
       {"version: 1\nprompt: x\nvars: [a]",
-       "<stdin>:3:7: error: 'vars' has to be a mapping of variables, not a list"},
+       "<stdin>:3:7: error: 'vars': expected a mapping of variables, got a list"},
       {"version: 1\nprompt: x\nrequires: '>=1'",
        "<stdin>:3:1: error: 'requires' is not supported yet"},
       {"version: 1\nprompt: x\ntools: {mcp: {a: {}}}",
        "<stdin>:3:15: error: the MCP server 'a' needs either a command or a url"},
       {"version: 1\nprompt: x\ntools: {mcp: {sortie: {command: [x]}}}",
-       "<stdin>:3:15: error: 'sortie' is what events call sortie's own tools; choose another name "
+       "<stdin>:3:15: error: 'sortie' is the name that events give to sortie's own tools; choose another name "
        "for the server"},
       {"version: 1\nprompt: x\ntools: {mcp: {Sortie: {command: [x]}}}",
-       "<stdin>:3:15: error: 'Sortie' is what events call sortie's own tools; choose another name "
+       "<stdin>:3:15: error: 'Sortie' is the name that events give to sortie's own tools; choose another name "
        "for the server"},
       {"version: 1\nprompt: x\ntools: {mcp: {a__b: {command: [x]}}}",
-       "<stdin>:3:15: error: 'server name' has to be 1 to 32 letters, digits, '-' and single '_', "
-       "not 'a__b'"},
+       "<stdin>:3:15: error: 'server name': expected 1 to 32 letters, digits, '-' and single '_', "
+       "got 'a__b'"},
       {"version: 1\nprompt: x\ntools: {mcp: {a_: {command: [x]}}}",
-       "<stdin>:3:15: error: 'server name' has to be 1 to 32 letters, digits, '-' and single '_', "
-       "not 'a_'"},
+       "<stdin>:3:15: error: 'server name': expected 1 to 32 letters, digits, '-' and single '_', "
+       "got 'a_'"},
       {"version: 1\nprompt: x\ntools: {mcp: {a_b_c_d_e_f_g_h_i_j_k_l_m_n_o_p_q: {command: [x]}}}",
        "<stdin>:3:15: error: 'server name' is longer than 32 bytes"},
       {"version: 1\nprompt: x\ntools: {mcp: {a: {command: [x]}, a: {command: [y]}}}",
@@ -167,34 +167,35 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
       {"version: 1\nprompt: x\ntools: {enable: [mcp__doc], mcp: {docs: {command: [x]}}}",
        "<stdin>:3:18: error: 'mcp__doc' names no server of tools.mcp; did you mean 'mcp__docs'?"},
       {"version: 1\nprompt: x\ntools: {enable: []}",
-       "<stdin>:3:17: error: 'enable' has to be 'default' or a list of tools"},
+       "<stdin>:3:17: error: 'enable': expected 'default' or a list of tools"},
       {"version: 1\nprompt: x\nverify: {in: fresh}",
        "<stdin>:3:14: error: in 'fresh' is not supported yet"},
       {"version: 1\nprompt: x\nverify: pytest",
-       "<stdin>:3:9: error: 'verify' has to be a list of commands, not 'pytest'"},
+       "<stdin>:3:9: error: 'verify': expected a list of commands, got 'pytest'"},
       {"version: 1\nprompt: x\nverify: [{timeout: 1s}]",
        "<stdin>:3:10: error: key 'run' is missing in command"},
-      {"version: 1\nprompt: x\nverify: [{run: []}]", "<stdin>:3:16: error: 'run' names no program"},
+      {"version: 1\nprompt: x\nverify: [{run: []}]",
+       "<stdin>:3:16: error: 'run': expected a program"},
       {"version: 1\nprompt: x\nmodel: {base_url: 'https://u:p@host/'}",
-       "<stdin>:3:19: error: 'base_url' has to be an http:// or https:// address without user and "
-       "query (but for azure's api-version), not 'https://u:p@host/'"},
+       "<stdin>:3:19: error: 'base_url': expected an http:// or https:// address without user and "
+       "query (but for azure's api-version), got 'https://u:p@host/'"},
       {"version: 1\nprompt: x\nmodel: {base_url: 'https://127.1/v1'}",
        "<stdin>:3:19: error: 'base_url': an IPv4 address must be four decimal numbers without "
        "leading zeros"},
       {"version: 1\nprompt: x\nmodel: {fallback: [{name: m, base_url: 'https://a..b'}]}",
        "<stdin>:3:40: error: 'base_url': the host name has an empty part"},
       {"version: 1\nprompt: x\nmodel: {headers: {Authorization: x}}",
-       "<stdin>:3:19: error: header 'Authorization' is not the task's to set: it carries a "
+       "<stdin>:3:19: error: header 'Authorization' can't be set by the task: it carries a "
        "credential, an account, or what sortie itself writes"},
       {"version: 1\nprompt: x\nmodel: {headers: {X: \"a\\r\\nB: c\"}}",
-       "<stdin>:3:22: error: 'X' has to be one line of text, not 'a  B: c'"},
+       "<stdin>:3:22: error: 'X': expected one line of text, got 'a  B: c'"},
       {"version: 1\nprompt: x\nworkspace: {isolation: vm}",
-       "<stdin>:3:24: error: 'isolation' has to be auto, overlay or copy, not 'vm'"},
+       "<stdin>:3:24: error: 'isolation': expected auto, overlay or copy, got 'vm'"},
       {"version: 1\nprompt: x\nworkspace: {isolation: none}",
        "<stdin>:3:24: error: isolation 'none' is not supported yet"},
       {"version: 1\nprompt: x\nprompt: y", "<stdin>:3:1: error: duplicate key 'prompt'"},
       {"version: 1\nprompt: x\n---\nversion: 1\n",
-       "<stdin>:3:1: error: a second document: the file has to be one document"},
+       "<stdin>:3:1: error: a second document: expected a single one"},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.text) {
       BOOST_TEST(first_line(findings_of(row.text)) == row.finding);
@@ -243,10 +244,10 @@ BOOST_AUTO_TEST_CASE(each_image_that_can_not_be_sent_is_named_with_its_place) {
     const char* file;
     const char* problem;
   } rows[] = {
-      {"4:5", "text.png", "is no PNG, JPEG, GIF or WebP image"},
+      {"4:5", "text.png", "not a PNG, JPEG, GIF or WebP image"},
       {"5:5", "empty.png", "is empty"},
       {"6:5", "large.png", "is larger than 10485760 bytes"},
-      {"7:5", "cut.jpeg", "is no PNG, JPEG, GIF or WebP image"},
+      {"7:5", "cut.jpeg", "not a PNG, JPEG, GIF or WebP image"},
       {"8:5", "none.png", "no such file"},
       {"9:5", "folder.png", "is a folder"},
       {"10:5", "pipe.png", "is not a regular file"},
@@ -264,7 +265,7 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
     const char* stages;
     const char* finding;
   } rows[] = {
-      {"[]", "<stdin>:2:9: error: 'stages' has no stage"},
+      {"[]", "<stdin>:2:9: error: 'stages' is empty"},
       {"[{plan: a}, {plan: b}]", "<stdin>:2:21: error: two stages are called 'plan'"},
       {"[{plan: 'use {{dat}}'}]",
        "<stdin>:2:22: error: unknown variable 'dat'; did you mean 'date'?"},
@@ -273,12 +274,12 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
       {"[{verify: now}]",
        "<stdin>:2:10: error: the stage 'verify' is written as the plain word, without a prompt"},
       {"[{name: a, prompt: b, save: ../x}]",
-       "<stdin>:2:37: error: 'save' has to be a file name without folders, not '../x'"},
+       "<stdin>:2:37: error: 'save': expected a file name without folders, got '../x'"},
       {"[{name: a, prompt: b, tools: [shel]}]",
        "<stdin>:2:39: error: there is no tool 'shel'; did you mean 'shell'?"},
       {"[{name: a, prompt: b, tools: [run_tests]}]",
        "<stdin>:2:39: error: run_tests needs commands in the task's 'verify'"},
-      {"[{name: a, prompt: b, tools: []}]", "<stdin>:2:38: error: 'tools' of a stage has no tool"},
+      {"[{name: a, prompt: b, tools: []}]", "<stdin>:2:38: error: 'tools' of a stage is empty"},
       {"[{name: a, prompt: b, tools: [shell]}]\ntools: {enable: [read_file, shell2]}",
        "<stdin>:2:39: error: the run does not have the tool 'shell': tools.enable leaves it out; "
        "did you mean 'shell2'?"},
@@ -291,21 +292,21 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
        "<stdin>:2:39: error: the run does not have the tool 'mcp__d__a': tools.enable leaves it "
        "out"},
       {"[{name: a, prompt: b, save: result.json}]",
-       "<stdin>:2:37: error: 'result.json' is a file of sortie's own"},
+       "<stdin>:2:37: error: 'result.json' is a file that sortie itself writes"},
       {"[{name: a, prompt: b, save: kept}]",
-       "<stdin>:2:37: error: 'kept' is a file of sortie's own"},
+       "<stdin>:2:37: error: 'kept' is a file that sortie itself writes"},
       {"[{name: a, prompt: b, save: Result.json}]",
-       "<stdin>:2:37: error: 'Result.json' is a file of sortie's own"},
+       "<stdin>:2:37: error: 'Result.json' is a file that sortie itself writes"},
       {"[{name: a, prompt: b, save: result.json.tmp}]",
-       "<stdin>:2:37: error: 'result.json.tmp' is a file of sortie's own"},
+       "<stdin>:2:37: error: 'result.json.tmp' is a file that sortie itself writes"},
       {"[{name: a, prompt: b, save: Attempt-2}]",
-       "<stdin>:2:37: error: 'Attempt-2' is a file of sortie's own"},
+       "<stdin>:2:37: error: 'Attempt-2' is a file that sortie itself writes"},
       {"[{name: a, prompt: b, save: x}, {name: c, prompt: d, save: X}]",
        "<stdin>:2:68: error: two stages save 'X'"},
       {"[{name: a, prompt: b, save: x}, {name: c, prompt: d, save: x}]",
        "<stdin>:2:68: error: two stages save 'x'"},
       {"[{name: a, prompt: b, sandbox: none}]",
-       "<stdin>:2:40: error: 'sandbox' has to be read-only or workspace-write, not 'none'"},
+       "<stdin>:2:40: error: 'sandbox': expected read-only or workspace-write, got 'none'"},
   };
   for (const auto& row : rows)
     BOOST_TEST(first_line(findings_of(std::string("version: 1\nstages: ") + row.stages + "\n")) ==

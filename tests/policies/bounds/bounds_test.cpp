@@ -241,8 +241,8 @@ BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
   BOOST_TEST(
       messages(Policy(), request) ==
       "task.yaml:5:13: error: OPENAI_API_KEY may not go to evil.example:443 "
-      "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com]; --base-url and "
-      "SORTIE_BASE_URL are the operator's own word)");
+      "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com]; to use it anyway, "
+      "name it with --base-url or SORTIE_BASE_URL)");
   request.keys[1].of_fallback = true;
   task.places["model.fallback"] = "task.yaml:7:3";
   BOOST_TEST(messages(Policy(), request) ==
@@ -280,8 +280,8 @@ BOOST_AUTO_TEST_CASE(where_the_policy_names_a_cost_the_price_has_to_be_known) {
   const BoundsRequest request{.task = task, .unpriced = unpriced};
 
   BOOST_TEST(messages(parse("bounds: {budget: {cost: 3}}"), request)
-                 .starts_with("task.yaml:4:9: error: what the model openai mystery costs is not "
-                              "known to sortie"));
+                 .starts_with("task.yaml:4:9: error: the price of the model openai mystery is "
+                              "unknown"));
   BOOST_TEST(messages(parse("bounds: {budget: {cost: 3}, prices: true}"), request) == "");
   BOOST_TEST(messages(Policy(), request) == "");  // the default names none
   const BoundsRequest replay{.task = task, .asks_model = false, .unpriced = unpriced};
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_server_gets_the_variables_that_the_policy_lists) {
     BOOST_TEST(gate.server_variable(name).find("bounds.mcp_env") != std::string::npos, name);
   // Whatever the policy lists.
   for (const char* name : {"NODE_OPTIONS", "LD_PRELOAD", "PATH", "HOME"})
-    BOOST_TEST(gate.server_variable(name) == "would have its program run other code", name);
+    BOOST_TEST(gate.server_variable(name) == "could make its program run other code", name);
 }
 
 BOOST_AUTO_TEST_CASE(all_that_is_beyond_the_bounds_is_said_at_once) {

@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(cycles_and_missing_files_are_findings_where_they_are_named)
                    "\n    2 | extends: a.yaml\n"
                    "      |          ^~~~~~\n" +
                    b +
-                   ":3:14: error: 'max_denials' has to be a whole number from 1 to 1000000, not 0\n"
+                   ":3:14: error: 'max_denials': expected a whole number from 1 to 1000000, got 0\n"
                    "    3 | max_denials: 0\n"
                    "      |              ^");
     return true;
@@ -374,26 +374,26 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
   } rows[] = {
       {"", "p.yaml: error: the policy is empty; it needs at least 'version: 1'"},
       {"# nothing", "p.yaml: error: the policy is empty; it needs at least 'version: 1'"},
-      {"[]", "p.yaml:1:1: error: policy has to be a mapping of keys, not a list"},
+      {"[]", "p.yaml:1:1: error: policy: expected a mapping of keys, got a list"},
       {"name: x", "p.yaml:1:1: error: key 'version' is missing in policy"},
       {"version: 1\napproval: yes",
-       "p.yaml:2:11: error: 'approval' has to be deny-by-default, full-auto or audit, not 'yes'"},
+       "p.yaml:2:11: error: 'approval': expected deny-by-default, full-auto or audit, got 'yes'"},
       {"version: 1\naproval: x",
        "p.yaml:2:1: error: unknown key 'aproval' in policy; did you mean 'approval'?"},
       {"version: 1\nunreadable: yes",
-       "p.yaml:2:13: error: 'unreadable' has to be deny or allow, not 'yes'"},
+       "p.yaml:2:13: error: 'unreadable': expected deny or allow, got 'yes'"},
       {"version: 1\napproval_override: no",
-       "p.yaml:2:20: error: 'approval_override' is 'no'; write true or false"},
+       "p.yaml:2:20: error: 'approval_override': expected true or false, got 'no'"},
       {"version: 1\nextends: {a: b}",
-       "p.yaml:2:10: error: 'extends' has to be text, not a mapping"},
+       "p.yaml:2:10: error: 'extends': expected text, got a mapping"},
       {"version: 1\nextends: rusty",
        "p.yaml:2:10: error: unknown preset 'rusty'; did you mean 'rust'?"},
       {"version: 1\ncommands: {allow: x}",
-       "p.yaml:2:11: error: 'commands' has to be a list of rules, not a mapping"},
+       "p.yaml:2:11: error: 'commands': expected a list of rules, got a mapping"},
       {"version: 1\ncommands: [ls]",
-       "p.yaml:2:12: error: command rule has to be a mapping of keys, not 'ls'"},
+       "p.yaml:2:12: error: command rule: expected a mapping of keys, got 'ls'"},
       {"version: 1\ncommands: [allow: cargo test]",
-       "p.yaml:2:19: error: a command rule has to be a list of words like [git, push], not 'cargo "
+       "p.yaml:2:19: error: command rule: expected a list of words such as [git, push], got 'cargo "
        "test'"},
       {"version: 1\ncommands: [{allow: [a], deny: [b]}]",
        "p.yaml:2:25: error: a rule has one of allow, deny and forbid, not two"},
@@ -402,32 +402,32 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
       {"version: 1\ncommands: [deny: []]", "p.yaml:2:18: error: the list of words is empty"},
       {"version: 1\ncommands: [deny: [a, []]]", "p.yaml:2:22: error: the list of words is empty"},
       {"version: 1\ncommands: [deny: [a, [[b]]]]",
-       "p.yaml:2:23: error: 'a word' has to be text, not a list"},
+       "p.yaml:2:23: error: 'a word': expected text, got a list"},
       {"version: 1\ncommands: [deny: ['']]", "p.yaml:2:19: error: 'a word' must not be empty"},
       {"version: 1\ncommands: [{deny: [a], but_not: {args: [b]}}]",
        "p.yaml:2:24: error: 'but_not' belongs to an allow rule"},
       {"version: 1\ncommands: [deny: {class: read-only}]",
-       "p.yaml:2:18: error: a command rule has to be a list of words like [git, push], not a "
+       "p.yaml:2:18: error: command rule: expected a list of words such as [git, push], got a "
        "mapping: scripts and classes can only be allowed"},
       {"version: 1\ncommands: [allow: {class: writing}]",
-       "p.yaml:2:27: error: 'class' has to be read-only, not 'writing'"},
+       "p.yaml:2:27: error: 'class': expected read-only, got 'writing'"},
       {"version: 1\ncommands: [allow: {}]",
        "p.yaml:2:19: error: an allow rule needs a list of words, a class or a script"},
       {"version: 1\ncommands: [allow: {script: ../a.sh}]",
-       "p.yaml:2:28: error: 'script' has to be a glob like ./scripts/*.sh: it can't lead out of "
+       "p.yaml:2:28: error: 'script': expected a glob such as ./scripts/*.sh: it must not lead out of "
        "the workspace"},
       {"version: 1\ncommands: [allow: {script: /a.sh}]",
-       "p.yaml:2:28: error: 'script' has to be a glob like ./scripts/*.sh: it is relative to the "
+       "p.yaml:2:28: error: 'script': expected a glob such as ./scripts/*.sh: it must be relative to the "
        "workspace"},
       {"version: 1\ncommands: [allow: {script: a, class: read-only}]",
        "p.yaml:2:19: error: an allow rule has one of class and script, not both"},
       {"version: 1\ncommands: [forbid: {script: ./a.sh}]",
-       "p.yaml:2:20: error: a command rule has to be a list of words like [git, push], not a "
+       "p.yaml:2:20: error: command rule: expected a list of words such as [git, push], got a "
        "mapping: scripts and classes can only be allowed"},
       {"version: 1\ncommands: [{allow: [a], examples: []}]",
-       "p.yaml:2:35: error: examples has to be a mapping of keys, not a list"},
+       "p.yaml:2:35: error: examples: expected a mapping of keys, got a list"},
       {"version: 1\ncommands: [{allow: [a], examples: {match: a}}]",
-       "p.yaml:2:43: error: 'match' has to be a list of examples, not 'a'"},
+       "p.yaml:2:43: error: 'match': expected a list of examples, got 'a'"},
       {"version: 1\ncommands: [{allow: [a], examples: {match: [[]]}}]",
        "p.yaml:2:44: error: the example is empty"},
       {"version: 1\ncommands: [{allow: [a], examples: {matches: []}}]",
@@ -437,57 +437,57 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
       {"version: 1\ncommands: [{allow: [a], escalate: true}]",
        "p.yaml:2:25: error: 'escalate' needs the rule's own sandbox: {mode: …, network: …}"},
       {"version: 1\ncommands: [{allow: [a], sandbox: {network: full}}]",
-       "p.yaml:2:25: error: 'sandbox' of a rule is for calls that 'escalate: true' lets ask for "
+       "p.yaml:2:25: error: 'sandbox' of a rule needs 'escalate: true', which lets calls ask for "
        "it"},
       {"version: 1\ncommands: [{allow: [a], escalate: true, sandbox: {mode: none}}]",
-       "p.yaml:2:57: error: 'mode: none' can't be had: no command leaves the sandbox"},
+       "p.yaml:2:57: error: 'mode: none' is not allowed: no command leaves the sandbox"},
       {"version: 1\ncommands: [{allow: [a], escalate: true, sandbox: {network: allow-list}}]",
-       "p.yaml:2:60: error: 'network' has to be none or full, not 'allow-list'"},
+       "p.yaml:2:60: error: 'network': expected none or full, got 'allow-list'"},
       {"version: 1\ntools: [allow: []]", "p.yaml:2:16: error: the list of tools is empty"},
       {"version: 1\nlimits: {memory: 101%}",
-       "p.yaml:2:18: error: 'memory' has to be a whole number from 1 to 100, not 101"},
+       "p.yaml:2:18: error: 'memory': expected a whole number from 1 to 100, got 101"},
       {"version: 1\nlimits: {memory: lots}",
-       "p.yaml:2:18: error: 'memory' has to be a size like 2GiB or a share like 80%, not 'lots'"},
+       "p.yaml:2:18: error: 'memory': expected a size such as 2GiB or a share such as 80%, got 'lots'"},
       {"version: 1\nsandbox: {guarantee: [writs]}",
-       "p.yaml:2:23: error: 'guarantee' has to be writes, secrets, network, processes or kernel, "
-       "not 'writs'; did you mean 'writes'?"},
+       "p.yaml:2:23: error: 'guarantee': expected writes, secrets, network, processes or kernel, "
+       "got 'writs'; did you mean 'writes'?"},
       {"version: 1\nbounds: {credentials: {KEY: api.example.com}}",
-       "p.yaml:2:29: error: 'KEY' has to be a list, not 'api.example.com'"},
+       "p.yaml:2:29: error: 'KEY': expected a list, got 'api.example.com'"},
       {"version: 1\nbounds: {credentials: {KEY: ['*']}}",
-       "p.yaml:2:30: error: 'KEY' has to be a host like api.example.com, with a port if need be, "
-       "not '*': '*' would be every host"},
+       "p.yaml:2:30: error: 'KEY': expected a host such as api.example.com, with a port if need be, "
+       "got '*': '*' would be every host"},
       {"version: 1\nbounds: {mcp: [npx, 'https://a.b/mcp']}",
-       "p.yaml:2:21: error: 'mcp' has the address 'https://a.b/mcp', which can't be used: the host "
+       "p.yaml:2:21: error: 'mcp': invalid address 'https://a.b/mcp': the host "
        "alone, without a path"},
       {"version: 1\nbounds: {mcp: ['https://*']}",
-       "p.yaml:2:16: error: 'mcp' has the address 'https://*', which can't be used: that would be "
+       "p.yaml:2:16: error: 'mcp': invalid address 'https://*': that would be "
        "nearly every host"},
       {"version: 1\nnetwork: {allow: ['https://a.b']}",
-       "p.yaml:2:19: error: 'allow' has to be a host like api.example.com, with a port if need be, "
-       "not 'https://a.b': expected a host without a scheme"},
+       "p.yaml:2:19: error: 'allow': expected a host such as api.example.com, with a port if need be, "
+       "got 'https://a.b': expected a host without a scheme"},
       {"version: 1\nredact: {patterns: ['(a']}",
-       "p.yaml:2:21: error: 'patterns' has an expression that can't be used: missing ): (a"},
+       "p.yaml:2:21: error: 'patterns': invalid expression: missing ): (a"},
       {"version: 1\nredact: {patterns: ['a*']}",
-       "p.yaml:2:21: error: 'patterns' has an expression that can't be used: it matches the empty "
+       "p.yaml:2:21: error: 'patterns': invalid expression: it matches the empty "
        "text"},
       {"version: 1\nescalation: yes",
-       "p.yaml:2:13: error: 'escalation' has to be deny or rules, not 'yes'"},
+       "p.yaml:2:13: error: 'escalation': expected deny or rules, got 'yes'"},
       {"version: 1\napprover: {timeout: 1s}",
        "p.yaml:2:11: error: key 'command' is missing in approver"},
       {"version: 1\napprover: {command: []}",
        "p.yaml:2:11: error: 'command' of the approver is empty"},
       {"version: 1\ntrust: {input: maybe}",
-       "p.yaml:2:16: error: 'input' has to be trusted or untrusted, not 'maybe'"},
+       "p.yaml:2:16: error: 'input': expected trusted or untrusted, got 'maybe'"},
       {"version: 1\ntrust: {allow_all_three: yes}",
-       "p.yaml:2:26: error: 'allow_all_three' is 'yes'; write true or false"},
+       "p.yaml:2:26: error: 'allow_all_three': expected true or false, got 'yes'"},
       {"version: 1\nredact: {on_leak: ignore}",
-       "p.yaml:2:19: error: 'on_leak' has to be fail or report, not 'ignore'"},
+       "p.yaml:2:19: error: 'on_leak': expected fail or report, got 'ignore'"},
       {"version: 1\nbounds: {budget: {time: soon}}",
-       "p.yaml:2:25: error: 'time' has to be a duration like 500ms, 30s, 10m or 2h, not 'soon'"},
+       "p.yaml:2:25: error: 'time': expected a duration such as 500ms, 30s, 10m or 2h, got 'soon'"},
       {"version: 1\npaths: {toolchains: all}",
-       "p.yaml:2:21: error: 'toolchains' has to be none or auto, not 'all'"},
+       "p.yaml:2:21: error: 'toolchains': expected none or auto, got 'all'"},
       {"version: 1\nenvironment: {set: {A=B: c}}",
-       "p.yaml:2:21: error: 'name' has to be the name of an environment variable, not 'A=B'"},
+       "p.yaml:2:21: error: 'name': expected the name of an environment variable, got 'A=B'"},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.text) {
       BOOST_TEST(first_line(findings_of(row.text)) == row.finding);

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(an_example_is_held_against_its_own_rule) {
        "p.yaml:3:47: error: the example 'cargo run' should match, but the rule does not match it: "
        "word 2 is 'run', not 'test'"},
       {"{allow: [echo], examples: {match: ['echo a && echo b']}}",
-       "p.yaml:3:40: error: the example has to be one simple command, not 2"},
+       "p.yaml:3:40: error: the example must be one simple command, not 2"},
       {"{allow: [cargo], but_not: {args: ['-*']}, examples: {match: [cargo \"a b\"]}}", ""},
       {"{deny: [git, push], examples: {match: [timeout 5 git push, 'git \"push\"']}}", ""},
       {"{allow: [cargo, test], examples: {match: [[cargo, install, x]]}}",
