@@ -11,7 +11,7 @@
 namespace sortie {
 namespace {
 
-/// User names that forges prescribe where the token is the password.
+/// User names that forges require when the token is the password.
 bool is_usual_name(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "x-access-token", "x-oauth-basic", "x-token-auth", "git",      "gitlab-ci-token",
@@ -25,8 +25,7 @@ void add(std::vector<std::string>& found, std::string value) {
     found.push_back(std::move(value));
 }
 
-/// Whether a word is long and mixed enough to be a token and no name: letters and digits, at least
-/// 16 of them.
+/// Whether a word looks like a token rather than a name: letters and digits, at least 16.
 bool looks_like_token(std::string_view word) {
   std::size_t letters = 0;
   std::size_t digits = 0;

@@ -3,7 +3,7 @@
 namespace sortie {
 namespace {
 
-/// A line of a dump, from its last byte on: the characters at the end, the next line's offset.
+/// The longest text of a dump between a line's last byte and the next line's offset.
 constexpr std::size_t kMostDumpText = 72;
 constexpr std::size_t kMostDumpOffset = 16;
 constexpr std::size_t kMostDumpBlanks = 4;

@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-/// What a byte may be between two characters of a value, or before one.
+/// Kinds of bytes that may be between two characters of a value, or before one.
 enum ByteKind : std::uint8_t {
   plain_byte = 0,
   coded_byte = 1,  ///< begins_coded()
@@ -46,17 +46,17 @@ constexpr std::size_t pair_of(char first, char second) {
                                   static_cast<unsigned char>(second));
 }
 
-/// Three bytes as a number below 65536, which others may have too.
+/// A hash of three bytes below 65536.
 constexpr std::size_t triple_of(char first, char second, char third) {
   return (pair_of(first, second) + static_cast<unsigned char>(third) * std::size_t{40503}) & 0xFFFF;
 }
 
-/// Bytes behind a line of a dump that show what its bytes are.
+/// The most bytes of the text column after a dump's line.
 inline constexpr std::size_t kMostDumpLine = 120;
-/// With so many bytes from a line's last byte on, next_dump_line() needs no more.
+/// How many bytes next_dump_line() needs from a line's last byte on.
 std::size_t dump_line_needs(std::string_view text);
-/// From a dump's last byte of a line to the first one of the next, behind its offset.
-/// @return  that one's place in the text, 0 where there is none
+/// Finds the first byte of a dump's next line, after its offset column.
+/// @return  its place in the text, 0 if there is none
 std::size_t next_dump_line(std::string_view text, std::size_t at);
 
 }  // namespace sortie

@@ -1,4 +1,4 @@
-// CodedScan's walks that fork off, and what they pass over.
+// How CodedScan forks walks, and which bytes they skip.
 #include "core/secrets/coded_scan.h"
 
 namespace sortie {
@@ -51,7 +51,7 @@ void CodedScan::fork_reading(const Walk& walk, const Reading& reading) {
   if (!is_dead_end(fork)) forks_.push_back(fork);
 }
 
-/// Whether a fork comes to nothing at once that the first walk doesn't come to as well.
+/// Whether a fork would end at once, or find nothing that the first walk does not find.
 bool CodedScan::is_dead_end(const Walk& fork) {
   if (fork.at >= end() || fork.last_dump_line != 0) return false;
   const char next = byte(fork.at);
@@ -60,7 +60,7 @@ bool CodedScan::is_dead_end(const Walk& fork) {
          !goes_on_otherwise(fork.at - base_, fork.state, fork.after_blank, 2);
 }
 
-/// @return  whether so much may stand between two characters
+/// @return  whether so many bytes are allowed between two characters
 bool CodedScan::fork_skip(const Walk& walk, std::size_t behind, std::uint8_t kind) {
   const std::size_t skipped = walk.skipped + (behind - walk.at);
   if (skipped > kMostSkipped) return false;
@@ -85,7 +85,7 @@ void CodedScan::fork_line_break(const Walk& walk, std::size_t behind) {
   if (fork_skip(walk, behind, line_break_byte)) forks_.back().after_return = byte(walk.at) == '\r';
 }
 
-/// A line break inside a string, behind which another one may end the string's line.
+/// A line break inside a string, after which another one may end the string's line.
 void CodedScan::fork_escaped_break(const Walk& walk, std::size_t behind, bool newline) {
   if (walk.escaped_break || !fork_skip(walk, behind, line_break_byte)) return;
   forks_.back().broken = walk.broken;
@@ -128,12 +128,12 @@ bool CodedScan::may_end_dump_line(const Walk& walk) const {
   return (expects(walk.state) & Expects::separators) != 0 && kind_of(c) == blank_byte;
 }
 
-/// Whether the end of a dump's line, which report() takes as well, is still to come.
+/// Whether the end of a dump's line, which report() includes, is still missing.
 bool CodedScan::lacks_line_end(const Walk& walk) const {
   return !ended_ && walk.last_dump_line != 0 && end() < walk.last_dump_line + kMostDumpLine;
 }
 
-/// Whether next_dump_line() would say something else with more of the text.
+/// Whether next_dump_line() could have another result with more of the text.
 bool CodedScan::lacks_dump_line(const Walk& walk) const {
   if (ended_ || walk.state == 0 || expects(walk.state) == 0 || !may_end_dump_line(walk))
     return false;

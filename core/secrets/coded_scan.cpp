@@ -6,7 +6,7 @@
 namespace sortie {
 namespace {
 
-/// More at once than any text comes to that is no attack; what is dropped then is a reading.
+/// More than any benign text needs at once; further readings are dropped.
 constexpr std::size_t kMostWalks = 48;
 
 }  // namespace
@@ -44,7 +44,7 @@ CodedScan::Place CodedScan::first_place() const {
   return place;
 }
 
-/// A walk as long as it is alone and nothing can be read otherwise.
+/// Advances a walk while it is the only one and the text has only one reading.
 void CodedScan::read_plain(Walk& walk, std::size_t until) {
   const bool first = &walk == &walks_.front();
   std::size_t i = walk.at - base_;
@@ -64,7 +64,7 @@ void CodedScan::read_plain(Walk& walk, std::size_t until) {
     state = automaton_.next(state, c);
     after_blank = c == ' ';
     ++i;
-    // What only begins here, the first walk reads as well.
+    // The first walk also reads a needle that begins here.
     if (!first && automaton_.depth(state) <= 1) state = 0;
     if (automaton_.needle_at(state) == NeedleSearch::kNone) continue;
     remember(walk, base_ + i, state);
@@ -73,7 +73,7 @@ void CodedScan::read_plain(Walk& walk, std::size_t until) {
   remember(walk, base_ + i, state);
 }
 
-/// Where the next needle may begin, coded or not.
+/// Where the next needle may begin, encoded or not.
 std::size_t CodedScan::next_start(std::size_t i, std::size_t until) const {
   const char* const text = text_.data();
   const std::size_t most = std::min(until, text_.size() - 1);
@@ -94,7 +94,7 @@ std::size_t CodedScan::next_start(std::size_t i, std::size_t until) const {
   }
 }
 
-/// Whether what is coded at an offset of the text may begin a needle.
+/// Whether an encoded character at an offset of the text may begin a needle.
 bool CodedScan::begins_otherwise(std::size_t i) {
   if (kind_of(text_[i]) != coded_byte || !may_be_coded(i)) return false;
   const Readings& found = readings_at(i);
@@ -104,7 +104,7 @@ bool CodedScan::begins_otherwise(std::size_t i) {
   return found.cut || std::any_of(found.list.begin(), found.list.begin() + found.count, begins);
 }
 
-/// By the next byte alone.
+/// Checks the next byte only.
 bool CodedScan::may_be_coded(std::size_t i) const {
   if (i + 1 >= text_.size()) return !ended_;
   const char next = text_[i + 1];
@@ -121,8 +121,8 @@ const Readings& CodedScan::readings_at(std::size_t i) {
   return readings_;
 }
 
-/// Whether a fork at an offset of the text may come to what the walk itself doesn't.
-/// @param least  characters of a needle, what only begins is not looked for where it is 2
+/// Whether a fork at an offset of the text may find something that the walk itself does not.
+/// @param least  the fewest characters of a needle that count; 2: not those that only begin here
 bool CodedScan::goes_on_otherwise(std::size_t i, std::uint32_t state, bool after_blank,
                                   std::size_t least) {
   const std::uint8_t kind = kind_of(text_[i]);
@@ -147,7 +147,7 @@ bool CodedScan::follows_separator(std::size_t i, std::uint32_t state) const {
          (!ended_ && text_.size() - i < dump_line_needs(text_.substr(i)));
 }
 
-/// Behind a quote or a line break, with more of the kind, some byte has to go on with a needle.
+/// Whether some byte after the quotes or line breaks at `i` continues a needle.
 bool CodedScan::goes_on_behind(std::size_t i, std::uint32_t state) const {
   const std::size_t most = std::min(text_.size(), i + 1 + kMostSkipped);
   for (std::size_t at = i + 1; at < most; ++at) {
@@ -159,7 +159,7 @@ bool CodedScan::goes_on_behind(std::size_t i, std::uint32_t state) const {
   return most == text_.size();
 }
 
-/// Whether what is coded at an offset of the text may go on with a needle.
+/// Whether an encoded character at an offset of the text may continue a needle.
 bool CodedScan::means_otherwise(std::size_t i, std::uint32_t state, std::size_t least) {
   if (!may_be_coded(i)) return false;
   if (i + 1 < text_.size() && kind_of(text_[i + 1]) == line_break_byte) return true;
@@ -171,7 +171,7 @@ bool CodedScan::means_otherwise(std::size_t i, std::uint32_t state, std::size_t 
   return found.cut || std::any_of(found.list.begin(), found.list.begin() + found.count, goes_on);
 }
 
-/// What the walk has come to by bytes as they stand.
+/// Records the state that the walk has reached by plain bytes.
 void CodedScan::remember(Walk& walk, std::size_t at, std::uint32_t state) {
   const std::size_t open = automaton_.depth(state);
   const std::size_t read = std::min(at - walk.at, open);
@@ -186,7 +186,7 @@ void CodedScan::remember(Walk& walk, std::size_t at, std::uint32_t state) {
   walk.state = state;
 }
 
-/// A character of a needle, whatever stood for it.
+/// Advances the walk by a character of a needle, encoded or not.
 void CodedScan::take(Walk& walk, char c, std::size_t begin, std::size_t behind) {
   walk.state = automaton_.next(walk.state, c);
   read_.push_back({.begin = begin, .before = walk.last});
@@ -199,7 +199,7 @@ void CodedScan::take(Walk& walk, char c, std::size_t begin, std::size_t behind) 
   walk.after_blank = c == ' ';
 }
 
-/// Where the needle begins that a walk may be in.
+/// Where the needle begins that the walk is in.
 std::size_t CodedScan::open_since(const Walk& walk) const {
   const std::size_t open = automaton_.depth(walk.state);
   if (open == 0) return walk.at;
@@ -208,7 +208,7 @@ std::size_t CodedScan::open_since(const Walk& walk) const {
   return read_[first].begin;
 }
 
-/// Keeps of what was read only what is open.
+/// Drops the characters that no open walk needs.
 void CodedScan::forget_read() {
   std::vector<CodedSearch::Read> kept{CodedSearch::Read{}};
   std::vector<std::size_t> begins;
@@ -234,7 +234,7 @@ void CodedScan::report(const Walk& walk) {
   const std::size_t begin = read_[first].begin;
   if (search_.gaps_[needle] == CodedSearch::Gaps::none && walk.last_wrap > begin) return;
   std::size_t until = walk.at;
-  // The characters at the end of a dump's line show a part of what its bytes are.
+  // The text column of a dump's line shows a part of its bytes.
   if (walk.last_dump_line > begin) {
     const std::size_t most = std::min(end(), walk.last_dump_line + kMostDumpLine);
     while (until < most && byte(until) != '\n') ++until;
@@ -242,12 +242,12 @@ void CodedScan::report(const Walk& walk) {
   hits_.push_back({begin, until, needle});
 }
 
-/// Reads what stands where the walks are that are furthest behind.
-/// @return  false where more of the text would decide; nothing has happened then
+/// Advances the walks that are furthest behind.
+/// @return  false if more of the text is needed; nothing has changed then
 bool CodedScan::advance_all(std::size_t at) {
   if (at >= end()) return false;
   if (walks_.size() > 1) keep_one_of_each(at);
-  // A copy: forks ask what stands behind them.
+  // A copy: forks look ahead.
   Readings found;
   if (kind_of(byte(at)) == coded_byte) found = readings_at(at - base_);
   if (found.cut) return false;
@@ -266,7 +266,7 @@ bool CodedScan::advance_all(std::size_t at) {
   return true;
 }
 
-/// Reads what stands where the walk is: as it stands, and otherwise by forks.
+/// Advances the walk by the plain byte, and forks for each other reading.
 void CodedScan::advance(Walk& walk, const Readings& found) {
   const char c = byte(walk.at);
   const bool first = &walk == &walks_.front();
@@ -284,8 +284,8 @@ bool CodedScan::is_over(const Walk& walk) const {
   return walk.state == 0 && &walk != &walks_.front();
 }
 
-/// Walks that stand at the same place of text and needles go on alike: as the one that began
-/// first, so that all of a coded character is replaced.
+/// Merges walks at the same place and state into the one that began first, so that all of an encoded
+/// character is replaced.
 void CodedScan::keep_one_of_each(std::size_t at) {
   for (std::size_t i = 0; i < walks_.size(); ++i) {
     if (walks_[i].at != at) continue;
@@ -298,7 +298,7 @@ void CodedScan::keep_one_of_each(std::size_t at) {
   }
 }
 
-// Here and not beside the rest of the class, which knows nothing of how it is read.
+// Here and not with the rest of the class, which is independent of CodedScan.
 void CodedSearch::scan(std::string_view text, std::size_t base, bool ended, Position& position,
                        std::vector<Hit>& hits) const {
   CodedScan(*this, text, base, ended, position, hits).run();

@@ -11,8 +11,8 @@
 
 namespace sortie {
 
-/// One call of CodedSearch::scan(): reads on with the walk that is furthest behind, until more of
-/// the text would decide.
+/// One call of CodedSearch::scan(): advances the walk that is furthest behind, until more of the text
+/// is needed.
 class CodedScan {
  public:
   using Walk = CodedSearch::Walk;
@@ -31,16 +31,16 @@ class CodedScan {
   void run();
 
  private:
-  /// Bytes between two characters of a needle: a wrap, its indent and marks.
+  /// The most bytes between two characters of a needle: a wrap, its indent and marks.
   static constexpr unsigned kMostSkipped = 80;
   static constexpr unsigned kMostMarks = 6;
   using Expects = CodedSearch::Expects;
-  /// Where walks stand: at the first place that one is at, and how far that is alone.
+  /// The first place where a walk is, and how far it is the only one.
   struct Place {
     std::size_t at = 0;
-    std::size_t next = 0;    ///< where the next one is, or the text's end
-    std::size_t walk = 0;    ///< of the first place
-    std::size_t others = 0;  ///< that are there too
+    std::size_t next = 0;    ///< where the next walk is, or the text's end
+    std::size_t walk = 0;    ///< index of the walk at the first place
+    std::size_t others = 0;  ///< number of other walks there
   };
 
   char byte(std::size_t at) const { return text_[at - base_]; }
@@ -48,7 +48,7 @@ class CodedScan {
   std::uint8_t expects(std::uint32_t state) const { return search_.expects_[state]; }
 
   Place first_place() const;
-  // What may be read otherwise, at offsets of the text.
+  // Other readings at offsets of the text.
   void read_plain(Walk& walk, std::size_t until);
   std::size_t next_start(std::size_t i, std::size_t until) const;
   bool may_be_coded(std::size_t i) const;
@@ -94,8 +94,8 @@ class CodedScan {
   std::vector<CodedSearch::Hit>& hits_;
   std::vector<Walk> forks_{};
   Readings readings_{};
-  std::size_t readings_of_ = std::string_view::npos;  ///< the offset that they are of
-  std::size_t most_read_ = 4096;                      ///< then what no walk needs is forgotten
+  std::size_t readings_of_ = std::string_view::npos;  ///< the offset of readings_
+  std::size_t most_read_ = 4096;                      ///< size of read_ at which it is pruned
   TextReader reader_;
 };
 

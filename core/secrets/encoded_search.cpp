@@ -9,12 +9,12 @@
 namespace sortie {
 namespace {
 
-/// Escapes of digits, and any coding that is coded again, by the byte behind the sign.
+/// Second bytes of numeric escapes and of nested encodings.
 constexpr std::string_view kOpenEscapes = "xuU01234567\\%&=";
-/// Signs, quotes and line breaks: what may stand behind a needle's first character.
+/// Escape characters, quotes and line breaks: bytes that may follow a needle's first character.
 constexpr std::string_view kSigns = "\\%&=\"'`\n\r";
 
-/// Two halves of a shorter value may stand below each other by chance.
+/// The halves of a shorter value may be on adjacent lines by chance.
 constexpr std::size_t kShortestWrapped = 10;
 
 }  // namespace
@@ -44,7 +44,7 @@ void CodedSearch::expect_gaps(std::string_view needle, Gaps gaps) {
 
 void CodedSearch::build() {
   automaton_.build();
-  // What ends in a needle's part expects what that does.
+  // A state expects what its fallback expects.
   std::vector<std::uint32_t> by_depth(automaton_.states());
   for (std::uint32_t state = 0; state < by_depth.size(); ++state) by_depth[state] = state;
   std::stable_sort(by_depth.begin(), by_depth.end(), [&](std::uint32_t one, std::uint32_t other) {
@@ -62,7 +62,7 @@ void CodedSearch::allow_raw_start(std::string_view needle) {
     for (const char blank : {'\t', '+'}) starts_.set(pair_of(c, blank));
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char third = static_cast<char>(byte);
-    // Behind two characters anything may stand but another plain one.
+    // Two characters may be followed by anything except another plain character.
     if (kind_of(third) != plain_byte) thirds_.set(triple_of(c, needle[1], third));
     for (const char next : kSigns) thirds_.set(triple_of(c, next, third));
     if (needle[1] == ' ')
@@ -71,7 +71,7 @@ void CodedSearch::allow_raw_start(std::string_view needle) {
   thirds_.set(triple_of(c, needle[1], needle[2]));
 }
 
-/// With any byte behind a sign that can begin a coded form of the character (readings.h).
+/// Allows each byte that can follow an escape character in an encoding of `c` (readings.h).
 void CodedSearch::allow_coded_start(char c) {
   for (const char next : kOpenEscapes) starts_.set(pair_of('\\', next));
   for (unsigned byte = 0; byte < 256; ++byte) {

@@ -13,47 +13,47 @@
 
 namespace sortie {
 
-/// Finds many strings in a stream where each of their characters may stand as it is or coded
-/// (readings.h), and where line wraps, with the marks of comments and quotes around them, and
-/// doubled or closed and reopened quotes may stand between characters.
+/// Finds many strings in a stream, where each character may be plain or encoded (readings.h), and
+/// where line wraps (with quotes and comment marks) and doubled or reopened quotes may be between
+/// characters.
 ///
-/// A walk through one automaton of all needles (NeedleSearch) reads the text as it stands. Where
-/// the text may be read otherwise, another walk forks off and goes on behind; walks that come to
-/// the same are one again, and those that are in no needle end. Of ordinary text most bytes are
-/// passed over by a table of the pairs of bytes that a needle may begin with, coded or not.
+/// A walk through one automaton of all needles (NeedleSearch) reads the text as it is. Where the text
+/// has another reading, a second walk forks off; walks that reach the same state are merged, and
+/// those that are in no needle end. In ordinary text most bytes are skipped by a table of the pairs
+/// of bytes that a needle may begin with, encoded or not.
 class CodedSearch {
  public:
-  /// What may stand between the characters of a needle, besides quotes and escapes.
+  /// What is allowed between the characters of a needle, besides quotes and escapes.
   enum class Gaps {
-    none,         ///< a short value: it would hit by chance
-    wraps,        ///< line breaks, with an indent and marks behind them
+    none,         ///< a short value: it would match by chance
+    wraps,        ///< line breaks, followed by an indent and marks
     hex,          ///< also separators between bytes, and the offsets of a hex dump
-    spaced_bytes  ///< characters parted by blanks, and the offsets of od -c
+    spaced_bytes  ///< characters separated by blanks, and the offsets of od -c
   };
 
   /// A reader of the text. Offsets count from the stream's beginning.
   struct Walk {
-    std::size_t at = 0;              ///< what it reads next
+    std::size_t at = 0;              ///< offset of the next byte
     std::uint32_t state = 0;         ///< of the automaton
-    std::uint32_t last = 0;          ///< the last character that it read, in `read`; 0 is none
+    std::uint32_t last = 0;          ///< the last character that it read, in `read`; 0: none
     std::uint8_t skipped = 0;        ///< bytes since the last character of a needle
-    std::uint8_t marks = 0;          ///< among them, of comments and quotes
-    bool broken = false;             ///< among them, a line break
-    bool escaped_break = false;      ///< one that is coded
+    std::uint8_t marks = 0;          ///< comment marks and quotes among them
+    bool broken = false;             ///< a line break is among them
+    bool escaped_break = false;      ///< an escaped line break is among them
     bool after_return = false;       ///< the line break was a "\r"
     bool after_blank = false;        ///< the last character was a blank
-    std::size_t last_wrap = 0;       ///< behind the last line break that was passed over
-    std::size_t last_dump_line = 0;  ///< likewise, of a dump
+    std::size_t last_wrap = 0;       ///< offset after the last line break that was skipped
+    std::size_t last_dump_line = 0;  ///< the same for a dump's line
   };
   /// A character that a walk has read; walks that forked share what they read before.
   struct Read {
-    std::size_t begin = 0;     ///< of what stands for it
-    std::uint32_t before = 0;  ///< the character before it; 0 is none
+    std::size_t begin = 0;     ///< offset of its plain or encoded form
+    std::uint32_t before = 0;  ///< the character before it; 0: none
   };
-  /// Where a search stands; a new stream begins with a new one.
+  /// The state of a search; each stream has its own.
   struct Position {
     std::vector<Walk> walks{Walk{}};  ///< the first one reads the text as it stands
-    std::vector<Read> read{Read{}};   ///< of each walk as many at least as are open
+    std::vector<Read> read{Read{}};   ///< at least the open characters of each walk
   };
   struct Hit {
     std::size_t begin = 0;
@@ -61,20 +61,20 @@ class CodedSearch {
     std::uint32_t needle = 0;
   };
 
-  /// @param needle  of 5 bytes or more
+  /// @param needle  at least 5 bytes
   /// @return its index; the same for the same needle
   std::uint32_t add(std::string_view needle, Gaps gaps);
   void build();
 
-  /// Reads on as far as the text decides.
-  /// @param text   of the stream from `base` on, from where the position needs it
-  /// @param ended  nothing comes behind it
+  /// Continues as far as the text is unambiguous.
+  /// @param text   the stream from offset `base` on, at least from where the position needs it
+  /// @param ended  the text is the stream's end
   void scan(std::string_view text, std::size_t base, bool ended, Position& position,
             std::vector<Hit>& hits) const;
-  /// Whether a needle stands in the text.
+  /// Whether the text contains a needle.
   bool finds_any(std::string_view text) const;
-  /// Where the first needle may have begun of which more than `allowed` characters were read.
-  /// @return  `end` where there is none
+  /// Where the first open needle begins of which more than `allowed` characters were read.
+  /// @return  `end` if there is none
   std::size_t begin_of_open(const Position& position, std::size_t allowed, std::size_t end) const;
   std::size_t length(std::uint32_t needle) const { return automaton_.length(needle); }
   bool empty() const noexcept { return automaton_.empty(); }
@@ -89,18 +89,17 @@ class CodedSearch {
 
   NeedleSearch automaton_;
   std::vector<Gaps> gaps_;  ///< by needle
-  /// By state of the automaton: what may stand behind it, of the needles that it is in.
+  /// By state of the automaton: which gaps its needles allow there.
   std::vector<std::uint8_t> expects_;
-  bool has_blanks_ = false;  ///< a needle does
-  /// The pairs of bytes that a needle may begin with: its first two characters, what may stand
-  /// between them, and what coded forms of the first one begin with.
+  bool has_blanks_ = false;  ///< some needle has
+  /// The pairs of bytes that a needle may begin with: its first two characters, the gaps between
+  /// them, and the first bytes of encodings of the first one.
   std::bitset<65536> starts_;
-  /// Likewise of three bytes, by triple_of(), where the first is a character as it stands.
+  /// The same for three bytes, by triple_of(), if the first is a plain character.
   std::bitset<65536> thirds_;
 };
 
-/// What a Redactor looks for, ready to be searched with. Not changed once it is shared: many
-/// threads may read it.
+/// The compiled secrets of a Redactor. Immutable once it is shared: many threads may read it.
 struct SecretNeedles {
   CodedSearch search;
   std::vector<std::string> names;  ///< by needle
@@ -108,7 +107,7 @@ struct SecretNeedles {
   std::vector<std::shared_ptr<const LineShape>> patterns;
   std::size_t longest = 0;  ///< bytes of the longest needle
 
-  /// Takes in a value with its codings (encodings.h); build() has to follow.
+  /// Adds a value with its encodings (encodings.h); call build() afterwards.
   void add(const std::string& name, std::string_view value);
   void build() { search.build(); }
   bool empty() const noexcept { return longest == 0 && patterns.empty(); }

@@ -14,8 +14,8 @@ constexpr std::string_view kBase64 =
 constexpr const char* kLower = "0123456789abcdef";
 constexpr const char* kUpper = "0123456789ABCDEF";
 
-/// The base64 characters (RFC 4648 §4) that depend on nothing but the value when `shift` other
-/// bytes stand before it in its group of three.
+/// The base64 characters (RFC 4648 §4) that depend on the value only, if `shift` other bytes are
+/// before it in its group of three.
 std::string base64_core(std::string_view value, unsigned shift) {
   std::string bytes(shift, '\0');
   bytes.append(value);
@@ -51,7 +51,7 @@ std::string hex(std::string_view value, const char* digits) {
 
 enum class ByteOrder { little, big };
 
-/// As UTF-16, of a value that is plain ASCII; else "".
+/// The value in UTF-16 if it is plain ASCII; else "".
 std::string utf16(std::string_view value, ByteOrder order) {
   std::string text;
   for (const char c : value) {
@@ -63,8 +63,8 @@ std::string utf16(std::string_view value, ByteOrder order) {
   return text;
 }
 
-/// The characters of a value in UTF-8 as escapes of bytes say those up to U+00FF (\xE4), the others
-/// as they are; "" where that is the value itself.
+/// The value with its characters up to U+00FF in Latin-1, as byte escapes give them (\xE4), and the
+/// others in UTF-8; "" if that is the value itself.
 std::string latin1(std::string_view value) {
   std::string text;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -78,7 +78,7 @@ std::string latin1(std::string_view value) {
   return text == value ? std::string() : text;
 }
 
-/// A blank between all characters, as letterspaced text and od -c have it.
+/// The value with a blank between all characters, as in letterspaced text and od -c.
 std::string spaced(std::string_view value) {
   std::string text;
   for (const char c : value) {

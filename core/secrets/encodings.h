@@ -6,22 +6,21 @@
 
 namespace sortie {
 
-/// The texts that say the same as a value where its characters can't be read one by one
-/// (readings.h).
+/// Encodings of a value whose characters can't be read one by one (readings.h).
 struct Codings {
-  std::vector<std::string> characters;  ///< in Latin-1 and UTF-16, where they are others then
-  /// Any alignment, both alphabets; also twice, and of UTF-16.
+  std::vector<std::string> characters;  ///< in Latin-1 and UTF-16, if different
+  /// Every alignment, both alphabets; also encoded twice, and from UTF-16.
   std::vector<std::string> base64;
   std::vector<std::string> hex;
   std::string spaced;  ///< a blank between all bytes
 };
 
 /// @param value  not empty
-/// @return each text once; of base64 what depends on nothing but the value, which leaves up to one
-///         character of it on either side
+/// @return each text once; base64 without up to one character on either side, which depends on
+///         neighbouring bytes
 Codings codings_of(std::string_view value);
 
-/// With %XX decoded (RFC 3986 §2.1); what is no such escape stays.
+/// The text with %XX decoded (RFC 3986 §2.1); invalid escapes stay.
 std::string url_decoded(std::string_view text);
 
 }  // namespace sortie

@@ -14,7 +14,7 @@ namespace sortie {
 /// CACM 18(6), 1975): linear in the stream's length, whatever the strings and the text are.
 class NeedleSearch {
  public:
-  /// Where a search stands in its stream; a new stream begins with a new one.
+  /// The state of a search in its stream; each stream has its own.
   struct Position {
     std::uint32_t state = 0;
   };
@@ -29,7 +29,7 @@ class NeedleSearch {
   /// @param needle  not empty
   /// @return its index; the same for the same needle
   std::uint32_t add(std::string_view needle);
-  /// Has to be called after the last add() and before scan().
+  /// Call it after the last add() and before scan().
   void build();
 
   /// Appends the hits of the chunk that follows `position`.
@@ -41,12 +41,12 @@ class NeedleSearch {
 
   // For searches that read a text in more than one way: the automaton itself, from state 0 on.
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  /// The state behind the byte; also in the shorter needles that end in what was read.
+  /// The state after the byte, over fallbacks too.
   std::uint32_t next(std::uint32_t state, char c) const {
     return step(state, static_cast<unsigned char>(c));
   }
   std::uint32_t first(char c) const { return root_[static_cast<unsigned char>(c)]; }
-  /// The state behind that character, of the needles added so far; kNone where none goes on so.
+  /// The state after the character, without fallbacks; kNone if no needle continues with it.
   std::uint32_t child_of(std::uint32_t state, char c) const {
     return child(state, static_cast<unsigned char>(c));
   }
@@ -63,11 +63,11 @@ class NeedleSearch {
   struct State {
     std::uint32_t depth = 0;
     std::uint32_t fallback = 0;    ///< the longest proper suffix that is a state too
-    std::uint32_t own = kNone;     ///< the needle that is spelled to here
-    std::uint32_t needle = kNone;  ///< that one, else the longest that ends here
-    std::uint32_t child = 0;       ///< the first one; 0 is none
-    std::uint32_t sibling = 0;     ///< the parent's next child; 0 is none
-    unsigned char byte = 0;        ///< that leads here
+    std::uint32_t own = kNone;     ///< the needle that this state completes
+    std::uint32_t needle = kNone;  ///< `own`, else the longest needle that ends here
+    std::uint32_t child = 0;       ///< the first one; 0: none
+    std::uint32_t sibling = 0;     ///< the parent's next child; 0: none
+    unsigned char byte = 0;        ///< the byte that leads here
   };
 
   static std::size_t pair(char first, char second) {
@@ -79,8 +79,8 @@ class NeedleSearch {
   std::uint32_t step(std::uint32_t state, unsigned char byte) const;
 
   std::vector<State> states_;
-  std::array<std::uint32_t, 256> root_{};  ///< state 0's edges, to itself where there is none
-  /// The pairs of bytes that the first `stride_` + 1 of a needle hold: where none is seen at every
+  std::array<std::uint32_t, 256> root_{};  ///< state 0's edges, default: to itself
+  /// The pairs of bytes in the first `stride_` + 1 bytes of all needles: if none is at every
   /// `stride_`th byte, no needle begins (Wu and Manber, "A fast algorithm for multi-pattern
   /// searching", 1994).
   std::bitset<65536> pairs_;

@@ -30,7 +30,7 @@ constexpr NamedCharacter kNamed[] = {
     {"Tab", '\t'},   {"NewLine", '\n'}};
 constexpr std::size_t kLongestName = 7;
 
-/// What a backslash makes of letters.
+/// Letters with a meaning after a backslash.
 constexpr std::string_view kEscapeLetters = "ntrbfvaeE";
 constexpr std::string_view kEscapesMeant = "\n\t\r\b\f\v\a\x1B\x1B";
 
@@ -63,13 +63,13 @@ std::optional<Reading> character_reading(std::uint32_t character, std::size_t en
   return reading;
 }
 
-/// A text read through codings: at level 0 as it stands, at each further one with what the level
-/// below says decoded once more.
+/// A text read through nested encodings: level 0 is the text itself, each further level decodes the
+/// level below once more.
 class Reader {
  public:
   using Known = TextReader::Known;
 
-  /// @param known  what was read before, for each level and by offset
+  /// @param known  earlier results, by level and offset
   Reader(std::string_view text, bool ended, std::vector<Known>& known)
       : text_(text), ended_(ended), known_(known) {
     if (known_.empty()) known_.resize(Readings::kMost * kKnown);
@@ -238,7 +238,7 @@ class Reader {
   bool cut_ = false;
 };
 
-/// What a backslash and a byte stand for; kNothing, or kUnclear where more bytes belong to it.
+/// Results besides characters: kNothing, or kUnclear if more bytes belong to the escape.
 constexpr int kNothing = -1;
 constexpr int kUnclear = -2;
 constexpr std::array<std::int16_t, 256> make_escapes() {
@@ -269,11 +269,11 @@ int hex_number(const char* digits, int count) {
 
 struct QuickReading {
   int character = kUnclear;  ///< or kNothing
-  std::size_t size = 0;      ///< of what stands for it
-  bool is_byte = true;       ///< of UTF-8, else a character
+  std::size_t size = 0;      ///< bytes of the encoded form
+  bool is_byte = true;       ///< a byte of UTF-8, else a character
 };
 
-/// Four hex digits that are no surrogate.
+/// Four hex digits that are not a surrogate.
 QuickReading quick_character(const char* digits) {
   const int value = hex_number(digits, 4);
   if (value == kNothing || (value >= 0xD800 && value < 0xE000)) return {};
@@ -310,12 +310,12 @@ QuickReading quick_reference(const char* text) {
   return {};
 }
 
-/// What most coded characters are, at a glance. Reader says the same, and the rest.
+/// A fast path for most encoded characters. Reader gives the same results, and handles the rest.
 /// @param text  kQuick bytes or more
 QuickReading quick_reading(const char* text) {
   if (text[0] == '\\') return quick_escape(text);
   if (begins_coded(text[1])) {
-    // Signs in a row are coded three times at most.
+    // Consecutive escape characters are encoded three times at most.
     const auto is_sign = [](char c) { return c == '%' || c == '&' || c == '='; };
     return {is_sign(text[1]) && is_sign(text[2]) && is_sign(text[3]) ? kNothing : kUnclear};
   }
@@ -328,8 +328,8 @@ QuickReading quick_reading(const char* text) {
 }
 constexpr std::size_t kQuick = 16;
 
-/// A backslash that is escaped, and what it is an escape of then: \\n, \\\".
-/// @return  false where more is to be looked at
+/// An escaped backslash that begins an escape itself: \\n, \\\".
+/// @return  false if the general reader is needed
 bool read_escaped_backslash(const char* text, std::size_t at, Readings& found) {
   if (text[0] != '\\' || text[1] != '\\') return false;
   std::size_t size = 3;
@@ -363,7 +363,7 @@ Readings TextReader::readings(std::size_t at) {
       return found;
     }
     if (read_escaped_backslash(text_.data() + at, at, found)) return found;
-    // Of backslashes alone, one in two, four or eight is meant.
+    // Two, four or eight backslashes in a row mean one.
     if (text_.substr(at, 8) == "\\\\\\\\\\\\\\\\") {
       for (const std::size_t size : {2u, 4u, 8u})
         found.list[found.count++] = byte_reading('\\', at + size);
@@ -376,7 +376,7 @@ Readings TextReader::readings(std::size_t at) {
     const Reading reading = reader.read(at, level);
     if (reading.end != end) found.list[found.count++] = reading;
     end = reading.end;
-    // A further level says something else of what is a sign again, or has coded digits behind it.
+    // A further level differs only for an escape character, or one followed by encoded digits.
     if (reading.size != 1 || !begins_coded(reading.bytes[0])) break;
     if (found.count == 0 && at + 1 < text_.size() && !begins_coded(text_[at + 1])) break;
   }

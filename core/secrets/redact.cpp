@@ -8,7 +8,7 @@
 namespace sortie {
 namespace {
 
-/// Known secrets outweigh patterns, these shapes: their names say more.
+/// Known secrets have more weight than patterns, and these than token formats: their names say more.
 constexpr std::size_t kPatternWeight = 1;
 constexpr std::size_t kShapeWeight = 0;
 
@@ -32,7 +32,7 @@ Redactor::Needles Redactor::needles() const {
   return needles_;
 }
 
-/// Makes new needles of the ones there are; nobody waits for it but who wants to change them too.
+/// Makes changed needles from the current ones; only other writers wait for it.
 template <typename Change>
 void Redactor::change(Change make) {
   const std::lock_guard writer(writers_);
@@ -43,7 +43,7 @@ void Redactor::change(Change make) {
     const std::lock_guard lock(mutex_);
     needles_ = std::move(next);
   }
-  // Behind the needles: who sees this version gets these needles, or later ones.
+  // After the needles: a reader of this version gets these needles, or later ones.
   version_.fetch_add(1, std::memory_order_release);
 }
 
@@ -70,8 +70,8 @@ std::string Redactor::text(std::string text, Audience audience) const {
   return StreamRedactor(*this, needles, audience).whole(std::move(text));
 }
 
-/// Whether a text for the record holds no known value, found without a copy of it. Patterns are
-/// not asked: where there are some, no text is known to be clean.
+/// Whether a text for the record contains no known value, without copying it. Patterns are not
+/// searched: if there are any, no text counts as clean.
 bool Redactor::is_clean_text(std::string_view text, const SecretNeedles& needles) {
   if (!needles.patterns.empty()) return false;
   return needles.search.empty() || !needles.search.finds_any(text);
@@ -132,7 +132,7 @@ Json Redactor::json(const Json& value, Audience audience, const Needles& needles
     case Json::Type::string:
       return Json(redacted(value.text()));
     case Json::Type::number: {
-      // What looks like a token of a known shape is a number all the same.
+      // A number that looks like a token is still a number.
       std::string text = StreamRedactor(*this, needles, Audience::record).whole(value.text());
       return text == value.text() ? value : Json(std::move(text));
     }
@@ -155,12 +155,12 @@ Json Redactor::json(const Json& value, Audience audience, const Needles& needles
 StreamRedactor::StreamRedactor(const Redactor& redactor, Audience audience)
     : redactor_(redactor),
       audience_(audience),
-      // Before the needles: at worst they are taken anew for nothing.
+      // Before the needles: at worst they are reloaded once for nothing.
       version_(redactor.version_.load(std::memory_order_acquire)) {
   needles_ = redactor.needles();
 }
 
-/// All of a text, that no stream goes on behind.
+/// Redacts a whole text.
 std::string StreamRedactor::whole(std::string text) {
   if (looks_for_nothing()) return text;
   held_ = std::move(text);
@@ -169,7 +169,7 @@ std::string StreamRedactor::whole(std::string text) {
   return parts_.empty() ? std::move(held_) : release(held_.size());
 }
 
-/// Goes on with what was added meanwhile; what is held back is looked through again.
+/// Continues with needles added meanwhile; the held-back text is searched again.
 void StreamRedactor::renew() {
   const std::uint64_t version = redactor_.version_.load(std::memory_order_acquire);
   if (version == version_) return;
@@ -234,7 +234,7 @@ void StreamRedactor::find_in(std::string_view chunk, std::size_t offset) {
   if (looks_at_lines()) search_lines(offset);
 }
 
-/// What was left open because more could come.
+/// Finishes the searches at the stream's end.
 void StreamRedactor::find_rest() {
   search_needles(true);
   judge_candidates(true);
@@ -247,7 +247,7 @@ void StreamRedactor::restart() {
   position_.walks.front().at = base_;
 }
 
-/// Goes on in held_ where the search stands.
+/// Continues the search in held_.
 void StreamRedactor::search_needles(bool ended) {
   const CodedSearch& search = needles_->search;
   if (search.empty()) return;
@@ -288,7 +288,7 @@ void StreamRedactor::judge_candidates(bool ended) {
   std::vector<Candidate> open;
   for (const Candidate& candidate : candidates_) {
     if (candidate.begin < judged_[candidate.row]) continue;
-    // What an earlier one of the row comes to decides whether this one is looked at.
+    // An earlier candidate of the row decides whether this one is checked.
     if (waits[candidate.row]) {
       open.push_back(candidate);
       continue;
@@ -313,8 +313,8 @@ bool StreamRedactor::looks_at_lines() const {
   return !needles_->patterns.empty() || audience_ == Audience::people;
 }
 
-/// Whole lines at once; of a line that does not end, windows that overlap.
-/// @param offset  of the chunk that came last: no line ends before it that was not looked at
+/// Searches complete lines at once, and a very long line in overlapping windows.
+/// @param offset  of the last chunk: all lines that end before it are searched already
 void StreamRedactor::search_lines(std::size_t offset) {
   const std::size_t newline = std::string_view(held_).substr(offset).rfind('\n');
   if (newline != std::string_view::npos) {
@@ -334,7 +334,7 @@ void StreamRedactor::search_last_line() {
   line_ = held_.size();
 }
 
-/// @param accepted  a match that begins at or behind it is the next window's
+/// @param accepted  a match that begins at or after it belongs to the next window
 void StreamRedactor::search_window(std::size_t begin, std::size_t end, std::size_t accepted) {
   const std::string_view text = std::string_view(held_).substr(begin, end - begin);
   const auto look_for = [&](const LineShape& shape, std::size_t weight) {
@@ -352,8 +352,7 @@ void StreamRedactor::search_window(std::size_t begin, std::size_t end, std::size
   for (const LineShape& shape : loose_shapes()) look_for(shape, kShapeWeight);
 }
 
-/// Parts that overlap become one: what stands in two secrets must not be seen because the other
-/// one was replaced.
+/// Merges overlapping parts, so that no rest of one secret is left when the other is replaced.
 void StreamRedactor::join_parts() {
   const auto before = [](const Part& one, const Part& other) { return one.begin < other.begin; };
   std::stable_sort(parts_.begin(), parts_.end(), before);
@@ -373,13 +372,13 @@ void StreamRedactor::join_parts() {
   parts_.resize(kept);
 }
 
-/// Where the last bytes begin that may begin a known value and are more than allowed.
+/// Where an open known value begins of which more than `allowed` characters were read.
 std::size_t StreamRedactor::begin_of_open(std::size_t allowed) const {
   if (needles_->search.empty()) return held_.size();
   return needles_->search.begin_of_open(position_, allowed, base_ + held_.size()) - base_;
 }
 
-/// Up to where nothing that is still to come can change what is to be shown.
+/// The offset up to which later text can't change the result.
 std::size_t StreamRedactor::settled() const {
   std::size_t end = begin_of_open(0);
   if (audience_ != Audience::record)
@@ -390,8 +389,8 @@ std::size_t StreamRedactor::settled() const {
   return end;
 }
 
-/// What stands from `at` to `end`, the parts replaced that do not reach beyond it: nothing of one
-/// that does. After join_parts().
+/// The text from `at` to `end` with its parts replaced; a part that reaches beyond `end` is left out.
+/// After join_parts().
 std::string StreamRedactor::redacted(std::size_t at, std::size_t end) const {
   std::string text;
   for (const Part& part : parts_) {
@@ -406,8 +405,8 @@ std::string StreamRedactor::redacted(std::size_t at, std::size_t end) const {
   return text;
 }
 
-/// Takes out what stands before `end`, secrets replaced. A part that reaches beyond it may still
-/// grow: it stays, without the bytes before `end`, which nobody needs any more.
+/// Removes and returns the text before `end`, secrets replaced. A part that reaches beyond it may
+/// still grow: it stays, without its bytes before `end`.
 std::string StreamRedactor::release(std::size_t end) {
   if (end == 0) return {};
   join_parts();

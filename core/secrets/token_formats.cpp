@@ -36,7 +36,7 @@ bool is_of(Alphabet alphabet, char c) {
   return false;
 }
 
-/// Whatever the alphabet is: a run of these is one word, and a token is a whole one. A dot may end
+/// Whether the character continues a word, in any alphabet: a token is a whole word. A dot may end
 /// the sentence.
 bool goes_on(Alphabet alphabet, char c) {
   return (is_of(alphabet, c) && c != '.') || is_ascii_alphanumeric(c) || c == '_';
@@ -44,8 +44,8 @@ bool goes_on(Alphabet alphabet, char c) {
 
 bool has_digit(std::string_view body) { return std::any_of(body.begin(), body.end(), is_digit); }
 
-/// Digits and letters mixed in one piece of at least 16 between '-' and '_': what is drawn by
-/// chance has one, names of packages, classes and files ("sk-estimator-doc-link-2") have none.
+/// Whether a piece of at least 16 characters between '-' and '_' mixes digits and letters: random
+/// tokens have one, names of packages, classes and files ("sk-estimator-doc-link-2") don't.
 bool is_drawn(std::string_view body) {
   std::size_t length = 0;
   bool digit = false;
@@ -74,7 +74,7 @@ bool is_grafana(std::string_view body) { return body[32] == '_'; }
 constexpr bool kAnywhere = false;
 constexpr bool kAtBorder = true;
 
-/// Lengths and alphabets as the issuers publish them, or as their own scanners have them.
+/// Lengths and alphabets as published by the issuers, or as used in their scanners.
 const std::vector<TokenFormat>& rows() {
   using enum Alphabet;
   static const std::vector<TokenFormat> table = {
@@ -147,7 +147,7 @@ const std::vector<TokenFormat>& rows() {
 constexpr std::string_view kBegin = "-----BEGIN ";
 constexpr std::string_view kDashes = "-----";
 constexpr std::size_t kLongestLabel = 40;
-/// A base64 line of a key has 64 or 70 characters; no name in a program's text is so long.
+/// A base64 line of a key has 64 or 70 characters; names in programs are shorter than this.
 constexpr std::size_t kShortestKeyLine = 40;
 
 bool is_base64(char c) { return is_ascii_alphanumeric(c) || c == '+' || c == '/' || c == '='; }
@@ -162,9 +162,8 @@ std::size_t longest_base64_run(std::string_view text) {
   return longest;
 }
 
-/// Where the key ends in a line of it, which numbers, marks or quotes may stand before: behind its
-/// last run of base64 that is long, or behind a short one that is all there is; 0 where it has
-/// none.
+/// The end of the key in one of its lines, which may begin with numbers, marks or quotes: after its
+/// last long run of base64, or after a short one that is the whole line; 0 if there is none.
 std::size_t end_of_key(std::string_view line) {
   std::size_t end = 0;
   std::size_t run = 0;
@@ -177,8 +176,8 @@ std::size_t end_of_key(std::string_view line) {
   return end == 0 && run == line.size() ? run : end;
 }
 
-/// How much of a block without its last line is key: lines of base64, the headers that old formats
-/// have before them and, where the whole stands in one string, the escapes for line breaks.
+/// How much of a block without its last line is part of the key: lines of base64, the headers that
+/// old formats have before them and, if it is one string, the escapes for line breaks.
 std::size_t cut_block(std::string_view text, std::size_t body) {
   std::size_t end = body;
   for (std::size_t at = body; at < text.size();) {
@@ -222,7 +221,7 @@ ShapeVerdict judge_key_block(std::string_view text, bool ended) {
   return {hit, is_whole ? end + end_line.size() : last};
 }
 
-/// A name of a credential and what assigns it a value: "password = ", "api_key: ", "secret => ".
+/// A credential's name and an assignment: "password = ", "api_key: ", "secret => ".
 constexpr std::string_view kAssigned =
     R"re((?i)(?:\b|_)(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|)re"
     R"re(private[_-]?key|client[_-]?secret|credentials?)["']?\s*(?:=>|=|:)\s*)re";
@@ -252,7 +251,7 @@ ShapeVerdict judge_shape(const TokenFormat& shape, std::string_view text, bool e
   const bool open = shape.longest == kOpen;
   const bool seen_to_its_end = length < rest.size() || ended || (open && length == kOpen);
   if (!seen_to_its_end) return {more, 0};
-  // What is said in sentences ends in a dot that is no part of it.
+  // A dot at the end of a sentence is not part of the token.
   std::size_t used = length;
   while (shape.body == Alphabet::base64url_dots && used > 0 && rest[used - 1] == '.') --used;
   const std::string_view body = rest.substr(0, used);

@@ -12,7 +12,7 @@ namespace sortie {
 Connector::Connector(std::vector<IpAddress> addresses, std::uint16_t port, Time deadline)
     : addresses_(std::move(addresses)), port_(port), deadline_(deadline), next_time_(deadline) {}
 
-/// Begins with the address in place. False when it failed at once.
+/// Starts connecting to the current address. False if it failed at once.
 bool Connector::start(Time now) {
   const auto left = addresses_.size() - place_;
   next_time_ = now + (deadline_ - now) / static_cast<std::int64_t>(left);

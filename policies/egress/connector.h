@@ -16,19 +16,19 @@ class Connector {
   using Time = std::chrono::steady_clock::time_point;
   enum class Outcome { pending, connected, failed };
 
-  /// @param deadline  for all of them; each gets its share of what is left
+  /// @param deadline  for all of them; each gets its share of the remaining time
   Connector(std::vector<IpAddress> addresses, std::uint16_t port, Time deadline);
 
-  /// To be called at first, when the descriptor is writable, and at next_time().
+  /// Call it first, when the descriptor is writable, and at next_time().
   Outcome advance(Time now);
-  /// The socket that is being connected; -1 where there is none.
+  /// The connecting socket; -1: none.
   int descriptor() const noexcept { return socket_.get(); }
   Time next_time() const noexcept { return next_time_; }
 
-  /// The connected socket, and what it leads to.
+  /// The connected socket, and its address.
   Fd take_socket() { return std::move(socket_); }
   const IpAddress& address() const { return addresses_[place_]; }
-  /// Why it failed, in words: of the last address that was tried.
+  /// Why the last address failed.
   const std::string& problem() const noexcept { return problem_; }
   bool timed_out() const noexcept { return timed_out_; }
 
@@ -39,7 +39,7 @@ class Connector {
   std::uint16_t port_;
   Time deadline_;
   Time next_time_;
-  std::size_t place_ = 0;  ///< the address that is tried
+  std::size_t place_ = 0;  ///< index of the current address
   Fd socket_;
   std::string problem_;
   bool timed_out_ = false;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint16_t kDefaultPort = 443;
 
-/// What clouds call their metadata services. Their addresses are refused in any case; the names are
-/// here for resolvers that answer with others.
+/// Names of clouds' metadata services. Their addresses are always refused; the names are for
+/// resolvers that answer with other addresses.
 constexpr std::string_view kMetadataNames[] = {"metadata",
                                                "metadata.google.internal",
                                                "metadata.goog",
@@ -27,7 +27,7 @@ bool is_metadata_name(std::string_view name) {
          std::end(kMetadataNames);
 }
 
-/// Whether the entry names this very host.
+/// Whether the entry names exactly this host.
 bool names(const HostPattern& pattern, const Host& host) {
   return !pattern.any && !pattern.subdomains && pattern.host == host;
 }

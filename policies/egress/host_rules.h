@@ -13,32 +13,32 @@ namespace sortie {
 /// One entry of `network.allow`.
 struct HostRule {
   std::string text;   ///< as written
-  HostPattern hosts;  ///< with its port: 443 where the text has none
+  HostPattern hosts;  ///< with its port, 443 by default
 };
 
-/// What the rules say about a host and port, before any address is known.
+/// The decision on a host and port, before any address is known.
 struct HostDecision {
   bool allowed = false;
   std::string rule;      ///< the entry that allowed it, as written
-  bool by_name = false;  ///< the entry names this very host
-  std::string reason;    ///< why not, and what would allow it
+  bool by_name = false;  ///< the entry names exactly this host
+  std::string reason;    ///< why it is denied, and what would allow it
 };
 
-/// The hosts that a policy lets commands reach.
+/// The hosts that a policy allows for commands.
 class HostRules {
  public:
   /// @param entries  `network.allow`
-  /// @throws InputError  for one that can't be read
+  /// @throws InputError  for an invalid entry
   explicit HostRules(const std::vector<std::string>& entries);
 
-  /// Whether the host may be asked for at that port. Names that clouds give to their metadata
-  /// service are allowed only by an entry of that name.
+  /// Whether the host is allowed at that port. Names of clouds' metadata services are allowed only
+  /// by an entry with that name.
   HostDecision decide(const Host& host, std::uint16_t port) const;
 
-  /// Why the address that an allowed host leads to may not be connected to, or "".
+  /// Why the address of an allowed host is refused, or "".
   ///
-  /// A public address may. Any other only where the list has that address with that port; a private
-  /// or loopback one also where the entry names the very host, not by a wildcard.
+  /// A public address is allowed. Any other only if the list has that address with that port; a
+  /// private or loopback one also if the entry names exactly that host, without a wildcard.
   std::string refusal(const HostDecision& decision, const Host& host, std::uint16_t port,
                       const IpAddress& address) const;
 

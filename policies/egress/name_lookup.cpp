@@ -14,7 +14,7 @@
 namespace sortie {
 namespace {
 
-/// At once; more wait their turn. A name server that says nothing holds each for half a minute.
+/// Concurrent lookups; more are queued. A silent name server blocks each for half a minute.
 constexpr int kMostThreads = 16;
 
 class SystemResolver : public HostResolver {
@@ -26,7 +26,7 @@ class SystemResolver : public HostResolver {
     addrinfo* list = nullptr;
     int status = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
     if (status == EAI_NONAME || status == EAI_ADDRFAMILY) {
-      // AI_ADDRCONFIG leaves nothing where the machine has no address but loopback's.
+      // AI_ADDRCONFIG finds nothing if the machine only has loopback addresses.
       hints.ai_flags = 0;
       status = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
     }
@@ -102,7 +102,7 @@ void NameLookup::start(std::uint64_t id, const std::string& name) {
     // It inherits the caller's signal mask: the proxy's loop has all signals blocked.
     std::thread([shared = shared_] { shared->work(); }).detach();
   } catch (const std::system_error&) {
-    if (--shared_->threads > 0) return;  // one of the others will come to it
+    if (--shared_->threads > 0) return;  // another thread will do it
     shared_->waiting.pop_back();
     throw Error("no thread for looking a host up");
   }

@@ -14,15 +14,15 @@ namespace sortie {
 class HostResolver {
  public:
   virtual ~HostResolver() = default;
-  /// All addresses, best first; none with `problem` set. Blocks; called by several threads at once.
+  /// All addresses, best first; none with `problem` set. Blocks; called by several threads.
   virtual std::vector<IpAddress> resolve(const std::string& name, std::string& problem) = 0;
 };
 
 /// The machine's own: getaddrinfo(3).
 std::shared_ptr<HostResolver> system_resolver();
 
-/// Looks names up beside a loop that must not block. Lookups that are under way when this object
-/// goes are left behind, since getaddrinfo(3) can't be interrupted.
+/// Looks names up in threads, for a loop that must not block. Lookups that are still running when
+/// this object is destroyed are abandoned, since getaddrinfo(3) can't be interrupted.
 class NameLookup {
  public:
   struct Answer {
@@ -31,13 +31,13 @@ class NameLookup {
     std::string problem;
   };
 
-  /// @param resolver  shared with the threads, which may outlive everything else
+  /// @param resolver  shared with the threads, which may outlive this object
   explicit NameLookup(std::shared_ptr<HostResolver> resolver);
   NameLookup(const NameLookup&) = delete;
   NameLookup& operator=(const NameLookup&) = delete;
   ~NameLookup();
 
-  /// @param id  given back with the answer
+  /// @param id  returned with the answer
   void start(std::uint64_t id, const std::string& name);
   /// Readable when there are answers.
   int descriptor() const noexcept;

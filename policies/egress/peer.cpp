@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-/// What arrived in the meantime counts; a failure is any other.
+/// Whether the call only has to be repeated later; any other error is a failure.
 bool is_later(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace
@@ -19,7 +19,7 @@ Peer::Peer(Fd socket) : socket_(std::move(socket)) {
   const int flags = ::fcntl(socket_.get(), F_GETFL);
   ::fcntl(socket_.get(), F_SETFL, flags | O_NONBLOCK);
   const int on = 1;
-  // Fails on sockets that are no TCP, which have no delay either.
+  // Fails on sockets other than TCP, which have no such delay.
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 

@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-/// Bytes that have arrived and not gone on yet.
+/// Bytes that were received and not yet passed on.
 class ByteQueue {
  public:
   std::string_view bytes() const noexcept { return std::string_view(data_).substr(begin_); }
@@ -18,7 +18,7 @@ class ByteQueue {
   /// To append to.
   std::string& tail() noexcept { return data_; }
   void append(std::string_view bytes) { data_ += bytes; }
-  /// Takes bytes off the front.
+  /// Removes bytes from the front.
   void drop(std::size_t count) {
     begin_ += count;
     if (begin_ == data_.size()) {
@@ -40,7 +40,7 @@ class ByteQueue {
   std::size_t begin_ = 0;
 };
 
-/// How many bytes wait at most in one direction before the sender is kept waiting.
+/// How many bytes are queued in one direction before the sender has to wait.
 inline constexpr std::size_t kQueueBytes = 64 << 10;
 
 /// One end of a session: a connected stream socket that never blocks.
@@ -51,11 +51,11 @@ class Peer {
   explicit Peer(Fd socket);
 
   const Fd& socket() const noexcept { return socket_; }
-  /// Reads what is there into the queue, one queue's worth at the most. False when nothing came.
+  /// Reads available bytes into the queue, at most kQueueBytes. False if there were none.
   bool read_into(ByteQueue& queue);
-  /// Writes what can be written. False when nothing could.
+  /// Writes as many bytes as possible. False if none could be written.
   bool write_from(ByteQueue& queue);
-  /// Tells the other side that nothing more will come; once.
+  /// Shuts the sending direction down; once.
   void end_writing();
   /// Closes so that the other side sees a failure, not an end.
   void abort();
@@ -70,10 +70,10 @@ class Peer {
 
  private:
   Fd socket_;
-  bool read_ended_ = false;  ///< the other side has sent all it will
+  bool read_ended_ = false;  ///< the other side has finished sending
   bool write_ended_ = false;
-  bool read_failed_ = false;   ///< the end came as a failure
-  bool write_failed_ = false;  ///< what is sent is read by nobody any more
+  bool read_failed_ = false;   ///< reading ended with an error
+  bool write_failed_ = false;  ///< the other side no longer reads
   std::uint64_t read_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;
 };

@@ -58,7 +58,7 @@ struct EgressProxy::State {
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   ProxyServices services{rules, lookup, limits, report, ahead};
 
-  std::mutex mutex;  ///< guards what stands below it, up to the next blank line
+  std::mutex mutex;  ///< guards the members below it, up to the next blank line
   std::vector<Fd> new_listeners;
   std::vector<Fd> new_connections;
   bool stop = false;
@@ -124,7 +124,7 @@ void EgressProxy::State::accept_from(const Fd& listener) {
   }
 }
 
-/// One session that fails takes no other with it.
+/// Ends a session that throws, without affecting the others.
 template <typename Act>
 void EgressProxy::State::guarded(ProxySession& session, const Act& act) {
   try {

@@ -15,17 +15,17 @@
 
 namespace sortie {
 
-/// The only way out of a sandbox of network mode `allow-list`: an HTTP proxy (CONNECT and absolute
-/// form, RFC 9110 and 9112) outside of it. It reads the host's name once, resolves it itself, and
-/// connects to the address that it checked. docs/network.md tells what it checks.
+/// The only way out of a sandbox in network mode `allow-list`: an HTTP proxy (CONNECT and absolute
+/// form, RFC 9110 and 9112) outside of it. It parses the host's name once, resolves it itself, and
+/// connects to the address that it checked. docs/network.md lists its checks.
 class EgressProxy {
  public:
   using Report = EgressReport;
 
   /// Starts the proxy's thread, which takes no signals.
   /// @param allow  `network.allow`
-  /// @param ahead  proxies that stand between this machine and the network: what they lead to is
-  ///               decided on before, and looked up by them
+  /// @param ahead  proxies between this machine and the network: hosts are checked before, and looked
+  ///               up by them
   /// @throws InputError  for an entry that can't be read
   EgressProxy(const std::vector<std::string>& allow, Report report, ProxySettings ahead = {});
   EgressProxy(const std::vector<std::string>& allow, Report report, const EgressLimits& limits,
@@ -35,11 +35,11 @@ class EgressProxy {
   /// Ends every connection, reports it, and waits for the thread.
   ~EgressProxy();
 
-  /// Serves what connects to the listener: a TCP socket that was made in the run's network
-  /// namespace, so that nothing but the run's commands can reach it. From any thread.
+  /// Serves the connections to a listener: a TCP socket in the run's network namespace, so that only
+  /// the run's commands can reach it. From any thread.
   void listen(Fd listener);
-  /// Serves one connected stream socket: what the connect gate made for a command. From any thread;
-  /// beyond the limit of connections it is closed unanswered.
+  /// Serves one connected stream socket, which the connect gate made for a command. From any thread;
+  /// closed unanswered beyond the limit of connections.
   void adopt(Fd connection);
 
  private:

@@ -1,4 +1,4 @@
-// How a session of the proxy passes on one plain request and its response.
+// How a session of the proxy forwards one plain request and its response.
 #include "policies/egress/proxy_session.h"
 
 namespace sortie {
@@ -78,7 +78,7 @@ bool ProxySession::step_response_body() {
   from_server_.drop(used);
   append_framed(returned_, content, to_client_.tail());
   if (response_body_->is_done()) append_body_end(returned_, to_client_.tail());
-  // What is left of the queue then is the beginning of something that does not come to its end.
+  // The rest of the queue is then an incomplete element.
   const bool ended = server_.read_ended() && used == 0 && !response_body_->is_done();
   if (response_body_->is_malformed() ||
       (ended && (server_.read_failed() || !response_body_->finish()))) {

@@ -86,7 +86,7 @@ ProxySession::Wanted ProxySession::wanted() const {
   if (server_.socket())
     wanted.server_events =
         static_cast<short>((reads_server() ? POLLIN : 0) | (to_server_.empty() ? 0 : POLLOUT));
-  // Without events the descriptor is left out: poll(2) would go on telling of its end.
+  // Without events the descriptor is left out: poll(2) would keep reporting its end.
   if (wanted.client_events != 0) wanted.client = client_.socket().get();
   if (wanted.server_events != 0) wanted.server = server_.socket().get();
   return wanted;
@@ -107,7 +107,7 @@ void ProxySession::on_ready(short client_events, short server_events, Time now) 
   if (stage_ == Stage::connect) return connect(now);
   bool moved = false;
   if (client_events != 0 && reads_client()) {
-    // The time for a head counts from its first byte where the connection waited for it.
+    // On a reused connection the time for a head counts from its first byte.
     if (waits_for_next_) deadline_ = now + services_.limits.head;
     waits_for_next_ = false;
     moved |= client_.read_into(stage_ == Stage::tunnel ? to_server_ : from_client_);
@@ -126,7 +126,7 @@ void ProxySession::work(Time now) {
     moved |= client_.write_from(to_client_);
     if (server_.socket()) moved |= server_.write_from(to_server_);
     if (client_.write_failed()) return break_off("the command closed the connection");
-    // It may have answered all the same: what it sent is still passed on.
+    // It may still have answered: its bytes are forwarded.
     if (server_.write_failed()) to_server_.clear();
   }
 }
@@ -198,7 +198,7 @@ void ProxySession::take_request(ProxyRequest request, Time now) {
     return fail(502, error.what(), now);
   }
   if (upstream_) return go_upstream(now);
-  if (host.address) return judge_addresses({*host.address}, now);
+  if (host.address) return check_addresses({*host.address}, now);
   look_up(host);
 }
 
@@ -217,14 +217,14 @@ void ProxySession::on_answer(NameLookup::Answer answer, Time now) {
   } else if (upstream_) {
     connect_to(std::move(answer.addresses), upstream_->port, now);
   } else {
-    judge_addresses(std::move(answer.addresses), now);
+    check_addresses(std::move(answer.addresses), now);
   }
   work(now);
 }
 
-/// The addresses of one lookup are judged, and those that pass are connected to: the name is never
-/// looked up again.
-void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
+/// Checks the addresses of one lookup and connects to those that pass: the name is never looked up
+/// again.
+void ProxySession::check_addresses(std::vector<IpAddress> addresses, Time now) {
   const auto& place = request_.place;
   std::string first_refusal;
   std::erase_if(addresses, [&](const IpAddress& address) {
@@ -239,7 +239,7 @@ void ProxySession::judge_addresses(std::vector<IpAddress> addresses, Time now) {
   connect_to(std::move(addresses), place.port, now);
 }
 
-/// What a name leads to is known to the proxy ahead alone; an address is judged as everywhere.
+/// Only the upstream proxy resolves names; an address is checked as usual.
 void ProxySession::go_upstream(Time now) {
   const auto& place = request_.place;
   if (place.host.address) {
@@ -305,8 +305,7 @@ void ProxySession::on_connected(Time now) {
   to_server_.append(connect_head(request_.place, *upstream_));
 }
 
-/// The answer of the proxy ahead to CONNECT. Of a refusal the command gets to know the status
-/// alone.
+/// The upstream proxy's answer to CONNECT. The command gets only the status of a refusal.
 bool ProxySession::step_upstream(Time now) {
   const auto bytes = from_server_.bytes();
   const HeadEnd head = find_head_end(bytes.substr(0, kLongestResponseHead));
@@ -340,7 +339,7 @@ void ProxySession::begin(Time now) {
   if (request_.form == ProxyRequest::Form::tunnel) {
     stage_ = Stage::tunnel;
     to_client_.append("HTTP/1.1 200 Connection established\r\n\r\n");
-    // What the client sent ahead of the answer is for the server already.
+    // Bytes that the client sent before the answer are for the server.
     to_server_.append(from_client_.bytes());
     from_client_.clear();
   } else {
@@ -380,8 +379,8 @@ bool ProxySession::step_tunnel() {
   return moved;
 }
 
-/// The rest goes out; then what still comes in is read away, since closing on it would throw the
-/// answer away too (RFC 9112 §9.6).
+/// Sends the rest, then reads and drops further input, since closing with unread input would discard
+/// the answer too (RFC 9112 §9.6).
 bool ProxySession::step_farewell(Time now) {
   from_client_.clear();
   if (client_.read_ended() && to_client_.empty()) {
@@ -402,13 +401,13 @@ void ProxySession::deny(int status, const std::string& reason, Time now) {
   try {
     services_.report(record_);
   } catch (const std::exception&) {
-    // It is denied all the same; who records it has noticed.
+    // It is denied anyway; the recorder has noticed.
   }
   answer(status, reason, now);
 }
 
 void ProxySession::fail(int status, const std::string& reason, Time now) {
-  if (!open_) open();  // it was allowed, and never came to be connected
+  if (!open_) open();  // it was allowed, but never connected
   close_record(reason);
   server_ = Peer();
   answer(status, reason, now);
@@ -426,7 +425,7 @@ void ProxySession::answer(int status, const std::string& reason, Time now) {
   touch(now);
 }
 
-/// In the middle of something: both sides have to see that it is not whole.
+/// Aborts a transfer: both sides have to see that it is incomplete.
 void ProxySession::break_off(const std::string& reason) {
   close_record(reason);
   client_.abort();
@@ -448,7 +447,7 @@ void ProxySession::close_record(const std::string& reason) {
   try {
     services_.report(record_);
   } catch (const std::exception&) {
-    // It is over; who records it has noticed.
+    // It is over; the recorder has noticed.
   }
 }
 

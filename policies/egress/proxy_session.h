@@ -19,7 +19,7 @@
 
 namespace sortie {
 
-/// What the sessions of one proxy share.
+/// Shared by the sessions of one proxy.
 struct ProxyServices {
   const HostRules& rules;
   NameLookup& lookup;
@@ -31,7 +31,7 @@ struct ProxyServices {
 };
 
 /// One client's connection to the proxy, from its first request to its end. Never blocks: the loop
-/// waits for what wanted() names, and calls.
+/// waits for the events of wanted(), and calls on_ready().
 class ProxySession {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -40,7 +40,7 @@ class ProxySession {
   ProxySession(const ProxySession&) = delete;
   ProxySession& operator=(const ProxySession&) = delete;
 
-  /// poll(2) events for both descriptors; 0: not to be waited for.
+  /// poll(2) events for both descriptors; 0: none.
   struct Wanted {
     int client = -1;
     short client_events = 0;
@@ -57,18 +57,18 @@ class ProxySession {
   void on_answer(NameLookup::Answer answer, Time now);
 
   bool is_over() const noexcept { return stage_ == Stage::over; }
-  /// Ends it, whatever it is at; reports a connection that is open.
+  /// Ends it in any stage; reports an open connection as closed.
   void end(const std::string& reason);
 
  private:
   enum class Stage {
-    head,      ///< a request's head is read
-    lookup,    ///< the host's addresses are looked up
-    connect,   ///< one of them is connected to
-    upstream,  ///< the proxy ahead is asked for a tunnel
-    tunnel,    ///< bytes go both ways
-    exchange,  ///< one plain request and its response
-    farewell,  ///< the last answer goes out
+    head,      ///< reads a request's head
+    lookup,    ///< looks the host's addresses up
+    connect,   ///< connects to one of them
+    upstream,  ///< asks the upstream proxy for a tunnel
+    tunnel,    ///< forwards bytes both ways
+    exchange,  ///< forwards one plain request and its response
+    farewell,  ///< sends the last answer
     over,
   };
 
@@ -77,7 +77,7 @@ class ProxySession {
   bool step_head(Time now);
   void take_request(ProxyRequest request, Time now);
   void look_up(const Host& host);
-  void judge_addresses(std::vector<IpAddress> addresses, Time now);
+  void check_addresses(std::vector<IpAddress> addresses, Time now);
   void go_upstream(Time now);
   bool open();
   void connect_to(std::vector<IpAddress> addresses, std::uint16_t port, Time now);
@@ -115,7 +115,7 @@ class ProxySession {
 
   ProxyRequest request_;
   HostDecision decision_;
-  std::optional<UpstreamProxy> upstream_;  ///< what the request goes through
+  std::optional<UpstreamProxy> upstream_;  ///< the proxy for this request
   std::uint64_t hop_sent_ = 0;             ///< bytes to it that are not the command's
   std::uint64_t hop_received_ = 0;
   std::uint64_t lookup_id_ = 0;

@@ -10,20 +10,20 @@
 
 namespace sortie {
 
-/// A proxy ahead of sortie's own: the company's.
+/// A proxy between sortie's own and the network, such as a company's.
 struct UpstreamProxy {
   Host host;
   std::uint16_t port = 0;
   std::string authorization;  ///< the value of Proxy-Authorization, or ""
 };
 
-/// The proxy that leads to a place; nothing: it is connected to directly.
-/// @param form  a tunnel goes by HTTPS_PROXY, a plain request by HTTP_PROXY
+/// The upstream proxy for a host; nothing: connect directly.
+/// @param form  a tunnel uses HTTPS_PROXY, a plain request HTTP_PROXY
 /// @throws InputError  for a proxy address that can't be used, never showing its password
 std::optional<UpstreamProxy> upstream_to(const ProxySettings& settings, const Authority& place,
                                          ProxyRequest::Form form);
 
-/// What commands are told of it by: its name is the operator's matter.
+/// Its name in messages for commands, which does not show its host.
 inline const std::string kAhead =
     "the proxy ahead (HTTPS_PROXY, HTTP_PROXY of sortie's own environment)";
 /// "407, it wants another user or password"

@@ -39,8 +39,8 @@ std::vector<fs::path> both_ways(const std::vector<fs::path>& paths) {
   return both;
 }
 
-/// How many names the innermost of these that holds a path has; -1 for none. Which of two places a
-/// path belongs to, the inner one says.
+/// The depth of the innermost of these folders that contains a path; -1: none does. A path belongs to
+/// the innermost one.
 std::ptrdiff_t innermost(const fs::path& path, const std::vector<fs::path>& places) {
   std::ptrdiff_t depth = -1;
   for (const fs::path& place : places) {
@@ -84,7 +84,7 @@ class Search {
     std::error_code error;
     const fs::path named = entry;
     if (!named.is_absolute()) {
-      found_.left_out.push_back({entry, "it is no absolute path", ""});
+      found_.left_out.push_back({entry, "it is not an absolute path", ""});
       return;
     }
     if (!fs::is_directory(named, error)) return;
@@ -111,8 +111,8 @@ class Search {
     return written < 0 || innermost(folder, shown_) >= written;
   }
 
-  /// What has to be shown for the programs in a folder to work; nothing where all of it is shown
-  /// already, or can't be.
+  /// The installation that has to be shown for the programs in a folder to work; nothing if it is
+  /// shown already, or can't be.
   std::optional<fs::path> installation_of(const fs::path& folder) const {
     if (places_.installations == Installations::none || folder.filename() != "bin" ||
         is_of_workspace(folder))
@@ -122,7 +122,7 @@ class Search {
     const bool is_python = fs::is_regular_file(root / "pyvenv.cfg", error) ||
                            fs::is_directory(root / "conda-meta", error);
     if (!is_python && !fs::is_directory(root / "lib", error)) return {};
-    // "/x" is a folder of the system, or somebody's whole disk.
+    // "/x" is a folder of the system, or a whole disk.
     if (std::distance(root.begin(), root.end()) < 3) return {};
     for (const char* shown : {"/usr", "/etc", "/opt", "/bin", "/sbin", "/lib", "/lib64", "/proc",
                               "/sys", "/dev", "/run", "/boot"})
@@ -130,7 +130,7 @@ class Search {
     if (innermost(root, shown_) > innermost(root, writable_)) return {};
     const bool of_home = innermost(root, home_) >= 0;
     if (of_home && places_.installations == Installations::outside_home) return {};
-    // Programs that a person has put there, beside all that other programs keep.
+    // HOME itself holds all other data of the user too.
     for (const fs::path& home : home_)
       if (root == home / ".local") return {};
     if (holds_any(root, writable_) || holds_any(root, home_) || holds_any(root, apart_)) return {};
@@ -141,11 +141,11 @@ class Search {
   void leave_out(const std::string& entry, const fs::path& folder) {
     if (is_of_workspace(folder)) {
       found_.left_out.push_back(
-          {entry, "commands can write to the workspace, and rules go by a command's name",
+          {entry, "commands can write to the workspace, and rules match a command's name",
            "approval: full-auto without rules that escalate keeps it; a rule on a script allows "
            "one of its programs by its path"});
     } else if (innermost(folder, home_) >= 0) {
-      found_.left_out.push_back({entry, "HOME is the run's own, not the caller's",
+      found_.left_out.push_back({entry, "the run has a HOME of its own",
                                  "paths.read with '" + entry + "' in the policy shows it"});
     } else if (innermost(folder, temporary_) >= 0) {
       found_.left_out.push_back({entry, "commands have a folder for temporary files of their own",

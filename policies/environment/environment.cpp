@@ -25,8 +25,8 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// What makes a shell, the loader or a command of the class read-only run code that no rule was
-/// asked about, or read its options otherwise than the rules do.
+/// Variables that make a shell, the loader or a command of the class read-only run code that no rule
+/// has decided, or read its options differently from the rules.
 bool runs_code(const std::string& name) {
   static const std::vector<std::string> exact = {"BASH_ENV",
                                                  "ENV",
@@ -47,13 +47,14 @@ bool runs_code(const std::string& name) {
   return contains(exact, name);
 }
 
-/// Only what says who commits: every other variable of git names a place or a program.
+/// Only the author's and committer's variables pass: every other variable of git names a path or a
+/// program.
 bool is_foreign_git(const std::string& name) {
   if (!name.starts_with("GIT_")) return false;
   return !name.starts_with("GIT_AUTHOR_") && !name.starts_with("GIT_COMMITTER_");
 }
 
-/// A name that a shell can hold; the rest (exported functions of other shells) is left out.
+/// A name that is valid in a shell; others (exported functions of other shells) are left out.
 bool is_name(const std::string& name) {
   return !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string::npos;
 }
@@ -85,7 +86,7 @@ void set_git_config(Environment& environment,
   environment["GIT_CONFIG_COUNT"] = std::to_string(keys.size());
 }
 
-/// Settings that the policy's `set` may change, and what is inherited may not.
+/// Settings that override inherited variables, but not the policy's `set`.
 void add_quiet_settings(Environment& environment, const EnvironmentPlaces& places) {
   environment["HOME"] = places.home.string();
   environment["TMPDIR"] = places.temporary.string();
@@ -95,20 +96,20 @@ void add_quiet_settings(Environment& environment, const EnvironmentPlaces& place
   environment["CI"] = "true";
   environment["DEBIAN_FRONTEND"] = "noninteractive";
   environment.emplace("LANG", "C.UTF-8");
-  // Its search for leaks traces the program, which the sandbox refuses; it would fail each run.
+  // Leak detection traces the program, which the sandbox refuses; every run would fail.
   environment["LSAN_OPTIONS"] = "detect_leaks=0";
   environment["GIT_PAGER"] = "cat";
   environment["GIT_TERMINAL_PROMPT"] = "0";
   environment["GIT_OPTIONAL_LOCKS"] = "0";  // of the repository that is read-only
-  // Files of another owner are some unknown user's in a namespace of one user.
+  // In a namespace with one user, files of other owners belong to an unknown user.
   set_git_config(environment, {{"safe.directory", "*"}});
 }
 
 constexpr std::array kProxyVariables = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
                                         "http_proxy", "https_proxy", "all_proxy"};
 
-/// Programs know the way out by these; those that do not have no network. Loopback is the sandbox's
-/// own. What sortie itself has in them may hold a password, and leads nowhere from inside.
+/// Programs find the proxy by these variables; others have no network. Loopback is the sandbox's own.
+/// sortie's own values may hold a password, and don't work inside the sandbox.
 void add_proxy(Environment& environment) {
   for (const char* name : kProxyVariables) environment[name] = proxy_url();
   for (const char* name : {"NO_PROXY", "no_proxy"}) environment[name] = "localhost,127.0.0.1,::1";
@@ -147,7 +148,7 @@ Environment command_environment(const Policy& policy, const Environment& own,
   for (const auto& [name, value] : policy.environment_set) {
     if (is_name(name) && !runs_code(name)) environment[name] = value;
   }
-  // The rules judge a command's name by these folders: it has to be found in the same.
+  // The rules look a command's name up in these folders: it has to be found in the same ones.
   environment["PATH"] = joined(places.path, ":");
   return environment;
 }
@@ -183,8 +184,7 @@ void remove_proxy(Environment& environment) {
 
 namespace {
 
-/// A key of git's configuration, named in the way that git itself has for it: sortie sets variables
-/// of these names for commands, whatever the caller's say.
+/// Whether it names a key of git's configuration: sortie sets these variables for commands itself.
 bool names_git_key(const std::string& name) { return name.starts_with("GIT_CONFIG_KEY_"); }
 
 }  // namespace

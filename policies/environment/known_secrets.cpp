@@ -20,7 +20,7 @@ constexpr std::size_t kLongestWord = 7;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Longer than a word may be without being taken for a secret, and yet said of settings.
+/// Usual values of settings that are longer than kLongestWord.
 bool is_usual_word(std::string_view value) {
   static const std::vector<std::string_view> words = {
       "administrator", "anonymous", "automatic", "clipboard", "codespaces", "credential",
@@ -31,7 +31,7 @@ bool is_usual_word(std::string_view value) {
       "postgresql", "production", "qwertyuiop", "read-all", "read-only", "read-write", "readonly",
       "required", "root:root", "secret-tool", "undefined", "us-intl", "username", "workspace",
       "write-all",
-      // What is given where a server wants some key, and does not look at it.
+      // Placeholders for servers that require a key but don't check it.
       "changeme", "dummy-key", "fake-key", "lm-studio", "no-key", "no-key-required",
       "no-key-needed", "not-needed", "not-required", "not-used", "placeholder", "sk-1234",
       "sk-dummy", "sk-fake", "sk-no-key-required", "sk-none", "sk-placeholder", "sk-test",
@@ -39,7 +39,7 @@ bool is_usual_word(std::string_view value) {
   return std::find(words.begin(), words.end(), value) != words.end();
 }
 
-/// The variables that a command sees under every policy, and what says where it runs.
+/// Whether a variable that commands see under every policy, or one of the CI system, has this value.
 bool is_seen_anyway(std::string_view value, const Environment& own) {
   for (const char* name : {"USER", "LOGNAME", "USERNAME", "HOME", "SHELL", "PWD", "OLDPWD", "LANG",
                            "TERM", "TZ", "HOSTNAME", "PATH", "TMPDIR", "GITHUB_REPOSITORY",
@@ -56,7 +56,7 @@ bool names_existing_path(std::string_view value) {
   return fs::exists(fs::symlink_status(value, error));
 }
 
-/// A line of a key and no text: one word, and not the armour around it.
+/// A line of a key rather than text: one word, and not the armour around it.
 bool is_line_of_key(std::string_view line) {
   return line.size() >= kShortestLine && line.find_first_of(" \t-") == std::string_view::npos;
 }
@@ -68,10 +68,10 @@ bool names_secret(const std::string& name) {
   return false;
 }
 
-/// Whether a variable's value says nothing that would be worth hiding, and hiding it would shred
-/// the output: a number of up to 7 digits, a word of up to 7 letters, one of a list of longer ones
-/// ("localhost", "disabled", "sk-no-key-required"), the path of something that exists, or what a
-/// variable that commands see anyway holds too (USER, HOME, SHELL …).
+/// Whether a variable's value is not worth hiding, and hiding it would garble the output: a number of
+/// up to 7 digits, a word of up to 7 letters, one of a list of longer ones ("localhost", "disabled",
+/// "sk-no-key-required"), an existing path, or the value of a variable that commands see anyway
+/// (USER, HOME, SHELL …).
 bool is_ordinary_value(std::string_view value, const Environment& own) {
   const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
   if (number) return value.size() <= kLongestNumber;
@@ -81,7 +81,7 @@ bool is_ordinary_value(std::string_view value, const Environment& own) {
          names_existing_path(value);
 }
 
-/// Collects values under one name.
+/// Collects values under their variables' names.
 class Collector {
  public:
   Collector(const Policy& policy, const Environment& own, KnownSecrets& known)
@@ -135,7 +135,7 @@ class Collector {
     try {
       members(name, parse_json(text));
     } catch (const JsonError&) {
-      // Then only the whole is looked for.
+      // Not JSON: only the whole value is a secret.
     }
   }
   void members(const std::string& name, const Json& value) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A tool's folder below HOME, the variable that moves it, and what in it is nobody's business.
+/// A tool's folder below HOME, the variable that moves it, and the credential files in it.
 struct Known {
   const char* folder;
   const char* variable;                       ///< "": none
@@ -52,7 +52,7 @@ const std::vector<Known>& known_folders() {
   return list;
 }
 
-/// Beside the folders: what holds credentials of such tools.
+/// Files outside these folders that hold credentials of such tools.
 constexpr const char* kCredentials[] = {".netrc",
                                         ".npmrc",
                                         ".yarnrc.yml",
@@ -74,14 +74,14 @@ fs::path plain(const fs::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// A place that may be shown as a toolchain's: a folder of its own, not one that holds others.
+/// Whether a folder may be shown as a toolchain: it must not contain other places.
 bool is_fit(const fs::path& folder, const fs::path& home, const std::vector<fs::path>& kept) {
   std::error_code error;
   if (!folder.is_absolute() || !fs::is_directory(folder, error)) return false;
   const fs::path real = fs::canonical(folder, error);
   if (error) return false;
   for (const fs::path& path : {folder, real}) {
-    // "/x" alone is a folder of the system, or somebody's whole disk.
+    // "/x" is a folder of the system, or a whole disk.
     if (std::distance(path.begin(), path.end()) < 3) return false;
     for (const char* of_system : {"/proc", "/sys", "/dev", "/run", "/boot"})
       if (is_below(path, of_system)) return false;

@@ -27,11 +27,11 @@ struct TcpPair {
   Fd outer;
 };
 
-/// Makes a connection with itself: a listener that takes its own connection alone, told by its
-/// port, and is closed at once. A socketpair(2) would do for bytes, but programs ask a TCP socket
-/// for its addresses and set TCP's options on it.
+/// Connects to a temporary listener of its own, which accepts only that connection, recognised by its
+/// port. A socketpair(2) would do for the bytes, but programs query a TCP socket's addresses and set
+/// TCP options.
 /// @param family  AF_INET or AF_INET6 (then over ::ffff:127.0.0.1)
-/// @return nothing, with errno set, where the system gives none within two seconds
+/// @return nothing, with errno set, if the system provides none within two seconds
 std::optional<TcpPair> connected_tcp_pair(int family);
 
 using std::chrono::milliseconds;
@@ -63,7 +63,7 @@ in_port_t port_of(const sockaddr_storage& address) {
                                       : reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
 }
 
-/// The port in network order; 0 with errno set where there is none.
+/// The port in network order; 0 with errno set if there is none.
 in_port_t own_port(const Fd& socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
@@ -81,7 +81,7 @@ bool wait_for(const Fd& socket, short events, steady_clock::time_point deadline)
   }
 }
 
-/// The connection that comes from `port`; what anybody else made meanwhile is closed.
+/// The connection from `port`; connections from others are closed.
 Fd accept_from(const Fd& listener, in_port_t port, steady_clock::time_point deadline) {
   while (wait_for(listener, POLLIN, deadline)) {
     sockaddr_storage peer{};
@@ -121,7 +121,7 @@ std::optional<TcpPair> connected_tcp_pair(int family) {
   if (from == 0) return std::nullopt;
   pair.outer = accept_from(listener, from, deadline);
   if (!pair.outer || !finished_connecting(pair.inner, deadline)) return std::nullopt;
-  // What waits for more to send would wait on a network that is not there.
+  // Nagle's algorithm would only delay bytes on the loopback.
   const int on = 1;
   for (const Fd* end : {&pair.inner, &pair.outer})
     ::setsockopt(end->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -129,7 +129,7 @@ std::optional<TcpPair> connected_tcp_pair(int family) {
   return pair;
 }
 
-/// A call's arguments as they were once.
+/// A copy of a call's arguments.
 struct Copied {
   SeenDescriptor descriptor;
   std::string address;
@@ -203,7 +203,7 @@ AnsweredConnect connect_to_proxy(const SeccompListener& listener, const Notified
 }  // namespace
 
 std::optional<NotifiedCall> SeccompListener::receive() const {
-  // All zero, and with room to spare: a later kernel may have a longer structure.
+  // Zeroed, with spare room: a later kernel may have a longer structure.
   union {
     seccomp_notif call;
     unsigned char room[1024];
@@ -238,7 +238,7 @@ void SeccompListener::answer(const NotifiedCall& call, int error) const {
   } buffer{.room = {}};
   buffer.answer.id = call.id;
   buffer.answer.error = -error;
-  // Fails where the process has died: then nobody waits.
+  // Fails if the process has died: then nobody waits.
   static_cast<void>(::ioctl(descriptor_.get(), SECCOMP_IOCTL_NOTIF_SEND, &buffer));
 }
 

@@ -42,7 +42,7 @@ const char* name_of(Step step) {
   return kNames[static_cast<int>(step)];
 }
 
-/// What the child says when a step fails.
+/// The child's message for a failed step.
 struct Failure {
   Step step;
   int error;
@@ -55,7 +55,7 @@ bool run_as(uid_t uid, gid_t gid) {
          ::syscall(SYS_setresuid, uid, uid, uid) == 0;
 }
 
-/// Puts connect(2) before a listener and lets everything else be.
+/// Installs a filter that notifies connect(2) and allows all other calls.
 int listen_to_connect() {
   sock_filter instructions[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -134,7 +134,7 @@ std::string supervise(const Fd& channel, uid_t uid, gid_t gid) {
 /// A command can try in a loop; its transcript has to be readable all the same.
 constexpr std::size_t kMostReports = 1000;
 
-/// A thread that no signal is delivered to: the run's own threads take those.
+/// A thread with all signals blocked: the run's own threads handle them.
 template <typename Body>
 std::thread start_thread(Body body) {
   sigset_t all;
@@ -184,7 +184,7 @@ struct ConnectGate::State {
     for (auto listener = listeners.begin(); listener != listeners.end(); ++place) {
       const short events = polled[place].revents;
       if ((events & POLLIN) != 0) serve(*listener);
-      // Nothing waits and nobody is left that could ask.
+      // No call waits, and no process with the filter is left.
       const bool over = (events & POLLIN) == 0 && events != 0;
       listener = over ? listeners.erase(listener) : std::next(listener);
     }
@@ -195,7 +195,7 @@ struct ConnectGate::State {
   void take_listener() {
     ChannelMessage message = receive_message(source.get(), Wait::no);
     for (Fd& descriptor : message.descriptors) listeners.emplace_back(std::move(descriptor));
-    if (message.closed) source.reset();  // poll(2) passes over -1
+    if (message.closed) source.reset();  // poll(2) ignores -1
   }
 
   void serve(const SeccompListener& listener) {

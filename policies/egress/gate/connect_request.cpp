@@ -105,7 +105,7 @@ FileAccessAs::~FileAccessAs() {
   if (!changed_) return;
   ::setfsuid(uid_);
   ::setfsgid(gid_);
-  // Changing it gives the process the dumpable state that fs.suid_dumpable says.
+  // Changing ids sets the process's dumpable state to fs.suid_dumpable.
   ::prctl(PR_SET_DUMPABLE, dumpable_ == 1 ? 1 : 0);
 }
 
@@ -145,7 +145,7 @@ ConnectVerdict judge_connect(SocketKind socket, std::string_view address,
   }
   if (address.size() < sizeof family) return refused(EINVAL);
   std::memcpy(&family, address.data(), sizeof family);
-  // It would break the connection, which the gate can't do from outside.
+  // AF_UNSPEC would dissolve the connection, which the gate can't do from outside.
   if (family == AF_UNSPEC) return refused(EAFNOSUPPORT);
   return socket == SocketKind::tcp4 ? judge_tcp4(address, proxy_port)
                                     : judge_tcp6(address, proxy_port);

@@ -10,9 +10,9 @@
 
 namespace sortie {
 
-/// While it lives, this thread's access to files and processes is judged as this user's: what lets
-/// a root without CAP_SYS_PTRACE, as in a container, look into a command that runs as another user
-/// (ptrace(2), "Ptrace access mode checking"). Other threads are not touched.
+/// While it lives, this thread accesses files and processes as this user: so root without
+/// CAP_SYS_PTRACE, as in a container, can inspect a command that runs as another user (ptrace(2),
+/// "Ptrace access mode checking"). Other threads are not affected.
 class FileAccessAs {
  public:
   FileAccessAs(uid_t uid, gid_t gid) noexcept;
@@ -27,7 +27,7 @@ class FileAccessAs {
   int dumpable_ = 0;
 };
 
-/// What a command's descriptor number stands for.
+/// The kind of a command's descriptor.
 enum class SocketKind { no_descriptor, no_socket, tcp4, tcp6, other };
 
 /// A command's descriptor as /proc shows it.
@@ -37,14 +37,14 @@ struct SeenDescriptor {
   bool close_on_exec = false;
 };
 
-/// Looks into a thread of a command that is stopped in a system call. What it says holds only if
-/// the call still waits afterwards: thread ids are used again.
+/// Reads the state of a command's thread that is stopped in a system call. Its results are valid only
+/// if the call still waits afterwards: thread ids are reused.
 class ThreadReader {
  public:
   explicit ThreadReader(pid_t thread);
-  /// Whether this process may: not with a program that is undumpable (prctl(2)), as a rule.
+  /// Whether this process may inspect it: usually not an undumpable program (prctl(2)).
   bool may_look() const noexcept { return static_cast<bool>(memory_); }
-  /// Copies `size` bytes of its memory. @return 0, or EFAULT where they are not all there
+  /// Copies `size` bytes of its memory. @return 0, or EFAULT if some are not mapped
   int read_memory(std::uint64_t address, std::size_t size, std::string& bytes) const;
   SeenDescriptor descriptor(int number) const;
 
@@ -53,21 +53,21 @@ class ThreadReader {
   Fd memory_;
 };
 
-/// What a connect(2) of a command comes to. Nothing is ever left to the kernel.
+/// The answer to a connect(2) of a command. The kernel never executes it.
 struct ConnectVerdict {
   bool to_proxy = false;
-  int error = 0;        ///< what the call answers where it does not lead to the proxy
-  bool leaves = false;  ///< it was an attempt to reach an address: for the record
-  std::string host;     ///< of such an attempt: the address in numbers
+  int error = 0;        ///< errno for a call that is not to the proxy
+  bool leaves = false;  ///< an attempt to reach an address, which is recorded
+  std::string host;     ///< that address, numeric
   int port = 0;
 };
 
-/// Judges a call by the one copy of its arguments that was made, as the kernel would judge a wrong
-/// one. The proxy stands at 127.0.0.1 (also as ::1 or ::ffff:127.0.0.1 of an IPv6 socket) at
-/// `proxy_port`; nothing else is reachable: ECONNREFUSED on the machine itself, else ENETUNREACH,
-/// which is what a network namespace with a proxy and nothing else answers.
+/// Decides a call by the one copy of its arguments; invalid ones get the kernel's errors. The proxy is
+/// at 127.0.0.1 (also ::1 or ::ffff:127.0.0.1 for an IPv6 socket) at `proxy_port`; nothing else is
+/// reachable: ECONNREFUSED on the machine itself, else ENETUNREACH, as in a network namespace with
+/// only a proxy.
 ///
-/// @param address  the bytes of the socket address, as many as the call said
+/// @param address  the bytes of the socket address, with the call's length
 ConnectVerdict judge_connect(SocketKind socket, std::string_view address, std::uint16_t proxy_port);
 
 }  // namespace sortie
