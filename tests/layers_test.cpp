@@ -40,7 +40,6 @@ struct Library {
 };
 const std::vector<Library> kLibraries = {
     {"rapidjson", "RapidJSON", {"core/json"}},
-    {"valijson", "valijson", {"core/json"}},
     {"yaml-cpp", "yaml-cpp", {"core/config"}},
     {"Poco", "Poco", {"core/net"}},
     {"re2", "RE2"},

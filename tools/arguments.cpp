@@ -130,9 +130,8 @@ std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Js
   std::string text;
   for (const SchemaFinding& finding : findings) {
     if (!text.empty()) text += "; ";
-    text += describe({finding});
     std::string pointer = finding.path;
-    // Of what is missing its own place says what it has to be.
+    // What a missing property has to be is said by its own schema.
     static constexpr std::string_view kMissing = "missing property '";
     if (finding.message.starts_with(kMissing))
       pointer += "/" + escape_pointer(std::string_view(finding.message)
@@ -140,7 +139,15 @@ std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Js
                                                   finding.message.size() - kMissing.size() - 1));
     const Json* schema = schema_at(parameters, pointer);
     const std::string words = schema && !pointer.empty() ? wanted(*schema) : "";
-    if (!words.empty()) text += " (wanted: " + words + ")";
+    if (words.empty()) {
+      text += describe({finding});
+      continue;
+    }
+    // The words below say more than the types that were expected.
+    static constexpr std::string_view kWrongType = "wrong type";
+    const bool type = finding.message.starts_with(kWrongType);
+    text += describe({{finding.path, type ? std::string(kWrongType) : finding.message}}) +
+            " (wanted: " + words + ")";
   }
   return text;
 }

@@ -1,148 +1,449 @@
-// valijson aborts the process on a bad schema unless it is told to throw.
-#define VALIJSON_USE_EXCEPTIONS 1
-
 #include "core/json/json_schema.h"
 
 #include <re2/re2.h>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Woverloaded-virtual"
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#include <valijson/adapters/rapidjson_adapter.hpp>
-#include <valijson/constraint_builder.hpp>
-#include <valijson/constraints/concrete_constraints.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
-#pragma GCC diagnostic pop
-
 #include <algorithm>
-#include <new>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/json/json_pointer.h"
-#include "core/json/schema_translation.h"
+#include "core/json/schema_visit.h"
+#include "core/text/text.h"
 
 namespace sortie {
+
+using namespace json_schema;
+
+struct JsonSchema::Compiled {
+  std::map<const Json*, Node> nodes;  ///< by where the schema is in the document
+  const Node* start = nullptr;
+};
+
 namespace {
 
-constexpr std::size_t kMaxFindings = 20;
+/// Keywords that say nothing of validity, and those that are read together with another one.
+constexpr std::string_view kPassedOver =
+    " title description default examples example deprecated readOnly writeOnly $comment $schema $id "
+    "$anchor $vocabulary discriminator externalDocs xml format $defs definitions $recursiveAnchor "
+    "contentEncoding contentMediaType contentSchema markdownDescription "
+    "nullable then else additionalItems ";
 
-/// valijson counts characters up to the first NUL: such strings would slip through `maxLength`.
-std::string without_nul(std::string text) {
-  for (char& c : text)
-    if (c == '\0') c = '\x01';
-  return text;
-}
+constexpr std::size_t kMaxReferences = 10'000;
 
-rapidjson::Value to_rapidjson(const Json& value, rapidjson::Document::AllocatorType& memory) {
-  rapidjson::Value out;
-  const auto string = [&](const std::string& text) {
-    const std::string clean = without_nul(text);
-    return rapidjson::Value(clean.data(), static_cast<rapidjson::SizeType>(clean.size()), memory);
+/// A keyword of a schema, while it is compiled.
+struct Keyword {
+  const Json& schema;
+  const std::string& name;
+  const Json& value;
+  std::string place;
+  Node& node;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw InputError("JSON schema, at \"" + place + "\": " + what);
+  }
+  void expect(bool holds, const char* what) const {
+    if (!holds) refuse(std::string("expected ") + what);
+  }
+  void add(Check check) const { node.checks.push_back(std::move(check)); }
+  Keyword part(const std::string& part_name, const Json& part_value) const {
+    return {schema, name, part_value, place + "/" + escape_pointer(part_name), node};
+  }
+};
+
+/// Whether text matches; patterns are RE2's: linear in time.
+using Matcher = std::function<bool(const std::string&, Work&)>;
+
+Matcher matcher(const Keyword& at, const std::string& pattern) {
+  auto compiled = std::make_shared<const RE2>(pattern, RE2::Quiet);
+  if (!compiled->ok()) at.refuse("the pattern is not one of RE2's: " + compiled->error());
+  return [compiled](const std::string& text, Work& work) {
+    work.spend(1 + text.size() / 32);
+    return RE2::PartialMatch(text, *compiled);
   };
-  switch (value.type()) {
-    case Json::Type::null:
-      break;
-    case Json::Type::boolean:
-      out.SetBool(value.boolean());
-      break;
-    case Json::Type::number:
-      if (const auto integer = value.integer())  // 1.0 is an integer too (draft 7 §6.1.1)
-        out.SetInt64(*integer);
+}
+
+void type(const Keyword& at) {
+  const auto types = at.value.is_array() ? at.value.items() : std::vector<Json>{at.value};
+  at.expect(!types.empty(), "the name of a type");
+  for (const Json& each : types) {
+    const auto found = std::find(std::begin(kTypeNames), std::end(kTypeNames), each.text());
+    at.expect(each.is_string() && found != std::end(kTypeNames), "the name of a type");
+    at.node.types |= 1u << (found - std::begin(kTypeNames));
+  }
+  at.node.type_words = joined(types, " or ", &Json::text);
+}
+
+void allowed_values(const Keyword& at) {
+  const bool list = at.name == "enum";
+  at.expect(!list || at.value.is_array(), "a list of values");
+  std::unordered_set<std::string> allowed;
+  for (const Json& each : list ? at.value.items() : std::vector<Json>{at.value})
+    allowed.insert(canonical(each));
+  at.add([allowed, list](const Visit& v) {
+    const std::string text = canonical(v.value);
+    v.work.spend(text.size() / 8);
+    return allowed.contains(text) ||
+           v.fail(list ? "not one of the values allowed" : "not the value expected");
+  });
+}
+
+struct Limit {
+  std::string_view keyword;
+  Json::Type type;
+  bool least;
+  bool exclusive;
+  const char* words;
+  const char* unit;
+};
+constexpr Limit kLimits[] = {
+    {"minimum", Json::Type::number, true, false, "less than ", ""},
+    {"maximum", Json::Type::number, false, false, "more than ", ""},
+    {"exclusiveMinimum", Json::Type::number, true, true, "not more than ", ""},
+    {"exclusiveMaximum", Json::Type::number, false, true, "not less than ", ""},
+    {"minLength", Json::Type::string, true, false, "shorter than ", " characters"},
+    {"maxLength", Json::Type::string, false, false, "longer than ", " characters"},
+    {"minItems", Json::Type::array, true, false, "fewer than ", " items"},
+    {"maxItems", Json::Type::array, false, false, "more than ", " items"},
+    {"minProperties", Json::Type::object, true, false, "fewer than ", " properties"},
+    {"maxProperties", Json::Type::object, false, false, "more than ", " properties"}};
+
+void limit(const Keyword& at, const Limit& kind) {
+  Json bound = at.value;
+  if (kind.exclusive && bound.is_boolean()) {  // draft 4 and OpenAPI 3.0: beside `minimum`
+    bound = at.schema[kind.least ? "minimum" : "maximum"];
+    if (!at.value.boolean() || bound.is_null()) return;
+  }
+  at.expect(bound.is_number(), "a number");
+  if (kind.type != Json::Type::number)
+    at.expect(bound.integer().value_or(-1) >= 0, "a whole number, 0 or more");
+  at.add([kind, bound](const Visit& v) {
+    if (v.value.type() != kind.type) return true;
+    v.work.spend(v.value.text().size() / 64);
+    const Json size = v.value.is_number() ? v.value : Json(size_of(v.value));
+    const int order = compare_numbers(size, bound) * (kind.least ? 1 : -1);
+    return order > 0 || (order == 0 && !kind.exclusive) ||
+           v.fail(kind.words + bound.text() + kind.unit);
+  });
+}
+
+void multiple_of(const Keyword& at) {
+  at.expect(at.value.real().value_or(0) > 0, "a number greater than 0");
+  at.add([of = at.value](const Visit& v) {
+    return !v.value.is_number() || is_multiple(v.value, of) ||
+           v.fail("not a multiple of " + of.text());
+  });
+}
+
+void pattern(const Keyword& at) {
+  at.expect(at.value.is_string(), "a pattern");
+  at.add([matches = matcher(at, at.value.text()), text = at.value.text()](const Visit& v) {
+    return !v.value.is_string() || matches(v.value.text(), v.work) ||
+           v.fail("does not match the pattern " + text);
+  });
+}
+
+void unique_items(const Keyword& at) {
+  at.expect(at.value.is_boolean(), "true or false");
+  if (!at.value.boolean()) return;
+  at.add([](const Visit& v) {
+    std::unordered_map<std::string, std::size_t> seen;
+    return v.all_fit(0, v.value.items().size(), [&](std::size_t i) {
+      const auto [first, is_new] = seen.try_emplace(canonical(v.value.items()[i]), i);
+      v.work.spend(1 + first->first.size() / 8);
+      return is_new || v.fail("items " + std::to_string(first->second) + " and " +
+                              std::to_string(i) + " are the same");
+    });
+  });
+}
+
+/// @param cause  the property whose presence asks for the others; "": they are asked for anyway
+void require(const Keyword& at, const std::string& cause) {
+  const auto& items = at.value.items();
+  at.expect(at.value.is_array() && std::all_of(items.begin(), items.end(),
+                                               [](const Json& each) { return each.is_string(); }),
+            "a list of names");
+  at.add([cause, names = at.value.texts()](const Visit& v) {
+    if (!v.value.is_object() || (!cause.empty() && !v.member(cause))) return true;
+    return v.all_fit(0, names.size(), [&](std::size_t i) {
+      return v.member(names[i]) || v.fail("missing property '" + names[i] + "'");
+    });
+  });
+}
+
+void required(const Keyword& at) { require(at, ""); }
+
+class Compiler {
+ public:
+  Compiler(const Json& root, std::map<const Json*, Node>& nodes) : root_(root), nodes_(nodes) {}
+
+  const Node* run(const std::string& pointer) {
+    const Node* start = target(pointer, nullptr);
+    while (!waiting_.empty()) {
+      const Json* schema = waiting_.back();
+      waiting_.pop_back();
+      fill(*schema, nodes_.at(schema));
+    }
+    for (const auto& [schema, node] : nodes_) refuse_cycles(node, 0);
+    return start;
+  }
+
+ private:
+  using Nodes = std::vector<const Node*>;
+
+  /// The schema that a pointer leads to. It is compiled later, so that references don't nest.
+  const Node* target(const std::string& pointer, const Keyword* from) {
+    // Each is searched for among all that the document has.
+    if (++references_ > kMaxReferences) throw InputError("JSON schema: too many references");
+    const Json* schema = at_pointer(root_, pointer);
+    if (!schema && from) from->refuse("there is nothing at \"#" + pointer + "\"");
+    if (!schema) throw InputError("JSON schema: there is nothing at \"#" + pointer + "\"");
+    const auto [node, is_new] = nodes_.try_emplace(schema, Node{pointer});
+    if (is_new) waiting_.push_back(schema);
+    return &node->second;
+  }
+
+  const Node* schema_at(const Json& schema, const std::string& place) {
+    const auto [node, is_new] = nodes_.try_emplace(&schema, Node{place});
+    if (is_new) fill(schema, node->second);
+    return &node->second;
+  }
+  const Node* schema_at(const Keyword& at) { return schema_at(at.value, at.place); }
+
+  Nodes list_at(const Keyword& at) {
+    at.expect(!at.value.items().empty(), "a list of schemas");
+    Nodes nodes;
+    for (const Json& each : at.value.items())
+      nodes.push_back(schema_at(at.part(std::to_string(nodes.size()), each)));
+    return nodes;
+  }
+
+  const Node* applied(const Keyword& at, const Node* to) {
+    at.node.same_value.push_back(to);
+    return to;
+  }
+
+  void fill(const Json& schema, Node& node) {
+    if (schema.is_boolean()) {
+      if (!schema.boolean())
+        node.checks.push_back([](const Visit& v) { return v.fail("no value is allowed here"); });
+      return;
+    }
+    if (!schema.is_object())
+      throw InputError("JSON schema, at \"" + node.place +
+                       "\": expected a schema: an object, true or false");
+    node.nullable = schema["nullable"].boolean();
+    for (const auto& [name, value] : schema.members())
+      keyword({schema, name, value, node.place + "/" + escape_pointer(name), node});
+  }
+
+  void keyword(const Keyword& at) {
+    using C = Compiler;
+    static const std::map<std::string_view, void (*)(const Keyword&)> kSimple = {
+        {"type", type},
+        {"enum", allowed_values},
+        {"const", allowed_values},
+        {"multipleOf", multiple_of},
+        {"pattern", pattern},
+        {"uniqueItems", unique_items},
+        {"required", required}};
+    static const std::map<std::string_view, void (Compiler::*)(const Keyword&)> kNested = {
+        {"$ref", &C::reference},
+        {"$recursiveRef", &C::reference},
+        {"allOf", &C::all_of},
+        {"anyOf", &C::branches},
+        {"oneOf", &C::branches},
+        {"not", &C::negation},
+        {"if", &C::condition},
+        {"contains", &C::contains},
+        {"items", &C::items},
+        {"prefixItems", &C::items},
+        {"properties", &C::properties},
+        {"patternProperties", &C::properties},
+        {"propertyNames", &C::names},
+        {"additionalProperties", &C::properties},
+        {"dependencies", &C::dependent},
+        {"dependentSchemas", &C::dependent},
+        {"dependentRequired", &C::dependent}};
+    if (const auto simple = kSimple.find(at.name); simple != kSimple.end())
+      return simple->second(at);
+    if (const auto nested = kNested.find(at.name); nested != kNested.end())
+      return (this->*nested->second)(at);
+    for (const Limit& each : kLimits)
+      if (each.keyword == at.name) return limit(at, each);
+    const bool known = kPassedOver.find(" " + at.name + " ") != std::string_view::npos;
+    if (!known && !at.name.starts_with("x-")) at.refuse("keyword \"" + at.name + "\" is not known");
+  }
+
+  void reference(const Keyword& at) {
+    at.expect(at.value.text().starts_with('#'), "a reference into the same document, \"#/…\"");
+    std::string pointer = percent_decoded(std::string_view(at.value.text()).substr(1));
+    if (at.name == "$recursiveRef") {  // the nearest schema around it that is marked, else the root
+      pointer = at.place;
+      while (!pointer.empty() && !(*at_pointer(root_, pointer))["$recursiveAnchor"].boolean())
+        pointer.resize(pointer.rfind('/'));
+    } else if (!pointer.empty() && pointer[0] != '/') {
+      at.refuse("references by anchor are not known: \"#" + pointer + "\"");
+    }
+    at.add([to = applied(at, target(pointer, &at))](const Visit& v) { return v.fits(*to); });
+  }
+
+  void all_of(const Keyword& at) {
+    const Nodes nodes = list_at(at);
+    for (const Node* each : nodes) applied(at, each);
+    at.add([nodes](const Visit& v) {
+      return v.all_fit(0, nodes.size(), [&](std::size_t i) { return v.fits(*nodes[i]); });
+    });
+  }
+
+  void branches(const Keyword& at) {
+    const Nodes nodes = list_at(at);
+    for (const Node* each : nodes) applied(at, each);
+    at.add([nodes, name = at.name](const Visit& v) {
+      const int most = name == "oneOf" ? 1 : 0;  // more than one need not be counted
+      int count = 0;
+      for (const Node* each : nodes)
+        if (v.fits(*each, nullptr) && ++count > most) break;
+      if (count == 0) return explain_misfit(v, nodes, name);
+      return most == 0 || count == 1 || v.fail("fits more than one of the schemas of oneOf");
+    });
+  }
+
+  void negation(const Keyword& at) {
+    at.add([other = applied(at, schema_at(at))](const Visit& v) {
+      return !v.fits(*other, nullptr) || v.fail("fits a schema that is ruled out (not)");
+    });
+  }
+
+  void condition(const Keyword& at) {
+    const auto branch = [&](const std::string& name) {
+      const Json* found = at.schema.find(name);
+      return found ? applied(at, schema_at(*found, at.node.place + "/" + name)) : nullptr;
+    };
+    const Node* when = applied(at, schema_at(at));
+    at.add([when, yes = branch("then"), no = branch("else")](const Visit& v) {
+      const Node* next = v.fits(*when, nullptr) ? yes : no;
+      return !next || v.fits(*next);
+    });
+  }
+
+  void contains(const Keyword& at) {
+    at.add([wanted = schema_at(at)](const Visit& v) {
+      const auto fits = [&](const Json& item) { return Visit{item, v.path, v.work}.fits(*wanted); };
+      const auto& all = v.value.items();
+      return !v.value.is_array() || std::any_of(all.begin(), all.end(), fits) ||
+             v.fail("no item fits the schema of contains");
+    });
+  }
+
+  /// 2020-12: prefixItems and items; draft 7: items as a list and additionalItems.
+  void items(const Keyword& at) {
+    if (at.name == "items" && !at.value.is_array())
+      return other_items(at, at.schema["prefixItems"].items().size(), schema_at(at));
+    const Nodes first = list_at(at);
+    at.add([first](const Visit& v) {
+      return v.all_fit(0, std::min(first.size(), v.value.items().size()),
+                       [&](std::size_t i) { return v.item_fits(*first[i], i); });
+    });
+    const Json* others = at.name == "items" ? at.schema.find("additionalItems") : nullptr;
+    if (others)
+      other_items(at, first.size(), schema_at(*others, at.node.place + "/additionalItems"));
+  }
+  static void other_items(const Keyword& at, std::size_t begin, const Node* item) {
+    at.add([begin, item](const Visit& v) {
+      return v.all_fit(begin, v.value.items().size(),
+                       [&](std::size_t i) { return v.item_fits(*item, i); });
+    });
+  }
+
+  void names(const Keyword& at) {
+    at.add([wanted = schema_at(at)](const Visit& v) {
+      const auto& members = v.value.members();
+      return v.all_fit(0, members.size(), [&](std::size_t i) {
+        Findings found;
+        const Json name(members[i].first);
+        return Visit{name, v.path, v.work, v.findings ? &found : nullptr}.fits(*wanted) ||
+               v.fail("property name " + in_quotes(name.text()) + ": " +
+                      (found.empty() ? "not allowed" : found[0].message));
+      });
+    });
+  }
+
+  void dependent(const Keyword& at) {
+    at.expect(at.value.is_object(), "an object");
+    for (const auto& [name, value] : at.value.members()) {
+      const Keyword part = at.part(name, value);
+      if (value.is_array())
+        require(part, name);
       else
-        out.SetDouble(value.real().value_or(0));
-      break;
-    case Json::Type::string:
-      out = string(value.text());
-      break;
-    case Json::Type::array:
-      out.SetArray();
-      for (const auto& item : value.items()) out.PushBack(to_rapidjson(item, memory), memory);
-      break;
-    case Json::Type::object:
-      out.SetObject();
-      for (const auto& [name, member] : value.members())
-        out.AddMember(string(name), to_rapidjson(member, memory), memory);
-      break;
-  }
-  return out;
-}
-
-/// `pattern`, by RE2.
-class PatternConstraint : public valijson::constraints::PolyConstraint {
- public:
-  explicit PatternConstraint(std::string pattern)
-      : pattern_(std::move(pattern)), compiled_(pattern_, RE2::Quiet) {}
-  PatternConstraint(const PatternConstraint& other) : PatternConstraint(other.pattern_) {}
-
-  bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& context,
-                valijson::ValidationResults* results) const override {
-    if (!target.isString() || RE2::PartialMatch(target.asString(), compiled_)) return true;
-    if (results) results->pushError(context, "does not match the pattern " + pattern_);
-    return false;
+        at.add([name = name, to = applied(at, schema_at(part))](const Visit& v) {
+          return !v.member(name) || v.fits(*to);
+        });
+    }
   }
 
- private:
-  Constraint* cloneInto(void* place) const override { return new (place) PatternConstraint(*this); }
-  std::size_t sizeOf() const override { return sizeof(PatternConstraint); }
+  /// Three keywords that are one rule: `additionalProperties` is for what the others leave.
+  void properties(const Keyword& at) {
+    const Json& named = at.schema["properties"];
+    const Json& patterned = at.schema["patternProperties"];
+    const Json* others = at.schema.find("additionalProperties");
+    if (at.name == "additionalProperties" ? named.is_object() || patterned.is_object()
+                                          : !at.value.is_object())
+      return at.expect(others && at.name[0] == 'a', "an object of schemas");
+    if (at.name == "patternProperties" && named.is_object()) return;
+    std::map<std::string, const Node*> by_name;
+    for (const auto& [name, schema] : named.members())
+      by_name[name] = schema_at(schema, at.node.place + "/properties/" + escape_pointer(name));
+    std::vector<std::pair<Matcher, const Node*>> by_pattern;
+    for (const auto& [text, schema] : patterned.members())
+      by_pattern.emplace_back(
+          matcher(at, text),
+          schema_at(schema, at.node.place + "/patternProperties/" + escape_pointer(text)));
+    const bool closed = others && others->is_boolean() && !others->boolean();
+    const Node* rest =
+        others ? schema_at(*others, at.node.place + "/additionalProperties") : nullptr;
+    at.add([by_name, by_pattern, closed, rest](const Visit& v) {
+      const auto& members = v.value.members();
+      return v.all_fit(0, members.size(), [&](std::size_t i) {
+        const std::string& name = members[i].first;
+        bool known = false;
+        bool fits = true;
+        const auto apply = [&](const Node& to) {
+          known = true;
+          if (!v.part_fits(to, members[i].second, {&v.path, &name})) fits = false;
+        };
+        v.work.spend(1);
+        if (const auto found = by_name.find(name); found != by_name.end()) apply(*found->second);
+        for (const auto& [matches, to] : by_pattern)
+          if (matches(name, v.work)) apply(*to);
+        if (!known && closed) return v.fail("unknown property " + in_quotes(name));
+        if (!known && rest) apply(*rest);
+        return fits;
+      });
+    });
+  }
 
-  std::string pattern_;
-  RE2 compiled_;
+  /// A schema that refers to itself for the same value says nothing and never ends.
+  static void refuse_cycles(const Node& node, std::size_t depth) {
+    using Walk = Node::Walk;
+    if (node.walk == Walk::done) return;
+    const char* problem = node.walk == Walk::under_way
+                              ? "refers to itself without reading any of the value"
+                          : depth > kMaxSchemaDepth ? "too many schemas refer to one another"
+                                                    : nullptr;
+    if (problem) throw InputError("JSON schema, at \"" + node.place + "\": " + problem);
+    node.walk = Walk::under_way;
+    for (const Node* next : node.same_value) refuse_cycles(*next, depth + 1);
+    node.walk = Walk::done;
+  }
+
+  const Json& root_;
+  std::map<const Json*, Node>& nodes_;
+  std::vector<const Json*> waiting_;
+  std::size_t references_ = 0;
 };
-
-class PatternBuilder : public valijson::ConstraintBuilder {
- public:
-  valijson::constraints::Constraint* make(const valijson::adapters::Adapter& node) const override {
-    return new PatternConstraint(node.asString());
-  }
-};
-
-/// What is left of the visits that a check may make to the schemas that are referred to.
-thread_local std::uint64_t visits_left = 0;
-constexpr std::uint64_t kMostVisits = 5'000'000;
-constexpr std::size_t kMostErrors = 10'000;  ///< of one branch
-constexpr const char* kVisitKeyword = "sortie-visit";
-
-struct TooManyVisits {};
-
-/// Counts the visits to a schema that others refer to. One that refers to itself from two branches
-/// of an `anyOf` is visited twice as often with each level of the value: no check would come to
-/// its end.
-class VisitConstraint : public valijson::constraints::PolyConstraint {
- public:
-  bool validate(const valijson::adapters::Adapter&, const std::vector<std::string>&,
-                valijson::ValidationResults* results) const override {
-    if (visits_left == 0 || (results && results->numErrors() > kMostErrors)) throw TooManyVisits();
-    --visits_left;
-    return true;
-  }
-
- private:
-  Constraint* cloneInto(void* place) const override { return new (place) VisitConstraint(*this); }
-  std::size_t sizeOf() const override { return sizeof(VisitConstraint); }
-};
-
-class VisitBuilder : public valijson::ConstraintBuilder {
- public:
-  valijson::constraints::Constraint* make(const valijson::adapters::Adapter&) const override {
-    return new VisitConstraint;
-  }
-};
-
-/// All references lead to `definitions`.
-void count_visits(Json& schema) {
-  Json* definitions = schema.find("definitions");
-  if (definitions == nullptr) return;
-  for (auto& [name, definition] : definitions->members())
-    if (definition.is_object() && !definition.find("$ref")) definition.set(kVisitKeyword, true);
-}
 
 std::uint64_t values_in(const Json& value) {
   std::uint64_t count = 1;
@@ -151,109 +452,11 @@ std::uint64_t values_in(const Json& value) {
   return count;
 }
 
-/// Pairs of items that `uniqueItems` may have to compare, in all lists together: each with each.
-constexpr double kMostPairs = 20e6;
-
-double pairs_in(const Json& value) {
-  double pairs = 0;
-  for (const auto& item : value.items()) pairs += pairs_in(item);
-  for (const auto& [name, member] : value.members()) pairs += pairs_in(member);
-  const auto items = static_cast<double>(value.items().size());
-  return pairs + items * items / 2;
-}
-
-/// {"<root>", "[a]", "[0]"} → "/a/0".
-std::string pointer_of(const std::vector<std::string>& context) {
-  std::string pointer;
-  for (std::size_t i = 1; i < context.size(); ++i) {
-    std::string_view name = context[i];
-    if (name.size() >= 2 && name.front() == '[' && name.back() == ']')
-      name = name.substr(1, name.size() - 2);
-    pointer += '/' + escape_pointer(name);
-  }
-  return pointer;
-}
-
-/// "16.000000" → "16".
-std::string number_in_words(const std::string& text, std::size_t at) {
-  std::string number = text.substr(at);
-  if (number.find('.') == std::string::npos) return number;
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.ends_with('.')) number.pop_back();
-  return number;
-}
-
-/// valijson's sentence in fewer words; "" for one that only repeats what stands deeper.
-std::string message_of(const std::string& description) {
-  const auto quoted = [&] {
-    const auto begin = description.find(
-        '\'', description.rfind(": '") == std::string::npos ? 0 : description.rfind(": '"));
-    const auto end = description.rfind('\'');
-    return begin < end ? description.substr(begin, end - begin + 1) : std::string();
-  };
-  if (description.starts_with("Missing required property")) return "missing property " + quoted();
-  if (description.starts_with("Object contains a property that could not"))
-    return "unknown property " + quoted();
-  if (description.starts_with("Value type not permitted")) return "wrong type";
-  static constexpr std::pair<std::string_view, const char*> kLimits[] = {
-      {"Expected number less than or equal to ", "more than "},
-      {"Expected number greater than or equal to ", "less than "},
-      {"Expected number less than ", "not less than "},
-      {"Expected number greater than ", "not more than "},
-      {"Value should be a multiple of ", "no multiple of "}};
-  for (const auto& [begin, words] : kLimits)
-    if (description.starts_with(begin)) return words + number_in_words(description, begin.size());
-  if (description.starts_with("Failed to match against any enum"))
-    return "not one of the values allowed";
-  if (description.starts_with("Failed to match expected value")) return "not the value expected";
-  if (description.starts_with("Failed to validate item #") ||
-      description.starts_with("Failed to validate against schema associated with property") ||
-      description.starts_with("Failed to validate against additional properties") ||
-      description.starts_with("Failed to validate against child schema"))
-    return "";
-  return description;
-}
-
-bool has_long_name(const Json& value) {
-  for (const auto& item : value.items())
-    if (has_long_name(item)) return true;
-  for (const auto& [name, member] : value.members())
-    if (name.size() > kMaxPatternedName || has_long_name(member)) return true;
-  return false;
-}
-
-bool names_keyword(const Json& value, std::string_view keyword) {
-  for (const auto& item : value.items())
-    if (names_keyword(item, keyword)) return true;
-  for (const auto& [name, member] : value.members())
-    if (name == keyword || names_keyword(member, keyword)) return true;
-  return false;
-}
-
 }  // namespace
-
-struct JsonSchema::Compiled {
-  valijson::Schema schema;
-  bool bounds_names = false;  ///< names are matched against patterns
-  bool compares_items = false;
-};
 
 JsonSchema::JsonSchema(const Json& root, std::string_view pointer)
     : compiled_(std::make_unique<Compiled>()) {
-  Json translated = translate_schema(root, pointer);
-  compiled_->bounds_names = names_keyword(translated, "patternProperties");
-  compiled_->compares_items = names_keyword(translated, "uniqueItems");
-  count_visits(translated);
-  rapidjson::Document document;
-  static_cast<rapidjson::Value&>(document) = to_rapidjson(translated, document.GetAllocator());
-  try {
-    valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-    parser.addConstraintBuilder(std::string(kPatternKeyword), new PatternBuilder);  // takes it
-    parser.addConstraintBuilder(kVisitKeyword, new VisitBuilder);
-    parser.populateSchema(valijson::adapters::RapidJsonAdapter(document), compiled_->schema);
-  } catch (const std::exception& error) {
-    throw InputError(std::string("JSON schema: ") + error.what());
-  }
+  compiled_->start = Compiler(root, compiled_->nodes).run(std::string(pointer));
 }
 
 JsonSchema::JsonSchema(JsonSchema&&) noexcept = default;
@@ -261,42 +464,24 @@ JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;
 JsonSchema::~JsonSchema() = default;
 
 std::vector<SchemaFinding> JsonSchema::check(const Json& value) const {
-  if (compiled_->bounds_names && has_long_name(value))
-    return {{"", "a property's name is longer than " + std::to_string(kMaxPatternedName)}};
-  if (compiled_->compares_items && pairs_in(value) > kMostPairs)
-    return {{"", "the lists are too long to be checked for items that are the same"}};
-  rapidjson::Document document;
-  static_cast<rapidjson::Value&>(document) = to_rapidjson(value, document.GetAllocator());
-  const valijson::adapters::RapidJsonAdapter target(document);
-  valijson::ValidationResults results;
-  visits_left = std::min(kMostVisits, 20'000 + 200 * values_in(value));
+  const std::uint64_t steps =
+      std::min<std::uint64_t>(50'000'000, 100'000 + 1'000 * values_in(value));
+  Findings findings;
   try {
-    if (valijson::Validator().validate(compiled_->schema, target, &results)) return {};
-  } catch (const TooManyVisits&) {
-    return {{"",
-             "the value can't be checked in reasonable time: the schema refers to itself from "
-             "several branches (anyOf, oneOf, allOf)"}};
+    Work work(steps);
+    if (Visit{value, Path{}, work}.fits(*compiled_->start)) return {};
+    Work again(steps);
+    Visit{value, Path{}, again, &findings}.fits(*compiled_->start);
+  } catch (const Unchecked& unchecked) {
+    if (findings.empty()) findings.push_back({"", std::string(unchecked.why)});
   }
-
-  std::vector<SchemaFinding> findings;
-  for (const auto& error : results) {
-    SchemaFinding finding{pointer_of(error.context), message_of(error.description)};
-    const bool known = std::find(findings.begin(), findings.end(), finding) != findings.end();
-    if (finding.message.empty() || known || findings.size() == kMaxFindings) continue;
-    findings.push_back(std::move(finding));
-  }
-  if (findings.empty()) findings.push_back({"", "does not fit the schema"});
   return findings;
 }
 
 std::string describe(const std::vector<SchemaFinding>& findings) {
-  std::string text;
-  for (const auto& [path, message] : findings) {
-    if (!text.empty()) text += "; ";
-    if (!path.empty()) text += path + ": ";
-    text += message;
-  }
-  return text;
+  return joined(findings, "; ", [](const SchemaFinding& finding) {
+    return finding.path.empty() ? finding.message : finding.path + ": " + finding.message;
+  });
 }
 
 }  // namespace sortie
