@@ -260,8 +260,8 @@ constexpr unsigned escaping_bytes(char c) {
 }
 
 /// The bytes by which a text is longer as a JSON string, without its quotes. A sum without
-/// branches, in blocks of a length that is known when this is compiled, of which many bytes are
-/// looked at at once, also with -O2.
+/// branches, in blocks of a length that is known when this is compiled, so that the
+/// compiler vectorizes it, also with -O2.
 std::size_t escaping_bytes(std::string_view text) {
   constexpr std::size_t kBlock = 32;  // 5 each fit into a byte
   std::size_t bytes = 0;
@@ -396,7 +396,7 @@ Json parse_stream(Stream& stream, std::size_t bytes, Builder& builder) {
     if (what.ends_with('.')) what.pop_back();  // the place is said behind it
     throw JsonError(what, result.Offset());
   }
-  // The stream ends at a NUL byte, so that what stands behind one would not be read.
+  // The stream ends at a NUL byte, so that the text behind one would not be read.
   if (stream.Tell() != bytes) throw JsonError("a NUL byte behind the root", stream.Tell());
   return builder.take();
 }

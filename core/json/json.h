@@ -48,7 +48,7 @@ class Json {
   /// An array of these strings.
   static Json strings(const std::vector<std::string>& texts);
   static Json object(std::initializer_list<Member> members = {});
-  /// A number with the spelling given, which the caller knows to be valid JSON.
+  /// A number with the spelling given, which must be valid JSON.
   static Json number(std::string spelling);
 
   Type type() const noexcept { return type_; }
@@ -77,7 +77,7 @@ class Json {
   const std::vector<Member>& members() const noexcept { return members_; }
   std::vector<Member>& members() noexcept { return members_; }
 
-  /// The member of that name (the first), or nothing where this is no object or has none.
+  /// The member of that name (the first), or nothing if this is not an object or has none.
   const Json* find(std::string_view name) const noexcept;
   Json* find(std::string_view name) noexcept;
   /// As find, with a null value in place of nothing, so that reads can be chained.
@@ -106,11 +106,11 @@ class Json {
 Json parse_json(std::string_view text, std::size_t max_depth = 128);
 
 /// As parse_json, but without the members of that name in objects which are members of the root:
-/// their text is checked, and they are not kept. For what was told before and is large.
+/// their text is checked, and they are not kept. For large members that are known already.
 Json parse_json_without(std::string_view text, std::string_view left_out);
 
-/// Whether the text is one JSON value in UTF-8 and nothing else, without building it; nested as
-/// deep as it likes, and names may repeat.
+/// Whether the text is one JSON value in UTF-8 and nothing else, without building it; nested to any
+/// depth, and names may repeat.
 bool is_json(std::string_view text);
 
 /// Writes compact JSON: no white space, members in their order, non-ASCII as it is. Bytes that are
@@ -118,7 +118,7 @@ bool is_json(std::string_view text);
 std::string write_json(const Json& value);
 /// The same, appended.
 void write_json(const Json& value, std::string& to);
-/// The same, for what may have megabytes of text: room for it is made once.
+/// The same, for values with megabytes of text: memory is allocated once.
 std::string write_large_json(const Json& value);
 /// The bytes that write_json() would write.
 std::size_t written_size(const Json& value);

@@ -389,10 +389,10 @@ class Compiler {
     const Json& named = at.schema["properties"];
     const Json& patterned = at.schema["patternProperties"];
     const Json* others = at.schema.find("additionalProperties");
-    if (at.name == "additionalProperties" ? named.is_object() || patterned.is_object()
-                                          : !at.value.is_object())
-      return at.expect(others && at.name[0] == 'a', "an object of schemas");
-    if (at.name == "patternProperties" && named.is_object()) return;
+    at.expect(&at.value == others || at.value.is_object(), "an object of schemas");
+    const bool is_first = &at.value == &named || (&at.value == &patterned && named.is_null()) ||
+                          (named.is_null() && patterned.is_null());
+    if (!is_first) return;
     std::map<std::string, const Node*> by_name;
     for (const auto& [name, schema] : named.members())
       by_name[name] = schema_at(schema, at.node.place + "/properties/" + escape_pointer(name));

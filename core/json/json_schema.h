@@ -1,20 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/json/json.h"
+#include "core/json/schema_finding.h"
 
 namespace sortie {
-
-/// Where a value does not fit its schema, and how.
-struct SchemaFinding {
-  std::string path;     ///< JSON pointer into the value (RFC 6901); "" is the whole value
-  std::string message;  ///< "missing property 'command'"
-  bool operator==(const SchemaFinding&) const = default;
-};
 
 /// A compiled JSON Schema: draft 2020-12 and draft 7, and the schemas of OpenAPI documents.
 ///
@@ -40,8 +33,5 @@ class JsonSchema {
   struct Compiled;
   std::unique_ptr<Compiled> compiled_;
 };
-
-/// One line: "/plan/0: missing property 'step'; …".
-std::string describe(const std::vector<SchemaFinding>& findings);
 
 }  // namespace sortie

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/json/json_schema.h"
+#include "core/json/schema_finding.h"
 
 namespace sortie::json_schema {
 
@@ -103,7 +103,7 @@ struct Node {
   std::string place;   ///< JSON pointer into the document
   unsigned types = 0;  ///< bits in the order of kTypeNames; 0: all
   std::string type_words{};
-  bool nullable = false;  ///< of OpenAPI 3.0
+  bool nullable = false;  ///< OpenAPI 3.0: null is valid too
   std::vector<Check> checks{};
   std::vector<const Node*> same_value{};  ///< schemas that apply to the same value
   enum class Walk { no, under_way, done } mutable walk = Walk::no;

@@ -104,7 +104,7 @@ class StrictMode {
   }
 
   void reference(const Json& schema, const std::string& place) {
-    // Definitions may stand beside one at the root: they are not about the value.
+    // Definitions are allowed beside a reference at the root: they say nothing about the value.
     for (const auto& [name, value] : schema.members())
       if (name != "$ref" && name != "$defs" && name != "definitions" && is_one_of(name, kKeywords))
         find(place + "/" + escape_pointer(name), in_quotes(name) + " can't stand beside '$ref'");
@@ -198,8 +198,8 @@ class StrictMode {
     return target.empty() ? "/" : percent_decoded(std::string_view(target).substr(1));
   }
 
-  /// The model writes properties in their order: by the first of them, or its value, the branches
-  /// have to be told apart.
+  /// The model writes properties in their order: the first of them, or its value,
+  /// has to distinguish the branches.
   void first_keys(const Json& any_of, const std::string& place) {
     struct FirstKey {
       bool open = false;  ///< a branch takes any value there
@@ -229,7 +229,7 @@ class StrictMode {
     if (const auto known = depths_.find(pointer); known != depths_.end()) return known->second;
     const Json* schema = at_pointer(root_, pointer);
     if (!schema) return 0;
-    depths_[pointer] = 0;  // while it is looked at: recursion ends here
+    depths_[pointer] = 0;  // until it is known: recursion ends here
     std::size_t below = 0;
     const auto look = [&](const std::string& place) {
       below = std::max(below, depth_of(place, steps + 1));

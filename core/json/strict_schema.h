@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/json/json_schema.h"
+#include "core/json/schema_finding.h"
 
 namespace sortie {
 

@@ -65,8 +65,8 @@ std::string tls_error() {
   return one_line(text);
 }
 
-/// The certificate of the handshake has to be this host's; a name is told to the server too (SNI,
-/// RFC 6066 §3, which knows no addresses).
+/// Requires the certificate of the handshake to be this host's, and sends a name to the server (SNI,
+/// RFC 6066 §3, which does not cover addresses).
 void expect_host(SSL& session, const std::string& host) {
   unsigned char address[sizeof(in6_addr)];
   const bool numeric = ::inet_pton(AF_INET, host.c_str(), address) == 1 ||

@@ -51,7 +51,7 @@ class HttpSink {
   virtual ~HttpSink() = default;
   /// Once, with the head of the final response (no 1xx, no redirect that was followed).
   virtual void on_head(const HttpHead& head) = 0;
-  /// Whether what came is the answer's beginning: until then `first_byte` limits the wait.
+  /// Whether the answer itself has begun: until then `first_byte` limits the wait.
   virtual bool has_begun() const { return true; }
   /// A piece of the body, as soon as it is there. `enough` ends the exchange as complete.
   virtual Wants on_body(std::string_view bytes) = 0;
@@ -60,15 +60,15 @@ class HttpSink {
 /// How an exchange ended; never an exception.
 struct HttpResult {
   enum class Ending {
-    complete,       ///< the body's end has come, or the sink had enough
+    complete,       ///< the whole body arrived, or the sink had enough
     no_connection,  ///< name, connection, proxy or TLS; no byte of the request went out
     cut,            ///< the connection ended before the response did
-    malformed,      ///< what came is no HTTP, or its head is too long
+    malformed,      ///< not HTTP, or its head is too long
     connect_timeout,
     first_byte_timeout,
     idle_timeout,
     total_timeout,
-    proxy_credentials,  ///< the proxy asks for some, or does not take those it got
+    proxy_credentials,  ///< the proxy asks for credentials, or rejects those it got
     redirect_refused,   ///< to another host, or one too many; `detail` names the place
     stopped,            ///< on a stop request
   };

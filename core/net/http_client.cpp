@@ -22,16 +22,16 @@ using Ending = HttpResult::Ending;
 using std::chrono::milliseconds;
 
 constexpr int kMaxRedirects = 5;
-/// How long an exchange that the sink has enough of may take to reach its end, so that the
-/// connection can be kept: servers end a stream right after its last event.
+/// How long to wait for the end of a response once the sink has enough, so that the connection can
+/// be kept: servers end a stream right after its last event.
 constexpr milliseconds kFarewell{100};
 
-/// A time from now that does not overflow, whatever was configured.
+/// A time from now that does not overflow, even with the largest wait.
 Clock::time_point after(milliseconds wait) {
   return Clock::now() + std::min<milliseconds>(wait, std::chrono::hours(24 * 365));
 }
 
-/// While it lives, a write to a broken connection is an error and no signal: OpenSSL writes without
+/// While this exists, a write to a broken connection is an error instead of a signal: OpenSSL writes without
 /// MSG_NOSIGNAL, and the process may have a use for SIGPIPE elsewhere.
 class SigpipeBlocked {
  public:
@@ -74,7 +74,7 @@ std::string redirect_target(const HttpHead& head) {
   return keeps ? std::string(header_value(head.headers, "Location")) : "";
 }
 
-/// The place a Location header names, seen from the present one. Throws InputError.
+/// The URL that a Location header names, relative to the present one. Throws InputError.
 Url follow(const Url& from, const std::string& location) {
   // It becomes a line of the next request.
   for (const unsigned char c : location)
@@ -90,7 +90,7 @@ Url follow(const Url& from, const std::string& location) {
   return to;
 }
 
-/// Hands a response on to the sink, its content coding undone.
+/// Passes a response to the sink, with its content coding removed.
 class Delivery {
  public:
   explicit Delivery(HttpSink& sink) : sink_(sink) {}
@@ -128,7 +128,7 @@ struct HttpClient::State {
   Watchdog watchdog;
   Tls tls;
   ProxySettings proxy;
-  std::unique_ptr<Connection> connection;  ///< of the exchange before, if it may be used again
+  std::unique_ptr<Connection> connection;  ///< kept from the previous exchange
 
   struct Step {
     HttpResult result;
@@ -166,18 +166,18 @@ HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLim
   for (int redirects = 0;; ++redirects) {
     Step step = once(request, url, limits, sink);
     if (step.redirect.empty()) return std::move(step.result);
-    const std::string told =
+    const std::string refusal =
         "the server redirects to '" + one_line_of_words(step.redirect, 300) + "'";
     Url next;
     try {
       next = follow(url, step.redirect);
     } catch (const std::exception&) {
-      return {Ending::redirect_refused, told};
+      return {Ending::redirect_refused, refusal};
     }
     if (!next.same_origin(url))
-      return {Ending::redirect_refused, told + ", another host: nothing was sent there"};
+      return {Ending::redirect_refused, refusal + ", another host: nothing was sent there"};
     if (redirects == kMaxRedirects)
-      return {Ending::redirect_refused, told + ", after too many redirects"};
+      return {Ending::redirect_refused, refusal + ", after too many redirects"};
     url = next;
   }
 }
@@ -191,9 +191,9 @@ HttpClient::State::Step HttpClient::State::once(const HttpRequest& request, cons
   if (connection) {
     watchdog.watch(connection->descriptor());
     Step step = talk(request, url, limits, sink);
-    // The server may close a kept connection just as we use it: that is no failure of the request.
-    const bool unseen = step.result.ending == Ending::cut && !step.received;
-    if (!unseen) return step;
+    // The server may close a kept connection just as we use it: the request has not failed.
+    const bool was_closed = step.result.ending == Ending::cut && !step.received;
+    if (!was_closed) return step;
   }
   watchdog.limit(after(limits.connect), Ending::connect_timeout);
   try {
@@ -250,7 +250,7 @@ HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, cons
     }
     if (reader.state() != HttpReader::State::body) continue;
     if (delivery.enough()) {
-      // Once: what goes on and on is left to itself.
+      // Only once: a stream that goes on does not extend it.
       if (!std::exchange(leaving, true)) watchdog.limit(after(kFarewell), Ending::complete);
     } else if (sink.has_begun()) {
       watchdog.limit(after(limits.idle), Ending::idle_timeout);

@@ -12,8 +12,8 @@ namespace sortie {
 struct ProxySettings {
   std::string https_proxy{};  ///< HTTPS_PROXY, else ALL_PROXY: "http://user:password@host:port"
   std::string no_proxy{};     ///< NO_PROXY: "host", ".suffix", "10.0.0.0/8", "host:port", "*"
-  /// HTTP_PROXY, else ALL_PROXY: of what commands ask for; sortie itself asks in plain http on
-  /// loopback alone.
+  /// HTTP_PROXY, else ALL_PROXY: for requests of commands; sortie itself uses plain http on loopback
+  /// only.
   std::string http_proxy{};
 };
 

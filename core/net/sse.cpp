@@ -89,7 +89,7 @@ void SseParser::line(std::string_view text, const Sink& sink) {
   }
 }
 
-/// Takes digits alone, as the standard says; of too many the longest wait that can be told.
+/// Accepts digits only, as the standard says; a number too large becomes the longest wait.
 void SseParser::set_retry(std::string_view digits) {
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return;
   constexpr std::int64_t kLongest = 1'000'000'000'000;

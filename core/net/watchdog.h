@@ -11,10 +11,10 @@
 
 namespace sortie {
 
-/// Ends what a blocking call waits for: at a time limit, or on a stop request, it shuts the watched
-/// socket down, so that a read, write or TLS handshake on it returns at once.
+/// Interrupts blocking calls: at a time limit, or on a stop request, it shuts the watched socket
+/// down, so that a read, write or TLS handshake on it returns at once.
 ///
-/// Timeouts of the socket itself would not do: they count anew with each byte, and twice under TLS.
+/// The socket's own timeouts are no substitute: they restart with each byte, and twice under TLS.
 /// One thread, started with the first exchange and kept.
 class Watchdog {
  public:
@@ -30,7 +30,7 @@ class Watchdog {
   void begin(Time total);
   /// Ends it: nothing is shut down any more.
   void end();
-  /// The socket to shut down; -1 for none. One that has fired already shuts it down at once.
+  /// The socket to shut down; -1 for none. If it has fired already, it shuts the socket down at once.
   void watch(int descriptor);
   /// The limit of the exchange's present phase, in place of the one before.
   void limit(Time when, Ending ending);

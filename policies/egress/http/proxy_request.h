@@ -18,10 +18,10 @@ struct ProxyRequest {
   Form form = Form::tunnel;
   std::string method;
   Authority place;
-  std::string target{};  ///< of Form::absolute: "/path?query", or "*"
-  HttpHeaders fields{};  ///< to pass on: without Host and what is for this hop alone
+  std::string target{};  ///< for Form::absolute: "/path?query", or "*"
+  HttpHeaders fields{};  ///< to pass on: without Host and hop-by-hop fields
   BodyFraming body{};
-  bool old_version = false;  ///< HTTP/1.0: knows no chunks and no interim responses
+  bool old_version = false;  ///< HTTP/1.0: without chunks and interim responses
   bool keep_alive = true;    ///< the client wants to send another one
 };
 
@@ -39,16 +39,16 @@ inline constexpr std::size_t kLongestRequestHead = 16 << 10;
 ///     CONNECT host:port HTTP/1.1         METHOD http://host[:port][/path][?query] HTTP/1.1
 ///     Name: value …                      Name: value …
 ///
-/// The target's host is the one that counts, and is read once; a Host field says nothing that is
-/// followed, and stands there at most once. What two programs could read differently is refused.
+/// The target's host decides, and is read once; a Host field is not used, and may be given at most
+/// once. What two programs could read differently is refused.
 ///
 /// @param head  up to and with the empty line, as find_head_end() found it
 std::variant<ProxyRequest, RequestRefusal> read_proxy_request(std::string_view head);
 
-/// The head that goes to the server: origin form, a Host field made from the target, the body's
-/// framing made anew, and a connection for this one request.
+/// The head that goes to the server: origin form, a Host field made from the target, new framing for
+/// the body, and a connection for this one request.
 std::string forwarded_head(const ProxyRequest& request);
-/// The same to a proxy ahead: absolute form.
+/// The same for an upstream proxy: absolute form.
 /// @param authorization  the value of Proxy-Authorization, or ""
 std::string forwarded_head_to_proxy(const ProxyRequest& request, std::string_view authorization);
 

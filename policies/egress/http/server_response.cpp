@@ -21,7 +21,7 @@ std::variant<ServerResponse, std::string> read_server_response(std::string_view 
   const bool of_head = method == "HEAD";
   if (framing.kind == BodyFraming::Kind::none) framing.kind = BodyFraming::Kind::until_close;
   response.body = no_body || of_head ? BodyFraming{} : framing;
-  // What a GET would have got is worth knowing; it frames nothing here.
+  // The length that a GET would have got is passed on; it frames nothing here.
   const std::string length(header_value(response.fields, "content-length"));
   remove_hop_by_hop(response.fields);
   if ((of_head || response.status == 304) && !length.empty())

@@ -22,13 +22,13 @@ struct ServerResponse {
 inline constexpr std::size_t kLongestResponseHead = 64 << 10;
 
 /// Reads a response's head as strictly as a request's.
-/// @param method  of the request: HEAD has no body in its response
+/// @param method  the request's: a response to HEAD has no body
 /// @return  the response, or why it is not passed on
 std::variant<ServerResponse, std::string> read_server_response(std::string_view head,
                                                                std::string_view method);
 
 /// The head that goes to the client.
-/// @param framing     of the body as it goes to the client
+/// @param framing     how the body goes to the client
 /// @param keep_alive  whether the client may send another request
 std::string returned_head(const ServerResponse& response, const BodyFraming& framing,
                           bool keep_alive);
