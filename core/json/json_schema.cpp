@@ -465,7 +465,7 @@ JsonSchema::~JsonSchema() = default;
 
 std::vector<SchemaFinding> JsonSchema::check(const Json& value) const {
   const std::uint64_t steps =
-      std::min<std::uint64_t>(50'000'000, 100'000 + 1'000 * values_in(value));
+      std::min<std::uint64_t>(20'000'000, 100'000 + 1'000 * values_in(value));
   Findings findings;
   try {
     Work work(steps);

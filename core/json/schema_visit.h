@@ -91,7 +91,7 @@ struct Visit {
     return all;
   }
   const Json* member(const std::string& name) const {
-    work.spend(1 + value.members().size() / 16);
+    work.spend(1 + value.members().size() / 8);
     return value.find(name);
   }
 };
