@@ -108,7 +108,7 @@ class DiffReader {
       return;
     }
     if (text.starts_with("\\")) return;
-    // Base85 that a known value would hit by chance alone; its content is looked at instead.
+    // Base85, which could match a known value only by chance; its content is checked instead.
     if (is_binary_) return;
     head_.append(text);
     head_ += '\n';

@@ -158,8 +158,8 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
   if (path_below(folder, workspace)) {
     fs::remove(folder, error);
     throw Error(
-        "--out lies inside the workspace, and $TMPDIR is no folder outside of it: name an "
-        "--out elsewhere",
+        "--out lies inside the workspace, and $TMPDIR is not a folder outside of it: name "
+        "an --out elsewhere",
         ExitCode::environment);
   }
   fs::create_directory_symlink(folder, state, error);
@@ -172,7 +172,7 @@ void OutputFolder::remove_state() noexcept {
   const fs::path state = path_ / "state";
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
-    // Only ever what make_state made: the link could have been laid by somebody else.
+    // Only a folder of make_state(): somebody else could have made the link.
     if (!error && is_temporary_folder(target, "sortie-state")) remove_tree(target);
     fs::remove(state, error);
     return;

@@ -26,7 +26,7 @@ namespace {
 /// beginning reaches by itself is left out: such a match lies at its own place too.
 class GlobSteps {
  public:
-  /// Of each glob, how many of its parts a path has gone through so far.
+  /// For each glob, the number of its parts that a path has matched so far.
   using Places = std::set<std::pair<std::size_t, std::size_t>>;
 
   /// @throws PatternError
@@ -88,7 +88,7 @@ bool GlobSteps::is_anywhere(std::size_t glob, std::size_t at) const {
 
 void GlobSteps::add(std::size_t glob, std::size_t at, Places& places) const {
   places.insert({glob, at});
-  // It may stand for no folder at all.
+  // "**" may also match no folder.
   if (at < globs_[glob].size() && globs_[glob][at].any_folders) add(glob, at + 1, places);
 }
 

@@ -34,7 +34,7 @@ std::vector<fs::path> files_of_run(const Task& task, const Policy& policy) {
   if (!task.functions_file.empty()) files.push_back(task.functions_file);
   if (!task.output.schema_file.empty()) files.push_back(task.output.schema_file);
   for (const TaskImage& image : task.images) files.push_back(image.path);
-  // It runs outside the sandbox: whoever could write it would be out.
+  // It runs outside the sandbox, so a command that could write it could escape.
   for (auto& file : approver_files(policy)) files.push_back(std::move(file));
   return files;
 }

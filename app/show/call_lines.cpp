@@ -91,7 +91,7 @@ CallLines::Call CallLines::take(const ToolOutputRecord& output) {
 
 std::string CallLines::line_of(const Call& call, const ToolOutputRecord& output) const {
   if (!call.decision) {
-    // Its arguments do not fit, there is no such tool, or the run has ended before it.
+    // Invalid arguments, an unknown tool, or the run ended first.
     const std::string& why = output.output;
     return call.what + ": not run, " +
            shown(why.starts_with(kNotRun) ? why.substr(kNotRun.size()) : why);

@@ -59,8 +59,8 @@ EventWriter::EventWriter(int descriptor, Options options)
   struct stat status {};
   ::fstat(descriptor_, &status);
   is_socket_ = S_ISSOCK(status.st_mode);
-  // What stands in for a stdout that was closed is open only for reading: opened again, it would
-  // take all and say nothing.
+  // The replacement of a closed stdout is open only for reading: opened again, it would silently
+  // accept everything.
   const bool writable = (::fcntl(descriptor_, F_GETFL) & O_ACCMODE) != O_RDONLY;
   if (writable && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) {
     own_ = open_again(descriptor_);

@@ -75,7 +75,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t offset) noexcept {
       ++i;
     } else if (text[i] == quote) {
       if (quote == '"' || i + 1 >= text.size() || text[i + 1] != quote) return i + 1;
-      ++i;  // '' stands for one quote
+      ++i;  // '' is an escaped quote
     }
   }
   return std::string_view::npos;

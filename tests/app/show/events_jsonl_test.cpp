@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
                                 "error: Reconnecting... 7/7 (cut: it broke off)",
                                 "item.completed: b takes over from a: a is down",
                                 "item.completed: The conversation was shortened (compact_at): a "
-                                "summary stands in the place of its older turns; about 90 tokens "
+                                "summary replaces its older turns; about 90 tokens "
                                 "became 10."}),
              boost::test_tools::per_element());
   BOOST_TEST(write_json(stream.lines[stream.lines.size() - 2]) ==
