@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_an_auth_file_is_a_usage_error) {
       {"commands may read it",
        {"--auth-file", "readable/auth.json", "--policy", run.path("reads.yaml")},
        "which commands may read"},
-      {"a key too", {"--auth-file", run.file(), "--api-key-file", "key.txt"}, "one credential"},
-      {"a descriptor too", {"--auth-file", run.file(), "--api-key-fd", "0"}, "one credential"},
+      {"a key too", {"--auth-file", run.file(), "--api-key-file", "key.txt"}, "give one of them"},
+      {"a descriptor too", {"--auth-file", run.file(), "--api-key-fd", "0"}, "give one of them"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(view_image_is_there_for_models_that_take_images) {
        "the model takes no images"},
       {"provider: openai-chat, name: 'gpt-oss:20b'",
        "tools: {enable: [shell, apply_patch, view_image]}\n", false, "the model takes no images"},
-      {"provider: openai-chat, name: house", "", false, "nothing is known"},
+      {"provider: openai-chat, name: house", "", false, "it is not known"},
       {"provider: openai-chat, name: house", "tools: {enable: [shell, apply_patch, view_image]}\n",
        true, ""},
       {"provider: openai-chat, name: gpt-4.1", "tools: {enable: [shell, apply_patch]}\n", false,

@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_manifest_is_said_at_its_place) {
       {run(R"(["x", "{{list}}"])"), "'list' is an array: '{{list...}}'"},
       {run(R"(["x", "{{path"])"), "'{{' without '}}'"},
       {run(R"(["sh", "-c", "ls {{path}}"])"), "a shell would run what the model sends"},
-      {run(R"(["/bin/bash", "-eu", "-c", "{{path}}"])"), "would be read by a shell"},
-      {run(R"(["env", "A=b", "dash", "{{path}}"])"), "would be read by a shell"},
+      {run(R"(["/bin/bash", "-eu", "-c", "{{path}}"])"), "a shell would run what the model sends"},
+      {run(R"(["env", "A=b", "dash", "{{path}}"])"), "a shell would run what the model sends"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.manifest) {
