@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/exit_code_table.h"
+#include "core/base/exit_code.h"
 
 namespace sortie {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ci/result.h"
-#include "core/base/exit_code_table.h"
+#include "core/base/exit_code.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
 #include "core/record/event_codec.h"

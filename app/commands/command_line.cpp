@@ -13,7 +13,7 @@
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/base/error.h"
-#include "core/base/exit_code_table.h"
+#include "core/base/exit_code.h"
 #include "core/secrets/redact.h"
 #include "core/text/text.h"
 #include "policies/environment/known_secrets.h"

@@ -33,14 +33,14 @@ class ToolError : public std::runtime_error {
 /// The text of an errno value: "Permission denied".
 std::string errno_text(int number);
 
-/// The error for a path that the user gave: ExitCode::usage if the path is wrong (ENOENT, EACCES and
-/// so on), ExitCode::environment if the machine is at fault: a full or broken disk.
+/// The error for a path that the user gave: ExitCode::usage if the path is wrong (ENOENT, EACCES
+/// and so on), ExitCode::environment if the machine is at fault: a full or broken disk.
 /// @param what    what was tried: "--out /x"
 /// @param number  an errno
 Error path_error(const std::string& what, int number);
 
-/// Error "STEP PATH: <errno text>" for a failed system call, from errno. A failure that is not a bug
-/// gets ExitCode::environment.
+/// Error "STEP PATH: <errno text>" for a failed system call, from errno. A failure that is not a
+/// bug gets ExitCode::environment.
 Error system_error(const std::string& step, ExitCode code = ExitCode::internal);
 
 }  // namespace sortie

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 namespace sortie {
 
 /// The status a run ends with, and the program's exit code. 1 to 9 and 70: a retry by itself is
@@ -34,5 +36,15 @@ constexpr bool is_retryable(ExitCode code) noexcept {
   const int number = static_cast<int>(code);
   return (number >= 10 && number <= 19) || number == 130 || number == 143;
 }
+
+/// The texts of an exit code, used by status_word(), the manual and the schema of result.json.
+struct ExitCodeRow {
+  ExitCode code;
+  const char* status;   ///< "task-failed"
+  const char* meaning;  ///< in the manual: "task failed"
+};
+
+/// All exit codes, sorted by number.
+std::span<const ExitCodeRow> exit_code_table() noexcept;
 
 }  // namespace sortie

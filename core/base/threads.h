@@ -11,8 +11,8 @@ namespace sortie {
 /// Called repeatedly during long work; throws to cancel it.
 using CancelCheck = std::function<void()>;
 
-/// Splits [0, size) into a few parts, runs each in a thread and returns when all are done. Runs them
-/// sequentially if there is too little work to start threads, or threads can't be started.
+/// Splits [0, size) into a few parts, runs each in a thread and returns when all are done. Runs
+/// them sequentially if there is too little work to start threads, or threads can't be started.
 /// @param may_begin  whether a part may begin at an index; else it begins at the next one that may
 /// @param part       processes [first, last); throws nothing
 void parallel_for(std::size_t size, const std::function<bool(std::size_t index)>& may_begin,

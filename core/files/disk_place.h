@@ -33,8 +33,8 @@ struct stat owner_of(const Fd& folder, const struct stat& there, const std::file
 struct stat replaced_at(const Fd& folder, const std::string& name,
                         const std::filesystem::path& path);
 
-/// Makes a file with this content, owner and mode under a new name in the folder. Nothing is left on
-/// failure. Not synced: a run's changes are kept by its diff, which is synced.
+/// Makes a file with this content, owner and mode under a new name in the folder. Nothing is left
+/// on failure. Not synced: a run's changes are kept by its diff, which is synced.
 /// @return  the name
 std::string make_beside(const Fd& folder, std::string_view content, const struct stat& owner,
                         unsigned mode, const std::filesystem::path& path);

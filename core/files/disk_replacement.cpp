@@ -39,8 +39,8 @@ void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost));
 }
 
-/// In order, since a file has to be removed before a folder takes its place. Only files that replace
-/// others in place run concurrently.
+/// In order, since a file has to be removed before a folder takes its place. Only files that
+/// replace others in place run concurrently.
 std::optional<DiskReplacement::Failure> DiskReplacement::perform_all() {
   for (std::size_t first = 0; first < steps_.size();) {
     std::size_t last = first + 1;

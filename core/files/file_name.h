@@ -10,8 +10,8 @@ namespace sortie {
 /// A path for a message: one line, valid UTF-8, cut if it is very long.
 std::string path_text(const std::filesystem::path& path);
 
-/// Whether a relative path has no ".", ".." or empty part, so that it is normal already: a hundredth
-/// of the cost of std::filesystem::path::lexically_normal().
+/// Whether a relative path has no ".", ".." or empty part, so that it is normal already: a
+/// hundredth of the cost of std::filesystem::path::lexically_normal().
 bool is_plain_path(std::string_view path) noexcept;
 
 /// Whether it names a descriptor of this process rather than a file, as a shell's <(command) does:

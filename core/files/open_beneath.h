@@ -25,7 +25,8 @@ namespace sortie {
 /// @param flags  as for open(2); O_CLOEXEC is added
 Fd open_beneath(int root, const std::string& name, int flags);
 
-/// Reads a file piece by piece until `take` returns false. May be called by several threads at once.
+/// Reads a file piece by piece until `take` returns false. May be called by several threads at
+/// once.
 /// @return false if there is no such file
 /// @throws ToolError  for a folder, a special file, no permission
 using FileStream = std::function<bool(const std::filesystem::path& path,

@@ -7,8 +7,8 @@
 
 namespace sortie {
 
-/// Whether a path is a folder or below it, compared as text: no link is resolved, and ".." is a name
-/// like any other. A final "/" of the folder is ignored; every path is below "".
+/// Whether a path is a folder or below it, compared as text: no link is resolved, and ".." is a
+/// name like any other. A final "/" of the folder is ignored; every path is below "".
 bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 /// Whether the path is one of these folders or below one of them.

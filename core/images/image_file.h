@@ -18,8 +18,8 @@ struct ImageHeader {
 /// The largest image that is sent to a model.
 inline constexpr std::uint64_t kMaxImageBytes = 10ull << 20;
 
-/// Reads type and size from the content of a PNG (W3C PNG §5.2, §11.2.2), JPEG (ITU-T T.81 annex B),
-/// GIF (87a, 89a) or WebP (RFC 9649). Only the header is read.
+/// Reads type and size from the content of a PNG (W3C PNG §5.2, §11.2.2), JPEG (ITU-T T.81 annex
+/// B), GIF (87a, 89a) or WebP (RFC 9649). Only the header is read.
 /// @return nothing for other files, and for a header that is incomplete or broken
 std::optional<ImageHeader> read_image_header(std::string_view bytes);
 

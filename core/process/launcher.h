@@ -89,12 +89,12 @@ class RunningCommand {
  public:
   virtual ~RunningCommand() = default;
   /// Read end of stdout and stderr, or the terminal's master; non-blocking. It may stay open after
-  /// the command's first process has ended, and reaches its end (EIO for a terminal) once no process
-  /// of the command is left.
+  /// the command's first process has ended, and reaches its end (EIO for a terminal) once no
+  /// process of the command is left.
   virtual const Fd& output() const = 0;
-  /// Write end of the command's stdin; non-blocking, none with CommandInput::none. Writing fails with
-  /// EPIPE (SIGPIPE has to be ignored) if nobody reads any more. reset() ends the input of a pipe; a
-  /// terminal's input ends by control-D ("\4"), and reset() has no effect on it.
+  /// Write end of the command's stdin; non-blocking, none with CommandInput::none. Writing fails
+  /// with EPIPE (SIGPIPE has to be ignored) if nobody reads any more. reset() ends the input of a
+  /// pipe; a terminal's input ends by control-D ("\4"), and reset() has no effect on it.
   virtual Fd& input() = 0;
   /// Read end of stderr if the command has `errors_apart`, like output(); else none.
   virtual const Fd& errors() const = 0;

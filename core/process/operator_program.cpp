@@ -86,8 +86,8 @@ void make_non_blocking(const Fd& fd) {
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
-/// A started program and our ends of its pipes. It has ended when its first process has; the rest of
-/// its process group is killed then, and a descendant outside the group is not waited for.
+/// A started program and our ends of its pipes. It has ended when its first process has; the rest
+/// of its process group is killed then, and a descendant outside the group is not waited for.
 class RunningProgram : public RunningCommand {
  public:
   explicit RunningProgram(const Command& command) : started_(steady_clock::now()) {

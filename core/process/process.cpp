@@ -43,8 +43,8 @@ class OpenTraffic {
     }
   }
 
-  /// Reads the rest of the pipes. An operator's program may leave a process that goes on writing: no
-  /// more is read than the limit, or than a pipe can hold.
+  /// Reads the rest of the pipes. An operator's program may leave a process that goes on writing:
+  /// no more is read than the limit, or than a pipe can hold.
   void read_the_rest() {
     for (Stream& stream : streams_) {
       for (int reads = 0; stream.open && (stream.counts ? !is_over_limit() : reads < 64); ++reads)

@@ -284,8 +284,8 @@ bool CodedScan::is_over(const Walk& walk) const {
   return walk.state == 0 && &walk != &walks_.front();
 }
 
-/// Merges walks at the same place and state into the one that began first, so that all of an encoded
-/// character is replaced.
+/// Merges walks at the same place and state into the one that began first, so that all of an
+/// encoded character is replaced.
 void CodedScan::keep_one_of_each(std::size_t at) {
   for (std::size_t i = 0; i < walks_.size(); ++i) {
     if (walks_[i].at != at) continue;

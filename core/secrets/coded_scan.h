@@ -11,8 +11,8 @@
 
 namespace sortie {
 
-/// One call of CodedSearch::scan(): advances the walk that is furthest behind, until more of the text
-/// is needed.
+/// One call of CodedSearch::scan(): advances the walk that is furthest behind, until more of the
+/// text is needed.
 class CodedScan {
  public:
   using Walk = CodedSearch::Walk;

@@ -17,10 +17,10 @@ namespace sortie {
 /// where line wraps (with quotes and comment marks) and doubled or reopened quotes may be between
 /// characters.
 ///
-/// A walk through one automaton of all needles (NeedleSearch) reads the text as it is. Where the text
-/// has another reading, a second walk forks off; walks that reach the same state are merged, and
-/// those that are in no needle end. In ordinary text most bytes are skipped by a table of the pairs
-/// of bytes that a needle may begin with, encoded or not.
+/// A walk through one automaton of all needles (NeedleSearch) reads the text as it is. Where the
+/// text has another reading, a second walk forks off; walks that reach the same state are merged,
+/// and those that are in no needle end. In ordinary text most bytes are skipped by a table of the
+/// pairs of bytes that a needle may begin with, encoded or not.
 class CodedSearch {
  public:
   /// What is allowed between the characters of a needle, besides quotes and escapes.

@@ -8,7 +8,8 @@
 namespace sortie {
 namespace {
 
-/// Known secrets have more weight than patterns, and these than token formats: their names say more.
+/// Known secrets have more weight than patterns, and these than token formats: their names say
+/// more.
 constexpr std::size_t kPatternWeight = 1;
 constexpr std::size_t kShapeWeight = 0;
 
@@ -389,8 +390,8 @@ std::size_t StreamRedactor::settled() const {
   return end;
 }
 
-/// The text from `at` to `end` with its parts replaced; a part that reaches beyond `end` is left out.
-/// After join_parts().
+/// The text from `at` to `end` with its parts replaced; a part that reaches beyond `end` is left
+/// out. After join_parts().
 std::string StreamRedactor::redacted(std::size_t at, std::size_t end) const {
   std::string text;
   for (const Part& part : parts_) {

@@ -34,9 +34,9 @@ struct SecretPart {
   std::string name;
 };
 
-/// Replaces secrets by "[REDACTED:name]": known values, plain and in the encodings of encodings.h and
-/// readings.h, matches of the policy's patterns, and token formats, depending on the audience. One
-/// pass per search, linear in the text. docs/secrets.md lists what is not found.
+/// Replaces secrets by "[REDACTED:name]": known values, plain and in the encodings of encodings.h
+/// and readings.h, matches of the policy's patterns, and token formats, depending on the audience.
+/// One pass per search, linear in the text. docs/secrets.md lists what is not found.
 ///
 /// Threads may add and redact at the same time: a call finds the secrets that were added before it
 /// begins, and a stream finds them from its next chunk on.
@@ -67,7 +67,8 @@ class Redactor {
   /// All secrets in the text, in order, not overlapping.
   std::vector<SecretPart> find_all(std::string_view text,
                                    Audience audience = Audience::record) const;
-  /// Whether this redactor can produce "[REDACTED:name]": for a known value, pattern or token format.
+  /// Whether this redactor can produce "[REDACTED:name]": for a known value, pattern or token
+  /// format.
   bool has_name(std::string_view name) const;
 
  private:
@@ -91,9 +92,9 @@ class Redactor {
 
 /// Redacts a stream that arrives in chunks: holds back the tail that may begin a secret; chunk
 /// borders make no difference. Held back are the possible beginning of a known value, a token's
-/// prefix and kOpen bytes after it, kLongestKeyBlock after the first line of a private key, and with
-/// patterns a line of kLongestLine. A value that is added later is found unless its beginning was
-/// already shown.
+/// prefix and kOpen bytes after it, kLongestKeyBlock after the first line of a private key, and
+/// with patterns a line of kLongestLine. A value that is added later is found unless its beginning
+/// was already shown.
 class StreamRedactor {
  public:
   static constexpr std::size_t kShownOfSecret = 3;

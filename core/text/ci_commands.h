@@ -22,7 +22,8 @@ CiSystems ci_systems();
 /// `## [error]`, `##vso [`, `##teamcity [`, `section_start :`. All other text is unchanged.
 ///
 /// These are recognised, also with invisible or non-ASCII bytes between their characters:
-///  - GitHub: "::" after nothing but blanks in its line (lines end at LF and CR), and "##[" anywhere
+///  - GitHub: "::" after nothing but blanks in its line (lines end at LF and CR), and "##["
+///  anywhere
 ///    (actions/runner, ActionCommand.cs)
 ///  - Azure: "##vso[" and "##[" anywhere (azure-pipelines-agent, Command.cs)
 ///  - TeamCity: "##teamcity[" anywhere

@@ -14,8 +14,8 @@ constexpr std::size_t kSpare = 4;
 constexpr std::string_view kWhere = "; the whole output is in ";
 constexpr std::string_view kEnd = " …";
 
-/// Counts in blocks of a constant length, whose count fits into a byte: the compiler vectorizes that
-/// even with -O2.
+/// Counts in blocks of a constant length, whose count fits into a byte: the compiler vectorizes
+/// that even with -O2.
 std::uint64_t newlines_in(std::string_view text) {
   constexpr std::size_t kBlock = 128;
   std::uint64_t newlines = 0;

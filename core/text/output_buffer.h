@@ -7,8 +7,8 @@
 
 namespace sortie {
 
-/// The head and the tail of a text that arrives in parts, each at most half of the limit; the middle
-/// is only counted. Memory is bounded by one and a half times the limit.
+/// The head and the tail of a text that arrives in parts, each at most half of the limit; the
+/// middle is only counted. Memory is bounded by one and a half times the limit.
 class HeadTail {
  public:
   explicit HeadTail(std::size_t limit) : half_(limit / 2) {}

@@ -31,8 +31,8 @@ struct GroupMatch {
   std::size_t group_end = 0;
 };
 
-/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so names
-/// that are not UTF-8 are matched too.
+/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so
+/// names that are not UTF-8 are matched too.
 class Pattern {
  public:
   /// @param expression  RE2 syntax (no back references, no look-around)
@@ -47,8 +47,8 @@ class Pattern {
   /// a backslash makes the next character literal. An invalid set is literal.
   static Pattern word_glob(std::string_view glob, LetterCase letters = LetterCase::exact);
 
-  /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` matches any
-  /// number of folders, and in a relative glob `!(a|b)` matches any rest of a name except those
+  /// A glob over a path: as word_glob, but `*`, `?` and sets stay within one folder, `**` matches
+  /// any number of folders, and in a relative glob `!(a|b)` matches any rest of a name except those
   /// words (letters, digits, `.`, `_`, `-`). Matches the path itself and everything below it:
   /// `.github` matches `.github/workflows/x.yml`, `**/.env` matches `.env` and `a/.env`. A leading
   /// "./" and a trailing "/" are ignored.

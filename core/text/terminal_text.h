@@ -14,9 +14,9 @@ class TerminalText {
  public:
   /// The complete lines so far; also the beginning of one longer than 64 KiB.
   std::string feed(std::string_view bytes);
-  /// The unfinished last line, such as a prompt; it is not returned again. An incomplete character or
-  /// sequence is held back, as its rest may follow; if nothing has arrived since the last pause, it
-  /// is returned as it is, so that it can't hide output.
+  /// The unfinished last line, such as a prompt; it is not returned again. An incomplete character
+  /// or sequence is held back, as its rest may follow; if nothing has arrived since the last pause,
+  /// it is returned as it is, so that it can't hide output.
   std::string pause();
   /// The rest: the unfinished last line.
   std::string finish();

@@ -71,8 +71,8 @@ std::vector<std::string_view> split_lines(std::string_view text);
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> split_lines(Text&& text) = delete;
 
-/// The number of bytes to insert, delete, change or swap with their neighbour to get from one text to
-/// the other, each at most once (Damerau and Levenshtein).
+/// The number of bytes to insert, delete, change or swap with their neighbour to get from one text
+/// to the other, each at most once (Damerau and Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that a mistyped name most likely meant (edit distance, at most a third of its

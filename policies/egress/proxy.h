@@ -24,8 +24,8 @@ class EgressProxy {
 
   /// Starts the proxy's thread, which takes no signals.
   /// @param allow  `network.allow`
-  /// @param ahead  proxies between this machine and the network: hosts are checked before, and looked
-  ///               up by them
+  /// @param ahead  proxies between this machine and the network: hosts are checked before, and
+  ///               looked up by them
   /// @throws InputError  for an entry that can't be read
   EgressProxy(const std::vector<std::string>& allow, Report report, ProxySettings ahead = {});
   EgressProxy(const std::vector<std::string>& allow, Report report, const EgressLimits& limits,
@@ -35,11 +35,11 @@ class EgressProxy {
   /// Ends every connection, reports it, and waits for the thread.
   ~EgressProxy();
 
-  /// Serves the connections to a listener: a TCP socket in the run's network namespace, so that only
-  /// the run's commands can reach it. From any thread.
+  /// Serves the connections to a listener: a TCP socket in the run's network namespace, so that
+  /// only the run's commands can reach it. From any thread.
   void listen(Fd listener);
-  /// Serves one connected stream socket, which the connect gate made for a command. From any thread;
-  /// closed unanswered beyond the limit of connections.
+  /// Serves one connected stream socket, which the connect gate made for a command. From any
+  /// thread; closed unanswered beyond the limit of connections.
   void adopt(Fd connection);
 
  private:

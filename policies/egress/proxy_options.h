@@ -37,9 +37,9 @@ struct EgressLimits {
   std::chrono::milliseconds idle{300'000};    ///< without a byte in either direction
 };
 
-/// Called for a connection when it is denied, when it is allowed (before connecting), and when it is
-/// closed: from the proxy's own thread, one at a time. If it throws for an allowed connection, that
-/// one is not made.
+/// Called for a connection when it is denied, when it is allowed (before connecting), and when it
+/// is closed: from the proxy's own thread, one at a time. If it throws for an allowed connection,
+/// that one is not made.
 using EgressReport = std::function<void(const EgressConnection&)>;
 
 }  // namespace sortie

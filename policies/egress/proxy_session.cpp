@@ -379,8 +379,8 @@ bool ProxySession::step_tunnel() {
   return moved;
 }
 
-/// Sends the rest, then reads and drops further input, since closing with unread input would discard
-/// the answer too (RFC 9112 §9.6).
+/// Sends the rest, then reads and drops further input, since closing with unread input would
+/// discard the answer too (RFC 9112 §9.6).
 bool ProxySession::step_farewell(Time now) {
   from_client_.clear();
   if (client_.read_ended() && to_client_.empty()) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/net/proxy.h"
-#include "policies/egress/connector.h"
 #include "policies/egress/host_rules.h"
 #include "core/http1/body_reader.h"
 #include "policies/egress/http/proxy_request.h"

@@ -37,7 +37,8 @@ ApproverAnswer read_answer(std::string_view text);
 class Approver {
  public:
   virtual ~Approver() = default;
-  /// Always returns within its time limit; errors of the other side are a failure, not an exception.
+  /// Always returns within its time limit; errors of the other side are a failure, not an
+  /// exception.
   /// @param request    docs/approval.md, approver_request_schema()
   /// @param time_left  of the run: the longest wait
   virtual ApproverAnswer ask(const Json& request, std::chrono::milliseconds time_left,

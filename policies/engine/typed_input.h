@@ -11,8 +11,8 @@ namespace sortie {
 constexpr std::size_t kLongestTypedLine = 64u << 10;
 
 /// The unfinished last line of typed input: the text after the last newline or carriage return that
-/// no backslash escapes. Control-C and control-D end no line here: the reader may have kept what was
-/// typed before them.
+/// no backslash escapes. Control-C and control-D end no line here: the reader may have kept what
+/// was typed before them.
 std::string_view unfinished_input(std::string_view typed);
 
 /// The keys for a terminal, with an escape before each character that a line editor may take for a

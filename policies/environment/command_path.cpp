@@ -39,8 +39,8 @@ std::vector<fs::path> both_ways(const std::vector<fs::path>& paths) {
   return both;
 }
 
-/// The depth of the innermost of these folders that contains a path; -1: none does. A path belongs to
-/// the innermost one.
+/// The depth of the innermost of these folders that contains a path; -1: none does. A path belongs
+/// to the innermost one.
 std::ptrdiff_t innermost(const fs::path& path, const std::vector<fs::path>& places) {
   std::ptrdiff_t depth = -1;
   for (const fs::path& place : places) {

@@ -25,8 +25,8 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// Variables that make a shell, the loader or a command of the class read-only run code that no rule
-/// has decided, or read its options differently from the rules.
+/// Variables that make a shell, the loader or a command of the class read-only run code that no
+/// rule has decided, or read its options differently from the rules.
 bool runs_code(const std::string& name) {
   static const std::vector<std::string> exact = {"BASH_ENV",
                                                  "ENV",
@@ -108,8 +108,8 @@ void add_quiet_settings(Environment& environment, const EnvironmentPlaces& place
 constexpr std::array kProxyVariables = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
                                         "http_proxy", "https_proxy", "all_proxy"};
 
-/// Programs find the proxy by these variables; others have no network. Loopback is the sandbox's own.
-/// sortie's own values may hold a password, and don't work inside the sandbox.
+/// Programs find the proxy by these variables; others have no network. Loopback is the sandbox's
+/// own. sortie's own values may hold a password, and don't work inside the sandbox.
 void add_proxy(Environment& environment) {
   for (const char* name : kProxyVariables) environment[name] = proxy_url();
   for (const char* name : {"NO_PROXY", "no_proxy"}) environment[name] = "localhost,127.0.0.1,::1";

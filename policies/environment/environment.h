@@ -12,9 +12,9 @@
 
 namespace sortie {
 
-/// The proxy's address in network mode `allow-list`: in the run's own network namespace, or, without
-/// one, the address that the connect gate redirects to the proxy. The same in every run, so that
-/// transcripts can be compared.
+/// The proxy's address in network mode `allow-list`: in the run's own network namespace, or,
+/// without one, the address that the connect gate redirects to the proxy. The same in every run, so
+/// that transcripts can be compared.
 inline constexpr std::uint16_t kProxyPort = 3128;
 inline constexpr const char* kProxyAddress = "127.0.0.1";
 
@@ -32,11 +32,11 @@ struct EnvironmentPlaces {
   std::vector<std::filesystem::path> path;   ///< find_command_path()
 };
 
-/// The whole environment of a run's commands, built from nothing: the variables of sortie's own that
-/// the policy passes on, its `set`, and settings that keep programs quiet. Variables that make an
-/// interpreter, a shell or the loader run other code (BASH_ENV, LD_PRELOAD, exported functions …)
-/// are never included, not even by `set`; PATH is always sortie's own. git works as usual: its hooks
-/// run, and its global configuration is a file of the private HOME.
+/// The whole environment of a run's commands, built from nothing: the variables of sortie's own
+/// that the policy passes on, its `set`, and settings that keep programs quiet. Variables that make
+/// an interpreter, a shell or the loader run other code (BASH_ENV, LD_PRELOAD, exported functions
+/// …) are never included, not even by `set`; PATH is always sortie's own. git works as usual: its
+/// hooks run, and its global configuration is a file of the private HOME.
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places);
 
@@ -44,10 +44,10 @@ Environment command_environment(const Policy& policy, const Environment& own,
 /// argument names.
 bool makes_programs_run_code(const std::string& name);
 
-/// Variables added for a git command that its rules class as read-only, so that no configuration can
-/// make it run another program: a repository made below the workspace would have a configuration of
-/// its own, one that lacks objects would fetch them with programs that it names, and an include of
-/// "~/…" would name a file that commands can write.
+/// Variables added for a git command that its rules class as read-only, so that no configuration
+/// can make it run another program: a repository made below the workspace would have a
+/// configuration of its own, one that lacks objects would fetch them with programs that it names,
+/// and an include of "~/…" would name a file that commands can write.
 /// @param toplevel   the folder that contains `.git`, as the command sees it
 /// @param overrides  further keys to override: those that name programs in its configuration
 ///                   (core/git/git_programs.h)

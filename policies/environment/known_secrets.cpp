@@ -39,7 +39,8 @@ bool is_usual_word(std::string_view value) {
   return std::find(words.begin(), words.end(), value) != words.end();
 }
 
-/// Whether a variable that commands see under every policy, or one of the CI system, has this value.
+/// Whether a variable that commands see under every policy, or one of the CI system, has this
+/// value.
 bool is_seen_anyway(std::string_view value, const Environment& own) {
   for (const char* name : {"USER", "LOGNAME", "USERNAME", "HOME", "SHELL", "PWD", "OLDPWD", "LANG",
                            "TERM", "TZ", "HOSTNAME", "PATH", "TMPDIR", "GITHUB_REPOSITORY",
@@ -68,10 +69,10 @@ bool names_secret(const std::string& name) {
   return false;
 }
 
-/// Whether a variable's value is not worth hiding, and hiding it would garble the output: a number of
-/// up to 7 digits, a word of up to 7 letters, one of a list of longer ones ("localhost", "disabled",
-/// "sk-no-key-required"), an existing path, or the value of a variable that commands see anyway
-/// (USER, HOME, SHELL …).
+/// Whether a variable's value is not worth hiding, and hiding it would garble the output: a number
+/// of up to 7 digits, a word of up to 7 letters, one of a list of longer ones ("localhost",
+/// "disabled", "sk-no-key-required"), an existing path, or the value of a variable that commands
+/// see anyway (USER, HOME, SHELL …).
 bool is_ordinary_value(std::string_view value, const Environment& own) {
   const bool number = std::all_of(value.begin(), value.end(), is_ascii_digit);
   if (number) return value.size() <= kLongestNumber;

@@ -21,8 +21,8 @@ struct KnownSecrets {
 /// of those that `environment.exclude` matches (included by name or not), of `environment.set`
 /// under such a name; passwords in the addresses that any variable holds (HTTPS_PROXY,
 /// DATABASE_URL); matches of `redact.patterns` in any of these values. In a value of several lines
-/// each line that looks like part of a key, and in a JSON document each member with a secret's name,
-/// is a secret too: a part of the value is printed more often than the whole.
+/// each line that looks like part of a key, and in a JSON document each member with a secret's
+/// name, is a secret too: a part of the value is printed more often than the whole.
 KnownSecrets known_secrets(const Policy& policy, const Environment& own);
 
 /// Adds a run's secrets to the redactor: the values, and the policy's `redact.patterns`.
@@ -30,8 +30,8 @@ KnownSecrets known_secrets(const Policy& policy, const Environment& own);
 void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& secrets);
 
 /// Whether a value with a secret's name counts as a secret, keys included: the one rule for
-/// redaction, for leaks in a diff, and for the canary. Blanks around a value are ignored; a value of
-/// less than Redactor::kShortestSecret bytes is not a secret.
+/// redaction, for leaks in a diff, and for the canary. Blanks around a value are ignored; a value
+/// of less than Redactor::kShortestSecret bytes is not a secret.
 bool is_looked_for(std::string_view value, const Environment& own);
 
 }  // namespace sortie

@@ -21,8 +21,8 @@ struct ConcurrentCommands {
   /// Other programs that may write to the workspace: "the MCP server docs".
   std::vector<std::string> writers{};
 
-  /// Protected paths are not mounted read-only (no namespaces): `.git/config` is restored after each
-  /// command, and a command with wider rights could read it before.
+  /// Protected paths are not mounted read-only (no namespaces): `.git/config` is restored after
+  /// each command, and a command with wider rights could read it before.
   bool unguarded = false;
 
   /// The first session or program that may write to the workspace, or "".

@@ -12,7 +12,6 @@
 #include "policies/rules/decision.h"
 #include "policies/rules/deny_search.h"
 #include "policies/rules/policy.h"
-#include "policies/rules/script_rule.h"
 
 namespace sortie {
 
@@ -31,7 +30,8 @@ class CommandRules {
 
   /// The strongest forbid or deny rule that matches the argv or anything that it could run:
   /// wrappers and shell strings are unwrapped, and names also match by any path. Each command of a
-  /// script that the strict reader accepts is matched as an argv, other scripts are matched loosely.
+  /// script that the strict reader accepts is matched as an argv, other scripts are matched
+  /// loosely.
   RuleMatch find_deny(std::span<const std::string> argv, const CommandPlace& place) const;
 
  private:

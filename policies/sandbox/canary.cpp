@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ends of connections outside, opened for the canary alone, that nothing may arrive at.
+/// Listeners outside the sandbox, opened only for the canary, that it must not reach.
 class Bait {
  public:
   Bait()
@@ -53,7 +53,7 @@ class Bait {
     plan.set("abstract", name_);
   }
 
-  /// What arrived; "" when nothing did.
+  /// The listeners that were reached, or "".
   std::string caught() const {
     std::string what;
     for (const auto& [name, end] : {std::pair{"TCP", &tcp_}, std::pair{"UDP", &udp_},
@@ -112,7 +112,7 @@ Json outside_folders(const SandboxProfile& profile) {
   return list;
 }
 
-/// The machine's own of what the view has a private one of, by device and inode.
+/// The machine's folders that are private in the view, by device and inode.
 Json private_places(const SandboxProfile& profile) {
   Json list = Json::array();
   if (!profile.use_namespaces) return list;
@@ -215,7 +215,7 @@ GuaranteeProof proof_from(Guarantee guarantee, const Json& findings, const std::
   return {guarantee, attempts > 0, "tried: " + joined(tried), attempts};
 }
 
-/// The report is the last line that is an object; an empty value where there is none.
+/// The report, which is the last line with a JSON object; or an empty value.
 Json report_in(const std::string& output) {
   const std::size_t begin = output.rfind("\n{");
   if (begin == std::string::npos) return {};

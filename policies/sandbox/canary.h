@@ -13,36 +13,36 @@
 
 namespace sortie {
 
-/// One promise of the sandbox, and whether a command in exactly this sandbox proved it.
+/// One guarantee of the sandbox, and whether a command in exactly this sandbox proved it.
 struct GuaranteeProof {
   Guarantee guarantee = Guarantee::writes;
   bool proved = false;
-  std::string detail;        ///< what was tried; for a failure, what got through
-  std::size_t attempts = 0;  ///< that were tried
+  std::string detail;        ///< the attempts; for a failure, those that got through
+  std::size_t attempts = 0;  ///< their number
 };
 
-/// Runs the canary: a command in the run's own sandbox that tries what it must not be able to do
-/// (write outside and on protected paths, see the key, reach a listener of the host, signal or
-/// inspect a process of the host, make the refused system calls) and what it must (read the
-/// workspace's top levels, write inside). One proof for each of the five guarantees; a canary that
-/// does not report is five failures, not an exception.
-/// @param environment  what the run's commands get
+/// Runs the canary: a command in the run's own sandbox that tries forbidden operations (write
+/// outside and on protected paths, see the key, reach a listener of the host, signal or inspect a
+/// process of the host, make refused system calls) and required ones (read the workspace's top
+/// levels, write inside). Returns one proof for each of the five guarantees; a canary without a
+/// report is five failures, not an exception.
+/// @param environment  the environment of the run's commands
 /// @param secrets      values that must not be found in the command's environment or any /proc;
-///                     the canary itself is given salted fingerprints alone
+///                     the canary itself gets only salted fingerprints
 std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile& profile,
                                        const std::map<std::string, std::string>& environment,
                                        const std::vector<std::string>& secrets);
 
-/// Body of the canary command itself: what a launcher calls in the confined child, in place of
-/// exec, when `Command::canary` is set. `environ` must be the command's environment by then, and
-/// every descriptor but 0, 1, 2 closed or close-on-exec.
-/// @param argv  the command's argv: "canary" and what to try
-/// @return exit code; 0 when it wrote its report to stdout, whatever stands in it
+/// The canary command itself: a launcher calls it in the confined child, in place of exec, when
+/// `Command::canary` is set. `environ` must be the command's environment by then, and every
+/// descriptor except 0, 1, 2 closed or close-on-exec.
+/// @param argv  the command's argv: "canary" and its plan
+/// @return exit code; 0 if it wrote its report to stdout, whatever the result
 int canary_main(int argc, char** argv);
 
-/// Tells whether two values are equal without either being handed over: of use between this
-/// program's own processes only, with a salt that is made up for the occasion. No cryptographic
-/// digest, since setting one up would take most of the canary's time.
+/// Compares two values without passing either on: only between this program's own processes, with a
+/// new salt each time. Not a cryptographic digest, since setting one up would take most of the
+/// canary's time.
 inline std::string fingerprint(const std::string& salt, std::string_view value) {
   std::string salted = salt;
   salted += value;

@@ -1,5 +1,5 @@
-// What the canary tries in the confined child. It may allocate: it is a process of its own with a
-// single thread. Whatever it manages to do is undone at once.
+// The canary's attempts in the confined child. It may allocate: it is a process of its own with a
+// single thread. Every attempt that succeeds is undone at once.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -32,7 +32,7 @@
 namespace sortie {
 namespace {
 
-/// What was tried for one guarantee, and what went otherwise than promised.
+/// The attempts for one guarantee, and those with the wrong result.
 class Findings {
  public:
   void holds(const std::string& what, bool does) { (does ? tried_ : failed_).push_back(what); }
@@ -55,7 +55,7 @@ bool is_number(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Up to a megabyte of a file; "" where it can't be read.
+/// Up to a megabyte of a file; "" if it can't be read.
 std::string content_of(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string content;
@@ -100,7 +100,7 @@ bool can_open_to_write(const std::string& path) {
 
 void try_protected(Findings& findings, const std::string& path) {
   struct stat status {};
-  // Nothing can be mounted on a name that is not there: what is made is taken away afterwards.
+  // Nothing can be mounted on a missing name: a file made there is removed afterwards.
   if (::lstat(path.c_str(), &status) != 0) return;
   // Nothing can be mounted on a link: the diff is checked for a change of it.
   if (S_ISLNK(status.st_mode)) return;
@@ -242,13 +242,13 @@ bool loopback_works() {
          can_connect(SOCK_STREAM, "127.0.0.1", ntohs(address.sin_port));
 }
 
-/// Where it can't be told, as without /proc, the namespace counts as shared.
+/// If it is unknown, as without /proc, the namespace counts as shared.
 bool in_namespace(const char* path, const std::string& inode) {
   struct stat status {};
   return ::stat(path, &status) != 0 || std::to_string(status.st_ino) == inode;
 }
 
-/// Asks for a name that no list has: of a domain that is nobody's (RFC 2606), at a port of no use.
+/// Asks for a name that no list has: in a reserved domain (RFC 2606), at an unused port.
 bool is_refused_by_proxy(std::int64_t port) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in to = address_of(kProxyAddress, port);
@@ -328,8 +328,8 @@ bool has_capabilities() {
   });
 }
 
-/// What would change or end this process, in a child of its own: 1 for a user namespace made, 2 for
-/// a system call answered at the 32-bit door, or both in sum; 4 where it can't be told.
+/// Tries calls that would change or end this process in a child: 1: made a user namespace, 2: a
+/// 32-bit system call was answered, or their sum; 4: unknown.
 int got_in_child() {
   const pid_t child = ::fork();
   if (child < 0) return 4;
@@ -351,7 +351,7 @@ int got_in_child() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-/// The calls are such that they change nothing where they are not refused.
+/// These calls change nothing if they are not refused.
 void try_kernel(Findings& findings) {
   findings.holds("run without no_new_privs", ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
   findings.holds("run without a system call filter", ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2);

@@ -17,19 +17,18 @@
 
 namespace sortie {
 
-/// What a run shows of the repository around its workspace, beyond what lies in the workspace. A
-/// value; all paths are absolute, links resolved.
+/// The parts of the repository around its workspace that a run shows. All paths are absolute, links
+/// resolved.
 struct GitView {
   std::vector<std::filesystem::path> folders;  ///< shown read-only, so that git finds them
-  std::vector<std::filesystem::path> covered;  ///< in these, and shown empty: --out
-  /// Files that are shown with another content, wherever the view has them: configurations without
-  /// their credentials.
+  std::vector<std::filesystem::path> covered;  ///< inside these, shown empty: --out
+  /// Files that are shown with other content: configurations without their credentials.
   std::vector<std::pair<std::filesystem::path, std::string>> files;
   bool operator==(const GitView&) const = default;
 };
 
-/// What the keeper is to build for a run: the view and the confinement of its commands.
-/// All paths are absolute with links resolved, unless said otherwise.
+/// The sandbox that the keeper builds for a run: the view and the confinement of its commands.
+/// All paths are absolute with links resolved, unless noted.
 struct SandboxProfile {
   SandboxMode mode = SandboxMode::workspace_write;
   NetworkMode network = NetworkMode::none;
@@ -37,41 +36,42 @@ struct SandboxProfile {
   GitView git;                                  ///< of the repository around it
   std::vector<std::filesystem::path> readable;  ///< of the machine, shown read-only
   std::vector<std::filesystem::path> writable;  ///< beyond the workspace
-  /// Folders of the machine, as the policy names them. Commands see them, and what they write there
-  /// is thrown away; without namespaces they are read-only.
+  /// Folders of the machine, as the policy names them. Commands see them, and their writes there
+  /// are discarded; without namespaces they are read-only.
   std::vector<std::filesystem::path> toolchains;
   bool workspace_writable = true;                 ///< paths.write has "."
   std::vector<std::string> workspace_write_only;  ///< paths.write below the workspace, without "."
   std::vector<std::string> protect;               ///< globs relative to the workspace
   std::vector<std::string> hide;                  ///< globs and paths, "~" replaced
-  /// What the globs of `hide` match in the workspace, relative to it. Without a value it is searched
-  /// when the view is built.
+  /// The matches of `hide` in the workspace, relative to it. Without a value the view's builder
+  /// searches them.
   std::optional<std::vector<std::filesystem::path>> hidden_inside;
-  /// Likewise what the globs of `protect` match: the outermost paths, links too.
+  /// The same for `protect`: the outermost paths, including links.
   std::optional<std::vector<std::filesystem::path>> protected_inside;
   std::filesystem::path home;  ///< HOME, private and writable in the view
-  uid_t uid = 0;               ///< what commands run as
+  uid_t uid = 0;               ///< the user that commands run as
   gid_t gid = 0;
   PolicyLimits limits;
   std::uint64_t memory_bytes = 0;  ///< limits.memory resolved
   bool use_namespaces = true;      ///< false: Landlock and seccomp alone
-  /// Set by the keeper: RLIMIT_NPROC counts the run's own tasks alone. Elsewhere it counts all of a
-  /// user's on the machine, so that a busy user could start no command, and does not hold for root.
+  /// Set by the keeper: RLIMIT_NPROC counts only the run's own tasks. Otherwise it counts all tasks
+  /// of the user on the machine, so that a busy user could start no command, and does not apply to
+  /// root.
   bool counts_own_tasks = false;
-  bool cgroup = true;                 ///< bound the run by a control group where one can be had
+  bool cgroup = true;                 ///< limit the run by a control group if available
   bool may_escalate_writes = false;   ///< commands may come with `Command::writes`
   bool may_escalate_network = false;  ///< commands may come with `Command::open_network`
 };
 
-/// A bound of setrlimit(2) on every command.
+/// A limit of setrlimit(2) for every command.
 struct ResourceLimit {
   int resource = 0;             ///< RLIMIT_…
   std::uint64_t most = 0;       ///< soft and hard
-  const char* tried = nullptr;  ///< "open files": its name where the canary tries it
+  const char* tried = nullptr;  ///< "open files": its name if the canary tests it
 };
 
-/// The bounds that hold for every command alike. A row both sets a limit and has the canary prove
-/// it. Never RLIMIT_AS or RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly.
+/// The limits for every command. Each row is set, and proved by the canary. Never RLIMIT_AS or
+/// RLIMIT_DATA, which break sanitizers, JVMs and WebAssembly.
 inline auto resource_limits(const PolicyLimits& limits) noexcept {
   return std::to_array<ResourceLimit>(
       {{RLIMIT_FSIZE, limits.file_size, "file size"},
@@ -80,8 +80,8 @@ inline auto resource_limits(const PolicyLimits& limits) noexcept {
        {RLIMIT_RTPRIO, 0}});
 }
 
-/// Threads are counted with the processes where the kernel counts, and programs start dozens of
-/// them: far above the limit, which is held by the keeper's own count.
+/// The kernel counts threads with the processes, and programs start dozens of them: far above the
+/// limit of processes, which the keeper enforces by its own count.
 inline int most_tasks(const PolicyLimits& limits) {
   return limits.processes > 0 ? std::max(4096, limits.processes * 8) : 0;
 }
@@ -91,7 +91,7 @@ inline bool has_own_network(const SandboxProfile& profile) {
   return profile.use_namespaces && profile.network != NetworkMode::full;
 }
 
-/// Whether nobody at all can write in the workspace; else each command is kept from it by itself.
+/// Whether no command can write in the workspace; else each command is restricted by itself.
 inline bool is_view_read_only(const SandboxProfile& profile) {
   return profile.mode == SandboxMode::read_only && !profile.may_escalate_writes;
 }
@@ -103,21 +103,21 @@ inline const std::filesystem::path& workspace_root(const SandboxProfile& profile
   return direct ? mount.source : mount.workspace;
 }
 
-/// Whether what a command connects to is answered by sortie (policies/egress/gate/connect_gate.h):
-/// mode `allow-list` where there is no network namespace of the run's own.
+/// Whether sortie answers the commands' connect(2) (policies/egress/gate/connect_gate.h): mode
+/// `allow-list` without a network namespace.
 inline bool has_connect_gate(const SandboxProfile& profile) {
   return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
          !profile.use_namespaces;
 }
 
 /// Whether commands find the proxy on their own loopback: mode `allow-list` with a network
-/// namespace of the run's own.
+/// namespace.
 inline bool has_proxy_listener(const SandboxProfile& profile) {
   return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
          profile.use_namespaces;
 }
 
-/// What one command may, beyond the run's profile.
+/// The restrictions of one command, in addition to the run's profile.
 struct CommandProfile {
   bool read_only = false;
 };

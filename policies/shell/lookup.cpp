@@ -33,8 +33,8 @@ const std::string& value_of(const std::map<std::string, std::string>& variables,
   return it == variables.end() ? kNone : it->second;
 }
 
-/// Whether every byte below 0x80 is an ASCII character in the locale's encoding: true for UTF-8, not
-/// for some East Asian encodings, where a character may end in the byte of a backslash.
+/// Whether every byte below 0x80 is an ASCII character in the locale's encoding: true for UTF-8,
+/// not for some East Asian encodings, where a character may end in the byte of a backslash.
 bool is_safe_locale(std::string_view locale) {
   const std::string name = ascii_lower(locale);
   return name.empty() || name == "c" || name == "posix" ||

@@ -11,8 +11,8 @@
 namespace sortie {
 
 /// The folders in which names are looked up, ready to compare: only absolute ones outside the
-/// workspace, with all of /bin, /usr/bin and so on that are the same folder. Reads the disk once, so
-/// that decisions don't.
+/// workspace, with all of /bin, /usr/bin and so on that are the same folder. Reads the disk once,
+/// so that decisions don't.
 std::vector<std::filesystem::path> lookup_folders(const std::vector<std::filesystem::path>& path,
                                                   const std::filesystem::path& workspace);
 
@@ -33,9 +33,9 @@ std::optional<std::string> shell_string(std::span<const std::string> argv,
 /// The argv that is run for a shell string, whichever shell it names: `bash --noprofile --norc -c`.
 std::vector<std::string> shell_string_argv(std::string script);
 
-/// The environment for shell_string_argv(): without start-up files, functions and the variables that
-/// change how bash reads a script or finds programs, and in a locale in which no byte of a character
-/// can be taken for a quote or a blank.
+/// The environment for shell_string_argv(): without start-up files, functions and the variables
+/// that change how bash reads a script or finds programs, and in a locale in which no byte of a
+/// character can be taken for a quote or a blank.
 std::map<std::string, std::string> shell_string_environment(
     std::map<std::string, std::string> given);
 

@@ -30,8 +30,8 @@ struct OptionForms {
   std::string_view text_names{};  ///< the same for `next_names`
   /// The first operand is a pattern, unless one of these options is given.
   std::string_view pattern_unless{};
-  /// If not empty: options whose value may begin with '-'. After other options such a word may be an
-  /// option of its own.
+  /// If not empty: options whose value may begin with '-'. After other options such a word may be
+  /// an option of its own.
   std::string_view dashed_values{};
 };
 

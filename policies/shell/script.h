@@ -29,10 +29,10 @@ inline constexpr std::size_t kMaxScriptBytes = 64 << 10;
 inline constexpr std::size_t kMaxScriptCommands = 1000;
 inline constexpr std::size_t kMaxScriptWords = 10000;
 
-/// Reads a whole shell script by the strict grammar (policies/shell/GRAMMAR.md). An accepted script,
-/// run by bash without start-up files and with default options, executes only the commands listed,
-/// each with exactly the words listed, except that words with `glob` may expand to the names of
-/// matching files. All other scripts are refused. Linear in the text.
+/// Reads a whole shell script by the strict grammar (policies/shell/GRAMMAR.md). An accepted
+/// script, run by bash without start-up files and with default options, executes only the commands
+/// listed, each with exactly the words listed, except that words with `glob` may expand to the
+/// names of matching files. All other scripts are refused. Linear in the text.
 ScriptReading read_script(std::string_view script);
 
 /// Whether the word is reserved in bash in place of a command's name.

@@ -64,8 +64,8 @@ std::string why_printf_changes(std::span<const ScriptWord> operands) {
   return "printf evaluates the contents of brackets as a number in some shells: use %s";
 }
 
-/// A shell's first operand is a script's file, or with -c the script itself: the expansion of a glob
-/// there is unknown.
+/// A shell's first operand is a script's file, or with -c the script itself: the expansion of a
+/// glob there is unknown.
 std::string why_shell_is_not_seen(std::span<const ScriptWord> words) {
   std::vector<std::string> before;
   for (const ScriptWord& word : words) {

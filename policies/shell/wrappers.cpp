@@ -101,8 +101,8 @@ OptionKind kind_of_option(const WrapperRow& row, std::string_view word) {
   return OptionKind::flag;
 }
 
-/// The value of env's -S, --split-string, if it is in the same word: env splits it into words, so it
-/// is read as a script.
+/// The value of env's -S, --split-string, if it is in the same word: env splits it into words, so
+/// it is read as a script.
 std::optional<std::string> split_string(const WrapperRow& row, const std::string& word) {
   if (row.name != "env" || word.size() < 2 || word[0] != '-') return std::nullopt;
   if (word[1] != '-') {

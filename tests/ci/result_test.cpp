@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/base/exit_code_table.h"
+#include "core/base/exit_code.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
 #include "tests/fakes/scripted_model.h"

@@ -27,9 +27,9 @@ struct TcpPair {
   Fd outer;
 };
 
-/// Connects to a temporary listener of its own, which accepts only that connection, recognised by its
-/// port. A socketpair(2) would do for the bytes, but programs query a TCP socket's addresses and set
-/// TCP options.
+/// Connects to a temporary listener of its own, which accepts only that connection, recognised by
+/// its port. A socketpair(2) would do for the bytes, but programs query a TCP socket's addresses
+/// and set TCP options.
 /// @param family  AF_INET or AF_INET6 (then over ::ffff:127.0.0.1)
 /// @return nothing, with errno set, if the system provides none within two seconds
 std::optional<TcpPair> connected_tcp_pair(int family);

@@ -27,8 +27,8 @@ class SeccompListener {
   explicit SeccompListener(Fd descriptor) noexcept : descriptor_(std::move(descriptor)) {}
   int descriptor() const noexcept { return descriptor_.get(); }
 
-  /// The next waiting call; nothing if its process has died meanwhile. Call it after POLLIN: without
-  /// a waiting call it blocks.
+  /// The next waiting call; nothing if its process has died meanwhile. Call it after POLLIN:
+  /// without a waiting call it blocks.
   std::optional<NotifiedCall> receive() const;
   /// Whether the call still waits, so that data read from its thread was valid.
   bool is_waiting(const NotifiedCall& call) const;

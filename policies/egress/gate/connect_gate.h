@@ -9,10 +9,10 @@
 
 namespace sortie {
 
-/// Network mode `allow-list` for commands without a network namespace of their own: the gate answers
-/// each connect(2) of theirs in place of the kernel. A call to the proxy's address gets one end of a
-/// new connection, whose other end is passed to the proxy; all others fail. One thread answers for
-/// all commands; no command can block it.
+/// Network mode `allow-list` for commands without a network namespace of their own: the gate
+/// answers each connect(2) of theirs in place of the kernel. A call to the proxy's address gets one
+/// end of a new connection, whose other end is passed to the proxy; all others fail. One thread
+/// answers for all commands; no command can block it.
 class ConnectGate {
  public:
   struct Parts {
@@ -36,8 +36,8 @@ class ConnectGate {
   std::unique_ptr<State> state_;
 };
 
-/// Tests the whole mechanism with a process that runs as the commands will: filter, listener, reading
-/// that process's memory, and replacing its socket. Call it while single-threaded.
+/// Tests the whole mechanism with a process that runs as the commands will: filter, listener,
+/// reading that process's memory, and replacing its socket. Call it while single-threaded.
 /// @return "" if it works, else why not
 std::string probe_connect_gate(uid_t uid, gid_t gid);
 

@@ -37,8 +37,8 @@ struct SeenDescriptor {
   bool close_on_exec = false;
 };
 
-/// Reads the state of a command's thread that is stopped in a system call. Its results are valid only
-/// if the call still waits afterwards: thread ids are reused.
+/// Reads the state of a command's thread that is stopped in a system call. Its results are valid
+/// only if the call still waits afterwards: thread ids are reused.
 class ThreadReader {
  public:
   explicit ThreadReader(pid_t thread);
@@ -62,10 +62,10 @@ struct ConnectVerdict {
   int port = 0;
 };
 
-/// Decides a call by the one copy of its arguments; invalid ones get the kernel's errors. The proxy is
-/// at 127.0.0.1 (also ::1 or ::ffff:127.0.0.1 for an IPv6 socket) at `proxy_port`; nothing else is
-/// reachable: ECONNREFUSED on the machine itself, else ENETUNREACH, as in a network namespace with
-/// only a proxy.
+/// Decides a call by the one copy of its arguments; invalid ones get the kernel's errors. The proxy
+/// is at 127.0.0.1 (also ::1 or ::ffff:127.0.0.1 for an IPv6 socket) at `proxy_port`; nothing else
+/// is reachable: ECONNREFUSED on the machine itself, else ENETUNREACH, as in a network namespace
+/// with only a proxy.
 ///
 /// @param address  the bytes of the socket address, with the call's length
 ConnectVerdict judge_connect(SocketKind socket, std::string_view address, std::uint16_t proxy_port);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <exception>
 
+#include "core/base/error.h"
 #include "core/process/channel.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/layers/mounts.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int kNotStarted = 127;
 
-/// Strings as execve(2) wants them.
+/// Strings for execve(2).
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (auto& string : strings) result.push_back(string.data());
@@ -32,7 +33,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-/// Where a program may be: itself where it has a slash, else in each absolute folder of PATH.
+/// Possible paths of a program: itself if it has a slash, else in each absolute folder of PATH.
 std::vector<std::string> candidates(const Command& command) {
   const std::string& name = command.argv.front();
   if (name.find('/') != std::string::npos) return {name};
@@ -47,7 +48,7 @@ std::vector<std::string> candidates(const Command& command) {
   return paths;
 }
 
-/// All that the command's child needs, made before it is forked: it allocates nothing.
+/// Everything the command's child needs, prepared before the fork, so that it allocates nothing.
 class Program {
  public:
   explicit Program(const Command& command)
@@ -106,7 +107,7 @@ void reset_signals() noexcept {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// What the command's own process applies to itself, in this order.
+/// The confinement that the command's process applies to itself, in this order.
 class Confinement {
  public:
   Confinement(const Command& command, const CommandLayers& layers, const CommandPlaces& places,
@@ -165,7 +166,7 @@ class Confinement {
     int listener = -1;
     if (const int code = layers_.filter.apply(&listener))
       return fail(StartStep::seccomp, code, error);
-    // Whoever holds the listener answers for the gate: not the command itself.
+    // The holder of the listener answers for the gate: it must not be the command itself.
     const int code = send_descriptor(layers_.gate, listener);
     ::close(listener);
     ::close(layers_.gate);
@@ -186,7 +187,7 @@ class Confinement {
   std::uint64_t cpu_seconds_;
 };
 
-/// The body of the command's own process: a program by exec, never to return.
+/// The command's process: confines itself and executes the program.
 [[noreturn]] void become_program(Program& program, const Confinement& confinement,
                                  int report) noexcept {
   reset_signals();
@@ -200,7 +201,7 @@ class Confinement {
   ::_exit(kNotStarted);
 }
 
-/// The body of the canary's process: it has no program to execute, and memory of its own.
+/// The canary's process: it executes no program, and has memory of its own.
 [[noreturn]] void become_canary(Program& program, const Confinement& confinement, int report) {
   reset_signals();
   StartReport message;
@@ -233,7 +234,7 @@ pid_t fork_command(bool canary, Program& program, const Confinement& confinement
   return pid;
 }
 
-/// Ends what the command has left and counts it. All of it is below this process.
+/// Kills and counts the command's remaining processes, all descendants of this process.
 int end_the_rest(bool own_pid_namespace) {
   if (!own_pid_namespace) return kill_strays({});
   pid_t reaped = 0;
@@ -246,7 +247,7 @@ int end_the_rest(bool own_pid_namespace) {
   return count;
 }
 
-/// Into the namespaces of the command's private set; its mounts are copied like the run's would be.
+/// Enters the namespaces of the command's private set; its mounts are copied as the run's are.
 bool enter(const CommandPlaces& places) noexcept {
   if (places.mounts < 0) return true;
   return ::setns(places.ipc, CLONE_NEWIPC) == 0 && ::setns(places.mounts, CLONE_NEWNS) == 0 &&
@@ -273,14 +274,14 @@ bool enter(const CommandPlaces& places) noexcept {
     // uid 0 without capabilities still owns the machine's switches in /proc.
     if (const int error = mount_command_proc(layers.profile.uid == 0)) fail(StartStep::proc, error);
     const std::string workspace = workspace_root(layers.profile);
-    // In a view that some commands may write to, it is the others that are kept from it.
+    // In a view that some commands may write to, it is made read-only for the others.
     const bool read_only = command.read_only || layers.profile.mode == SandboxMode::read_only;
     if (read_only && !is_view_read_only(layers.profile) && !workspace.empty()) {
       if (const int error = make_tree_read_only(workspace.c_str()))
         fail(StartStep::read_only, error);
     }
     if (command.read_only) {
-      // Those that are no mount of their own are left to Landlock.
+      // Those that are not mounts are left to Landlock.
       for (const auto& path : layers.profile.writable) make_tree_read_only(path.c_str());
     }
   }
@@ -353,6 +354,39 @@ const char* name_of(StartStep step) noexcept {
       return "exec";
   }
   return "unknown";
+}
+
+namespace {
+
+constexpr unsigned kWrites = 1;
+constexpr unsigned kNetwork = 2;
+
+SandboxProfile profile_of(const SandboxProfile& run, unsigned kind) {
+  SandboxProfile profile = run;
+  if ((kind & kWrites) != 0 && profile.mode == SandboxMode::read_only)
+    profile.mode = SandboxMode::workspace_write;
+  if ((kind & kNetwork) != 0) profile.network = NetworkMode::full;
+  return profile;
+}
+
+}  // namespace
+
+LayerSet::LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate) {
+  const unsigned possible =
+      (profile.may_escalate_writes ? kWrites : 0) | (profile.may_escalate_network ? kNetwork : 0);
+  for (unsigned kind = 0; kind < kinds_.size(); ++kind) {
+    if ((kind & ~possible) != 0) continue;
+    kinds_[kind] = std::make_unique<CommandLayers>(profile_of(profile, kind));
+    if ((kind & kNetwork) == 0) kinds_[kind]->network = network.get();
+    if (has_connect_gate(kinds_[kind]->profile)) kinds_[kind]->gate = gate.get();
+  }
+}
+
+const CommandLayers& LayerSet::of(const Command& command) const {
+  const unsigned kind = (command.writes ? kWrites : 0) | (command.open_network ? kNetwork : 0);
+  if (!kinds_[kind])
+    throw Error("this run's sandbox was not made for commands with more permissions");
+  return *kinds_[kind];
 }
 
 }  // namespace sortie

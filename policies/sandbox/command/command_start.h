@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,16 +32,15 @@ struct CommandLayers {
         filter(profile) {}
 };
 
-/// Where a command is whose private set is its own (private_set.h); -1 and nothing: as the run's
-/// ordinary ones.
+/// The namespaces of a command with a private set (private_set.h); -1 and null: the run's own.
 struct CommandPlaces {
   int mounts = -1;   ///< a mount namespace to start from
   int ipc = -1;      ///< an IPC namespace to enter
   int network = -1;  ///< a network namespace to enter, instead of the layers' own
-  const LandlockRules* rules = nullptr;  ///< in place of the layers'
+  const LandlockRules* rules = nullptr;  ///< instead of the layers' own
 };
 
-/// What a command's standard descriptors are to be.
+/// A command's standard descriptors.
 struct CommandStreams {
   Fd input;   ///< none: /dev/null
   Fd output;  ///< none: as input, which is a terminal
@@ -65,12 +66,12 @@ enum class StartStep : std::int32_t {
   exec,
 };
 
-/// What a command's first process tells the keeper through its pipe, whole or not at all.
+/// The report of a command's first process to the keeper, written to its pipe at once.
 struct StartReport {
   StartStep failed = StartStep::none;
   std::int32_t error = 0;        ///< errno of the step
-  std::int32_t wait_status = 0;  ///< as by wait(2); holds where no step failed
-  std::int32_t left_behind = 0;  ///< processes that were alive when the command ended
+  std::int32_t wait_status = 0;  ///< as by wait(2); valid if no step failed
+  std::int32_t left_behind = 0;  ///< processes still alive when the command ended
 };
 
 /// Starts a command: a first process that reaps (process 1 of a new PID namespace, where there are
@@ -78,12 +79,30 @@ struct StartReport {
 /// @param group   the control group to be in; none: the keeper's own
 /// @param streams  a terminal as input becomes the command's controlling one
 /// @param report  the write end of a pipe for StartReports
-/// @return the first process' id; -1 with errno set where it can't be forked
+/// @return the first process's id; -1 with errno set if it can't be forked
 pid_t start_command(const Command& command, const CommandLayers& layers,
                     const CommandPlaces& places, const Fd& group, CommandStreams streams,
                     const Fd& report);
 
 /// "chdir to the working folder", for messages.
 const char* name_of(StartStep step) noexcept;
+
+/// The layers of each kind of command in a run: ordinary ones, and those that a rule lets write or
+/// use the network when the others may not.
+class LayerSet {
+ public:
+  /// @param network  the commands' network namespace if the keeper is outside of it; outlives the
+  ///                 set
+  /// @param gate     receives the listeners of commands with a connect gate; outlives the set
+  /// @throws Error  if a layer can't be prepared
+  LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate);
+
+  /// @throws Error  for an escalation that the run was not prepared for
+  const CommandLayers& of(const Command& command) const;
+
+ private:
+  /// By escalation: bit 0 writes, bit 1 network.
+  std::array<std::unique_ptr<CommandLayers>, 4> kinds_;
+};
 
 }  // namespace sortie

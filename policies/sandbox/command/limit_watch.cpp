@@ -16,11 +16,11 @@ namespace sortie {
 namespace {
 
 constexpr std::uint64_t kPerSocket = 1 << 20;
-/// With fewer than these, what grows on the machine is somebody else's.
+/// With fewer sockets than these, growth of kernel memory is caused by other programs.
 constexpr int kFewestSockets = 64;
 
-/// Free pages that each processor keeps for itself (the pagesets of /proc/zoneinfo): MemFree has
-/// them not, and where sockets' queues were freed they are hundreds of MiB.
+/// Free pages that each processor caches (the pagesets of /proc/zoneinfo): not included in MemFree,
+/// and hundreds of MiB after sockets' queues were freed.
 std::uint64_t kept_by_processors() {
   std::uint64_t pages = 0;
   std::ifstream file("/proc/zoneinfo");
@@ -31,11 +31,11 @@ std::uint64_t kept_by_processors() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-constexpr unsigned kUnmappedEvery = 5;  // samples: all descriptors are looked at
+constexpr unsigned kUnmappedEvery = 5;  // samples: checks all descriptors
 
-/// What the machine's kernel has taken for itself and can't give back, in bytes: memory of no
-/// program and no file (/proc/meminfo). What is queued in sockets is here, and in no process' own
-/// count. Of no use alone, since others make it grow too. 0 where /proc can't be read.
+/// Unreclaimable memory of the machine's kernel in bytes (/proc/meminfo), which belongs to no
+/// program and no file. Socket queues are counted here and in no process. Not enough by itself,
+/// since other programs make it grow too. 0 if /proc can't be read.
 std::uint64_t kernel_memory() {
   std::map<std::string, std::uint64_t> bytes;
   std::ifstream file("/proc/meminfo");
@@ -53,10 +53,10 @@ std::uint64_t kernel_memory() {
   return total - std::min(total, others);
 }
 
-/// The most that so many sockets can have the kernel hold for them, sockets that are themselves
-/// queued in sockets included: far above what their buffers may be by the kernel's defaults.
-/// @param sockets     open ones, of the run's processes
-/// @param open_files  the limit of open files: so many may be queued
+/// The most kernel memory that sockets can hold, including sockets queued in sockets: far above the
+/// kernel's default buffer sizes.
+/// @param sockets     open sockets of the run's processes
+/// @param open_files  the limit of open files, which also limits queued sockets
 std::uint64_t most_held_by(int sockets, int open_files) {
   if (sockets < kFewestSockets) return 0;
   return (static_cast<std::uint64_t>(sockets) + static_cast<std::uint64_t>(open_files)) *
@@ -136,8 +136,8 @@ std::string LimitWatch::memory_words() const {
   return "memory limit " + size_in_words(profile_.memory_bytes) + " reached (limits.memory)";
 }
 
-/// Memory that no process has to have mapped, so that it is in nobody's count.
-/// @return the command that has the kernel hold more than all may use, in sockets' queues
+/// Measures memory that may be mapped by no process, so that it is in no process's count.
+/// @return the command whose sockets' queues exceed the limit
 std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
   unmapped_ = profile_.use_namespaces ? shared_segments() + sets_.segment_bytes() : 0;
   int sockets = 0;
@@ -150,7 +150,7 @@ std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& com
   }
   const std::uint64_t memory = profile_.memory_bytes;
   const std::uint64_t now = kernel_memory();
-  // What others let go of meanwhile must not hide what the run takes.
+  // Memory that other programs free meanwhile must not hide the run's growth.
   least_kernel_ = std::min(now, least_kernel_);
   const std::uint64_t held =
       std::min(now - least_kernel_, most_held_by(sockets, profile_.limits.open_files));
@@ -160,7 +160,7 @@ std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& com
                     std::to_string(sockets) + " sockets"};
 }
 
-/// What HOME, /tmp, /var/tmp and /dev/shm hold, those of the private sets too: file systems in
+/// The bytes in HOME, /tmp, /var/tmp and /dev/shm, also of the private sets: file systems in
 /// memory.
 std::uint64_t LimitWatch::private_bytes() const {
   struct statvfs use {};

@@ -14,23 +14,23 @@
 
 namespace sortie {
 
-/// A command that is to be ended for what the run uses.
+/// A command to be killed because the run exceeds a limit.
 struct Excess {
   pid_t command = 0;  ///< its first process
   Ending why = Ending::memory_limit;
   std::string detail;  ///< "memory limit 512 MiB reached (limits.memory): 600 MiB in use"
 };
 
-/// What a run as a whole uses, measured by looking at its processes: memory, count and disk.
+/// Measures the memory, process count and disk writes of a whole run by sampling its processes.
 class LimitWatch {
  public:
   /// @param profile, sets  outlive the watch
   LimitWatch(const SandboxProfile& profile, const PrivateSets& sets);
-  /// A command runs where none did before.
+  /// Call it when the first command starts.
   void begin() { samples_ = 0; }
-  /// What a first process that was reaped had used, all below it included.
+  /// Adds the resource usage of a reaped first process and its descendants.
   void add_ended(const rusage& use);
-  /// Measures now; the largest command is named where a limit is passed.
+  /// Measures now; returns the largest command for each exceeded limit.
   /// @param commands  their first processes
   std::vector<Excess> sample(const std::vector<pid_t>& commands);
   /// "memory limit 512 MiB reached (limits.memory)".
@@ -42,8 +42,8 @@ class LimitWatch {
 
   const SandboxProfile& profile_;
   const PrivateSets& sets_;
-  std::uint64_t least_kernel_;  ///< that the kernel held for itself since the start
-  unsigned samples_ = 0;        ///< since a command ran where none did before
+  std::uint64_t least_kernel_;  ///< the minimum of kernel_memory() since the start
+  unsigned samples_ = 0;        ///< since begin()
   std::uint64_t unmapped_ = 0;  ///< as last measured
   std::uint64_t written_ = 0;   ///< by commands that have ended
 };

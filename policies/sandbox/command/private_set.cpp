@@ -11,7 +11,7 @@
 #include "core/files/path_below.h"
 #include "policies/sandbox/layers/namespaces.h"
 #include "policies/sandbox/layers/process_tree.h"
-#include "policies/sandbox/view/set_view.h"
+#include "policies/sandbox/view/private_folders.h"
 
 namespace sortie {
 namespace {
@@ -27,8 +27,8 @@ Fd open_namespace(const char* name) {
   return file;
 }
 
-/// Takes this process, the keeper, back to its own namespaces at the end of a block. One that
-/// can't come back must not start another command: it ends, and all commands with it.
+/// Returns this process, the keeper, to its own namespaces at the end of a block. If that fails it
+/// must not start another command: it exits, and all commands end with it.
 class Return {
  public:
   explicit Return(const KeeperNamespaces& keeper) : keeper_(keeper) {}
@@ -82,7 +82,7 @@ void PrivateSet::make_home(int number) {
 CommandPlaces PrivateSet::places_for(const CommandLayers& layers, bool read_only) {
   auto& rules = rules_[{&layers, read_only}];
   if (!rules) {
-    // They hold for the files that the paths lead to, and in the set these are others.
+    // Rules apply to the files at the paths, which are different in the set.
     std::optional<Return> back;
     if (mounts_) {
       back.emplace(source_.keeper);
@@ -132,7 +132,7 @@ PrivateSets::PrivateSets(const SandboxProfile& profile, const View& view)
   keeper_.ipc = open_namespace("ipc");
 }
 
-/// One that may not write where others may is kept from leaving them something as well.
+/// A read-only command among writing ones must not leave files for them either.
 std::string PrivateSets::name_for(const Command& command) const {
   if (!command.private_set.empty()) return "named " + command.private_set;
   const bool lesser = command.read_only && source_.profile.mode != SandboxMode::read_only;
@@ -150,7 +150,7 @@ std::shared_ptr<PrivateSet> PrivateSets::of(const Command& command) {
 
 std::shared_ptr<PrivateSet> PrivateSets::make(const Command& command) {
   const SandboxProfile& profile = source_.profile;
-  // With other rights not even the loopback is shared, but where the proxy listens there.
+  // With other rights not even the loopback is shared, unless the proxy listens there.
   const bool alone = (command.private_set_alone || command.writes) && !command.open_network &&
                      profile.use_namespaces && profile.network == NetworkMode::none;
   const auto network = alone ? PrivateSet::Network::own : PrivateSet::Network::of_run;

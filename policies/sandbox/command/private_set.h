@@ -19,41 +19,42 @@
 
 namespace sortie {
 
-/// The namespaces that the keeper is in, to come back to.
+/// The keeper's own namespaces, to return to.
 struct KeeperNamespaces {
   Fd mounts;
   Fd ipc;
 };
 
-/// What commands that have other rights than the run's ordinary ones, or are to find nothing of
-/// theirs, have in place of what those share: HOME, /tmp, /var/tmp, /dev/shm, the toolchains'
-/// layers, terminals, and System V and POSIX IPC. Without namespaces: a HOME of their own, with the
-/// folder for temporary files in it, which the others' Landlock rules do not name.
+/// Separate copies of what ordinary commands share, for commands with other rights or that must not
+/// see data of ordinary ones: HOME, /tmp, /var/tmp, /dev/shm, the toolchains' layers, terminals,
+/// and System V and POSIX IPC. Without namespaces: a HOME of their own, with the folder for
+/// temporary files in it, which the others' Landlock rules don't allow.
 class PrivateSet {
  public:
   enum class Network { of_run, own };
 
-  /// What all sets are made from; outlives them.
+  /// The parts that all sets are made from; outlives them.
   struct Source {
     const SandboxProfile& profile;
     const View& view;
     const KeeperNamespaces& keeper;
   };
 
-  /// Empty. @param number  tells its folder from those of other sets
-  /// @throws Error  and the calling process is where it was
+  /// Makes an empty set.
+  /// @param number  distinguishes its folder from those of other sets
+  /// @throws Error  the calling process is in its own namespaces then
   PrivateSet(const Source& source, Network network, int number);
 
   /// For a command with these layers. @throws Error
   CommandPlaces places_for(const CommandLayers& layers, bool read_only);
-  /// Its terminals are no other set's. @throws NoTerminal
+  /// Opens a terminal in the set's own devpts. @throws NoTerminal
   Terminal new_terminal() const;
-  /// Where HOME is a folder of the set's: what names the run's names that.
+  /// Replaces the run's HOME in the variables by the set's, if that is another folder.
   void adapt(std::map<std::string, std::string>& environment) const;
 
-  /// What its folders keep in memory, in bytes.
+  /// Bytes that its folders keep in memory.
   std::uint64_t kept_bytes() const;
-  /// What its System V segments hold, in bytes.
+  /// Bytes in its System V segments.
   std::uint64_t segment_bytes() const;
 
  private:
@@ -61,7 +62,7 @@ class PrivateSet {
   void make_home(int number);
 
   Source source_;
-  std::filesystem::path home_;  ///< "" where the view's path leads to the set's own
+  std::filesystem::path home_;  ///< "" if the view's path is the set's own
   Fd mounts_;
   Fd ipc_;
   Fd network_;
@@ -77,14 +78,14 @@ class PrivateSets {
   PrivateSets(const PrivateSets&) = delete;
   PrivateSets& operator=(const PrivateSets&) = delete;
 
-  /// The command's own, made for it where there is none; nothing for an ordinary command.
-  /// Shared by those that run in it and, under its name, by this.
+  /// The command's set, made if there is none; nothing for an ordinary command. Shared by the
+  /// commands in it and, under its name, by this object.
   /// @throws Error
   std::shared_ptr<PrivateSet> of(const Command& command);
-  /// No command will give the name again: the set goes with the last one that runs in it.
+  /// Forgets a name: the set is removed after the last command in it.
   void drop(const std::string& name);
 
-  /// What all of them together keep in memory, in bytes.
+  /// Bytes that all sets keep in memory.
   std::uint64_t kept_bytes() const;
   std::uint64_t segment_bytes() const;
 

@@ -15,7 +15,7 @@
 #include "core/process/channel.h"
 #include "policies/sandbox/keeper/keeper_launcher.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
-#include "policies/sandbox/keeper/keeper_process.h"
+#include "policies/sandbox/keeper/keeper_service.h"
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/layers.h"
 #include "policies/sandbox/layers/namespaces.h"
@@ -30,7 +30,7 @@ const char* const kRemedy =
     "user.max_user_namespaces above 0; in a container: --security-opt seccomp=unconfined and "
     "--cap-add SYS_ADMIN), or use --isolation copy";
 
-/// A keeper's process as sortie holds it.
+/// sortie's handle of a keeper's process.
 struct Kept {
   pid_t pid = -1;
   Fd socket;
@@ -66,7 +66,7 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   const pid_t pid = clone_process(start.new_namespaces);
   if (pid == 0) {
     start.socket = std::move(channel.theirs);
-    // A descriptor of its own: the lock on the group stays with this program's.
+    // A separate descriptor: the lock on the group stays with this program's.
     if (group != nullptr) start.group = Fd(::fcntl(group->folder().get(), F_DUPFD_CLOEXEC, 3));
     keeper_main(std::move(start));
   }
@@ -99,8 +99,8 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   return std::nullopt;
 }
 
-/// Makes the keeper with namespaces where they are wanted and available; `layers.missing` says why
-/// not.
+/// Makes the keeper, with namespaces if they are wanted and available; else `layers.missing` gives
+/// the reason.
 Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& layers) {
   const bool direct = profile.mount.kind == MountPlan::Kind::direct;
   std::string failure;
@@ -171,7 +171,7 @@ void Keeper::drop_private_set(const std::string& name) {
   WireWriter writer;
   writer.number(static_cast<std::int64_t>(KeeperWord::drop_set));
   writer.text(name);
-  // A keeper that is gone has dropped them all.
+  // A dead keeper has dropped them all.
   static_cast<void>(send_message(state_->kept.socket.get(), writer.bytes()));
 }
 
@@ -179,8 +179,8 @@ bool Keeper::shut_down() {
   if (state_->clean) return *state_->clean;
   state_->kept.socket.reset();
   const auto status = wait_for(state_->kept.pid);
-  // Process 1 of a PID namespace is reaped after all others in it; without one, the keeper itself
-  // says whether it found anything left.
+  // Process 1 of a PID namespace is reaped after all others in it; without one, the keeper's exit
+  // code reports whether it found any process left.
   const bool swept = status && (state_->profile.use_namespaces || *status == 0);
   const bool clean = (!state_->group || state_->group->end()) && swept;
   state_->clean = clean;

@@ -13,7 +13,7 @@
 
 namespace sortie {
 
-/// Which layers hold in a run's sandbox.
+/// The layers that are active in a run's sandbox.
 struct SandboxLayers {
   bool namespaces = false;  ///< user or real, mount, network, IPC, UTS and PID
   int landlock_abi = 0;     ///< 0: none
@@ -21,16 +21,16 @@ struct SandboxLayers {
   bool cgroup = false;
   bool connect_gate = false;  ///< connect(2) is answered by sortie: `allow-list` without namespaces
   std::vector<std::string> missing;  ///< "namespaces: unshare: Operation not permitted"
-  std::vector<std::string> notes;    ///< what else is missing without breaking a promise
+  std::vector<std::string> notes;    ///< other missing parts, which break no guarantee
 };
 
 /// The process that holds a run's namespaces and view and starts every command (docs/sandbox.md).
 ///
-/// Forked while this process has a single thread; it lives as long as this object and dies, with
-/// all it started, when this process does, also by SIGKILL.
+/// Forked while this process has a single thread. It lives as long as this object and is killed,
+/// with all it started, when this process ends, even by SIGKILL.
 class Keeper {
  public:
-  /// Forks the keeper and waits until the view stands.
+  /// Forks the keeper and waits until the view is built.
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
   explicit Keeper(const SandboxProfile& profile);
   Keeper(const Keeper&) = delete;
@@ -40,19 +40,18 @@ class Keeper {
   /// The workspace's root as commands see it (O_PATH), for sortie's own file work.
   const Fd& view_root() const;
   const SandboxLayers& layers() const;
-  /// The end of the channel over which each command's connect(2) listener comes, for a ConnectGate;
-  /// once, and nothing where the profile has no gate. Until it is served, connecting waits.
+  /// The channel that delivers each command's connect(2) listener, for a ConnectGate. Can be taken
+  /// once; nothing if the profile has no gate. Until it is served, connect(2) blocks.
   Fd take_connect_gate();
-  /// The listener at kProxyAddress and kProxyPort inside the run's network, for an EgressProxy:
-  /// once, and nothing where the profile has none. Nothing but the run's commands can connect to
-  /// it.
+  /// The listener at kProxyAddress and kProxyPort inside the run's network, for an EgressProxy. Can
+  /// be taken once; nothing if the profile has none. Only the run's commands can connect to it.
   Fd take_proxy_listener();
   /// Starts confined commands; lives as long as the keeper.
   Launcher& launcher();
-  /// No command will give the name of this private set again (Command::private_set): what it keeps
-  /// in memory is free once the last one that runs in it has ended.
+  /// Forgets the name of a private set (Command::private_set): its memory is freed after the last
+  /// command in it.
   void drop_private_set(const std::string& name);
-  /// Ends everything and waits. @return whether it is proved that no process is left.
+  /// Kills everything and waits. @return whether it is proved that no process is left
   bool shut_down();
 
  private:

@@ -16,7 +16,7 @@
 namespace sortie {
 namespace {
 
-/// execve(2) takes 2 MiB at most where the stack's limit is the usual 8 MiB.
+/// execve(2) accepts at most 2 MiB with the usual stack limit of 8 MiB.
 constexpr std::size_t kMostSent = 8 << 20;
 constexpr int kAnswerWithinMilliseconds = 20'000;
 
@@ -24,7 +24,7 @@ Error keeper_gone() {
   return Error("the keeper, which runs all commands, has died", ExitCode::environment);
 }
 
-/// A command that the keeper runs: its status comes over a socket of its own.
+/// A command that the keeper runs: its status arrives over a socket of its own.
 class KeptCommand : public RunningCommand {
  public:
   explicit KeptCommand(Fd control) : control_(std::move(control)) {}
@@ -32,7 +32,7 @@ class KeptCommand : public RunningCommand {
   ~KeptCommand() override {
     if (ended_) return;
     end(Ending::cancelled);
-    // Until the keeper says that all is dead, or is dead itself.
+    // Until the keeper reports that all its processes are dead, or the keeper is dead itself.
     pollfd wait{control_.get(), POLLIN, 0};
     while (::poll(&wait, 1, kAnswerWithinMilliseconds) < 0 && errno == EINTR) {
     }
@@ -56,8 +56,8 @@ class KeptCommand : public RunningCommand {
   void ask_to_end() override { say(kAskToEnd); }
   void end(Ending why) override { say(static_cast<char>(why)); }
 
-  /// Makes the pipes that the command is to have.
-  /// @return their other ends, in the order that keeper_process.h has
+  /// Makes the command's pipes.
+  /// @return their other ends, in the order documented at keeper_main()
   std::vector<Fd> open_pipes(const Command& command) {
     std::vector<Fd> theirs;
     const auto read_from = [&](Fd& end) {
@@ -77,7 +77,7 @@ class KeptCommand : public RunningCommand {
     return theirs;
   }
 
-  /// Waits for the keeper's terminal, or for its word that there is none.
+  /// Waits for the terminal from the keeper, or its message that there is none.
   void take_terminal() {
     ChannelMessage message = receive_message(control_.get(), Wait::yes);
     if (message.descriptors.size() != 1) return take_end(message);

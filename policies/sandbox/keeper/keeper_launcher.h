@@ -12,21 +12,20 @@ class KeeperLauncher : public Launcher {
  public:
   /// @param socket  to the keeper; outlives the launcher
   explicit KeeperLauncher(const Fd& socket) : socket_(socket) {}
-  /// A program that does not exist, or a layer that failed, shows in the command's status().
-  /// @throws Error  when the keeper is gone
+  /// A missing program or a failed layer is reported by the command's status().
+  /// @throws Error  if the keeper has died
   std::unique_ptr<RunningCommand> start(const Command& command) override;
 
  private:
   const Fd& socket_;
 };
 
-/// A launcher that can be held to commands which can't write in the workspace, whatever they were
-/// granted beyond the run's sandbox.
+/// A launcher that can make all commands read-only in the workspace, whatever escalation they have.
 class ReadOnlyLauncher : public Launcher {
  public:
   explicit ReadOnlyLauncher(Launcher& launcher) : launcher_(launcher) {}
 
-  /// For the commands that are started from now on.
+  /// Affects commands that are started from now on.
   void hold_read_only(bool on) noexcept { read_only_ = on; }
   std::unique_ptr<RunningCommand> start(const Command& command) override {
     if (!read_only_) return launcher_.start(command);

@@ -11,8 +11,8 @@
 
 namespace sortie {
 
-/// Writes what sortie and its keeper say to each other: numbers as 8 bytes of the machine's own
-/// order, texts as a number and their bytes. Both ends are the same program.
+/// Encodes the messages between sortie and its keeper: numbers as 8 bytes in native byte order,
+/// texts as their length and bytes. Both ends are the same program.
 class WireWriter {
  public:
   void number(std::int64_t value) {
@@ -32,7 +32,7 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// Reads it back. @throws Error  when the bytes end too early
+/// Decodes them. @throws Error  if the bytes end too early
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
@@ -59,18 +59,18 @@ class WireReader {
   std::string_view rest_;
 };
 
-/// A command as a keeper gets it, in a memory file. @throws Error  cut short
+/// A command for the keeper, passed in a memory file. @throws Error  if it is truncated
 std::string encode_command(const Command& command);
 Command decode_command(std::string_view bytes);
 
-/// First word of a message to the keeper, and of its first answer.
+/// The first number of a message to the keeper, and of its first answer.
 enum class KeeperWord : std::int64_t { start, drop_set, quit, ready, failed };
 
-/// A byte over a command's own socket asks for its end: this one politely (SIGTERM), any other is
-/// the Ending that it is killed with.
+/// A byte over a command's own socket ends it: this one sends SIGTERM, any other is the Ending that
+/// it is killed with.
 inline constexpr char kAskToEnd = '\x7f';
 
-/// How a command ended, as the keeper says it over the command's own socket.
+/// How a command ended, as the keeper reports it over the command's own socket.
 struct CommandEnd {
   ExitStatus status;
   std::string failure;  ///< a layer that could not be set up; "" when none

@@ -1,4 +1,4 @@
-#include "policies/sandbox/keeper/keeper_process.h"
+#include "policies/sandbox/keeper/keeper_service.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,9 +21,7 @@
 #include "core/process/channel.h"
 #include "policies/environment/environment.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
-#include "policies/sandbox/keeper/keeper_service.h"
 #include "policies/sandbox/layers/namespaces.h"
-#include "policies/sandbox/view/build_view.h"
 #include "policies/sandbox/view/view.h"
 
 namespace sortie {
@@ -31,7 +29,7 @@ namespace {
 
 /// Moves the descriptors to 3 and what follows, and closes all others; 0, 1 and 2 become /dev/null.
 void keep_only(const std::vector<Fd*>& kept) {
-  // First out of the way of each other.
+  // First move them to free numbers.
   for (Fd* const one : kept) {
     const int high = ::fcntl(one->get(), F_DUPFD_CLOEXEC, 100);
     if (high < 0) throw system_error("dup", ExitCode::environment);
@@ -47,14 +45,13 @@ void keep_only(const std::vector<Fd*>& kept) {
   for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
 }
 
-/// Overwrites the environment as the kernel shows it in /proc/PID/environ, and as this process
-/// knows it: keys are in it.
+/// Overwrites the environment, in /proc/PID/environ and in this process: it contains keys.
 void wipe_environment() {
   for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable)
     ::explicit_bzero(*variable, std::strlen(*variable));
   static char* none[] = {nullptr};
   ::environ = none;
-  // What was unset or replaced before still stands in the block: fields 50 and 51 of stat(5).
+  // Variables that were unset or replaced are still in the block: fields 50 and 51 of proc(5) stat.
   const Fd file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
   char text[2048] = {};
   if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return;
@@ -67,15 +64,15 @@ void wipe_environment() {
   if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
 }
 
-/// The machine's out-of-memory killer takes the commands, which inherit it, before anything else of
-/// the user's. The keeper is the smallest of them.
+/// Makes the machine's out-of-memory killer prefer the commands, which inherit this setting, to the
+/// user's other processes. The keeper is the smallest of them.
 void offer_to_be_killed() {
   const Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file) static_cast<void>(write_all(file.get(), "800"));
 }
 
-/// Cuts the keeper's process off from what it was forked from: session, signals, descriptors but
-/// its socket (which moves to 3), environment; finishes the namespaces it was cloned into.
+/// Detaches the keeper from its parent's session, signals, descriptors (except its socket, which
+/// moves to 3) and environment; sets up the namespaces it was cloned into.
 /// @throws Error
 void detach_keeper(KeeperStart& start) {
   ::prctl(PR_SET_NAME, "sortie-keeper");
@@ -95,8 +92,8 @@ void detach_keeper(KeeperStart& start) {
   offer_to_be_killed();
   ::prctl(PR_SET_DUMPABLE, 0);
   if (start.profile.use_namespaces) {
-    // All its children die with process 1. Without a PID namespace it has to live on, to end them
-    // when the socket closes.
+    // All processes of the namespace die with process 1. Without a PID namespace the keeper has to
+    // stay alive, to kill them when the socket closes.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if ((start.new_namespaces & CLONE_NEWNET) != 0) {
       raise_loopback();
@@ -108,20 +105,20 @@ void detach_keeper(KeeperStart& start) {
   }
 }
 
-/// Bounds what a fork bomb can do between two samples, by the PID namespace's own pid_max where
-/// the kernel has one (Linux 6.14).
+/// Limits a fork bomb between two samples by the PID namespace's own pid_max, if the kernel has one
+/// (Linux 6.14).
 void bound_process_ids(const PolicyLimits& limits) {
-  // Before that release, writing would change the machine's.
+  // Before that release, this would change the machine's limit.
   if (limits.processes <= 0 || !kernel_is(6, 14)) return;
   const Fd file(::open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC));
   const std::string number = std::to_string(most_tasks(limits));
-  // Sampling is what holds; this is what it can be spared.
+  // Sampling enforces the limit; this is only an addition.
   if (file) static_cast<void>(write_all(file.get(), number));
 }
 
 /// A TCP listener at kProxyAddress and kProxyPort of the network namespace that the caller is in.
-/// Without SO_REUSEADDR and SO_REUSEPORT on it, no other socket can bind to that port, by a
-/// wildcard address neither, while it lives (socket(7), ip(7)). @throws Error
+/// Without SO_REUSEADDR and SO_REUSEPORT, no other socket can bind to that port while it lives, not
+/// even with a wildcard address (socket(7), ip(7)). @throws Error
 Fd listen_for_proxy() {
   Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address{};

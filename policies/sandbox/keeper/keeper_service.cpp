@@ -20,7 +20,7 @@
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/process_tree.h"
 #include "policies/sandbox/layers/terminal.h"
-#include "policies/sandbox/view/build_view.h"
+#include "policies/sandbox/view/view.h"
 
 namespace sortie {
 namespace {
@@ -37,8 +37,8 @@ ExitStatus status_of(const StartReport& report) {
   return status;
 }
 
-/// The kernel says by a signal that a file or a process grew too large; a shell says by its exit
-/// code that a command in it got the signal. "" where there was none.
+/// The limit that a signal reports: the kernel sends one for a file or CPU time past its limit, and
+/// a shell's exit code shows that a command in it got the signal. "" if there was none.
 std::string limit_reached(const ExitStatus& status, const PolicyLimits& limits) {
   const int signal = status.ending == Ending::exited ? status.code - 128 : status.code;
   if (signal == SIGXFSZ)
@@ -47,7 +47,7 @@ std::string limit_reached(const ExitStatus& status, const PolicyLimits& limits) 
   return "";
 }
 
-/// A start that failed by the command's own doing, in words for the model; else a broken layer.
+/// A failed start: an error of the command itself, worded for the model, or a failed layer.
 CommandEnd failed_start(const StartReport& report, const std::string& name) {
   CommandEnd end;
   end.status.ending = Ending::not_started;
@@ -70,8 +70,8 @@ CommandEnd failed_start(const StartReport& report, const std::string& name) {
 
 /// How a command ended by itself, as its first process reported; that process is gone.
 /// @param report  read end of the pipe that start_command() was given, non-blocking
-/// @param name    argv[0], for a start that failed by the command's own doing
-/// @param limits  named in the detail where a signal says that one was reached
+/// @param name    argv[0], for the message of a failed start
+/// @param limits  for the message if a signal reports that one was reached
 CommandEnd read_command_end(const Fd& report, const std::string& name, const PolicyLimits& limits) {
   StartReport last;
   bool known = false;
@@ -110,7 +110,7 @@ Command read_request(const Fd& request) {
   return command;
 }
 
-/// Sorts the descriptors that came with a request, in the order that keeper_process.h gives.
+/// Assigns the descriptors of a request, in the order documented at keeper_main().
 CommandStreams streams_of(const Command& command, std::vector<Fd> came) {
   CommandStreams streams;
   std::size_t next = 0;
@@ -158,8 +158,8 @@ bool KeeperService::end_all() {
     if (ended < 0 && errno != EINTR) break;
     if (!profile_.use_namespaces && ended > 0) kill_strays({});
   }
-  // Those of an overlay lie in its upper folder, where an empty folder is no change: unmounting
-  // them one by one would take longer than the rest of the end.
+  // Those of an overlay are in its upper folder, where an empty folder is not a change: unmounting
+  // them one by one would take longer than the rest of the shutdown.
   if (profile_.mount.kind != MountPlan::Kind::overlay) remove_placeholders(view_);
   return children_of(::getpid()).empty();
 }
@@ -194,8 +194,8 @@ void KeeperService::on_message(Running& command) {
   end(command, why, "");
 }
 
-/// The program is the oldest child of the command's first process: what was left behind by its
-/// parents comes after it. It leads a process group from before its exec on.
+/// The program is the oldest child of the command's first process: orphaned descendants come after
+/// it. It leads a process group since before its exec.
 void KeeperService::ask_to_end(const Running& command) {
   const std::vector<pid_t> children = children_of(command.first);
   if (children.empty()) return;
@@ -306,7 +306,7 @@ void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
   send_message(control.get(), encode_end(refused));
 }
 
-/// Sends the master away, so that no process inherits it, and keeps the other end.
+/// Sends the master to the other side, so that no process inherits it, and returns the slave.
 Fd KeeperService::hand_out_terminal(const Fd& control, const PrivateSet* set) {
   Terminal terminal =
       set != nullptr ? set->new_terminal() : open_terminal(profile_.uid, profile_.gid);
@@ -315,7 +315,7 @@ Fd KeeperService::hand_out_terminal(const Fd& control, const PrivateSet* set) {
   return std::move(terminal.slave);
 }
 
-/// Ends what is past a limit.
+/// Kills commands that exceed a limit.
 void KeeperService::sample() {
   next_sample_ = steady_clock::now() + kSample;
   std::vector<pid_t> commands;

@@ -12,7 +12,7 @@
 
 #include "core/base/fd.h"
 #include "core/process/launcher.h"
-#include "policies/sandbox/command/layer_set.h"
+#include "policies/sandbox/command/command_start.h"
 #include "policies/sandbox/command/limit_watch.h"
 #include "policies/sandbox/command/private_set.h"
 #include "policies/sandbox/profile.h"
@@ -20,7 +20,7 @@
 
 namespace sortie {
 
-/// What the keeper's process is given by the one that forks it.
+/// The keeper's inputs from the process that forks it.
 struct KeeperStart {
   SandboxProfile profile;
   Fd socket;
@@ -28,15 +28,15 @@ struct KeeperStart {
   unsigned long new_namespaces = 0;  ///< the flags it was cloned with
   uid_t uid = 0;                     ///< its ids before that
   gid_t gid = 0;
-  Fd group = {};  ///< the control group that commands are to be in; none: the keeper's own
-  /// Set by detach_keeper(): the commands' own network, where the keeper stays outside.
+  Fd group = {};  ///< the commands' control group; none: the keeper's own
+  /// Set by detach_keeper(): the commands' own network, if the keeper stays outside of it.
   Fd network = {};
-  Fd gate = {};  ///< set by the keeper: takes the commands' connect(2) listeners, or nothing
+  Fd gate = {};  ///< set by the keeper: receives the commands' connect(2) listeners, or none
 };
 
-/// The keeper's work once the view stands: one loop over sockets, children and the time.
+/// The keeper's work after the view is built: one loop over sockets, children and the time.
 ///
-/// SIGCHLD is blocked. Over the socket come the requests that keeper_process.h has.
+/// SIGCHLD is blocked. The socket delivers the requests documented at keeper_main().
 class KeeperService {
  public:
   /// @param start  outlives the service
@@ -44,7 +44,7 @@ class KeeperService {
   KeeperService(const KeeperStart& start, View view);
 
   const View& view() const { return view_; }
-  /// Until the socket closes or says so.
+  /// Runs until the socket closes or the request "quit".
   void serve();
   /// Ends every command. @return whether nothing is left
   bool end_all();
@@ -59,9 +59,9 @@ class KeeperService {
     Clock::time_point started = Clock::now();
     std::string name;
     std::uint64_t memory_kills = 0;  ///< of the group, before it started
-    std::optional<Ending> why;       ///< set where the keeper kills it
+    std::optional<Ending> why;       ///< set if the keeper kills it
     std::string detail;
-    std::shared_ptr<PrivateSet> set{};  ///< with others that run in it; none: the run's own
+    std::shared_ptr<PrivateSet> set{};  ///< shared with other commands in it; null: the run's own
   };
 
   void wait();
@@ -87,5 +87,18 @@ class KeeperService {
   Clock::time_point next_sample_ = Clock::time_point::max();
   bool quit_ = false;
 };
+
+/// The main function of the keeper's process: closes and wipes everything that it was not given,
+/// builds the view, reports that over the socket, serves until the socket closes, kills everything
+/// and exits.
+///
+/// Over the socket: one answer ("ready" with the view's notes and root; or "failed" with the
+/// reason), then requests ("start" with the memory file, the command's socket, and those of these
+/// that the command has: the write end of its output, the read end of its input, the write end of
+/// its errors; "drop_set" with the name of a private set to forget; "quit"). Over a command's
+/// socket: the master if its input is a terminal, in place of output and input; how it ended; and
+/// from the other side a byte, an Ending: kill it.
+/// Exit code 0: it is proved that no process is left.
+[[noreturn]] void keeper_main(KeeperStart start);
 
 }  // namespace sortie

@@ -26,7 +26,7 @@ SandboxProfile probe_profile() {
   return profile;
 }
 
-/// Throws Error where the namespaces can't be had: a bind plan has no other way.
+/// Throws Error if namespaces are not available: a bind plan needs them.
 std::string try_command(Keeper& keeper) {
   Command command;
   command.argv = {"/proc/self/no-such-program"};
@@ -53,7 +53,7 @@ std::string read_top_levels(int root) {
   while (const dirent* entry = top.next()) {
     if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
     Fd folder(::openat(top.descriptor(), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A folder that its owner has closed is no fault of the overlay.
+    // A folder that its owner can't read is not the overlay's fault.
     if (!folder && errno == EACCES) continue;
     if (!folder) return std::string(entry->d_name) + ": " + errno_text(errno);
     if (std::string problem = list_folder(std::move(folder)); !problem.empty()) return problem;
@@ -112,8 +112,7 @@ std::string remedy_for_namespaces(const MachineSettings& machine) {
          "user_namespaces(7)";
 }
 
-/// What a kernel's Landlock leaves open, by its ABI (landlock(7)); "" for none of what matters
-/// here.
+/// The gaps of a kernel's Landlock, by its ABI (landlock(7)); "" if there are no relevant ones.
 std::string gap_of_landlock(int abi) {
   if (abi == 0) return "not in this kernel, or not among its active security modules";
   if (abi < 2) return "ABI 1: files can't be renamed or linked between folders";

@@ -9,38 +9,38 @@
 
 namespace sortie {
 
-/// Whether a run's namespaces and view can be made here. The whole sequence is performed in a
-/// throw-away child (namespaces, id maps, loopback, mounts, a command's /proc), since some
-/// systems grant the namespace and refuse what it is for. Call it while single-threaded.
+/// Whether a run's namespaces and view can be made here. Performs the whole sequence in a temporary
+/// child (namespaces, id maps, loopback, mounts, a command's /proc), since some systems allow the
+/// namespace but not its use. Call it while single-threaded.
 /// @param why  set to the step that failed and its cause; may be null
 bool namespaces_available(std::string* why);
 
-/// Tries an overlay plan in a throw-away keeper: mounts it, lists the top levels, writes and
+/// Tries an overlay plan in a temporary keeper: mounts it, lists the top levels, writes and
 /// removes a file through it. Nothing is left in the upper folder. For
 /// WorkspaceOptions::probe_overlay; call it while single-threaded.
-/// @return "" when it works, else why not
+/// @return "" if it works, else why not
 std::string probe_overlay(const MountPlan& plan);
 
-/// A part of the sandbox that this machine does not offer, the reason, and what would change that.
+/// A part of the sandbox that this machine does not offer, the reason, and how to fix it.
 struct Remedy {
   std::string layer;   ///< "namespaces", "landlock", "cgroup"
   std::string why;     ///< in the kernel's words
   std::string remedy;  ///< a setting, a flag or a kernel
 };
 
-/// What the kernel and its settings say about user namespaces and containers; read once.
+/// The kernel's settings for user namespaces and containers; read once.
 struct MachineSettings {
-  /// kernel.apparmor_restrict_unprivileged_userns; "" where there is no such setting.
+  /// kernel.apparmor_restrict_unprivileged_userns; "" if there is no such setting.
   std::string restricts_user_namespaces;
   std::string max_user_namespaces;  ///< user.max_user_namespaces
-  /// kernel.unprivileged_userns_clone; "" where there is no such setting.
+  /// kernel.unprivileged_userns_clone; "" if there is no such setting.
   std::string unprivileged_user_namespaces;
-  bool filtered = false;  ///< this process is behind a seccomp filter already, as in a container
+  bool filtered = false;  ///< this process has a seccomp filter already, as in a container
   bool root = false;
 };
 MachineSettings read_machine_settings();
 
-/// One remedy for each layer that is missing or not whole; empty where nothing is.
+/// One remedy for each layer that is missing or incomplete.
 std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string& no_namespaces,
                                   const MachineSettings& machine);
 

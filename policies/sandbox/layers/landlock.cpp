@@ -52,7 +52,7 @@ struct PathBeneath {
 } __attribute__((packed));
 
 constexpr std::uint64_t kRead = kExecute | kReadFile | kReadFolder;
-// Device nodes are in no set: nobody makes them, anywhere.
+// Device nodes are in no set: they can't be made anywhere.
 constexpr std::uint64_t kWrite = kRead | kWriteFile | kRemoveFolder | kRemoveFile | kMakeFolder |
                                  kMakeRegular | kMakeSocket | kMakeFifo | kMakeSymlink | kRefer |
                                  kTruncate;
@@ -68,9 +68,9 @@ std::uint64_t known_file_rights(int abi) {
   return rights;
 }
 
-/// What a run without a mount namespace may read of the machine. Of /dev and /sys only what
-/// programs ask for: in /dev/shm and /dev/pts lie the memory and the terminals of the same user's
-/// other programs, and root's commands own the disks.
+/// The folders of the machine that a run without a mount namespace may read. In /dev and /sys only
+/// what programs need: /dev/shm and /dev/pts hold the memory and terminals of the user's other
+/// programs, and root's commands own the disks.
 const char* const kSystemFolders[] = {"/usr",
                                       "/bin",
                                       "/sbin",
@@ -86,7 +86,7 @@ const char* const kSystemFolders[] = {"/usr",
                                       "/sys/kernel/mm/transparent_hugepage"};
 const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                 "/dev/urandom"};
-// Only the view has a devpts of its own: the machine's holds the terminals that this user sits at.
+// Only the view has a devpts of its own: the machine's has the user's terminals.
 const char* const kOwnTerminals[] = {"/dev/ptmx", "/dev/pts"};
 
 /// Whether it is a folder that the file's own permissions let a command list.
@@ -106,7 +106,7 @@ class Builder {
   void allow(const std::filesystem::path& path, std::uint64_t rights) {
     const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status {};
-    if (!place || ::fstat(place.get(), &status) != 0) return;  // not there: nothing to allow
+    if (!place || ::fstat(place.get(), &status) != 0) return;  // missing: nothing to allow
     if (!S_ISDIR(status.st_mode)) rights &= kOfFiles;
     const PathBeneath rule{rights & known_, place.get()};
     if (rule.allowed == 0) return;
@@ -114,9 +114,9 @@ class Builder {
       throw system_error("landlock_add_rule " + path.string(), ExitCode::environment);
   }
 
-  /// Landlock only adds rights, so a hidden place is left out by naming its siblings instead. The
-  /// right to list a folder is one for all below it: it is not given where that would show what is
-  /// in a hidden folder.
+  /// Landlock can only add rights, so a hidden place is left out by adding its siblings instead.
+  /// The right to list a folder includes all folders below it: it is not given if that would list a
+  /// hidden folder.
   void allow_read_except(const std::filesystem::path& path,
                          const std::vector<std::filesystem::path>& hidden) {
     const auto hides = [&](const auto& place) { return is_below(path, place); };
@@ -137,15 +137,15 @@ class Builder {
   uid_t user_;
 };
 
-/// Where commands of other rights write too, nobody makes a socket: by one, an open descriptor
-/// could be handed from one to the other.
+/// No sockets in folders that commands with other rights can write too: a descriptor could be
+/// passed from one to the other.
 std::uint64_t shared_rights(const SandboxProfile& profile) {
   const bool differ = profile.may_escalate_writes || profile.may_escalate_network;
   return differ ? kWrite & ~kMakeSocket : kWrite;
 }
 
-/// In a folder of the command's own set; a rule holds for all below, so that one which holds what
-/// is shared takes no socket either.
+/// The rights in a folder of the command's own set. A rule includes everything below, so no sockets
+/// in a folder that contains a shared one either.
 std::uint64_t private_rights(const SandboxProfile& profile, const std::filesystem::path& folder) {
   const auto& others = profile.writable;
   const bool holds_shared = is_below(workspace_root(profile), folder) ||
@@ -188,7 +188,7 @@ void allow_machine(Builder& builder, const SandboxProfile& profile) {
 
 void allow_all(Builder& builder, const SandboxProfile& profile, const CommandProfile& command) {
   if (profile.use_namespaces) {
-    // Everything that the view holds may be read; what lies outside it is not below its root.
+    // Everything in the view may be read; nothing else is below its root.
     builder.allow("/", kRead);
     for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"})
       builder.allow(folder, private_rights(profile, folder));
@@ -196,7 +196,7 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
       builder.allow(folder, private_rights(profile, folder));
     for (const char* terminal : kOwnTerminals) builder.allow(terminal, kTerminal);
   } else {
-    // The machine's own /tmp is everybody's: TMPDIR lies below the private HOME instead.
+    // The machine's own /tmp is shared by all users: TMPDIR is below the private HOME instead.
     allow_machine(builder, profile);
   }
   for (const char* device : kDevices) builder.allow(device, kDevice);
@@ -209,8 +209,8 @@ void allow_all(Builder& builder, const SandboxProfile& profile, const CommandPro
 
 RulesetAttributes attributes_for(const SandboxProfile& profile, int abi) {
   RulesetAttributes attributes{known_file_rights(abi), 0, 0};
-  // With a network namespace the ports are those of its own loopback: nothing to refuse. Behind the
-  // connect gate it is sortie that connects; what the filter let through would end here.
+  // With a network namespace the ports are on its own loopback: nothing to refuse. With the connect
+  // gate only sortie connects; calls that passed the filter would end here.
   const bool ports = profile.network != NetworkMode::full && !profile.use_namespaces;
   if (abi >= 4 && ports) attributes.network = kBindTcp | kConnectTcp;
   if (abi >= 6) attributes.scoped = kAbstractSockets | kSignals;

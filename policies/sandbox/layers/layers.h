@@ -14,19 +14,19 @@ namespace sortie {
 ///
 /// Order in the child: limits → ids → capabilities → no_new_privs → Landlock → seccomp → exec.
 
-/// Landlock (landlock(7)): files, TCP ports, abstract sockets and signals as far as the kernel's
-/// version has them. Own constants, since Debian 12's headers stop at ABI 2.
+/// Landlock (landlock(7)): files, TCP ports, abstract sockets and signals, as far as the kernel
+/// supports them. Own constants, since Debian 12's headers stop at ABI 2.
 class LandlockRules {
  public:
-  /// Opens the paths; those that don't exist are passed over. With namespaces the rules only
-  /// repeat what the view says already; without, they are what holds.
+  /// Opens the paths; missing ones are skipped. With namespaces the rules only repeat the view;
+  /// without, they are the only restriction.
   LandlockRules(const SandboxProfile& profile, const CommandProfile& command);
   LandlockRules(const LandlockRules&) = delete;
   LandlockRules& operator=(const LandlockRules&) = delete;
   ~LandlockRules();
   /// landlock_restrict_self on the calling thread. 0 or the errno. no_new_privs must be set.
   int apply() const noexcept;
-  /// 0 where the kernel has none.
+  /// 0: the kernel has none.
   static int kernel_abi() noexcept;
 
  private:
@@ -38,9 +38,9 @@ class SeccompFilter {
  public:
   explicit SeccompFilter(const SandboxProfile& profile);
   /// seccomp(SECCOMP_SET_MODE_FILTER). 0 or the errno. no_new_privs must be set.
-  /// @param listener  set to a descriptor that each connect(2) is told to and answered through
-  ///                  (seccomp_unotify(2)), where the profile has a connect gate; without it, or
-  ///                  once nobody holds it, they answer ENOSYS
+  /// @param listener  with a connect gate, set to a descriptor that receives and answers each
+  ///                  connect(2) (seccomp_unotify(2)); without it, or once it is closed, these
+  ///                  calls fail with ENOSYS
   int apply(int* listener = nullptr) const noexcept;
 
  private:
@@ -48,16 +48,17 @@ class SeccompFilter {
   bool notifies_ = false;
 };
 
-/// Sets resource_limits() on the calling process, and those of CPU time and tasks. 0 or the errno.
-/// @param cpu_seconds  of one process; 0: no limit
+/// Sets resource_limits() on the calling process, and the limits of CPU time and tasks. 0 or the
+/// errno.
+/// @param cpu_seconds  for one process; 0: no limit
 int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_seconds = 0) noexcept;
 
-/// What one process can use of all CPUs within a command's time limit, or the policy's where that
-/// is longer: more than any honest one gets.
+/// The CPU time that one process could use on all CPUs within a command's time limit, or the
+/// policy's if that is longer: no well-behaved process reaches it.
 std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::milliseconds timeout);
 
-/// Gives up every capability (bounding, ambient, permitted, inheritable) and becomes uid:gid with
-/// no supplementary groups where this process is root. 0 or the errno.
+/// Drops every capability (bounding, ambient, permitted, inheritable) and, as root, becomes uid:gid
+/// without supplementary groups. 0 or the errno.
 int drop_privileges(uid_t uid, gid_t gid) noexcept;
 
 }  // namespace sortie

@@ -18,7 +18,7 @@ namespace {
 
 constexpr rlim_t kCpuGrace = 5;  // seconds between SIGXCPU and SIGKILL
 
-/// Never above the hard limit that is in force, which only root could raise.
+/// Never above the current hard limit, which only root could raise.
 int lower(int resource, rlim_t soft, rlim_t hard) noexcept {
   rlimit now{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return errno;
@@ -42,13 +42,13 @@ struct Capabilities {
   }
 };
 
-// uid 0 gets nothing for being 0, at exec(2) neither, and no process can lift that.
+// uid 0 gets no capabilities, not even at exec(2), and no process can change that.
 constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                                 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-/// What only CAP_SETPCAP can do; a process without it has nothing to lose in these sets, since
-/// no_new_privs holds at its exec.
+/// Needs CAP_SETPCAP; a process without it gains nothing from these sets, since no_new_privs
+/// applies at its exec.
 int close_sets() noexcept {
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
        ++capability) {
@@ -73,7 +73,7 @@ int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_secon
   for (const ResourceLimit& limit : resource_limits(limits))
     if (const int error = lower(limit.resource, limit.most, limit.most)) return error;
   if (cpu_seconds > 0) {
-    // SIGXCPU first: where both are equal the kernel sends SIGKILL, which tells nobody why.
+    // SIGXCPU first: if both are equal the kernel sends SIGKILL, which does not show the reason.
     if (const int error = lower(RLIMIT_CPU, cpu_seconds, cpu_seconds + kCpuGrace)) return error;
   }
   if (!profile.counts_own_tasks || limits.processes <= 0) return 0;

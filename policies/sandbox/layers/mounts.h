@@ -9,12 +9,12 @@ namespace sortie {
 
 enum class Access { read_only, read_write };
 
-/// Whether the process is in a user namespace of its own: overlayfs then keeps its marks in
-/// user.* attributes.
+/// Whether the process is in a user namespace of its own: overlayfs then stores its data in user.*
+/// attributes.
 enum class UserNamespace { machine, own };
 
-/// A detached copy of the mounts at a path, those below it included (open_tree(2)): never with
-/// devices or setuid, and read-only as a whole if asked for.
+/// A detached copy of the mounts at a path and below (open_tree(2)): always nodev and nosuid, and
+/// optionally read-only as a whole.
 /// @throws Error  with the path
 Fd copy_tree(const std::filesystem::path& path, Access access);
 /// A detached copy of a device node, which keeps working as a device.
@@ -27,12 +27,11 @@ void bind_onto_itself(const std::filesystem::path& path, Access access);
 void make_mount_read_only(const std::filesystem::path& path);
 /// mount(2) of a file system by name, nosuid and nodev. @throws Error
 void mount_new(const char* type, const std::filesystem::path& path, const char* options);
-/// Makes a folder and its parents; what is there stays. @throws Error
+/// Makes a folder and its parents if they don't exist. @throws Error
 void make_folders(const std::filesystem::path& path);
 /// A folder without a right to read it (O_PATH). @throws Error
 Fd open_folder(const std::filesystem::path& path);
-/// Mounts a devpts of its own: its terminals are nobody else's, nor the other way round.
-/// @throws Error
+/// Mounts a separate devpts, which shares no terminals with others. @throws Error
 void mount_terminals(const std::filesystem::path& path);
 
 /// A new /proc for a command's own PID namespace over the view's. 0 or the errno.

@@ -58,7 +58,7 @@ pid_t clone_process(unsigned long flags, const Fd& group) noexcept {
     std::uint64_t arguments[11] = {flags | kCloneIntoCgroup, 0, 0, 0, SIGCHLD};
     arguments[10] = static_cast<std::uint64_t>(group.get());
     const long pid = ::syscall(SYS_clone3, arguments, sizeof arguments);
-    // A container's filter may know no clone3; then the child goes there itself, at some cost.
+    // A container's filter may refuse clone3; then the child enters the group itself, at some cost.
     if (pid >= 0 || errno != ENOSYS) return static_cast<pid_t>(pid);
     const pid_t child = clone_process(flags);
     if (child != 0) return child;
@@ -95,8 +95,7 @@ void raise_loopback() {
 
 namespace {
 
-/// Runs `make` in a child, after the child has become what `become` makes it, and hands back what
-/// it made.
+/// Runs `become` and then `make` in a child, and returns the descriptor that `make` returned.
 Fd made_in_child(const std::function<void()>& become, const std::function<Fd()>& make) {
   Channel channel = make_channel();
   const pid_t child = clone_process(0);
@@ -113,7 +112,7 @@ Fd made_in_child(const std::function<void()>& become, const std::function<Fd()>&
   }
   channel.theirs.reset();
   ChannelMessage answer = receive_message(channel.ours.get(), Wait::yes);
-  ::kill(child, SIGKILL);  // it has done its part, or does not come to its end
+  ::kill(child, SIGKILL);  // it has finished, or hangs
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (answer.descriptors.size() == 1) return std::move(answer.descriptors.front());

@@ -18,12 +18,12 @@ bool kernel_is(int major, int minor) noexcept;
 
 /// As fork(2), with new namespaces (clone(2) CLONE_NEW…): 0 in the child, -1 with errno set.
 /// The caller has a single thread.
-/// @param group  a control group's folder that the child is in from its first moment; none: as this
+/// @param group  the folder of the child's control group; none: the caller's
 pid_t clone_process(unsigned long flags, const Fd& group = Fd()) noexcept;
 
-/// The CLONE_NEW… flags of a run: user (where not admin), PID, mount, IPC, UTS, and network unless
-/// commands may ask for the machine's: then the keeper stays there, and make_network() is for the
-/// others.
+/// The CLONE_NEW… flags of a run: user (if not admin), PID, mount, IPC, UTS, and network unless
+/// some commands may use the machine's: then the keeper stays there, and make_network() makes the
+/// namespace for the others.
 unsigned long run_namespaces(const SandboxProfile& profile) noexcept;
 
 /// In a new user namespace: maps the ids one to one, setgroups denied. @throws Error
@@ -32,13 +32,13 @@ void map_own_ids(uid_t uid, gid_t gid);
 /// Brings up "lo" of a new network namespace. @throws Error
 void raise_loopback();
 
-/// A network namespace with nothing but a loopback, for setns(2); this process stays where it is.
-/// It lives as long as the descriptor. @throws Error
+/// Makes a network namespace with only a loopback, for setns(2); does not enter it. It lives as
+/// long as the descriptor. @throws Error
 Fd make_network();
 
-/// A descriptor that a short-lived child made inside a network namespace.
-/// @param network  as from make_network(); none: made right here
-/// @throws Error  what the maker threw
+/// Runs `make` in a short-lived child inside a network namespace, and returns its descriptor.
+/// @param network  from make_network(); none: runs `make` here
+/// @throws Error  from `make`
 Fd made_in_network(const Fd& network, const std::function<Fd()>& make);
 
 }  // namespace sortie

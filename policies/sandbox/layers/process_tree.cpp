@@ -25,7 +25,7 @@ std::string process_path(pid_t process, std::string_view rest) {
   return "/proc/" + std::to_string(process) + std::string(rest);
 }
 
-/// A file of /proc; "" when the process is gone or keeps it to itself.
+/// A file of /proc; "" if the process has ended or the file is not readable.
 std::string read_proc(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -136,7 +136,7 @@ std::uint64_t proportional_memory(pid_t process) {
 
 namespace {
 
-constexpr int kMostDescriptors = 20'000;  ///< looked at in one go
+constexpr int kMostDescriptors = 20'000;  ///< checked in one call
 
 struct Descriptors {
   std::set<ino_t> seen;

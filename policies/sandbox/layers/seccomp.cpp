@@ -24,15 +24,15 @@
 namespace sortie {
 namespace {
 
-// Calls that are younger than Debian 12's headers; the numbers are the same on all machines.
+// Calls that are newer than Debian 12's headers; the numbers are the same on all architectures.
 constexpr int kFchmodat2 = 452;
 constexpr int kOpenTreeAttr = 467;
 // Only unshare(2) and clone3(2) know it; in clone(2) the bit belongs to the exit signal.
 constexpr scmp_datum_t kCloneNewTime = 0x80;
-// Leaves a device, the overlay's mark for a removed file, where the file was.
+// Leaves a device, the overlay's mark for a removed file, in place of the file.
 constexpr scmp_datum_t kRenameWhiteout = 4;
 constexpr scmp_datum_t kIoprioWhoProcess = 1;
-// int arguments: the kernel looks at the low half of the register alone.
+// int arguments: the kernel reads only the low half of the register.
 constexpr scmp_datum_t kLow = 0xffffffff;
 
 constexpr int kRefused[] = {
@@ -43,7 +43,7 @@ constexpr int kRefused[] = {
     // other processes
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
     SCMP_SYS(pidfd_getfd),
-    // wide or young parts of the kernel
+    // large or new parts of the kernel
     SCMP_SYS(bpf), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
     SCMP_SYS(userfaultfd), SCMP_SYS(perf_event_open), SCMP_SYS(add_key), SCMP_SYS(keyctl),
     SCMP_SYS(request_key), SCMP_SYS(open_by_handle_at),
@@ -76,7 +76,7 @@ class Rules {
 
   void notify(int call) {
     const int result = seccomp_rule_add_array(context_.get(), SCMP_ACT_NOTIFY, call, 0, nullptr);
-    if (result != 0)  // a call that went unnoticed would be allowed
+    if (result != 0)  // a call without notification would be allowed
       throw Error("seccomp user notification: " + errno_text(-result), ExitCode::environment);
   }
 
@@ -84,7 +84,7 @@ class Rules {
 
  private:
   static void check(int result) {
-    // A call that this machine's architecture has not (iopl on ARM) can't be made on it either.
+    // A call that does not exist on this architecture (iopl on ARM) can't be made on it either.
     if (result == 0 || result == -EDOM || result == -EEXIST) return;
     throw Error("seccomp: " + errno_text(-result), ExitCode::environment);
   }
@@ -122,7 +122,7 @@ void refuse_namespaces(Rules& rules) {
     rules.refuse(EPERM, SCMP_SYS(unshare), has_bit(0, flag));
   }
   rules.refuse(EPERM, SCMP_SYS(unshare), has_bit(0, kCloneNewTime));
-  // Its flags stand in memory, where no filter can look; every libc falls back to clone.
+  // Its flags are in memory, which no filter can read; every libc falls back to clone.
   rules.refuse(ENOSYS, SCMP_SYS(clone3));
 }
 
@@ -131,7 +131,7 @@ void refuse_terminal_input(Rules& rules) {
     rules.refuse(EPERM, SCMP_SYS(ioctl), low_equals(1, request));
 }
 
-/// A set-id file would outlive the sandbox and give its owner's rights to whoever runs it.
+/// A set-id file would outlive the sandbox and give its owner's rights to everyone who runs it.
 void refuse_special_modes(Rules& rules) {
   for (const scmp_datum_t bit : {S_ISUID, S_ISGID}) {
     rules.refuse(EPERM, SCMP_SYS(chmod), has_bit(1, bit));
@@ -141,7 +141,7 @@ void refuse_special_modes(Rules& rules) {
     rules.refuse(EPERM, SCMP_SYS(creat), has_bit(1, bit));
     rules.refuse(EPERM, SCMP_SYS(mknod), has_bit(1, bit));
     rules.refuse(EPERM, SCMP_SYS(mknodat), has_bit(2, bit));
-    // Without one of these flags the mode is whatever stood in the register.
+    // Without one of these flags the mode argument is undefined.
     for (const scmp_datum_t makes : {O_CREAT, O_TMPFILE & ~O_DIRECTORY}) {
       rules.refuse(EPERM, SCMP_SYS(open), has_bit(1, makes), has_bit(2, bit));
       rules.refuse(EPERM, SCMP_SYS(openat), has_bit(2, makes), has_bit(3, bit));
@@ -152,13 +152,14 @@ void refuse_special_modes(Rules& rules) {
     rules.refuse(EPERM, SCMP_SYS(mknodat), type_equals(2, S_IFMT, kind));
   }
   rules.refuse(EPERM, SCMP_SYS(renameat2), has_bit(4, kRenameWhiteout));
-  // Its mode stands in memory; programs that try it fall back to openat.
+  // Its mode is in memory; programs that try it fall back to openat.
   rules.refuse(ENOSYS, SCMP_SYS(openat2));
 }
 
-/// Without namespaces of its own a command sees the same user's other processes, sortie among them:
-/// it could end them by a limit on their CPU time, or starve them. Only calls on the caller itself
-/// are left (0). Shared memory and queues that are found by number are everybody's there too.
+/// Without namespaces a command sees the same user's other processes, including sortie: it could
+/// kill them by a limit on their CPU time, or starve them. Only calls on the caller itself (0) are
+/// allowed. Shared memory and queues that are found by number are refused too, since all processes
+/// share them.
 void refuse_neighbours(Rules& rules) {
   const auto other = [](unsigned argument) { return SCMP_CMP(argument, SCMP_CMP_NE, 0); };
   for (const int call : {SCMP_SYS(prlimit64), SCMP_SYS(sched_setaffinity),
@@ -169,8 +170,8 @@ void refuse_neighbours(Rules& rules) {
   rules.refuse(EPERM, SCMP_SYS(setpriority), other(1));
   rules.refuse(EPERM, SCMP_SYS(ioprio_set), SCMP_CMP(0, SCMP_CMP_NE, kIoprioWhoProcess));
   rules.refuse(EPERM, SCMP_SYS(ioprio_set), other(1));
-  // -1 is each process of the user's, as root's command each of the machine's. From Landlock's ABI
-  // 6 on it would be the command's own alone.
+  // -1 means all processes of the user, or of the machine for root. From Landlock's ABI 6 on it
+  // would be only the command's own.
   rules.refuse(EPERM, SCMP_SYS(kill), low_equals(0, kLow));
   for (const int call :
        {SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(shmget), SCMP_SYS(shmat),
@@ -180,8 +181,8 @@ void refuse_neighbours(Rules& rules) {
     rules.refuse(EPERM, call);
 }
 
-/// Reserved blocks are on the disk without ever being written, so no count of what a command writes
-/// holds them. Programs fall back to writing zeros (posix_fallocate(3)); punching holes is left.
+/// Reserved blocks use the disk without being written, so they are not in any count of written
+/// bytes. Programs fall back to writing zeros (posix_fallocate(3)); punching holes is allowed.
 void refuse_reserving(Rules& rules) {
   rules.refuse(EOPNOTSUPP, SCMP_SYS(fallocate), low_equals(1, 0));
   for (const scmp_datum_t mode :
@@ -202,9 +203,9 @@ void refuse_raw(Rules& rules, scmp_datum_t family) {
   }
 }
 
-/// TCP as a client and nothing else, with each connect(2) put before the gate. What would reach an
-/// address without that call is refused: datagrams, other protocols over streams, fast open. So is
-/// listening: without a network namespace a port is open to the whole host.
+/// Allows TCP clients only, with each connect(2) answered by the gate. Ways to reach an address
+/// without that call are refused: datagrams, other stream protocols, fast open. So is listening:
+/// without a network namespace a port is open to the whole host.
 void gate_connections(Rules& rules) {
   for (const scmp_datum_t family : {AF_INET, AF_INET6}) {
     const auto of_family = SCMP_CMP(0, SCMP_CMP_EQ, family);
@@ -251,7 +252,7 @@ void refuse_sockets(Rules& rules, const SandboxProfile& profile) {
                  SCMP_CMP(2, SCMP_CMP_NE, 0 /* NETLINK_ROUTE */));
   }
   rules.refuse(EAFNOSUPPORT, SCMP_SYS(socketpair), SCMP_CMP(0, SCMP_CMP_NE, AF_UNIX));
-  // A datagram pair can be sent from, or connected anew, to any socket file by name (unix(7)).
+  // A datagram pair can send or connect to any socket file by name (unix(7)).
   if (!local) rules.refuse(EPERM, SCMP_SYS(socketpair), type_equals(1, 0xf, SOCK_DGRAM));
   if (!local) rules.refuse(EPERM, SCMP_SYS(socketpair), type_equals(1, 0xf, SOCK_RAW));
 }

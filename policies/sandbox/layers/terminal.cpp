@@ -23,7 +23,7 @@ Terminal open_terminal(uid_t uid, gid_t gid) {
   terminal.master = Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal.master) throw no_terminal("open /dev/ptmx");
   if (::unlockpt(terminal.master.get()) != 0) throw no_terminal("unlock it");
-  // By the master, not by its name: that would have to be looked up in the right devpts.
+  // By the master, not by name, which would have to be looked up in the right devpts.
   terminal.slave = Fd(::ioctl(terminal.master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal.slave) throw no_terminal("open its other end");
   const int slave = terminal.slave.get();

@@ -13,12 +13,13 @@ struct Terminal {
   Fd slave;
 };
 
-/// This machine offers no terminal: some have no devpts. Says the step that failed.
+/// No terminal is available: some machines have no devpts. The message has the failed step.
 class NoTerminal : public Error {
   using Error::Error;
 };
 
-/// Opens one of 80 × 24 in the devpts that this process sees; its user alone may open it by name.
+/// Opens a terminal of 80 × 24 in the devpts that this process sees; only its user may open it by
+/// name.
 /// @throws NoTerminal
 Terminal open_terminal(uid_t uid, gid_t gid);
 

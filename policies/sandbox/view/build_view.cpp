@@ -1,4 +1,4 @@
-#include "policies/sandbox/view/build_view.h"
+#include "policies/sandbox/view/view.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -16,7 +16,6 @@
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "policies/sandbox/layers/mounts.h"
-#include "policies/sandbox/view/path_masks.h"
 #include "policies/sandbox/view/private_folders.h"
 
 namespace sortie {
@@ -24,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What comes to stand at one path of the view.
+/// The mount at one path of the view.
 struct Place {
   enum class Kind { machine, own, private_folder, toolchain, workspace };
   Kind kind = Kind::machine;
@@ -40,8 +39,8 @@ using Places = std::map<fs::path, Place>;
 
 fs::path below_root(const fs::path& path) { return path.relative_path(); }
 
-/// Where a path of the machine is shown: its folder without links, so that no target of a mount
-/// goes through one.
+/// Where a path of the machine is shown: its folder with links resolved, so that no mount target
+/// goes through a link.
 std::optional<std::pair<fs::path, fs::path>> target_and_source(const fs::path& path) {
   std::error_code error;
   const fs::path source = fs::canonical(path, error);
@@ -94,7 +93,7 @@ void add_top_level(Places& places, std::map<fs::path, fs::path>& links) {
   }
 }
 
-/// A folder of PATH stays what it is, read-only: what a name means is decided before the run.
+/// A folder of PATH stays read-only: which program a name means is decided before the run.
 void add_toolchains(Places& places, const SandboxProfile& profile) {
   for (const auto& path : profile.toolchains) {
     const auto place = target_and_source(path);
@@ -139,7 +138,7 @@ Places gather(const SandboxProfile& profile, const std::string& path_variable,
   return places;
 }
 
-/// The nearest place that holds a path.
+/// The innermost place that contains a path.
 const Place* holder(const Places& places, const fs::path& path) {
   for (fs::path folder = path.parent_path(); folder != "/"; folder = folder.parent_path()) {
     const auto found = places.find(folder);
@@ -148,8 +147,8 @@ const Place* holder(const Places& places, const fs::path& path) {
   return nullptr;
 }
 
-/// Opens what is shown of the machine, before any mount of ours hides it; what its folder shows
-/// already falls away.
+/// Opens the shown parts of the machine before a mount hides them; drops those that their folder
+/// shows already.
 void open_sources(Places& places) {
   for (auto it = places.begin(); it != places.end();) {
     Place& place = it->second;
@@ -167,7 +166,7 @@ void open_sources(Places& places) {
   }
 }
 
-/// The sources of the workspace, opened before any mount of ours hides them.
+/// The sources of the workspace, opened before a mount hides them.
 struct WorkspaceSource {
   Fd lower;
   Fd upper;
@@ -191,10 +190,10 @@ WorkspaceSource open_workspace_source(const MountPlan& plan) {
 
 void mount_overlay(const WorkspaceSource& source, const fs::path& target, UserNamespace user) {
   const std::string options = overlay_options(source.lower, source.upper, source.work, user);
-  // Otherwise unmounting it syncs the whole file system that the upper folder is on, and waits for
-  // all that the machine has to write. What is needed of it is read before (Linux 5.10).
-  // The mark of an earlier volatile mount would refuse this one: it warns of a power loss in
-  // between, after which a run begins again from its base anyhow.
+  // Otherwise unmounting it syncs the whole file system of the upper folder, and waits for all
+  // pending writes of the machine. Its content is read before (Linux 5.10).
+  // The marker of an earlier volatile mount would make this one fail: it warns of a power loss in
+  // between, after which a run starts again from its base anyway.
   std::error_code ignored;
   const fs::path work = "/proc/self/fd/" + std::to_string(source.work.get());
   fs::remove_all(work / "work/incompat/volatile", ignored);
@@ -232,7 +231,7 @@ std::map<std::string, Fd> open_devices() {
   std::map<std::string, Fd> devices;
   for (const char* name : {"null", "zero", "full", "random", "urandom", "tty"}) {
     const fs::path path = fs::path("/dev") / name;
-    // Some containers have no controlling terminal's name; a command has none anyhow.
+    // Some containers have no controlling terminal's name; a command has none anyway.
     if (path != "/dev/tty" || fs::exists(path)) devices.emplace(name, copy_device(path));
   }
   return devices;
@@ -246,8 +245,8 @@ void make_target(const fs::path& target, bool is_folder) {
     throw system_error("make " + target.string(), ExitCode::environment);
 }
 
-/// Folders of private HOME above a mount could be renamed with it, and another be put in their
-/// place: they become mounts too.
+/// Makes the folders of the private HOME above a mount mounts too: else they could be renamed with
+/// it and replaced.
 class Pins {
  public:
   explicit Pins(const Places& places) : places_(places) {}
@@ -285,7 +284,7 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
         attach_tree(place.tree, target);
         break;
       case Place::Kind::toolchain:
-        // The machine's own below the overlay: where a private set finds it again.
+        // The machine's own folder below the overlay, where a private set finds it.
         attach_tree(place.tree, target);
         if (const std::string cause = layers.mount(open_folder(target), path, target);
             !cause.empty())
@@ -316,7 +315,7 @@ void leave_machine() {
     throw system_error("umount of the machine's root", ExitCode::environment);
 }
 
-/// An existing folder to build on; what lies in it has been opened before.
+/// An existing folder to build on; its content has been opened before.
 const char* building_ground() {
   for (const char* folder : {"/tmp", "/mnt", "/usr"})
     if (::access(folder, F_OK) == 0) return folder;
@@ -345,8 +344,8 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
     if (::symlink(target.c_str(), below_root(link).c_str()) != 0)
       throw system_error("symlink " + link.string(), ExitCode::environment);
   }
-  // Before the machine's own /proc is out of sight: an ordinary user may mount one only while a
-  // fully visible one is there.
+  // Before the machine's own /proc is hidden: an ordinary user may mount one only while a fully
+  // visible one exists.
   if (::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
     throw system_error("mount proc", ExitCode::environment);
   make_devices(devices, own);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 200;  ///< each level of a removal holds a descriptor
 
-/// What was removed and is there again was made by something that does not give up.
+/// A path that was removed and exists again is being made repeatedly.
 constexpr int kMostRounds = 3;
 
 /// How overlayfs marks in an upper folder what was deleted.
@@ -38,7 +38,7 @@ Fd open_child(int folder, const std::string& name) {
   return Fd(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Through its descriptor: the name may be a link by now, which chmod(2) would follow.
+/// By its descriptor: the name may be a link by now, which chmod(2) would follow.
 void open_up(int folder, const std::string& name) {
   const Fd child = open_child(folder, name);
   if (child) ::chmod(("/proc/self/fd/" + std::to_string(child.get())).c_str(), 0700);
@@ -53,7 +53,7 @@ int remove_entry(int folder, const std::string& name, int depth) {
   Fd child(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!child) return errno;
   std::vector<std::string> names;
-  {  // closed before what is below is removed: a level holds one descriptor
+  {  // closed before its content is removed: a level keeps one descriptor
     FolderStream open(Fd(::fcntl(child.get(), F_DUPFD_CLOEXEC, 3)));
     while (const dirent* entry = open.next()) names.emplace_back(entry->d_name);
   }
@@ -65,7 +65,7 @@ int remove_entry(int folder, const std::string& name, int depth) {
   return problem != 0 ? problem : errno;
 }
 
-/// Step by step, so that no link that a command lays meanwhile leads elsewhere.
+/// Folder by folder, so that no link that a command makes meanwhile leads elsewhere.
 int remove_path(const Fd& root, const fs::path& path) {
   Fd folder = open_child(root.get(), ".");
   for (const auto& part : path.parent_path()) {

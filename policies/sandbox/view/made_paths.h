@@ -16,31 +16,31 @@
 
 namespace sortie {
 
-/// What commands make under protected names that nothing stood at when the run began. No mount can
-/// lie on a name that is not there, so that such a path is taken away again as soon as it is looked
-/// for: before each command and tool, after them, and before anything judges the tree.
+/// Removes files that commands make at protected names that did not exist when the run began.
+/// Nothing can be mounted on a missing name, so such a path is removed at the next check: before
+/// and after each command and tool, and before the tree is evaluated.
 ///
 /// May be used by several threads.
 class MadePaths {
  public:
-  /// @param view     the root of the view, through which is removed; a descriptor of its own
-  /// @param profile  with namespaces, its workspace not read-only; before any command runs
+  /// @param view     the root of the view, used for removals; a descriptor of its own
+  /// @param profile  with namespaces and a writable workspace; call it before any command runs
   MadePaths(Fd view, const SandboxProfile& profile);
 
-  /// Who is told of what was removed, when it is: paths relative to the workspace, sorted.
+  /// Sets the callback for removed paths: relative to the workspace, sorted.
   void tell(std::function<void(const std::vector<std::string>& paths)> told);
   enum class Kept { copied, moved };
-  /// Who keeps what is about to be removed, path by path, relative to the workspace: where it is
-  /// moved away by that, nothing is removed. Whatever it throws leaves the path as it is.
+  /// Sets the callback that saves a path, relative to the workspace, before it is removed: if it
+  /// moves the path away, nothing is removed. If it throws, the path is left unchanged.
   void keep_by(std::function<Kept(const std::filesystem::path& path)> keep);
-  /// Removes what is there now.
-  /// @throws Error  ExitCode::integrity where something can't be removed, or comes back at once
+  /// Removes all such paths now.
+  /// @throws Error  ExitCode::integrity if a path can't be removed, or is made again at once
   void undo();
-  /// undo(), and all that was removed since the last call. Sorted.
+  /// undo(), then returns all paths removed since the last call, sorted.
   std::vector<std::string> take();
-  /// The links where commands write: of an overlay those that were made, else all. Relative.
+  /// The links in the tree, relative: with an overlay only new ones, else all.
   std::set<std::filesystem::path> links();
-  /// How far the globs of paths.protect are looked for.
+  /// How far the globs of paths.protect are searched.
   TreeNames::Reach reach();
 
  private:
@@ -48,18 +48,18 @@ class MadePaths {
   bool was_there(const std::filesystem::path& path) const;
 
   Fd view_;
-  std::filesystem::path start_;     ///< overlay: the tree that nothing was made in; else ""
-  std::filesystem::path searched_;  ///< where what was made lies
+  std::filesystem::path start_;     ///< overlay: the unchanged lower tree; else ""
+  std::filesystem::path searched_;  ///< the tree where new paths appear
   std::vector<std::filesystem::path> names_;
   std::optional<TreeNames> matching_;         ///< globs; set by the constructor
-  std::set<std::filesystem::path> at_start_;  ///< without an overlay: what stood there
+  std::set<std::filesystem::path> at_start_;  ///< without an overlay: the paths that existed
   std::function<void(const std::vector<std::string>&)> told_;
   std::function<Kept(const std::filesystem::path&)> keep_;
   std::set<std::string> undone_;  ///< since the last take()
   std::mutex mutex_;
 };
 
-/// Looks for them before each command.
+/// Calls MadePaths::undo() before each command.
 class MadePathsLauncher : public Launcher {
  public:
   MadePathsLauncher(Launcher& launcher, MadePaths& made) : launcher_(launcher), made_(made) {}

@@ -1,4 +1,4 @@
-#include "policies/sandbox/view/path_masks.h"
+#include "policies/sandbox/view/view.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -21,11 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is hidden is a secret: looked for at every depth, in folders of packages too.
+/// Hidden files are secrets: searched at every depth, also in folders of packages.
 constexpr SearchReach kHideReach = {
     .levels = 4096, .entries = 300'000, .packages = SearchReach::Packages::searched};
 
-/// A link is protected by what it leads to.
+/// A link is protected through its target.
 constexpr SearchReach kProtectReach = {.links = SearchReach::Links::found};
 
 /// More would be too many mounts for one command.
@@ -40,7 +40,7 @@ Found look(const fs::path& path) {
   return S_ISDIR(status.st_mode) ? Found::folder : Found::file;
 }
 
-/// "./a/b/" → "a/b"; "" for what leaves the workspace.
+/// "./a/b/" → "a/b"; "" for a path out of the workspace.
 fs::path tidy(const std::string& path) {
   fs::path clean = fs::path(path).lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
@@ -48,7 +48,7 @@ fs::path tidy(const std::string& path) {
   return clean;
 }
 
-/// Everything that is laid over the workspace, the empty things it is laid with included.
+/// Mounts all masks over the workspace, and makes the empty file and folder that they use.
 class PathMasks {
  public:
   PathMasks(const SandboxProfile& profile, const fs::path& scratch, View& view)
@@ -155,8 +155,8 @@ class PathMasks {
     return found;
   }
 
-  /// The matches of protected globs. Where there are more than can be mounted on, those near the
-  /// root come first.
+  /// The matches of protected globs. If there are too many to mount, those near the root come
+  /// first.
   std::vector<fs::path> protected_matches(const std::vector<std::string>& globs) {
     std::vector<fs::path> found = profile_.protected_inside
                                       ? *profile_.protected_inside
@@ -172,7 +172,7 @@ class PathMasks {
     return found;
   }
 
-  /// False where the workspace is read-only there, so that nobody can make it either.
+  /// False if the workspace is read-only there, so that commands can't make the path either.
   bool make_placeholder(const fs::path& path) {
     fs::path made;
     for (const auto& part : path) {
@@ -195,7 +195,7 @@ class PathMasks {
     switch (look(root_ / place)) {
       case Found::nothing:
       case Found::link:
-        return;  // nothing to mount on: MadePaths and the check of the diff see to it
+        return;  // nothing to mount on: left to MadePaths and the check of the diff
       case Found::folder:
       case Found::file:
         if (pin_parents(place)) bind_onto_itself(root_ / place, Access::read_only);
@@ -203,9 +203,9 @@ class PathMasks {
     }
   }
 
-  /// A link can't be mounted on: what it leads to inside the workspace is protected, the links on
-  /// the way by the check of what the name leads to at the end.
-  /// @return  without links, however many lead there; "" where they lead out, or round in circles
+  /// A link can't be mounted on: its target inside the workspace is protected, and the links on the
+  /// way by a check of the target at the end.
+  /// @return  the path with links resolved; "" if they lead out, or form a loop
   fs::path real_path(const fs::path& path) {
     constexpr int kMostLinks = 40;  // as path_resolution(7)
     fs::path real;
@@ -239,8 +239,8 @@ class PathMasks {
     return real;
   }
 
-  /// Makes the folders above a mount, which could be renamed with it, mounts themselves.
-  /// False where one of them is protected as a whole already.
+  /// Makes the folders above a mount, which could be renamed with it, mounts too. False if one of
+  /// them is protected as a whole already.
   bool pin_parents(const fs::path& path) {
     fs::path folder;
     for (const auto& part : path.parent_path()) {
@@ -260,7 +260,7 @@ class PathMasks {
     if (found != Found::link) return;
     std::error_code error;
     const fs::path target = fs::read_symlink(place, error);
-    // Absolute links lead through the view's own root once that stands.
+    // Absolute links will lead through the view's own root.
     const fs::path real =
         (target.is_absolute() ? target.relative_path() : place.parent_path() / target)
             .lexically_normal();
@@ -304,7 +304,7 @@ void lay_git_files(const GitView& git, const fs::path& scratch) {
   for (const auto& [file, text] : git.files) {
     const fs::path target = file.relative_path();
     struct stat status {};
-    // What the view does not have, commands can't read.
+    // A file outside the view can't be read by commands.
     if (::lstat(target.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     const fs::path shown = scratch / ("git-config-" + std::to_string(count++));
     const Fd made(::open(shown.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::uint64_t private_size(const SandboxProfile& profile) {
   std::uint64_t size = profile.limits.disk > 0 ? profile.limits.disk : 10ull << 30;
-  // It is memory: never more than the run may have.
+  // It is memory: never more than the run's limit.
   if (profile.memory_bytes > 0) size = std::min(size, profile.memory_bytes);
   return size;
 }
@@ -59,8 +59,8 @@ std::string ToolchainLayers::mount(const Fd& lower, const fs::path& named, const
   return errno_text(errno);
 }
 
-/// A name that overlayfs takes as deleted: tools find no such file, where one that can't be read
-/// would stop them. What this can't do, paths.hide covers.
+/// Makes whiteouts, which overlayfs treats as deleted: tools find no such file, while an unreadable
+/// one would stop them. Files that can't be left out are masked by paths.hide.
 void ToolchainLayers::leave_out_credentials(const fs::path& named, const fs::path& upper) const {
   for (const std::string& hidden : profile_.hide) {
     if (fs::path(hidden).parent_path() != named) continue;
@@ -73,8 +73,8 @@ std::string overlay_options(const Fd& lower, const Fd& upper, const Fd& work, Us
   const auto name = [](const Fd& folder) {
     return "/proc/self/fd/" + std::to_string(folder.get());
   };
-  // By descriptor: no path needs escaping, none is too long, none shows in /proc/mounts. Renames
-  // of folders are refused (EXDEV), so that the upper folder holds whole files alone.
+  // By descriptor: no path needs escaping, is too long, or shows in /proc/mounts. Renames of
+  // folders are refused (EXDEV), so that the upper folder contains only whole files.
   std::string options = "lowerdir=" + name(lower) + ",upperdir=" + name(upper) +
                         ",workdir=" + name(work) + ",redirect_dir=nofollow,metacopy=off,index=off";
   if (user == UserNamespace::own) options += ",userxattr";
@@ -85,7 +85,7 @@ void adopt_attributes(const Fd& from, const fs::path& path) {
   struct stat lower {};
   struct stat upper {};
   if (::fstat(from.get(), &lower) != 0 || ::stat(path.c_str(), &upper) != 0) return;
-  // As an ordinary user the owners are equal, or can't be made so.
+  // As an ordinary user the owners are equal, or can't be changed.
   if (lower.st_uid != upper.st_uid || lower.st_gid != upper.st_gid)
     static_cast<void>(::chown(path.c_str(), lower.st_uid, lower.st_gid) == 0);
   if ((lower.st_mode & 07777) != (upper.st_mode & 07777))

@@ -1,4 +1,4 @@
-#include "policies/sandbox/view/set_view.h"
+#include "policies/sandbox/view/private_folders.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One of the private folders, which hides the file system that is mounted there for all of them.
+/// One of the private folders; it hides the private file system, which is mounted there.
 constexpr const char* kShared = "/dev/shm";
 
 /// A line of /proc/self/mountinfo (proc(5)).
@@ -35,7 +35,7 @@ struct Mounted {
   std::string type;
 };
 
-/// Blanks, newlines and backslashes stand there as three octal digits.
+/// Decodes blanks, newlines and backslashes, which are escaped as three octal digits.
 std::string unescaped(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -73,7 +73,7 @@ std::vector<Mounted> read_mounts() {
   return mounts;
 }
 
-/// What a set gets at one path of the view.
+/// The mount of a set at one path of the view.
 struct Piece {
   enum class Kind { folder, toolchain, kept };
   Kind kind = Kind::kept;
@@ -93,8 +93,8 @@ class SetView {
 
   PrivateFolders build() {
     choose();
-    // All of it before the first mount hides what lies below; whole trees before a layer is lifted
-    // off the machine's folder, which goes with what is mounted on it.
+    // Open all before the first mount hides others; copy whole trees before a layer is unmounted
+    // from the machine's folder, which removes the mounts on it.
     for (Piece& piece : pieces_)
       if (piece.kind == Piece::Kind::kept)
         piece.tree = copy_tree(piece.mount->place, Access::read_write);
@@ -109,8 +109,8 @@ class SetView {
   }
 
  private:
-  /// Whether a mount shows "home", "tmp" …, or a folder of HOME that is a mount so that it can't be
-  /// renamed. What covers are made of lies beside them.
+  /// Whether a mount shows "home", "tmp" …, or a folder of HOME that is a mount only so that it
+  /// can't be renamed. The masks' sources are in other folders.
   bool is_private(const Mounted& mount) const {
     if (mount.device != device_) return false;
     const fs::path folder = mount.root.relative_path();
@@ -189,7 +189,7 @@ class SetView {
     }
   }
 
-  /// Where a command could have moved a folder meanwhile, what stands here would be another's.
+  /// Checks the mounts: a command could have moved a folder meanwhile.
   void check(const PrivateFolders& own) const {
     struct stat root {};
     struct stat status {};

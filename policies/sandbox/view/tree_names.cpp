@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The kernel's clock for file times goes by ticks, of 10 ms at the most: within one of them a
-/// folder can change once more and keep its ctime.
+/// The kernel's clock for file times has ticks of at most 10 ms: within one tick a folder can
+/// change again without a new ctime.
 constexpr std::int64_t kTickNs = 100'000'000;
 
 std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
@@ -59,7 +59,7 @@ void TreeNames::list(const fs::path& path, Folder& folder) const {
   }
 }
 
-/// @return  null where no folder is
+/// @return  null if there is no folder
 const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
   const std::int64_t now = now_ns();  // before the ctime is read
   struct stat status {};
@@ -75,7 +75,7 @@ const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
   return &known;
 }
 
-/// @return  false where there was more: what lies near the root was found
+/// @return  false if there was more: only paths near the root were found
 bool TreeNames::search(std::size_t levels, std::size_t most) {
   matches_.clear();
   links_.clear();

@@ -14,24 +14,24 @@
 
 namespace sortie {
 
-/// The paths of a tree that match globs, and its links, at every depth: looked for again and again
-/// at little cost. A folder is listed anew only where its ctime, which nobody can set, has changed.
+/// The paths of a tree that match globs, and its links, at every depth, for cheap repeated
+/// searches. A folder is listed again only if its ctime, which can't be set, has changed.
 ///
-/// Passed over are `.git`, node_modules, and what lies below a match. No link is followed.
+/// Skips `.git`, node_modules, and everything below a match. No link is followed.
 class TreeNames {
  public:
   static constexpr std::size_t kMostEntries = 300'000;
 
-  /// Looks for the first time. A tree with more entries than `most` is searched on its upper three
-  /// levels alone; where these have more than 4,000, not at all.
+  /// Makes the first search. A tree with more entries than `most` is searched only on its upper
+  /// three levels; if these have more than 4,000, not at all.
   /// @param root   absolute
   /// @param globs  relative to it (core/text/pattern.h, path_glob), matched in any letter case
   TreeNames(std::filesystem::path root, const std::vector<std::string>& globs,
             std::size_t most = kMostEntries);
 
-  /// Brings what is known up to date.
+  /// Updates the results.
   void look();
-  /// The outermost paths that match, links too; relative to the root.
+  /// The outermost matching paths, including links; relative to the root.
   const std::set<std::filesystem::path>& matches() const { return matches_; }
   const std::set<std::filesystem::path>& links() const { return links_; }
   enum class Reach { everywhere, upper_levels, nowhere };
@@ -41,7 +41,7 @@ class TreeNames {
   struct Folder {
     ino_t inode = 0;
     std::int64_t changed_ns = 0;  ///< ctime
-    bool settled = false;         ///< nothing can change any more without another ctime
+    bool settled = false;         ///< any further change will give another ctime
     std::size_t entries = 0;
     std::vector<std::string> folders{};  ///< names
     std::vector<std::string> matches{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,34 @@ namespace sortie {
 /// The tree of files that a run's commands see (docs/sandbox.md).
 struct View {
   Fd workspace;                           ///< its root, O_PATH
-  std::vector<std::string> placeholders;  ///< folders made to cover names that did not exist
-  std::vector<std::string> notes;         ///< what could not be covered, and why
+  std::vector<std::string> placeholders;  ///< folders made to protect names that did not exist
+  std::vector<std::string> notes;         ///< paths that could not be masked, and why
   Fd private_root;                        ///< the file system of HOME, /tmp, /var/tmp, /dev/shm
-  /// Folders of the machine's under an overlay whose upper folder is in that file system.
+  /// The machine's folders under an overlay whose upper folder is in that file system.
   std::vector<std::filesystem::path> toolchains;
   UserNamespace user = UserNamespace::machine;
 };
+
+/// Builds the view in the calling process's own, new mount and PID namespaces and makes it the
+/// root. Mounts of the machine that are not shown are unmounted.
+/// @param path_variable  sortie's own PATH: its folders are shown
+/// @throws Error  with the step and path; the process can only exit then
+View build_view(const SandboxProfile& profile, const std::string& path_variable,
+                UserNamespace user);
+
+/// Unmounts and removes the placeholders, so that none stays in the tree.
+void remove_placeholders(const View& view) noexcept;
+
+/// Mounts the masks of protected, hidden and covered paths over the workspace, which is below the
+/// current folder, at its own path. Sets the view's placeholders and notes.
+/// @param scratch  a private folder of the view's builder, for the empty folder and file
+/// @throws Error  with the path
+void lay_path_masks(const SandboxProfile& profile, const std::filesystem::path& scratch,
+                    View& view);
+
+/// Mounts the files of `git` read-only over those of the view in the current folder.
+/// @param scratch  a private folder of the view's builder, for their contents
+/// @throws Error  with the path
+void lay_git_files(const GitView& git, const std::filesystem::path& scratch);
 
 }  // namespace sortie

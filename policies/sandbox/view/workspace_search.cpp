@@ -46,7 +46,7 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// `.git` itself, or what a `.git` file names ("gitdir: PATH", of a linked work tree).
+/// `.git` itself, or the folder that a `.git` file names ("gitdir: PATH", of a linked work tree).
 fs::path git_folder(const fs::path& folder) {
   const fs::path git = folder / ".git";
   std::error_code error;
@@ -71,7 +71,7 @@ FolderStream open_listing(int parent, const char* name) {
 
 using Parts = std::vector<std::string>;
 
-/// @param wanted  what is looked for below this folder; none is empty
+/// @param wanted  the names to find below this folder; none is empty
 void add_names(FolderStream& open, const fs::path& at, const std::vector<Parts>& wanted,
                std::vector<fs::path>& found) {
   while (const dirent* entry = open.next()) {

@@ -21,22 +21,22 @@ struct SearchReach {
   Packages packages = Packages::passed_over;  ///< node_modules
 };
 
-/// The paths below a folder that match one of the globs (core/text/pattern.h, path_glob) in any
-/// letter case, the outermost alone. Breadth first and no further than `reach`, so that a tree of
-/// any size costs a few milliseconds. What is below a `.git`, or a node_modules by default, is
-/// passed over.
-/// @param complete  set to false where there were more entries on these levels
+/// The outermost paths below a folder that match one of the globs (core/text/pattern.h, path_glob)
+/// in any letter case. Breadth first and no further than `reach`, so that a tree of any size takes
+/// a few milliseconds. Skips everything below a `.git` and, by default, node_modules.
+/// @param complete  set to false if there were more entries on these levels
 std::vector<std::filesystem::path> search_globs(const std::filesystem::path& folder,
                                                 const std::vector<std::string>& globs,
                                                 bool* complete, const SearchReach& reach = {});
 
-/// What stands at these relative paths in any letter case ("agents.md" for "AGENTS.md"), links too;
-/// no link on the way is followed. Sorted; reads only the folders above them.
+/// The existing paths that equal these relative ones in any letter case ("agents.md" for
+/// "AGENTS.md"), including links; no link on the way is followed. Sorted; reads only the folders
+/// above them.
 std::vector<std::filesystem::path> search_names(const std::filesystem::path& folder,
                                                 const std::vector<std::filesystem::path>& names);
 
 /// Whether git's index of a work tree names the path as tracked. Reads index versions 2 and 3
-/// (gitformat-index(5)); false where there is no index or it can't be read.
+/// (gitformat-index(5)); false if there is no index or it can't be read.
 bool git_tracks(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 /// git_tracks() of one work tree.

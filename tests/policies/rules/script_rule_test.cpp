@@ -1,4 +1,4 @@
-#include "policies/rules/script_rule.h"
+#include "policies/rules/deny_search.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/base/exit_code_table.h"
+#include "core/base/exit_code.h"
 
 namespace sortie {
 namespace {
