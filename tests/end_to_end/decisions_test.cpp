@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(under_strict_only_what_a_rule_allows_runs_and_the_transcrip
       {{"cargo", "test"}, "allow", ""},
       {{"rm", "x"}, "deny", "no rule"},
       {{"env", "rm", "x"}, "deny", "env"},
-      {{"git", "-c", "core.pager=x", "log"}, "deny", "global option"},
+      {{"git", "-c", "core.pager=x", "log"}, "deny", "global git option"},
       {{"bash", "-c", "ls; rm x"}, "deny", "rm x: no rule allows rm (command 2 of the script)"},
       {{"bash", "-lc", "cd sub && cat <b.txt 2>&1 | grep -n . && cat *.txt"}, "allow", "1:inner"},
       {{"sh", "-c", "git log --oneline | head -n 1; ls a* >/dev/null"}, "allow", "start"},

@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(a_host_that_is_none_is_the_same_finding_to_each_command) {
     BOOST_TEST(end.status == 2, end.errors);
     BOOST_TEST(end.errors.starts_with(
                    file + ":2:37: error: 'allow': expected a host such as api.example.com, with a "
-                          "port if need be, got '[::ffff:127.0.0.1]:8080': an IPv4 address has to "
-                          "be written as one\n"),
+                          "port if need be, got '[::ffff:127.0.0.1]:8080': an IPv4 address must "
+                          "be written in IPv4 form\n"),
                end.errors);
   }
 }

@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(rules_decide_what_is_started_and_what_is_typed) {
   BOOST_TEST(outputs[2].string_at("status") == "declined");
   BOOST_TEST(holds(folder.output(5), "42"));
   BOOST_TEST(outputs[6].string_at("status") == "declined");
-  BOOST_TEST(holds(outputs[6].string_at("reason"), "typed into a program that takes commands"));
+  BOOST_TEST(holds(outputs[6].string_at("reason"), "input to a program that runs commands"));
   BOOST_TEST(outputs[7]["exit"].integer_at("code", -1) == 0);
 }
 

@@ -457,8 +457,8 @@ BOOST_AUTO_TEST_CASE(each_wrong_policy_says_what_is_wrong) {
        "p.yaml:2:30: error: 'KEY': expected a host such as api.example.com, with a port if need be, "
        "got '*': '*' would be every host"},
       {"version: 1\nbounds: {mcp: [npx, 'https://a.b/mcp']}",
-       "p.yaml:2:21: error: 'mcp': invalid address 'https://a.b/mcp': the host "
-       "alone, without a path"},
+       "p.yaml:2:21: error: 'mcp': invalid address 'https://a.b/mcp': expected a host "
+       "without a path"},
       {"version: 1\nbounds: {mcp: ['https://*']}",
        "p.yaml:2:16: error: 'mcp': invalid address 'https://*': that would be "
        "nearly every host"},
