@@ -15,12 +15,6 @@ constexpr std::size_t kNextBytes = 200;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json strings(const std::vector<std::string>& texts) {
-  Json array = Json::array();
-  for (const auto& text : texts) array.push_back(text);
-  return array;
-}
-
 Json by_name(const std::map<std::string, std::string>& texts) {
   Json object = Json::object();
   for (const auto& [name, text] : texts) object.set(name, text);
@@ -40,7 +34,7 @@ Json to_json(const Denial& denial) {
   return json;
 }
 
-/// The most frequent first; of equals, the first.
+/// The most frequent first; equal ones in their order.
 Json denials_json(const std::vector<Denial>& denials) {
   std::vector<const Denial*> sorted;
   for (const Denial& denial : denials) sorted.push_back(&denial);
@@ -115,12 +109,12 @@ Json left_out_json(const RunResult& result) {
 
 void add_changes(Json& json, const RunResult& result) {
   json.set("changed_files", result.changed_files);
-  json.set("ignored_changes", strings(result.ignored_changes));
-  json.set("applies_to", strings(result.applies_to));
+  json.set("ignored_changes", Json::strings(result.ignored_changes));
+  json.set("applies_to", Json::strings(result.applies_to));
   json.set("base", text_or_null(result.base));
   json.set("head_commit", text_or_null(result.head_commit));
   json.set("left_out", left_out_json(result));
-  json.set("conflicts", strings(result.conflicts));
+  json.set("conflicts", Json::strings(result.conflicts));
   json.set("kept", by_name(result.kept));
 }
 
@@ -139,10 +133,11 @@ Json result_json(const RunResult& result, const Tally& tally) {
   json.set("durations", tally.durations_json(result.duration));
   json.set("counts", tally.counts_json());
   json.set("verified", result.verified ? Json(*result.verified) : Json());
-  json.set("verification", Json::object({{"before", round_json(result.verification_before)},
-                                         {"after", round_json(result.verification)},
-                                         {"rounds", result.verification_rounds},
-                                         {"changed", strings(result.changed_by_verification)}}));
+  json.set("verification",
+           Json::object({{"before", round_json(result.verification_before)},
+                         {"after", round_json(result.verification)},
+                         {"rounds", result.verification_rounds},
+                         {"changed", Json::strings(result.changed_by_verification)}}));
   json.set("stages", stages_json(result.stages));
   add_changes(json, result);
   json.set("denials", denials_json(tally.denials));
@@ -150,7 +145,7 @@ Json result_json(const RunResult& result, const Tally& tally) {
   add_sandbox(json, result);
   json.set("digests", by_name(result.digests));
   json.set("artifacts", by_name(result.artifacts));
-  json.set("warnings", strings(result.warnings));
+  json.set("warnings", Json::strings(result.warnings));
   return json;
 }
 
@@ -161,7 +156,7 @@ Json running_json(const std::string& run_id, const std::string& run_key,
                        {"sortie", SORTIE_VERSION},
                        {"run_id", run_id},
                        {"run_key", run_key},
-                       {"saves", strings(saves)}});
+                       {"saves", Json::strings(saves)}});
 }
 
 void write_result(const std::filesystem::path& folder, const Json& result,
@@ -173,7 +168,7 @@ void write_result(const std::filesystem::path& folder, const Json& result,
 
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,
                       const Redactor& redactor) {
-  // Redacted before it is cut: half a secret would not be known any more.
+  // Redacted before it is cut: half a secret would not be recognised.
   const auto clean = [&](const std::string& text, std::size_t max_bytes) {
     return one_line(redactor.text(text, Audience::people), max_bytes);
   };

@@ -16,10 +16,10 @@
 
 namespace sortie {
 
-/// What result.json tells.
+/// The content of result.json.
 struct RunResult {
   ExitCode code = ExitCode::success;
-  bool nothing_to_do = false;  ///< code 0, and the status says so
+  bool nothing_to_do = false;  ///< a success with the status "nothing-to-do"
   std::string reason;          ///< one sentence: the cause
   std::string next;            ///< what to do about it; may be ""
   std::optional<std::chrono::milliseconds> retry_after{};
@@ -40,9 +40,9 @@ struct RunResult {
   std::string isolation_reason;
 
   std::optional<VerificationResult> verification_before{};
-  std::optional<VerificationResult> verification{};  ///< of the last round; nothing: it has no end
+  std::optional<VerificationResult> verification{};  ///< of the last round; nothing: none completed
   int verification_rounds = 0;
-  std::optional<bool> verified{};  ///< nothing: the task has no verification, or it was not reached
+  std::optional<bool> verified{};  ///< nothing: the task has no verification, or none was reached
 
   /// A stage of the task.
   struct Stage {
@@ -55,25 +55,25 @@ struct RunResult {
   std::vector<std::string> ignored_changes;
   std::vector<std::string> applies_to;
   std::string base;         ///< "start" | "head"
-  std::string head_commit;  ///< "" where there is none
+  std::string head_commit;  ///< "" if there is none
   int changed_files = 0;
   std::vector<LeftOut> left_out;
   std::vector<std::string> too_large;                ///< as in Diff
-  std::vector<std::string> conflicts;                ///< changed by the user too
+  std::vector<std::string> conflicts;                ///< files that the user changed too
   std::map<std::string, std::string> kept;           ///< path below OUT/kept → "sha256:…"
-  std::vector<std::string> changed_by_verification;  ///< by the last that changed what it judged
-  bool survivors_excluded = true;                    ///< it is proved that no process is left
+  std::vector<std::string> changed_by_verification;  ///< by the last round that changed files
+  bool survivors_excluded = true;                    ///< proved that no process is left
   std::vector<std::string> warnings;
 };
 
 /// "success", "nothing-to-do", "task-failed", ….
 std::string status_of(const RunResult& result);
 
-/// The whole of result.json, redacted by the caller's writer (write_result).
+/// All of result.json; write_result() redacts it.
 Json result_json(const RunResult& result, const Tally& tally);
 
-/// {"status":"running","run_id","run_key","version",…}: what stands in result.json from the start.
-/// @param saves  the names that the run's stages will save: known as a run's if it is killed
+/// {"status":"running","run_id","run_key","version",…}: result.json during the run.
+/// @param saves  the names that the run's stages will save, so that they are known if it is killed
 Json running_json(const std::string& run_id, const std::string& run_key,
                   const std::vector<std::string>& saves = {});
 
@@ -81,10 +81,10 @@ Json running_json(const std::string& run_id, const std::string& run_key,
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor);
 
-/// The last line on stderr, without its newline, redacted, of one line:
+/// The last line on stderr, redacted and without its newline:
 /// "sortie: STATUS (CODE): cause; last: …; next: …; see OUT/result.json".
 /// @param last  Tally::last_action; may be ""
-/// @param out   --out as the user wrote it; "" where nothing is written
+/// @param out   --out as the user wrote it; "" if nothing is written
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,
                       const Redactor& redactor);
 

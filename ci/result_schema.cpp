@@ -212,7 +212,7 @@ Json exit_codes() {
   return codes;
 }
 
-/// @param name  a word that stands in the text once
+/// @param name  a word that occurs once in the text
 void put(std::string& text, std::string_view name, const Json& value) {
   text.replace(text.find(name), name.size(), write_json(value));
 }

@@ -16,7 +16,7 @@ Json cost_json(const std::optional<Cost>& cost) {
   return cost ? Json::number(cost->exact()) : Json();
 }
 
-/// Adds it to the others, or counts it where it is there already.
+/// Adds the denial, or counts it if it is there already.
 void add_to(std::vector<Denial>& denials, Denial denial) {
   for (Denial& each : denials) {
     if (!each.is_same(denial)) continue;
@@ -30,9 +30,7 @@ void add_to(std::vector<Denial>& denials, Denial denial) {
 std::string command_of(const std::vector<RecordedAction>& actions) {
   for (const RecordedAction& action : actions) {
     if (!action.argv) continue;
-    std::string line;
-    for (const std::string& word : *action.argv) line += (line.empty() ? "" : " ") + word;
-    return line;
+    return joined(*action.argv, " ");
   }
   return {};
 }
@@ -102,8 +100,8 @@ void Tally::add(const ToolOutputRecord& output) {
 }
 
 void Tally::add(const McpServerRecord& server) {
-  if (auto trouble = server.trouble(); !trouble.empty())
-    server_troubles_.push_back(one_line(trouble));
+  if (auto problem = server.problem(); !problem.empty())
+    server_problems_.push_back(one_line(problem));
 }
 
 void Tally::add(const CheckRecord& hit) {
@@ -113,13 +111,14 @@ void Tally::add(const CheckRecord& hit) {
 }
 
 void Tally::add(const NetworkRecord& connection) {
-  connections += connection.state == "opened" ? 1 : 0;
-  denied_connections += connection.state == "denied" ? 1 : 0;
+  connections += connection.state == ConnectionState::opened ? 1 : 0;
+  denied_connections += connection.state == ConnectionState::denied ? 1 : 0;
 }
 
 void Tally::add(const VerificationCompleted& verification) {
-  // What the model asked for is in the time of its tool call.
-  if (verification.phase != "run_tests") verification_time += verification.exit.duration;
+  // The time of run_tests is part of its tool call's.
+  if (verification.phase != VerificationPhase::run_tests)
+    verification_time += verification.exit.duration;
   last_action = action_text(verification.command, verification.exit);
 }
 
@@ -145,7 +144,7 @@ Json Tally::usage_json() const {
 }
 
 std::vector<std::string> Tally::warnings() const {
-  std::vector<std::string> warnings = server_troubles_;
+  std::vector<std::string> warnings = server_problems_;
   for (const char* name : {"missing_paths", "dangerous_words"}) {
     const auto found = checks.find(name);
     if (found == checks.end()) continue;
@@ -154,7 +153,7 @@ std::vector<std::string> Tally::warnings() const {
                        "messages, " + std::to_string(sent) + " sent back; the first: " + first);
   }
   if (const auto found = checks.find("protected_path_made"); found != checks.end())
-    warnings.push_back("protected names that a command made were removed again (paths.protect): " +
+    warnings.push_back("a command created protected names, which were removed (paths.protect): " +
                        found->second.first);
   return warnings;
 }

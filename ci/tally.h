@@ -18,35 +18,34 @@ struct Denial {
   Ruling effect = Ruling::deny;
   std::optional<RecordedRule> rule;
   std::string reason;
-  std::string part{};  ///< of the command that it was about; may be ""
-  Json would_allow{};  ///< lines of a policy that would allow it, or null where there are none
+  std::string part{};              ///< the part of the command that was denied; may be ""
+  Json would_allow{};              ///< lines of a policy that would allow it, or null
   std::string would_allow_yaml{};  ///< the same as YAML, or ""
-  int count = 1;                   ///< how often
+  int count = 1;                   ///< occurrences
   bool is_same(const Denial& other) const;
 };
 
-/// Adds up what a run's events tell: the numbers of result.json and run.completed.
+/// Counts a run's events: the numbers of result.json and run.completed.
 class Tally : public EventSink {
  public:
   void on(const RunEvent& event) override;
 
   Usage usage;
   std::map<std::string, Usage> usage_by_model;  ///< by served model
-  /// What it did cost, by served model; nothing where a response's price was not known.
+  /// Cost by served model; nothing if the price of a response is unknown.
   std::map<std::string, std::optional<Cost>> cost_by_model;
   std::string served_model;  ///< of the last response
   int turns = 0;
   int tool_calls = 0;
   int retries = 0;
-  std::vector<Denial> denials;  ///< the first 200 that differ, in their order
-  std::vector<Denial> audited;  ///< what the approval mode audit let run, likewise
+  std::vector<Denial> denials;  ///< the first 200 different ones, in order
+  std::vector<Denial> audited;  ///< calls that the approval mode audit let run, likewise
   int denial_count = 0;
-  /// What the checks of a kind found ("dangerous_words"), and how many of it went back to the
-  /// model.
+  /// The hits of one check, such as "dangerous_words".
   struct CheckCount {
     int hits = 0;
-    int sent = 0;
-    std::string first{};  ///< what the first saw
+    int sent = 0;         ///< corrections sent to the model
+    std::string first{};  ///< what the first hit saw
   };
   std::map<std::string, CheckCount> checks;
   int audited_count = 0;
@@ -57,12 +56,12 @@ class Tally : public EventSink {
   std::chrono::milliseconds verification_time{0};
   std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
 
-  /// Of the whole run; nothing where a part of it is not known.
+  /// The cost of the run; nothing if a part of it is unknown.
   std::optional<Cost> cost() const;
-  /// {"total":{…},"by_model":{…},"cost_usd"}: each model's tokens have its "cost_usd" with them.
+  /// {"total":{…},"by_model":{…},"cost_usd"}; each model's tokens include its "cost_usd".
   Json usage_json() const;
-  /// A line for each check of the agent's words that found something, and for each trouble with a
-  /// server of tools.
+  /// A line for each check of the agent's text that had hits, and for each problem with an MCP
+  /// server.
   std::vector<std::string> warnings() const;
   /// {"turns","tool_calls","denials","audited","retries","check_hits","connections",
   /// "denied_connections"}
@@ -83,12 +82,12 @@ class Tally : public EventSink {
   void add(const NetworkRecord& connection);
   void add(const VerificationCompleted& verification);
   template <class Other>
-  void add(const Other&) {}  // counts for nothing
+  void add(const Other&) {}  // not counted
   void pay(const std::string& model, const Usage& tokens, const std::optional<Cost>& paid);
 
   std::map<std::string, std::string> commands_;  ///< by call id, of calls without an output yet
-  std::vector<std::string> server_troubles_;
-  std::map<std::string, std::string> served_as_;  ///< "openai gpt-5" → what it calls itself
+  std::vector<std::string> server_problems_;
+  std::map<std::string, std::string> served_as_;  ///< "openai gpt-5" → its served name
 };
 
 }  // namespace sortie

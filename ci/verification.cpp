@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The output of a command on its way: plain text, without secrets, head and tail of it.
+/// Keeps head and tail of a command's output, as plain text without secrets.
 class Collector : public OutputTaker {
  public:
   explicit Collector(const VerificationOptions& options)
@@ -108,7 +108,7 @@ VerificationResult run_verification(const std::vector<VerifyCommand>& commands, 
     result.outcomes.push_back(run_one(command, launcher, events, budget, options, stop));
     if (result.outcomes.back().passed) continue;
     result.passed = false;
-    // Killed because the run had no more time, or at a stop: that says nothing of the work.
+    // A command killed by the run's deadline or a stop says nothing about the work.
     result.stopped = stop.stop_requested() || budget.time_up().has_value();
     return result;
   }
@@ -130,7 +130,7 @@ std::string verification_report(const VerificationResult& result) {
     text += one.output.empty() ? "It printed nothing.\n" : "Output:\n" + one.output;
     if (!text.ends_with('\n')) text += "\n";
   }
-  if (result.stopped) text += "The run's time was up before the rest could run.\n";
+  if (result.stopped) text += "The run's time was up before the other commands could run.\n";
   return text;
 }
 
@@ -143,7 +143,7 @@ std::string verification_feedback(const VerificationResult& result, int round, i
                      how_it_ended(failed->exit) + ".\n";
   text += failed->output.empty() ? "It printed nothing.\n" : "Output:\n" + failed->output;
   if (!text.ends_with('\n')) text += "\n";
-  return text + "Mend the cause, then end with your final message.";
+  return text + "Fix the cause, then end with your final message.";
 }
 
 StartCheck judge_start(ExpectedStart before, bool passed) {
@@ -161,9 +161,9 @@ ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbo
 
 std::string judge_changes(ExpectedChanges expected, bool has_changes) {
   if (expected == ExpectedChanges::forbidden && has_changes)
-    return "The task expects that no file is changed (expect.changes), but files were changed.";
+    return "The task expects no changed files (expect.changes), but files were changed.";
   if (expected == ExpectedChanges::required && !has_changes)
-    return "The task expects that files are changed (expect.changes), but no file was changed.";
+    return "The task expects changed files (expect.changes), but no file was changed.";
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/call_record.h"
+#include "core/agent/tool_host.h"
 #include "core/secrets/redact.h"
 #include "tools/tool.h"
 

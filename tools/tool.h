@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/agent/call_record.h"
+#include "core/agent/tool_host.h"
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"

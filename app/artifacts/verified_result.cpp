@@ -64,7 +64,7 @@ Replayed replay(const fs::path& transcript) {
     run.tally.on(event);
     if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
     if (const auto* verified = std::get_if<VerificationCompleted>(&event.what))
-      if (verified->phase == "after") run.after.push_back(*verified);
+      if (verified->phase == VerificationPhase::after) run.after.push_back(*verified);
   });
   return run;
 }

@@ -28,16 +28,16 @@ ProxySettings proxies_ahead(const Environment& own) {
   return settings;
 }
 
-const char* name_of(EgressConnection::State state) {
+ConnectionState recorded_state(EgressConnection::State state) {
   switch (state) {
     case EgressConnection::State::denied:
-      return "denied";
+      return ConnectionState::denied;
     case EgressConnection::State::opened:
-      return "opened";
+      return ConnectionState::opened;
     case EgressConnection::State::closed:
-      return "closed";
+      return ConnectionState::closed;
   }
-  return "denied";
+  return ConnectionState::denied;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::string upstream_proxy_problem(const Policy& policy, const Environment& own)
 
 NetworkRecord network_record(const EgressConnection& connection) {
   return {.id = connection.id,
-          .state = name_of(connection.state),
+          .state = recorded_state(connection.state),
           .host = connection.host,
           .port = connection.port,
           .method = connection.method,

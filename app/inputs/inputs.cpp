@@ -161,7 +161,7 @@ void warn_of_prices(RunInputs& inputs) {
   for (std::size_t i = 0; i < inputs.terms.size(); ++i) {
     const ModelLimits& terms = inputs.terms[i];
     const auto& said = i == 0 ? model.price : model.fallback[i - 1].price;
-    if (said && terms.price_from == TermSource::table)
+    if (said && terms.price_from == LimitSource::table)
       inputs.warnings.push_back("model.price: the known price of " + terms.name +
                                 " is higher, and counts (bounds.prices: true in the policy would "
                                 "make the task's count)");
@@ -172,7 +172,7 @@ void warn_of_prices(RunInputs& inputs) {
 void apply_terms(const RunOptions& options, RunInputs& inputs) {
   Task& task = inputs.task;
   inputs.terms =
-      terms_of_all(task.model, inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer);
+      all_model_limits(task.model, inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer);
   inputs.terms.front().takes_output_limit = !signs_in(inputs);
   warn_of_prices(inputs);
   const auto place = task.places.find("budget.cost");
@@ -187,7 +187,7 @@ void apply_terms(const RunOptions& options, RunInputs& inputs) {
                   " is unknown, so the cost can't be limited; set model.price (of a fallback: "
                   "its price), or leave the cost out: then budget.tokens limits the run";
   if (!problems.empty()) throw InputError(problems);
-  for (auto& line : unknown_terms(inputs.terms)) inputs.warnings.push_back(std::move(line));
+  for (auto& line : unknown_limits(inputs.terms)) inputs.warnings.push_back(std::move(line));
   if (task.places.count("model.max_output_tokens") != 0 &&
       inputs.terms.front().max_output_tokens < task.model.max_output_tokens)
     inputs.warnings.push_back(
@@ -217,7 +217,7 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
   request.places = places;
   request.files = files_of_run(inputs.task, inputs.policy);
   const Prices prices = inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer;
-  const auto terms = terms_of_all(inputs.task.model, prices);
+  const auto terms = all_model_limits(inputs.task.model, prices);
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (!terms[i].in_price_list)
       request.unpriced.push_back({.name = terms[i].name, .of_fallback = i > 0});

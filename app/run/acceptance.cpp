@@ -61,7 +61,7 @@ class VerificationOutput : public OutputTaker {
 
 }  // namespace
 
-VerificationOptions Acceptance::verification_options(const std::string& phase, int round) const {
+VerificationOptions Acceptance::verification_options(VerificationPhase phase, int round) const {
   VerificationOptions options;
   options.workdir = parts_.host.workspace();
   options.environment = parts_.host.environment();
@@ -99,7 +99,8 @@ RunTests::Outcome Acceptance::run_tests(std::stop_token stop) {
   VerificationLauncher launcher(parts_.host);
   const VerificationResult result = run_verification(
       parts_.inputs.task.verify.commands, launcher, parts_.record.events(), parts_.budget,
-      verification_options("run_tests", parts_.result.verification_rounds + 1), stop);
+      verification_options(VerificationPhase::run_tests, parts_.result.verification_rounds + 1),
+      stop);
   RunTests::Outcome outcome{result.passed, verification_report(result), {}, last_whole(result)};
   if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
   return outcome;
@@ -112,7 +113,7 @@ void Acceptance::end_background(Background* agent) {
   if (ended > 0) parts_.tree.names().check_unchanged("a command");
 }
 
-VerificationResult Acceptance::verify_once(const std::string& phase, int round, Background* agent) {
+VerificationResult Acceptance::verify_once(VerificationPhase phase, int round, Background* agent) {
   end_background(agent);
   if (const std::string problem = verification_refusal(); !problem.empty())
     throw RunEnds{ExitCode::task_failed, problem};
@@ -131,7 +132,7 @@ VerificationResult Acceptance::verify_once(const std::string& phase, int round, 
 /// A verification counts only if the tree is the same before and after: its commands run code of the
 /// agent, which could write whatever makes them pass. One that merely creates files (a cache, a build
 /// product) creates the same ones again, and passes when it is run once more.
-VerificationResult Acceptance::verify(const std::string& phase, int round, Background* agent) {
+VerificationResult Acceptance::verify(VerificationPhase phase, int round, Background* agent) {
   verified_state_.reset();
   end_background(agent);
   ChangedState judged = parts_.tree.state();
@@ -164,7 +165,7 @@ void Acceptance::verify_start() {
   const ExpectedStart before = parts_.inputs.task.verify.before;
   if (parts_.inputs.task.verify.commands.empty() || before == ExpectedStart::any) return;
   RunResult& result = parts_.result;
-  result.verification_before = verify("before", 1, nullptr);
+  result.verification_before = verify(VerificationPhase::before, 1, nullptr);
   switch (judge_start(before, result.verification_before->passed)) {
     case StartCheck::go_on:
       return;
@@ -184,7 +185,7 @@ std::string Acceptance::evaluate_verification(Background& agent) {
   // If this one does not finish, the result of an earlier one must not remain.
   run.verified.reset();
   run.verification.reset();
-  run.verification = verify("after", round, &agent);
+  run.verification = verify(VerificationPhase::after, round, &agent);
   run.verified = run.verification->passed;
   if (run.verification->passed) return {};
   count_failure("verification failed after " + std::to_string(round) +

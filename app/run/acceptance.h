@@ -69,11 +69,11 @@ class Acceptance : public OwnTests {
   }
 
  private:
-  VerificationOptions verification_options(const std::string& phase, int round) const;
+  VerificationOptions verification_options(VerificationPhase phase, int round) const;
   std::string verification_refusal() const;
   void end_background(Background* agent);
-  VerificationResult verify_once(const std::string& phase, int round, Background* agent);
-  VerificationResult verify(const std::string& phase, int round, Background* agent);
+  VerificationResult verify_once(VerificationPhase phase, int round, Background* agent);
+  VerificationResult verify(VerificationPhase phase, int round, Background* agent);
   std::string evaluate_verification(Background& agent);
   std::string evaluate_diff();
   bool tree_is_as_verified() const;

@@ -133,7 +133,7 @@ void AgentWork::take_notes() {
   if (!parts_.notes.are_kept()) return;
   std::string why_not;
   const std::string text =
-      agent_.loop().ask_aside(kCarryOverRequest, why_not, parts_.signals.token());
+      agent_.loop().side_request(kRunNotesRequest, why_not, parts_.signals.token());
   if (const auto secret = redactor_.find(text); !secret.empty())
     why_not = "they would contain the value of " + secret;
   if (why_not.empty())

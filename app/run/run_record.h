@@ -17,7 +17,6 @@
 #include "ci/result.h"
 #include "ci/tally.h"
 #include "core/base/clock.h"
-#include "core/record/event_fanout.h"
 #include "core/record/events.h"
 #include "core/record/transcript.h"
 #include "core/secrets/redact.h"

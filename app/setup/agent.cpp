@@ -10,7 +10,7 @@
 #include "app/setup/mcp_servers.h"
 #include "app/setup/tool_set.h"
 #include "core/agent/answer.h"
-#include "core/agent/checks/path_lookup.h"
+#include "core/agent/checks/mentioned_paths.h"
 #include "core/agent/prompt.h"
 #include "core/base/error.h"
 #include "core/catalog/model_family.h"

@@ -268,7 +268,8 @@ void abandon_item(Json& item) {
 
 Json verification_item(const VerificationRecord& record) {
   Json item = command_item(record.command);
-  item.set("verification", Json::object({{"phase", record.phase}, {"round", record.round}}));
+  item.set("verification",
+           Json::object({{"phase", name_of(record.phase)}, {"round", record.round}}));
   return item;
 }
 

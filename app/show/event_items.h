@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/model/said.h"
+#include "core/model/wire.h"
 #include "core/record/events.h"
 
 namespace sortie {

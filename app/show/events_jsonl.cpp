@@ -37,8 +37,9 @@ std::string warning_of(const Other&) {
 }
 
 std::string warning_of(const CompactionRecord& record) {
-  const std::string how =
-      record.method == "summary" ? "a summary replaces its older turns" : "old outputs were cut";
+  const std::string how = record.method == CompactionMethod::summary
+                              ? "a summary replaces its older turns"
+                              : "old outputs were cut";
   return "The conversation was shortened (" + record.cause + "): " + how + "; about " +
          std::to_string(record.tokens_before) + " tokens became " +
          std::to_string(record.tokens_after) + ".";

@@ -126,7 +126,7 @@ void Progress::show(const ModelAnswered& answer) {
 }
 
 void Progress::show(const CompactionRecord& record) {
-  print_turn_line("context: " + record.method + ", " + std::to_string(record.tokens_before) +
+  print_turn_line(std::string("context: ") + name_of(record.method) + ", " + std::to_string(record.tokens_before) +
                   " tokens became " + std::to_string(record.tokens_after) + " (" + record.cause +
                   ")");
 }
@@ -165,10 +165,10 @@ void Progress::show(const ToolOutputRecord& output) {
 
 void Progress::show(const NetworkRecord& record) {
   const std::string place = record.method + " " + record.host + ":" + std::to_string(record.port);
-  if (record.state == "denied")
+  if (record.state == ConnectionState::denied)
     print_turn_line("network: " + shown(place) + ": " +
                     (colors_ ? "\x1b[33mdeny\x1b[0m, " : "deny, ") + shown(record.reason));
-  else if (style_.verbose && record.state == "closed")
+  else if (style_.verbose && record.state == ConnectionState::closed)
     print_turn_line("network: " + shown(place) + ": " +
                     (record.reason.empty() ? std::to_string(record.sent) + " bytes sent, " +
                                                  std::to_string(record.received) + " received"
@@ -176,10 +176,10 @@ void Progress::show(const NetworkRecord& record) {
 }
 
 void Progress::show(const McpServerRecord& record) {
-  if (record.state == "started") servers_.insert(record.server);
+  if (record.state == ServerState::started) servers_.insert(record.server);
   // A server that could not be started is reported together with the others.
-  if (record.state == "failed" && servers_.count(record.server) == 0) return;
-  if (const auto trouble = record.trouble(); !trouble.empty()) print_turn_line(shown(trouble));
+  if (record.state == ServerState::failed && servers_.count(record.server) == 0) return;
+  if (const auto problem = record.problem(); !problem.empty()) print_turn_line(shown(problem));
 }
 
 void Progress::show(const VerificationRecord& record) {
@@ -187,9 +187,9 @@ void Progress::show(const VerificationRecord& record) {
 }
 
 void Progress::show(const VerificationCompleted& record) {
-  print((record.phase == "before"  ? "verify (before): "
-         : record.phase == "after" ? "verify: "
-                                   : "run_tests: ") +
+  print((record.phase == VerificationPhase::before  ? "verify (before): "
+         : record.phase == VerificationPhase::after ? "verify: "
+                                                    : "run_tests: ") +
         shown(record.command) + ": " + describe_exit(record.exit));
 }
 

@@ -9,11 +9,11 @@
 namespace sortie {
 namespace {
 
-constexpr int kMostMisfits = 2;  ///< that go back
+constexpr int kMaxMismatches = 2;  ///< sent back to the model
 constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr std::size_t kReasonBytes = 500;
 
-/// Where an offset lies, as people count: "line 2, column 5".
+/// "line 2, column 5".
 std::string place_in(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -23,23 +23,22 @@ std::string place_in(std::string_view text, std::size_t offset) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-std::string no_json(std::string_view message, const JsonError& error) {
+std::string not_json(std::string_view message, const JsonError& error) {
   const std::string_view text = trimmed(message);
   if (text.empty()) return "the message is empty";
   if (text.starts_with("```") && text.ends_with("```"))
-    return "the message is not JSON: it stands in a Markdown code fence; send the JSON text alone";
+    return "the message is not JSON: it is in a Markdown code fence; send only the JSON text";
   return "the message is not JSON: " + std::string(error.what()) + " at " +
          place_in(message, error.offset());
 }
 
 std::string feedback_on(const std::vector<SchemaFinding>& findings) {
-  std::string text = "Your final message does not fit the JSON Schema that this task asks for:\n";
+  std::string text = "Your final message does not match this task's JSON Schema:\n";
   for (const auto& [path, message] : findings)
     text += "- " + (path.empty() ? "" : path + ": ") + message + "\n";
   return text +
-         "Send the whole final message again: one JSON value that fits the schema and nothing "
-         "else, "
-         "no prose around it and no code fence.";
+         "Send the whole final message again: one JSON value that matches the schema and nothing "
+         "else, no prose around it and no code fence.";
 }
 
 }  // namespace
@@ -63,19 +62,19 @@ std::vector<SchemaFinding> AnswerCheck::check(std::string_view message) const {
   try {
     return schema_.check(parse_json(message));
   } catch (const JsonError& error) {
-    return {{"", no_json(message, error)}};
+    return {{"", not_json(message, error)}};
   }
 }
 
 LoopResult run_to_answer(Loop& loop, std::vector<Item> items, const AnswerCheck* check,
                          EventSink& events, std::stop_token stop) {
-  for (int misfits = 1;; ++misfits) {
+  for (int mismatches = 1;; ++mismatches) {
     LoopResult result = loop.run(std::move(items), stop);
     if (result.code != ExitCode::success || !check) return result;
     const auto findings = check->check(loop.last_message());
     if (findings.empty()) return result;
     const std::string saw = describe(findings);
-    const std::string feedback = misfits <= kMostMisfits ? feedback_on(findings) : "";
+    const std::string feedback = mismatches <= kMaxMismatches ? feedback_on(findings) : "";
     events.on(check_hit_event(loop.turn(), "output_schema", saw, feedback));
     if (feedback.empty())
       return {.code = ExitCode::task_failed,

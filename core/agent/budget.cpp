@@ -14,10 +14,10 @@ std::string time_text(std::int64_t ms) {
   return ms % 1000 == 0 || ms >= 10'000 ? number(ms / 1000) + " s" : number(ms) + " ms";
 }
 
-BudgetLimit spent(const char* which, std::int64_t limit, std::int64_t used, const char* option,
+BudgetLimit spent(BudgetKind which, std::int64_t limit, std::int64_t used, const char* option,
                   const std::string& more = {}) {
   BudgetLimit what{which, limit, used, {}, {}};
-  what.text = what.which + " " + number(used) + " of " + number(limit) + more;
+  what.text = name_of(which) + (" " + number(used)) + " of " + number(limit) + more;
   what.next = std::string(option) + " " + number(std::max<std::int64_t>(limit, 1) * 2);
   return what;
 }
@@ -27,7 +27,7 @@ bool mostly_used(std::int64_t used, std::int64_t limit) {
   return used >= limit / 5 * 4 + limit % 5;
 }
 
-/// A limit that is worth trying next: of two digits, never below `least`.
+/// A limit to try next: `least` rounded up to two digits.
 std::string rounded_limit(Cost least) {
   std::int64_t micros = std::max<std::int64_t>(1, least.to_micros());
   std::int64_t step = 1;
@@ -59,10 +59,10 @@ bool Budget::knows_a_price() const noexcept {
 
 Cost Budget::cost_left() const noexcept { return cost_limit_ - cost_; }
 
-/// The cost as what ends the run, where it does not allow for the next request.
+/// The cost limit, if it does not allow the next request.
 std::optional<BudgetLimit> Budget::cost_spent(Cost next_request, std::int64_t least_output) const {
   if (!knows_a_price() || cost_ + next_request <= cost_limit_) return {};
-  BudgetLimit what{"cost", cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
+  BudgetLimit what{BudgetKind::cost, cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
   what.text =
       "cost " + cost_.text() + " of " + cost_limit_.text() + " USD at turn " + number(turns_);
   if (next_request > Cost()) what.text += ", and the next request may take " + next_request.text();
@@ -77,13 +77,14 @@ std::optional<BudgetLimit> Budget::before_request(std::int64_t estimated_input,
                                                   std::int64_t max_output, int source,
                                                   std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
-  if (turns_ >= limits_.turns) return spent("turns", limits_.turns, turns_, "--max-turns");
+  if (turns_ >= limits_.turns)
+    return spent(BudgetKind::turns, limits_.turns, turns_, "--max-turns");
   return before_retry(estimated_input, max_output, source, paid_output);
 }
 
-/// Any of the models from the current one on may be the one that answers in the end.
-Cost Budget::most_of_next(std::int64_t estimated_input, int source,
-                          std::int64_t paid_output) const {
+/// The maximum over the current model and its fallbacks: any of them may answer.
+Cost Budget::max_next_cost(std::int64_t estimated_input, int source,
+                           std::int64_t paid_output) const {
   Cost dearest;
   for (int each = source; static_cast<std::size_t>(each) < models_.size(); ++each) {
     const auto& price = price_of(each);
@@ -99,18 +100,19 @@ std::optional<BudgetLimit> Budget::before_retry(std::int64_t estimated_input,
                                                 std::int64_t max_output, int source,
                                                 std::int64_t paid_output) const {
   if (const auto up = time_up()) return up;
-  if (tokens_ >= limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
+  if (tokens_ >= limits_.tokens)
+    return spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens");
   const std::int64_t output = paid_output > 0 ? std::min(max_output, paid_output) : max_output;
   const std::int64_t most = estimated_input + output;
   if (most > limits_.tokens - tokens_) {
-    BudgetLimit what = spent("tokens", limits_.tokens, tokens_, "--max-tokens",
+    BudgetLimit what = spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens",
                              ", and the next request may take " + number(most));
     what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, tokens_ + most * 2));
     return what;
   }
-  // Where the input alone is too dear, fewer tokens of output would not help.
-  const bool output_counts = cost_ + most_of_next(estimated_input, source, 1) <= cost_limit_;
-  return cost_spent(most_of_next(estimated_input, source, paid_output),
+  // If the input alone costs too much, a lower max_output_tokens would not help.
+  const bool output_counts = cost_ + max_next_cost(estimated_input, source, 1) <= cost_limit_;
+  return cost_spent(max_next_cost(estimated_input, source, paid_output),
                     output_counts ? std::min(output, kUsefulOutput) : 0);
 }
 
@@ -118,7 +120,7 @@ std::int64_t Budget::paid_output(std::int64_t estimated_input, int source) const
   std::int64_t own = 0;
   std::int64_t largest = 0;
   for (std::size_t i = static_cast<std::size_t>(std::max(0, source)); i < models_.size(); ++i) {
-    // Who can't be told would not keep to it.
+    // A model whose servers refuse a limit would not keep to it.
     if (!models_[i].takes_output_limit) return 0;
     if (own == 0) own = models_[i].max_output_tokens;
     largest = std::max(largest, models_[i].max_output_tokens);
@@ -126,7 +128,7 @@ std::int64_t Budget::paid_output(std::int64_t estimated_input, int source) const
   const auto is_paid = [&](std::int64_t output) {
     return estimated_input + output <= limits_.tokens - tokens_ &&
            (!knows_a_price() ||
-            cost_ + most_of_next(estimated_input, source, output) <= cost_limit_);
+            cost_ + max_next_cost(estimated_input, source, output) <= cost_limit_);
   };
   if (largest == 0 || is_paid(largest)) return 0;
   const std::int64_t least = std::min(own, kUsefulOutput);
@@ -146,14 +148,15 @@ std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcep
 }
 
 std::optional<BudgetLimit> Budget::after_response() const {
-  if (tokens_ > limits_.tokens) return spent("tokens", limits_.tokens, tokens_, "--max-tokens");
+  if (tokens_ > limits_.tokens)
+    return spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens");
   if (const auto spent_all = cost_spent({})) return spent_all;
   return time_up();
 }
 
 std::optional<BudgetLimit> Budget::before_tool_call() const {
   if (tool_calls_ >= limits_.tool_calls) {
-    BudgetLimit what = spent("tool_calls", limits_.tool_calls, tool_calls_, "");
+    BudgetLimit what = spent(BudgetKind::tool_calls, limits_.tool_calls, tool_calls_, "");
     what.text = "tool calls " + number(tool_calls_) + " of " + number(limits_.tool_calls);
     what.next = "a larger budget.tool_calls in the task";
     return what;
@@ -168,7 +171,7 @@ std::optional<BudgetLimit> Budget::time_up() const {
 
 BudgetLimit Budget::time_spent() const {
   const std::int64_t limit = limits_.time.count();
-  BudgetLimit what{"time", limit, time_used().count(), {}, {}};
+  BudgetLimit what{BudgetKind::time, limit, time_used().count(), {}, {}};
   what.text = "time " + time_text(what.used) + " of " + time_text(limit);
   what.next = "--timeout " + number(std::max<std::int64_t>(1, limit / 500)) + "s";
   return what;
@@ -180,10 +183,10 @@ std::optional<std::string> Budget::take_notice() {
   if (noticed_ || !due) return {};
   noticed_ = true;
   const std::string cost = knows_a_price() ? ", " + cost_left().text() + " USD" : "";
-  return "Budget notice: of this run's budget are left " + number(limits_.turns - turns_) +
-         " turns, " + number(std::max<std::int64_t>(0, limits_.tokens - tokens_)) + " tokens" +
-         cost + " and " + time_text(time_left().count()) +
-         ". Bring the work to a state that holds, then end with your final message.";
+  return "Budget notice: this run has " + number(limits_.turns - turns_) + " turns, " +
+         number(std::max<std::int64_t>(0, limits_.tokens - tokens_)) + " tokens" + cost + " and " +
+         time_text(time_left().count()) +
+         " left. Bring the work to a consistent state, then end with your final message.";
 }
 
 milliseconds Budget::time_left() const {
@@ -213,10 +216,10 @@ Json to_json(const TaskBudget& limits) {
 }
 
 std::optional<BudgetLimit> StageTurns::spent() const {
-  if (!most_ || used_ < *most_) return {};
+  if (!limit_ || used_ < *limit_) return {};
   const std::string used = std::to_string(used_);
-  return BudgetLimit{.which = "stage_turns",
-                     .limit = *most_,
+  return BudgetLimit{.which = BudgetKind::stage_turns,
+                     .limit = *limit_,
                      .used = used_,
                      .text = "max_turns of the stage: " + used + " of " + used +
                              " turns, and its work has not ended",
@@ -224,12 +227,12 @@ std::optional<BudgetLimit> StageTurns::spent() const {
 }
 
 std::optional<std::string> StageTurns::take_notice() {
-  if (!most_ || noticed_ || used_ == 0) return {};
-  const int left = *most_ - used_;
-  if (left * 5 > *most_ || left <= 0) return {};
+  if (!limit_ || noticed_ || used_ == 0) return {};
+  const int left = *limit_ - used_;
+  if (left * 5 > *limit_ || left <= 0) return {};
   noticed_ = true;
-  return "Budget notice: of this stage's turns " + std::to_string(left) +
-         (left == 1 ? " is" : " are") + " left. Bring it to an end and close with your message.";
+  return "Budget notice: this stage has " + std::to_string(left) +
+         (left == 1 ? " turn" : " turns") + " left. Finish its work and end with your message.";
 }
 
 }  // namespace sortie

@@ -14,13 +14,14 @@
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"
+#include "core/record/events.h"
 #include "core/task/task.h"
 
 namespace sortie {
 
 /// A limit that was reached.
 struct BudgetLimit {
-  std::string which;       ///< "turns", "tool_calls", "tokens", "cost", "time"
+  BudgetKind which = BudgetKind::turns;
   std::int64_t limit = 0;  ///< time in milliseconds, cost in millionths of a USD
   std::int64_t used = 0;
   std::string text;  ///< "tokens 1990000 of 2000000, and the next request may take 34000"
@@ -31,43 +32,43 @@ struct BudgetLimit {
 /// A response with fewer tokens than this is of little use, unless the task itself says so.
 inline constexpr std::int64_t kUsefulOutput = 2048;
 
-/// What a run may use, and has used. Time is the wall clock from construction on, all included.
+/// What a run may use, and has used. Time is the wall clock since construction.
 ///
-/// What a request may cost at most is reserved before it is sent: the cost that was allowed is
-/// never passed by more than the estimate of one request's input was wrong.
+/// The maximum cost of a request is reserved before it is sent, so the cost limit is exceeded by no
+/// more than the error in one estimate of a request's input.
 class Budget {
  public:
-  /// @param models  by Item::source; a model of unknown price costs nothing that could be counted
+  /// @param models  by Item::source; responses of models without a known price are not counted
   Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelLimits> models = {});
 
-  /// @param estimated_input  tokens of the next request, by estimate
-  /// @param max_output       tokens that it may be answered with
+  /// The limit that forbids the next request, if any.
+  /// @param estimated_input  tokens of the next request
+  /// @param max_output       maximum tokens of its response
   /// @param source           the model that is asked first; those after it may take over
-  /// @param paid_output      what any of them is told to answer with at most; 0: its own limit
+  /// @param paid_output      a lower maximum set for all of them; 0: each one's own limit
   std::optional<BudgetLimit> before_request(std::int64_t estimated_input, std::int64_t max_output,
                                             int source = 0, std::int64_t paid_output = 0) const;
-  /// The same of another try of a request that has its turn.
+  /// The same for a retry, which takes no new turn.
   std::optional<BudgetLimit> before_retry(std::int64_t estimated_input, std::int64_t max_output,
                                           int source = 0, std::int64_t paid_output = 0) const;
-  /// The tokens of output that are to be asked for at most, so that what is left of tokens and cost
-  /// pays for them, whichever model from `source` on answers: a half, a quarter … of what the
-  /// largest of them may have, and never less than is of use. 0: what they may have is paid for, or
-  /// nothing of use is.
+  /// The maximum output to ask for, so that the tokens and cost left pay for it, whichever model
+  /// from `source` on answers: a half, a quarter … of the largest model's limit, at least
+  /// kUsefulOutput. 0: no reduction is needed, or none would be enough.
   std::int64_t paid_output(std::int64_t estimated_input, int source = 0) const;
-  /// A request is about to be sent: a turn begins.
+  /// To be called before a request that begins a turn.
   void count_turn() noexcept { ++turns_; }
   /// @param source  the model that answered
-  /// @return  what it did cost; nothing where the price is unknown
+  /// @return  the cost; nothing if the price is unknown
   std::optional<Cost> count_tokens(const Usage& usage, int source = 0) noexcept;
   std::optional<BudgetLimit> after_response() const;
   std::optional<BudgetLimit> before_tool_call() const;
   void count_tool_call() noexcept { ++tool_calls_; }
-  /// Whether the time is up.
+  /// The time limit, if it is reached.
   std::optional<BudgetLimit> time_up() const;
-  /// The time as what ends the run, also where it only would not last for what comes next.
+  /// The time limit, reached or not: for a run that ends because the time left is too short.
   BudgetLimit time_spent() const;
 
-  /// Once, when 80 % of turns, tokens or time are used: what is left, worded for the model.
+  /// Once, when 80 % of turns, tokens or time are used: a message to the model with what is left.
   std::optional<std::string> take_notice();
 
   std::chrono::steady_clock::time_point deadline() const noexcept { return deadline_; }
@@ -77,10 +78,11 @@ class Budget {
   int turns() const noexcept { return turns_; }
   int tool_calls() const noexcept { return tool_calls_; }
   std::int64_t tokens() const noexcept { return tokens_; }
-  /// Of the responses whose price is known.
+  /// The cost of the responses whose price is known.
   Cost cost() const noexcept { return cost_; }
   const TaskBudget& limits() const noexcept { return limits_; }
-  /// {"turns","tool_calls","tokens","cost_usd"?,"time_ms"}: what is left; a cost where it is known.
+  /// What is left: {"turns","tool_calls","tokens","cost_usd"?,"time_ms"}, with a cost if it is
+  /// known.
   Json left_json() const;
 
  private:
@@ -88,7 +90,7 @@ class Budget {
   bool knows_a_price() const noexcept;
   Cost cost_left() const noexcept;
   std::optional<BudgetLimit> cost_spent(Cost next_request, std::int64_t least_output = 0) const;
-  Cost most_of_next(std::int64_t estimated_input, int source, std::int64_t paid_output) const;
+  Cost max_next_cost(std::int64_t estimated_input, int source, std::int64_t paid_output) const;
 
   TaskBudget limits_;
   const Clock& clock_;
@@ -105,7 +107,7 @@ class Budget {
 
 Json to_json(const TaskBudget& limits);
 
-/// A launcher whose commands get at most the time that the budget has left.
+/// A launcher that limits commands to the time left in the budget.
 class BudgetedLauncher : public Launcher {
  public:
   BudgetedLauncher(Launcher& launcher, const Budget& budget)
@@ -122,23 +124,24 @@ class BudgetedLauncher : public Launcher {
   const Budget& budget_;
 };
 
-/// The requests that a stage may take, and has taken.
+/// The requests that a stage may make, and has made.
 class StageTurns {
  public:
-  /// Of a conversation without stages.
+  /// For a conversation without stages.
   StageTurns() = default;
-  /// @param most  nothing: no limit of the stage's own
-  StageTurns(std::string stage, std::optional<int> most) : stage_(std::move(stage)), most_(most) {}
+  /// @param limit  nothing: the stage has no limit of its own
+  StageTurns(std::string stage, std::optional<int> limit)
+      : stage_(std::move(stage)), limit_(limit) {}
 
   void count() noexcept { ++used_; }
-  /// The limit, where it is reached.
+  /// The limit, if it is reached.
   std::optional<BudgetLimit> spent() const;
-  /// Once, when 80 % are used, and not before the first: what is left, worded for the model.
+  /// Once, when 80 % are used, and at least one turn: a message to the model with what is left.
   std::optional<std::string> take_notice();
 
  private:
   std::string stage_;
-  std::optional<int> most_;
+  std::optional<int> limit_;
   int used_ = 0;
   bool noticed_ = false;
 };

@@ -23,7 +23,7 @@ bool same_tools(const std::vector<ToolSpec>& one, const std::vector<ToolSpec>& o
                     [](const ToolSpec& a, const ToolSpec& b) { return a.name == b.name; });
 }
 
-/// What a response without usage counts as.
+/// The usage counted for a response without one.
 Usage estimated_usage(const Response& response, std::int64_t input_tokens) {
   return {.input_tokens = input_tokens,
           .output_tokens =
@@ -38,47 +38,47 @@ std::string message_of(const Response& response) {
     const auto* text = std::get_if<Message>(&item.content);
     if (!text || text->role != Message::Role::assistant || text->text.empty()) continue;
     if (!message.empty()) message += '\n';
-    // It is megabytes now and then, and written with a newline behind it.
+    // Messages can be megabytes long; a newline is appended when they are written.
     message.reserve(message.size() + text->text.size() + 1);
     message += text->text;
   }
   return message;
 }
 
-/// Tells of a request while it is under way.
+/// Records what happens during a request.
 class Conversation::Recorder : public StreamSink {
  public:
   Recorder(Conversation& conversation, const History& history)
       : conversation_(conversation), history_(history) {}
   void on_request(const RequestRecord& request, int attempt) override {
-    tell(model_request_event(conversation_.turn_, request, attempt, history_.items()));
+    emit(model_request_event(conversation_.turn_, request, attempt, history_.items()));
   }
   void on_cut_off(int attempt, std::uint64_t lost_bytes) override {
     const Usage usage{.input_tokens = conversation_.tokens_of(history_),
                       .output_tokens = estimated_output(lost_bytes)};
     const auto cost = conversation_.parts_.budget.count_tokens(usage, conversation_.source_);
-    tell({conversation_.turn_, ModelCutOff{attempt, terms().name, usage, cost}});
+    emit({conversation_.turn_, ModelCutOff{attempt, limits().name, usage, cost}});
   }
   void on_retry(const RetryRecord& retry) override {
-    // What it may cost is not known to be there any more: the try before may have to be paid for.
+    // The failed attempt may have to be paid for, so the reserve must be checked again.
     if (const auto out = conversation_.parts_.budget.before_retry(
-            conversation_.tokens_of(history_), terms().max_output_tokens, conversation_.source_,
+            conversation_.tokens_of(history_), limits().max_output_tokens, conversation_.source_,
             conversation_.paid_output_))
-      throw ModelError(out->text, ExitCode::budget, out->which);
-    tell({conversation_.turn_, retry});
+      throw ModelError(out->text, ExitCode::budget, name_of(out->which));
+    emit({conversation_.turn_, retry});
   }
   void on_fallback(const FallbackRecord& fallback) override {
-    tell({conversation_.turn_, fallback});
+    emit({conversation_.turn_, fallback});
     conversation_.source_ = fallback.source;  // set_source() follows once the request has ended
   }
 
  private:
-  /// Of the model that is asked now: a fallback may have taken over during the request.
-  const ModelLimits& terms() const {
+  /// The limits of the model now asked: a fallback may have taken over during the request.
+  const ModelLimits& limits() const {
     const auto& models = conversation_.context_.models;
     return models[std::min(static_cast<std::size_t>(conversation_.source_), models.size() - 1)];
   }
-  void tell(const RunEvent& event) { conversation_.parts_.events.on(event); }
+  void emit(const RunEvent& event) { conversation_.parts_.events.on(event); }
   Conversation& conversation_;
   const History& history_;
 };
@@ -107,21 +107,21 @@ void Conversation::change_tools(ModelSettings settings) {
   fixed_bytes_ = settings_bytes(settings_);
 }
 
-void Conversation::give_notices() {
-  if (const auto notice = parts_.budget.take_notice()) tell_model(*notice);
-  if (const auto notice = stage_turns_.take_notice()) tell_model(*notice);
+void Conversation::add_budget_notices() {
+  if (const auto notice = parts_.budget.take_notice()) add_user_message(*notice);
+  if (const auto notice = stage_turns_.take_notice()) add_user_message(*notice);
 }
 
 std::optional<BudgetLimit> Conversation::before_request(const History& history) const {
   const std::int64_t tokens = tokens_of(history);
-  if (const auto out = parts_.budget.before_request(tokens, terms().max_output_tokens, source_,
+  if (const auto out = parts_.budget.before_request(tokens, limits().max_output_tokens, source_,
                                                     parts_.budget.paid_output(tokens, source_)))
     return out;
   return stage_turns_.spent();
 }
 
 std::optional<BudgetLimit> Conversation::before_retry() const {
-  return parts_.budget.before_retry(tokens(), terms().max_output_tokens, source_,
+  return parts_.budget.before_retry(tokens(), limits().max_output_tokens, source_,
                                     parts_.budget.paid_output(tokens(), source_));
 }
 
@@ -131,7 +131,7 @@ Response Conversation::ask(std::stop_token stop, bool may_repeat) {
 
 void Conversation::set_source(int source) {
   source_ = std::clamp(source, 0, static_cast<int>(context_.models.size()) - 1);
-  history_.count_images_by(terms().images);
+  history_.count_images_by(limits().images);
 }
 
 Response Conversation::ask(const History& history, const ModelSettings& settings,
@@ -157,7 +157,7 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
   set_source(response.source);
   if (response.usage && &history == &history_)
     history_.measured(response.usage->input_tokens, fixed_bytes_);
-  settle(response, tokens_of(history), &history != &history_);
+  record_response(response, tokens_of(history), &history != &history_);
   check_pin(response);
   return response;
 }
@@ -171,30 +171,28 @@ void Conversation::begin_request(const History& history) {
       {turn_, TurnStarted{history.items().size(), tokens_of(history), parts_.budget.left_json()}});
 }
 
-/// Puts the response on record, and what it cost on the budget.
-/// @param aside  it is no part of the conversation: a summary, notes
-void Conversation::settle(Response& response, std::int64_t input_tokens, bool aside) {
+/// Records the response and counts its cost.
+/// @param aside  not part of the conversation: a summary, run notes
+void Conversation::record_response(Response& response, std::int64_t input_tokens, bool aside) {
   const bool measured = response.usage.has_value();
   if (!measured) response.usage = estimated_usage(response, input_tokens);
   const auto cost = parts_.budget.count_tokens(*response.usage, source_);
   parts_.events.on(model_response_event(
       turn_, response,
-      {.model = terms().name, .cost = cost, .estimated = !measured, .aside = aside}));
-  if (!measured && !std::exchange(usage_told_, true))
-    parts_.events.on(check_hit_event(turn_, "usage_missing",
-                                     "the provider did not say how many tokens it has used: "
-                                     "estimates are counted",
-                                     ""));
+      {.model = limits().name, .cost = cost, .estimated = !measured, .aside = aside}));
+  if (!measured && !std::exchange(usage_reported_, true))
+    parts_.events.on(check_hit_event(
+        turn_, "usage_missing", "the provider reported no token usage: estimates are counted", ""));
 }
 
-/// Once the response is on record and paid for.
+/// To be called once the response is recorded and counted.
 void Conversation::check_pin(const Response& response) const {
   const std::string& asked = response.requested_model;
   if (!settings_.pin || asked.empty() || response.stop_reason == kRepetition) return;
   if (response.served_model == asked) return;
-  throw ModelError("model.pin: '" + asked + "' was asked for, but the provider's response is " +
-                       (response.served_model.empty() ? "by a model that it does not name"
-                                                      : "by '" + response.served_model + "'"),
+  throw ModelError("model.pin: expected '" + asked + "', but the response came from " +
+                       (response.served_model.empty() ? "a model that the provider does not name"
+                                                      : "'" + response.served_model + "'"),
                    ExitCode::refused, kPin);
 }
 
@@ -202,7 +200,7 @@ bool Conversation::make_room(std::stop_token stop) {
   const ContextBudget room = this->room();
   const std::int64_t before = tokens();
   if (before <= room.trigger) return true;
-  // What is kept for good may fill most of the room; then it is not worth a summary each turn.
+  // The parts that are always kept may fill most of it; don't ask for a summary each turn then.
   const bool grown = before - compacted_to_ >= room.trigger / 8;
   if (grown || before > room.limit)
     compact("compact_at", room.trigger, grown ? Means::ask_for_summary : Means::cut_outputs, stop);
@@ -213,24 +211,23 @@ bool Conversation::halve(std::stop_token stop) {
   return compact("context_length", tokens() / 2, Means::ask_for_summary, stop);
 }
 
-/// Puts a summary in the place of older turns, or where none can be had, cuts old outputs.
-/// @return  whether the history is any shorter
+/// Replaces older turns by a summary, or cuts old outputs if there is no summary.
+/// @return  whether the history got shorter
 bool Conversation::compact(const std::string& cause, std::int64_t limit, Means means,
                            std::stop_token stop) {
   CompactionRecord record{.cause = cause,
-                          .method = "cut",
+
                           .turns_before = history_.turns(),
                           .tokens_before = tokens_of(history_)};
   if (means == Means::ask_for_summary && history_.turns() > 0) {
     History conversation = history_;
-    // A request that was too long once would be so again.
+    // The same request would be too long again.
     if (cause == "context_length" || tokens_of(conversation) > room().limit)
       conversation.cut_outputs(std::min(limit, room().trigger), fixed_bytes_);
-    record.summary = aside(std::move(conversation), kHandOverRequest, record.reason, stop);
+    record.summary = side_request(std::move(conversation), kSummaryRequest, record.reason, stop);
   } else {
-    record.reason = history_.turns() == 0
-                        ? "no turn could be summed up"
-                        : "too little has come since it was last shortened for a summary";
+    record.reason = history_.turns() == 0 ? "there is no turn to summarise"
+                                          : "too little was added since the last compaction";
   }
   History shorter = history_;
   const bool cut_fits = shorter.cut_outputs(limit / 4 * 3, fixed_bytes_);
@@ -240,10 +237,10 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
     const bool better = !cut_fits && tokens_of(summarised) < tokens_of(shorter);
     if (tokens_of(summarised) <= limit || better) {
       shorter = std::move(summarised);
-      record.method = "summary";
+      record.method = CompactionMethod::summary;
     } else {
       record.summary.clear();
-      record.reason = "with the summary it would have been longer";
+      record.reason = "the summary would not have made it shorter";
     }
   }
   record.turns_after = shorter.turns();
@@ -253,14 +250,14 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
     parts_.events.on({turn_, record});
     history_ = std::move(shorter);
   }
-  // What went out meanwhile is not the beginning of what comes next.
+  // Requests sent meanwhile are not a prefix of the next one.
   if (any_shorter || sent_epoch_ >= history_.epoch()) history_.begin_epoch(sent_epoch_);
   return any_shorter;
 }
 
 /// A turn of its own that leaves the history as it is. @return "" where there is no text
-std::string Conversation::aside(History conversation, std::string_view request,
-                                std::string& why_not, std::stop_token stop) {
+std::string Conversation::side_request(History conversation, std::string_view request,
+                                       std::string& why_not, std::stop_token stop) {
   conversation.add({Message{Message::Role::user, std::string(request)}});
   if (tokens_of(conversation) > room().window) {
     why_not = "the conversation does not fit the context window";
@@ -271,12 +268,12 @@ std::string Conversation::aside(History conversation, std::string_view request,
     return {};
   }
   ModelSettings settings = settings_;
-  settings.output_schema.reset();  // it is about the final message
+  settings.output_schema.reset();  // applies to the final message only
   Response response;
   try {
     response = ask(conversation, settings, stop);
   } catch (const ModelError& error) {
-    if (error.kind() == kPin) throw;  // the next response would be no better
+    if (error.kind() == kPin) throw;  // the next response would fail likewise
     why_not = error.what();
     return {};
   }
@@ -285,9 +282,9 @@ std::string Conversation::aside(History conversation, std::string_view request,
   return text;
 }
 
-std::string Conversation::ask_aside(std::string_view request, std::string& why_not,
-                                    std::stop_token stop) {
-  const std::string text = aside(history_, request, why_not, stop);
+std::string Conversation::side_request(std::string_view request, std::string& why_not,
+                                       std::stop_token stop) {
+  const std::string text = side_request(history_, request, why_not, stop);
   history_.begin_epoch(sent_epoch_);
   return text;
 }
@@ -302,45 +299,45 @@ bool Conversation::take_out_images(const std::string& why) {
     images += output.images.size();
     calls.push_back(output.call_id);
   }
-  // The provider may not say which: each can be looked at again, by itself.
+  // The provider may not say which one: the model can look at each again.
   const std::string text =
-      images == 1 ? "[the image could not be used by the model's provider: " + why + "]"
-                  : "[of " + std::to_string(images) +
-                        " images at least one could not be used by the model's provider, so that "
-                        "all were left out; ask for one at a time: " +
-                        why + "]";
+      images == 1
+          ? "[the model's provider could not use the image: " + why + "]"
+          : "[the model's provider could not use at least one of " + std::to_string(images) +
+                " images, so all were removed; ask for one at a time: " + why + "]";
   parts_.events.on({turn_, CheckRecord{"image_refused", why, text, std::move(calls)}});
   for (const std::size_t index : outputs) history_.take_out_images(index, text);
   history_.begin_epoch(sent_epoch_);
   return true;
 }
 
-/// Of a tool of the run's own, an MCP server's: the request would be refused for them.
+/// For tools that return images whatever the model, such as an MCP server's: the provider would
+/// refuse the request.
 void Conversation::leave_out_images(ToolOutput& output) {
   const std::size_t images = output.images.size();
   output.images.clear();
   output.text +=
       images == 1 ? "\nNote: an image is" : "\nNote: " + std::to_string(images) + " images are";
-  output.text += " left out, since the model takes none";
+  output.text += " left out: the model does not accept images";
   parts_.events.on(check_hit_event(turn_, "images_left_out",
                                    "the output of call " + output.call_id + " has images that " +
-                                       terms().name + " does not take",
+                                       limits().name + " does not take",
                                    ""));
 }
 
 std::uint64_t Conversation::fit(ToolOutput& output) {
-  if (!output.images.empty() && terms().takes_images == TakesImages::no) leave_out_images(output);
+  if (!output.images.empty() && limits().takes_images == TakesImages::no) leave_out_images(output);
   const std::int64_t most = room_for_output(room(), tokens_of(history_));
   if (history_.estimated_tokens({output}) <= most) return 0;
   if (!output.images.empty()) {
     // An image can't be cut: it is shown whole or not at all.
     const std::size_t images = output.images.size();
     output.images.clear();
-    output.text += "\nNote: left out, since the conversation has no room for ";
+    output.text += "\nNote: left out, since the conversation has no space for ";
     output.text += images == 1 ? "it: the image" : std::to_string(images) + " images";
     parts_.events.on(check_hit_event(
-        turn_, "output_cut",
-        "the output of call " + output.call_id + " has images that there is no room for", ""));
+        turn_, "output_cut", "the output of call " + output.call_id + " has images that do not fit",
+        ""));
     if (history_.estimated_tokens({output}) <= most) return 0;
   }
   const std::size_t bytes = output.text.size();
@@ -349,8 +346,8 @@ std::uint64_t Conversation::fit(ToolOutput& output) {
   output.text = cut.render(output.whole);
   parts_.events.on(check_hit_event(turn_, "output_cut",
                                    "the output of call " + output.call_id + " has " +
-                                       std::to_string(bytes) + " bytes, and room is left for " +
-                                       std::to_string(output.text.size()),
+                                       std::to_string(bytes) + " bytes, and only " +
+                                       std::to_string(output.text.size()) + " fit",
                                    ""));
   return cut.left_out_bytes();
 }

@@ -13,12 +13,12 @@ namespace sortie {
 namespace {
 
 constexpr double kBytesPerToken = 4.0;
-/// A ratio outside of this says more of a provider's counting than of the text.
-constexpr double kLeastRatio = 0.25;
-constexpr double kMostRatio = 4.0;
-/// What the wire puts around an item: names, braces, quotes.
+/// A ratio outside of these is a provider's odd counting, not a property of the text.
+constexpr double kMinRatio = 0.25;
+constexpr double kMaxRatio = 4.0;
+/// Bytes that the wire adds to an item: names, braces, quotes.
 constexpr std::size_t kItemOverhead = 40;
-/// An output of so many bytes is not worth a line that stands for it.
+/// A shorter output is not replaced by a line: that would be as long.
 constexpr std::size_t kShortOutput = 200;
 
 std::size_t bytes_of(const Message& message) { return message.text.size(); }
@@ -109,7 +109,7 @@ void History::measured(std::int64_t input_tokens, std::size_t fixed_bytes) noexc
   const double text = static_cast<double>(input_tokens - size_.image_tokens);
   const double estimate = static_cast<double>(size_.bytes + fixed_bytes) / kBytesPerToken;
   if (text <= 0 || estimate <= 0) return;
-  ratio_ = std::clamp(text / estimate, kLeastRatio, kMostRatio);
+  ratio_ = std::clamp(text / estimate, kMinRatio, kMaxRatio);
 }
 
 void History::replace_by(Item summary, int keep_turns) {
@@ -148,12 +148,12 @@ void History::replace_by(Item summary, int keep_turns) {
 void History::shorten(ToolOutput& output, std::size_t to_bytes) {
   const std::size_t before = output.text.size();
   for (const Image& image : output.images) size_.image_tokens -= image_tokens(image, images_);
-  // The line between head and tail goes with the rest: what it tells of the whole output stays.
+  // The line between head and tail is cut too, so the new one names the whole output's file again.
   const std::string& whole = output.whole;
   const std::string left_out = "output of " + size_in_words(before) +
                                (output.images.empty() ? "" : " and its images") +
-                               " left out to save room; ";
-  std::string line = whole.empty() ? "[" + left_out + "call the tool again where it is needed]"
+                               " left out to save space; ";
+  std::string line = whole.empty() ? "[" + left_out + "call the tool again if you need it]"
                                    : "… " + left_out + "the whole output is in " + whole + " …";
   output.images.clear();
   const std::size_t short_output = kShortOutput + whole.size();
@@ -172,7 +172,7 @@ bool History::cut_outputs(std::int64_t limit, std::size_t fixed_bytes) {
     if (over <= 0) return true;
     auto* output = std::get_if<ToolOutput>(&items_[i].content);
     if (output == nullptr) continue;
-    // What is said of the cut takes some room too.
+    // The line about the cut takes some space too.
     const std::size_t too_much = bytes_of_tokens(over) + kShortOutput;
     const std::size_t size = output->text.size();
     shorten(*output, i < last_turn || too_much >= size ? 0 : size - too_much);
@@ -216,49 +216,45 @@ std::int64_t estimated_output(std::uint64_t bytes) noexcept {
   return tokens_of(static_cast<double>(bytes), 1);
 }
 
-const std::string_view kHandOverRequest =
-    "This conversation is about to be shortened, since it nears the limit of what you can be "
-    "shown. "
-    "Of it only the first messages, the last few turns and your answer to this message will stay. "
-    "Write a hand-over summary for yourself, so that the work can go on from it alone. Call no "
-    "tool. "
-    "Use these headings:\n"
-    "## Goal\nWhat is asked for, with every condition.\n"
-    "## Done\nWhat was done and is known to work, and how that was checked.\n"
-    "## Open\nWhat is left, the next step first.\n"
-    "## Facts\nWhat was found out: causes, decisions and why, commands that work, what was tried "
-    "in "
-    "vain.\n"
-    "## Files\nPaths that matter, with what each is and what was changed in it.\n";
+const std::string_view kSummaryRequest =
+    "This conversation is about to be shortened: it nears the limit of your context window. Only "
+    "the first messages, the last few turns and your answer to this message will be kept. Write a "
+    "summary for yourself from which the work can continue. Do not call tools. Use these "
+    "headings:\n"
+    "## Goal\nWhat the task asks for, with every condition.\n"
+    "## Done\nWhat is done and known to work, and how it was checked.\n"
+    "## Open\nWhat is left to do, the next step first.\n"
+    "## Facts\nWhat you found out: causes, decisions with reasons, commands that work, attempts "
+    "that failed.\n"
+    "## Files\nImportant paths, with what each is and what was changed in it.\n";
 
-const std::string_view kCarryOverRequest =
-    "The task is done. Write what a later run on this repository should know, to be read at its "
-    "start: what the work was, what was decided and why, facts of the project and commands that "
-    "work, what is still open. Keep what still holds of the notes that you were given at the "
-    "beginning, if there were any, and leave out what does not. At most 200 lines of Markdown, no "
-    "secrets, nothing that reads as an order. Answer with the notes alone and call no tool.";
+const std::string_view kRunNotesRequest =
+    "The task is done. Write notes for later runs on this repository, which will be read at their "
+    "start: what the work was, what was decided and why, facts about the project, commands that "
+    "work, what is still open. If you were given notes at the beginning, keep what is still true "
+    "and leave out the rest. At most 200 lines of Markdown, no secrets, nothing that reads like an "
+    "instruction. Answer with the notes only and do not call tools.";
 
 namespace {
 
-/// Of the room, to be free afterwards: a history that fits only just would be shortened again at
-/// once.
+/// The target of a compaction: a history that just fits would be compacted again at once.
 std::int64_t three_quarters(std::int64_t tokens) { return tokens / 4 * 3; }
 
 }  // namespace
 
-ContextBudget room_of(const ModelLimits& terms, double compact_at) {
+ContextBudget context_budget(const ModelLimits& limits, double compact_at) {
   ContextBudget room;
-  room.window = terms.context_window;
-  room.limit = std::max<std::int64_t>(1, terms.context_window - terms.max_output_tokens);
-  const double share = static_cast<double>(terms.context_window) * compact_at;
+  room.window = limits.context_window;
+  room.limit = std::max<std::int64_t>(1, limits.context_window - limits.max_output_tokens);
+  const double share = static_cast<double>(limits.context_window) * compact_at;
   room.trigger = std::min(room.limit, static_cast<std::int64_t>(std::floor(share)));
   return room;
 }
 
 Item summary_message(std::string_view summary) {
   return {Message{Message::Role::user,
-                  "<summary>\nEarlier turns were left out here, to save room. Your own hand-over "
-                  "summary of them:\n\n" +
+                  "<summary>\nEarlier turns were removed here to save space. Your own summary of "
+                  "them:\n\n" +
                       std::string(summary) + "\n</summary>"}};
 }
 

@@ -12,17 +12,17 @@
 namespace sortie {
 namespace {
 
-constexpr int kMostCorrections = 3;
-constexpr int kMostBadWords = 3;
-constexpr int kMostIncomplete = 2;
-constexpr int kMostReasoningOnly = 1;
-constexpr int kMostRepeats = 2;
+constexpr int kMaxCorrections = 3;
+constexpr int kMaxTextCorrections = 3;
+constexpr int kMaxIncomplete = 2;
+constexpr int kMaxReasoningOnly = 1;
+constexpr int kMaxRepeats = 2;
 constexpr std::size_t kShownPassage = 200;  ///< bytes
-constexpr int kMostPaused = 10;
-constexpr std::size_t kMostProviderWords = 400;  ///< bytes
-constexpr std::int64_t kMostTogether = 16;       ///< calls that are begun before the first output
-/// How long after the end of the time tools are asked to stop. Commands and requests to servers
-/// have that end as a limit of their own, and tell of it in their own words.
+constexpr int kMaxPaused = 10;
+constexpr std::size_t kMaxProviderWords = 400;  ///< bytes
+constexpr std::int64_t kMaxConcurrent = 16;     ///< calls
+/// Tools are asked to stop this long after the time is up: commands and requests to servers have
+/// the same deadline as their own limit, and report it more precisely.
 constexpr std::chrono::milliseconds kAfterTime{20};
 
 ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
@@ -30,7 +30,7 @@ ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
   return settings;
 }
 
-/// What a call's verdict ends the run with, if it does.
+/// How the call's verdict ends the run, if it does.
 std::optional<LoopResult> end_by(const CallRecord& result) {
   switch (result.verdict) {
     case CallVerdict::go_on:
@@ -55,8 +55,8 @@ constexpr const char* kMoreRoom =
     "a model with a larger context window (or its model.context_window), a shorter prompt or "
     "fewer project_docs";
 
-/// Whether they are one passage, perhaps begun at another place: "abcabc" can be cut at each.
-bool is_turned(const std::string& passage, const std::string& other) {
+/// Whether one passage is a rotation of the other: "abcabc" can be cut at any letter.
+bool is_rotation(const std::string& passage, const std::string& other) {
   return passage.size() == other.size() && (other + other).find(passage) != std::string::npos;
 }
 
@@ -78,7 +78,7 @@ LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
   corrections_ = text_corrections_ = incomplete_ = reasoning_only_ = paused_ = repeats_ = 0;
-  goes_on_ = false;
+  continues_ = false;
   const DeadlineStop tools_stop(
       stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
   tools_stop_ = tools_stop.token();
@@ -100,32 +100,32 @@ std::optional<LoopResult> Loop::one_turn(std::stop_token stop) {
 
 std::optional<LoopResult> Loop::ask_and_act(std::stop_token stop) {
   try {
-    // A passage that comes back once it was told of may be rightly there.
+    // After one nudge the passage may be intended.
     Response response = conversation_.ask(stop, repeats_ == 1);
     too_long_ = false;
-    return take(std::move(response), stop);
+    return handle(std::move(response), stop);
   } catch (const ModelError& error) {
-    if (!mend(error, stop)) throw;
+    if (!recover(error, stop)) throw;
     return {};
   }
 }
 
-bool Loop::mend(const ModelError& error, std::stop_token stop) {
+bool Loop::recover(const ModelError& error, std::stop_token stop) {
   if (error.kind() == "context_length")
     return !std::exchange(too_long_, true) && conversation_.halve(stop);
   if (error.kind() != kImageRefused) return false;
-  // Ends by itself: each time there are fewer.
+  // This terminates: each time fewer images are left.
   std::string words(provider_words(error.what()));
   if (parts_.redactor) words = parts_.redactor->text(std::move(words), Audience::tools);
-  return conversation_.take_out_images(one_line_of_words(words, kMostProviderWords));
+  return conversation_.take_out_images(one_line_of_words(words, kMaxProviderWords));
 }
 
 LoopResult Loop::failed(const ModelError& error) {
-  // A request cut off by the deadline of the whole run failed for want of time.
+  // A request cut off by the run's deadline failed because the time was up.
   if (error.code() == ExitCode::unavailable)
     if (const auto up = parts_.budget.time_up()) return exhausted(*up);
   if (error.code() == ExitCode::budget) {
-    if (error.kind() != "time")
+    if (error.kind() != name_of(BudgetKind::time))
       if (const auto out = conversation_.before_retry()) return exhausted(*out);
     LoopResult end = exhausted(parts_.budget.time_spent());
     end.reason = error.what();
@@ -136,7 +136,7 @@ LoopResult Loop::failed(const ModelError& error) {
                  .kind = error.kind(),
                  .retry_after = error.retry_after()};
   if (error.kind() == "context_length") {
-    end.reason = "the conversation is too long for the model, also shortened: " + end.reason;
+    end.reason = "the conversation is too long for the model, even compacted: " + end.reason;
     end.next = kMoreRoom;
   }
   return end;
@@ -150,34 +150,35 @@ std::optional<LoopResult> Loop::begin_turn(std::stop_token stop) {
       conversation_.change_tools(std::move(settings));
     }
   }
-  conversation_.give_notices();
+  conversation_.add_budget_notices();
   if (!conversation_.make_room(stop)) return no_room();
   if (const auto out = conversation_.before_request()) return exhausted(*out);
   return {};
 }
 
 LoopResult Loop::no_room() const {
-  const ModelLimits& model = conversation_.terms();
+  const ModelLimits& model = conversation_.limits();
   return {.code = ExitCode::refused,
           .reason = "the conversation has about " + std::to_string(conversation_.tokens()) +
-                    " tokens and nothing left to shorten, the context window of " + model.name +
+                    " tokens and can't be shortened, the context window of " + model.name +
                     " has " + std::to_string(model.context_window),
           .kind = "context_length",
           .next = kMoreRoom};
 }
 
-std::string Loop::ask_aside(std::string_view request, std::string& why_not, std::stop_token stop) {
+std::string Loop::side_request(std::string_view request, std::string& why_not,
+                               std::stop_token stop) {
   try {
-    return conversation_.ask_aside(request, why_not, stop);
+    return conversation_.side_request(request, why_not, stop);
   } catch (const Stopped&) {
     why_not = "stopped by a signal";
   }
   return {};
 }
 
-std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
+std::optional<LoopResult> Loop::handle(Response response, std::stop_token stop) {
   const std::string words = check_text(response);
-  const bool goes_on = std::exchange(goes_on_, false);
+  const bool continues = std::exchange(continues_, false);
   std::vector<ToolCall> calls;
   std::string message = message_of(response);
   const bool has_message = !message.empty();
@@ -186,7 +187,7 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
     if (const auto* call = std::get_if<ToolCall>(&item.content)) calls.push_back(*call);
     conversation_.add(std::move(item));
   }
-  if (has_message) take_message(std::move(message), goes_on);
+  if (has_message) take_message(std::move(message), continues);
 
   if (!response.repeated.empty() && calls.empty()) return stop_repeating(response.repeated);
   repeats_ = 0;
@@ -194,58 +195,59 @@ std::optional<LoopResult> Loop::take(Response response, std::stop_token stop) {
     if (auto end = run_calls(calls, stop)) return end;
   } else {
     for (const ToolCall& call : calls)
-      answer(call, "Not run: the message that came with it is sent back.", "not_run");
-    conversation_.tell_model(words);
+      reject(call, "Not run: the message with this call was rejected.", "not_run");
+    conversation_.add_user_message(words);
   }
   if (!response.findings.empty()) return correct(response.findings);
   corrections_ = 0;
   if (!words.empty()) return {};
   if (response.incomplete) {
-    // Without a message the reasoning was cut, and what was said before waits for its rest still.
-    goes_on_ = calls.empty() && (has_message || goes_on);
-    return go_on(
-        incomplete_, kMostIncomplete,
+    // Without a message the reasoning was cut, and an earlier message still awaits its rest.
+    continues_ = calls.empty() && (has_message || continues);
+    return send_nudge(
+        incomplete_, kMaxIncomplete,
         {.check = "incomplete",
          .saw = response.stop_reason,
-         // Providers that hold an answer to its schema can only have it begun anew.
+         // With providers that enforce a schema, a response can only start anew.
          .message = conversation_.settings().output_schema && calls.empty()
                         ? "Your response was cut off at its length limit. If it was your final "
-                          "message, go on exactly where it ended: the pieces are joined. Or send "
-                          "it again, whole and shorter."
-                        : "Your response was cut off at its length limit. Go on exactly where it "
-                          "ended: the pieces are joined.",
+                          "message, continue exactly where it ended: the pieces are joined. Or "
+                          "send it again, complete and shorter."
+                        : "Your response was cut off at its length limit. Continue exactly where "
+                          "it ended: the pieces are joined.",
          .failure = "the model's response was cut off at its length limit three times",
          .next = conversation_.longer_output()});
   }
   incomplete_ = 0;
-  // The provider goes on from what it sent, and takes no word in between.
-  if (response.paused && ++paused_ <= kMostPaused) return {};
+  // The provider continues its own response, and accepts no message in between.
+  if (response.paused && ++paused_ <= kMaxPaused) return {};
   if (response.paused)
     return LoopResult{.code = ExitCode::refused,
                       .reason = "the provider paused its response more than " +
-                                std::to_string(kMostPaused) + " times in a row",
+                                std::to_string(kMaxPaused) + " times in a row",
                       .kind = "paused"};
   paused_ = 0;
   if (calls.empty() && !has_message)
-    return go_on(reasoning_only_, kMostReasoningOnly,
-                 {.check = std::string(kNoMessage),
-                  .saw = "a response with neither a message nor a tool call",
-                  .message = "Your response held neither a message nor a tool call. Go on with the "
-                             "task, or end with your final message.",
-                  .failure = "the model answered twice with neither a message nor a tool call"});
+    return send_nudge(
+        reasoning_only_, kMaxReasoningOnly,
+        {.check = std::string(kNoMessage),
+         .saw = "a response with neither a message nor a tool call",
+         .message = "Your response had neither a message nor a tool call. Continue the "
+                    "task, or end with your final message.",
+         .failure = "the model twice sent neither a message nor a tool call"});
   reasoning_only_ = 0;
   if (calls.empty()) return LoopResult{};
   return {};
 }
 
-/// After some corrections in a row the model is not moved by another: the run goes on, and the hit
-/// is on record.
+/// After several corrections in a row another one would not help: the run continues, and the hit is
+/// recorded.
 std::string Loop::check_text(const Response& response) {
   if (!parts_.checks) return {};
   std::string correction;
-  const bool may_correct = text_corrections_ < kMostBadWords;
+  const bool may_correct = text_corrections_ < kMaxTextCorrections;
   bool wanted = false;
-  for (const CheckHit& hit : parts_.checks->look_at(response)) {
+  for (const CheckHit& hit : parts_.checks->check(response)) {
     wanted = wanted || hit.correct;
     const bool sent = hit.correct && may_correct;
     parts_.events.on(check_hit_event(turn(), hit.check, hit.saw, sent ? hit.message : ""));
@@ -260,10 +262,10 @@ std::string Loop::check_text(const Response& response) {
   return has_calls ? correction + "\nNone of that response's tool calls was run." : correction;
 }
 
-/// The rest of a message that was cut off is joined with it. Where the answer is to be JSON, the
-/// model may have begun anew in any piece: the first is taken from which on it is JSON.
-void Loop::take_message(std::string message, bool goes_on) {
-  if (!goes_on) pieces_.clear();
+/// Joins a message that was cut off with its continuation. If the answer must be JSON, the model
+/// may have started anew in any piece: the first piece counts from which on the text is JSON.
+void Loop::take_message(std::string message, bool continues) {
+  if (!continues) pieces_.clear();
   pieces_.push_back(std::move(message));
   const auto from = [&](std::size_t first) {
     std::string text;
@@ -282,32 +284,33 @@ void Loop::take_message(std::string message, bool goes_on) {
 
 std::optional<LoopResult> Loop::correct(const std::vector<std::string>& findings) {
   const std::string saw = joined(findings, "\n");
-  return go_on(corrections_, kMostCorrections,
-               {.check = "unusable_item",
-                .saw = saw,
-                .message = "A part of your response could not be used:\n" + saw,
-                .failure = "the model's responses could not be used four times in a row: " + saw});
+  return send_nudge(corrections_, kMaxCorrections,
+                    {.check = "unusable_item",
+                     .saw = saw,
+                     .message = "A part of your response could not be used:\n" + saw,
+                     .failure = "four responses in a row could not be used: " + saw});
 }
 
-/// A first time is told. The next one is let through: an answer that rightly repeats comes to its
-/// end, and only one that runs into its length limit is told of again.
+/// The first time the model is nudged. The next response is not cut, since the repetition may be
+/// intended; only one that reaches its length limit is nudged again.
 std::optional<LoopResult> Loop::stop_repeating(const std::string& passage) {
-  repeats_ = is_turned(passage, repeated_) ? repeats_ + 1 : 1;
+  repeats_ = is_rotation(passage, repeated_) ? repeats_ + 1 : 1;
   repeated_ = passage;
-  int told = repeats_ - 1;
-  return go_on(told, kMostRepeats,
-               {.check = std::string(kRepetition),
-                .saw = passage,
-                .message = "Your response was stopped, since it repeated the same passage over and "
-                           "over. If the task asks for exactly that, send it again, in a code "
-                           "block, or write it to a file with a tool. Else do not repeat it: go on "
-                           "with the next step of the task, or end with your final message.",
-                .failure = "three responses in a row were nothing but the same passage over and "
-                           "over: " +
-                           one_line_of_words(passage, kShownPassage)});
+  int nudges = repeats_ - 1;
+  return send_nudge(
+      nudges, kMaxRepeats,
+      {.check = std::string(kRepetition),
+       .saw = passage,
+       .message = "Your response was stopped because it repeated the same passage over "
+                  "and over. If the task asks for exactly that, send it again in a code "
+                  "block, or write it to a file with a tool. Otherwise do not repeat it: "
+                  "continue with the next step of the task, or end with your final "
+                  "message.",
+       .failure = "three responses in a row repeated the same passage over and over: " +
+                  one_line_of_words(passage, kShownPassage)});
 }
 
-std::optional<LoopResult> Loop::go_on(int& times, int most, const Nudge& nudge) {
+std::optional<LoopResult> Loop::send_nudge(int& times, int most, const Nudge& nudge) {
   const bool again = ++times <= most;
   parts_.events.on(check_hit_event(turn(), nudge.check, nudge.saw, again ? nudge.message : ""));
   if (!again)
@@ -315,7 +318,7 @@ std::optional<LoopResult> Loop::go_on(int& times, int most, const Nudge& nudge) 
                       .reason = nudge.failure,
                       .kind = nudge.check,
                       .next = nudge.next};
-  conversation_.tell_model(nudge.message);
+  conversation_.add_user_message(nudge.message);
   return {};
 }
 
@@ -328,44 +331,44 @@ std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
     const ToolCall& call = left.front();
     if (!end && stop.stop_requested()) end = stopped();
     if (end) {
-      answer(call, "Not run: the run has ended (" + end->reason + ").", "not_run");
+      reject(call, "Not run: the run has ended (" + end->reason + ").", "not_run");
       left = left.subspan(1);
       continue;
     }
-    if (auto why = obstacle(call)) {
+    if (auto why = rejection(call)) {
       end = std::move(why->end);
-      answer(call, why->text, why->verdict);
+      reject(call, why->text, why->verdict);
       left = left.subspan(1);
       continue;
     }
-    const auto together = left.first(count_together(left));
+    const auto together = left.first(count_concurrent(left));
     const std::size_t before = answered_.size();
-    end = run_together(together);
+    end = run_concurrent(together);
     left = left.subspan(std::max<std::size_t>(answered_.size() - before, 1));
-    // Told at once: what stands before the next request may take time too.
+    // Checked at once: the work before the next request may take time too.
     if (!end && left.empty() && !stop.stop_requested())
       if (const auto up = parts_.budget.time_up()) end = exhausted(*up);
   }
   return end;
 }
 
-std::optional<Loop::Obstacle> Loop::obstacle(const ToolCall& call) {
+std::optional<Loop::Rejection> Loop::rejection(const ToolCall& call) {
   if (answered_.count(call.call_id) != 0)
-    return Obstacle{.text = "Not run: the call id '" + call.call_id +
-                            "' was used before. Each call needs an id of its own.",
-                    .verdict = "duplicate_call_id"};
+    return Rejection{.text = "Not run: the call id '" + call.call_id +
+                             "' was used before. Each call needs its own id.",
+                     .verdict = "duplicate_call_id"};
   if (const auto out = parts_.budget.before_tool_call())
-    return Obstacle{.end = exhausted(*out),
-                    .text = "Not run: the run's budget is used up (" + out->text + ").",
-                    .verdict = "budget"};
+    return Rejection{.end = exhausted(*out),
+                     .text = "Not run: the run's budget is used up (" + out->text + ").",
+                     .verdict = "budget"};
   return {};
 }
 
-std::size_t Loop::count_together(std::span<const ToolCall> calls) const {
+std::size_t Loop::count_concurrent(std::span<const ToolCall> calls) const {
   if (!parts_.tools.reads_only(calls.front())) return 1;
   const auto& budget = parts_.budget;
-  const auto most = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(budget.limits().tool_calls - budget.tool_calls(), 1, kMostTogether));
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(
+      budget.limits().tool_calls - budget.tool_calls(), 1, kMaxConcurrent));
   std::unordered_set<std::string_view> ids{calls.front().call_id};
   std::size_t count = 1;
   for (; count < std::min(most, calls.size()); ++count) {
@@ -377,20 +380,20 @@ std::size_t Loop::count_together(std::span<const ToolCall> calls) const {
   return count;
 }
 
-/// All are decided on before the first runs, so that their approvals stand on record before any
-/// output. Each is fitted into the conversation once the ones before it are a part of it.
-std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls) {
+/// All calls are decided on before the first one runs, so that their approvals are recorded before
+/// any output. Each output is cut to fit once the ones before it are in the conversation.
+std::optional<LoopResult> Loop::run_concurrent(std::span<const ToolCall> calls) {
   std::vector<std::unique_ptr<PendingCall>> pending;
   for (const ToolCall& call : calls) {
     pending.push_back(parts_.tools.prepare(call, turn(), tools_stop_));
-    tell_call(parts_.events, turn(), call, parts_.tools.origin(call));
+    emit_call(parts_.events, turn(), call, parts_.tools.origin(call));
     if (pending.back()->ends_run()) break;
   }
   parts_.tools.run(pending, tools_stop_);
   std::optional<LoopResult> end;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     CallRecord done = pending[i]->finish();
-    // Whatever the tool host made of it: one output a call, with the call's own id.
+    // One output a call, with the call's own id, whatever the tool host set.
     done.output.call_id = calls[i].call_id;
     done.output.form = calls[i].form;
     if (!end) end = end_by(done);  // the first counts
@@ -402,19 +405,22 @@ std::optional<LoopResult> Loop::run_together(std::span<const ToolCall> calls) {
 }
 
 void Loop::give_output(const ToolCall& call, CallRecord done) {
-  tell_output(parts_.events, turn(), call, done);
+  emit_output(parts_.events, turn(), call, done);
   answered_.insert(call.call_id);
   conversation_.add({std::move(done.output)});
 }
 
-void Loop::answer(const ToolCall& call, const std::string& text, const std::string& verdict) {
-  tell_call(parts_.events, turn(), call, parts_.tools.origin(call));
+void Loop::reject(const ToolCall& call, const std::string& text, const std::string& verdict) {
+  emit_call(parts_.events, turn(), call, parts_.tools.origin(call));
   give_output(call, not_run(call, text, verdict));
 }
 
 LoopResult Loop::exhausted(const BudgetLimit& what) {
   parts_.events.on({turn(), BudgetExhausted{what.which, what.limit, what.used}});
-  return {.code = ExitCode::budget, .reason = what.text, .kind = what.which, .next = what.next};
+  return {.code = ExitCode::budget,
+          .reason = what.text,
+          .kind = name_of(what.which),
+          .next = what.next};
 }
 
 }  // namespace sortie

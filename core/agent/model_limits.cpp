@@ -7,15 +7,15 @@
 namespace sortie {
 namespace {
 
-const char* name_of(TermSource source) noexcept {
+const char* name_of(LimitSource source) noexcept {
   switch (source) {
-    case TermSource::task:
+    case LimitSource::task:
       return "task";
-    case TermSource::table:
+    case LimitSource::table:
       return "table";
-    case TermSource::replay:
+    case LimitSource::replay:
       return "replay";
-    case TermSource::unknown:
+    case LimitSource::unknown:
       break;
   }
   return "unknown";
@@ -44,25 +44,26 @@ ModelPrice dearer(const ModelPrice& one, const ModelPrice& other) {
           .output = std::max(one.output, other.output)};
 }
 
-void set_price(const TaskModel& model, const KnownModel* known, Prices prices, ModelLimits& terms) {
+void set_price(const TaskModel& model, const KnownModel* known, Prices prices,
+               ModelLimits& limits) {
   const bool replays = model.provider == "replay";
   const ProviderInfo* provider = find_provider(model.provider);
   const bool listed = known && !replays && (provider == nullptr || provider->vendor_prices);
-  terms.in_price_list = listed || replays;
+  limits.in_price_list = listed || replays;
   if (model.price) {
-    terms.price = model.price;
-    terms.price_from = TermSource::task;
+    limits.price = model.price;
+    limits.price_from = LimitSource::task;
     if (!listed || prices == Prices::of_task) return;
     const ModelPrice highest = dearer(*model.price, known->price);
     if (highest == dearer(*model.price, *model.price)) return;
-    terms.price = highest;
-    terms.price_from = TermSource::table;
+    limits.price = highest;
+    limits.price_from = LimitSource::table;
   } else if (replays) {
-    terms.price = ModelPrice{};
-    terms.price_from = TermSource::replay;
+    limits.price = ModelPrice{};
+    limits.price_from = LimitSource::replay;
   } else if (listed) {
-    terms.price = known->price;
-    terms.price_from = TermSource::table;
+    limits.price = known->price;
+    limits.price_from = LimitSource::table;
   }
 }
 
@@ -78,56 +79,56 @@ Json price_json(const std::optional<ModelPrice>& price) {
 
 }  // namespace
 
-ModelLimits terms_of(const TaskModel& model, Prices prices) {
+ModelLimits model_limits(const TaskModel& model, Prices prices) {
   const KnownModel* known = known_at(model);
-  ModelLimits terms;
-  terms.name = model.provider + " " + model.name;
+  ModelLimits limits;
+  limits.name = model.provider + " " + model.name;
   if (model.context_window) {
-    terms.context_window = *model.context_window;
-    terms.window_from = TermSource::task;
+    limits.context_window = *model.context_window;
+    limits.window_from = LimitSource::task;
   } else if (known) {
-    terms.context_window = known->context_window;
-    terms.window_from = TermSource::table;
+    limits.context_window = known->context_window;
+    limits.window_from = LimitSource::table;
   } else if (model.provider == "replay") {
-    terms.window_from = TermSource::replay;
+    limits.window_from = LimitSource::replay;
   }
-  terms.max_output_tokens = std::min(model.max_output_tokens, terms.context_window / 2);
-  if (known) terms.max_output_tokens = std::min(terms.max_output_tokens, known->max_output);
-  if (known && known->images) terms.images = *known->images;
-  terms.takes_images = takes_images(model.provider, model.name);
-  set_price(model, known, prices, terms);
-  return terms;
+  limits.max_output_tokens = std::min(model.max_output_tokens, limits.context_window / 2);
+  if (known) limits.max_output_tokens = std::min(limits.max_output_tokens, known->max_output);
+  if (known && known->images) limits.images = *known->images;
+  limits.takes_images = takes_images(model.provider, model.name);
+  set_price(model, known, prices, limits);
+  return limits;
 }
 
-std::vector<ModelLimits> terms_of_all(const TaskModel& model, Prices prices) {
-  std::vector<ModelLimits> all = {terms_of(model, prices)};
+std::vector<ModelLimits> all_model_limits(const TaskModel& model, Prices prices) {
+  std::vector<ModelLimits> all = {model_limits(model, prices)};
   for (const TaskModel& next : model.fallback) {
-    all.push_back(terms_of(next, prices));
+    all.push_back(model_limits(next, prices));
     if (model.provider == "replay") {  // also of what a fallback gave: nothing is paid
       all.back().price = ModelPrice{};
-      all.back().price_from = TermSource::replay;
+      all.back().price_from = LimitSource::replay;
       all.back().in_price_list = true;
     }
   }
   return all;
 }
 
-void apply_limits(const std::vector<ModelLimits>& terms, TaskModel& model) {
+void apply_limits(const std::vector<ModelLimits>& limits, TaskModel& model) {
   const auto put = [](const ModelLimits& from, TaskModel& to) {
     to.context_window = from.context_window;
     to.max_output_tokens = from.max_output_tokens;
     to.price = from.price;
   };
-  if (!terms.empty()) put(terms.front(), model);
-  for (std::size_t i = 0; i < model.fallback.size() && i + 1 < terms.size(); ++i)
-    put(terms[i + 1], model.fallback[i]);
+  if (!limits.empty()) put(limits.front(), model);
+  for (std::size_t i = 0; i < model.fallback.size() && i + 1 < limits.size(); ++i)
+    put(limits[i + 1], model.fallback[i]);
 }
 
-std::vector<std::string> unknown_terms(const std::vector<ModelLimits>& terms) {
+std::vector<std::string> unknown_limits(const std::vector<ModelLimits>& limits) {
   std::vector<std::string> lines;
-  for (const ModelLimits& each : terms) {
+  for (const ModelLimits& each : limits) {
     std::string line;
-    if (each.window_from == TermSource::unknown)
+    if (each.window_from == LimitSource::unknown)
       line = "its context window is not known, " + std::to_string(each.context_window) +
              " tokens are assumed (model.context_window)";
     if (!each.price)
@@ -138,12 +139,12 @@ std::vector<std::string> unknown_terms(const std::vector<ModelLimits>& terms) {
   return lines;
 }
 
-Json to_json(const ModelLimits& terms) {
-  return Json::object({{"context_window", terms.context_window},
-                       {"window_from", name_of(terms.window_from)},
-                       {"max_output_tokens", terms.max_output_tokens},
-                       {"price", price_json(terms.price)},
-                       {"price_from", name_of(terms.price_from)}});
+Json to_json(const ModelLimits& limits) {
+  return Json::object({{"context_window", limits.context_window},
+                       {"window_from", name_of(limits.window_from)},
+                       {"max_output_tokens", limits.max_output_tokens},
+                       {"price", price_json(limits.price)},
+                       {"price_from", name_of(limits.price_from)}});
 }
 
 }  // namespace sortie

@@ -13,47 +13,48 @@
 
 namespace sortie {
 
-/// Where a number of a model comes from.
-enum class TermSource {
-  task,     ///< the task says it
+/// Where a limit or price of a model comes from.
+enum class LimitSource {
+  task,     ///< the task
   table,    ///< the table of known models
-  replay,   ///< a recording answers: nothing is paid
-  unknown,  ///< nobody said it
+  replay,   ///< a recording answers, and costs nothing
+  unknown,  ///< a default
 };
 
-/// What a request to one of the run's models may hold and cost.
+/// The limits and price of one of the run's models.
 struct ModelLimits {
   std::string name;                      ///< "openai gpt-5-codex"
   std::int64_t context_window = 128000;  ///< tokens of input and output
-  TermSource window_from = TermSource::unknown;
+  LimitSource window_from = LimitSource::unknown;
   std::int64_t max_output_tokens = 32768;
-  std::optional<ModelPrice> price;  ///< nothing: unknown, which is never 0
-  TermSource price_from = TermSource::unknown;
-  bool in_price_list = false;  ///< the table has a price of it, or nothing is paid
+  std::optional<ModelPrice> price;  ///< nothing: unknown, which is not 0
+  LimitSource price_from = LimitSource::unknown;
+  bool in_price_list = false;  ///< the table has its price, or it costs nothing
   ImageRule images{};
   TakesImages takes_images = TakesImages::unknown;
-  bool takes_output_limit = true;  ///< false: its servers refuse to be told one (ChatGPT sign-in)
+  bool takes_output_limit =
+      true;  ///< false: its servers refuse max_output_tokens (ChatGPT sign-in)
 };
 
-/// Which price counts where both the task and the table have one.
+/// Which price counts if both the task and the table have one.
 enum class Prices {
-  dearer,   ///< of each part the higher one: a task can't make a model cheap
+  dearer,   ///< the higher one of each part, so that a task can't understate it
   of_task,  ///< the task's
 };
 
-/// Of a model of the task: its own words before what the table knows. A response may have as many
-/// tokens as the task says, but no more than the model can give, nor than half of its window.
-ModelLimits terms_of(const TaskModel& model, Prices prices = Prices::dearer);
-/// Of the task's own model and its fallbacks, in the order of Item::source.
-std::vector<ModelLimits> terms_of_all(const TaskModel& model, Prices prices = Prices::dearer);
+/// The limits of a model: the task's values, else the table's. A response may have as many tokens
+/// as the task says, but not more than the model's maximum, nor than half of its window.
+ModelLimits model_limits(const TaskModel& model, Prices prices = Prices::dearer);
+/// The limits of the task's model and its fallbacks, in the order of Item::source.
+std::vector<ModelLimits> all_model_limits(const TaskModel& model, Prices prices = Prices::dearer);
 
-/// Writes the terms into the task, so that all who read it see what is in force.
-void apply_limits(const std::vector<ModelLimits>& terms, TaskModel& model);
+/// Writes the effective limits into the task.
+void apply_limits(const std::vector<ModelLimits>& limits, TaskModel& model);
 
-/// A line for each model of which something is not known, and what follows from it.
-std::vector<std::string> unknown_terms(const std::vector<ModelLimits>& terms);
+/// A line for each model with an unknown limit or price, with the consequences.
+std::vector<std::string> unknown_limits(const std::vector<ModelLimits>& limits);
 
 /// {"context_window","window_from","max_output_tokens","price","price_from"}.
-Json to_json(const ModelLimits& terms);
+Json to_json(const ModelLimits& limits);
 
 }  // namespace sortie

@@ -13,7 +13,7 @@
 
 namespace sortie {
 
-/// A document of the repository for agents: context, never configuration.
+/// A document of the repository for agents, such as AGENTS.md: context, never configuration.
 struct ProjectDoc {
   std::string path;  ///< relative to the repository's root
   std::string text;  ///< valid UTF-8
@@ -22,38 +22,37 @@ struct ProjectDoc {
 
 struct ProjectDocs {
   std::vector<ProjectDoc> docs;      ///< outermost first
-  std::vector<std::string> notes{};  ///< for the operator: what was cut or can't be read
+  std::vector<std::string> notes{};  ///< for the operator: what was cut or could not be read
 };
 
-/// Reads the documents of these names in every folder from the repository's root down to the
+/// Reads the documents with these names in every folder from the repository's root down to the
 /// workspace.
-/// @param repository  rooted at the repository's root; where there is no repository, at the
-///                    workspace
-/// @param workspace   relative to that root; "." where they are the same
+/// @param repository  rooted at the repository's root; without a repository, at the workspace
+/// @param workspace   relative to that root; "." if they are the same
 /// @param hidden      whether a path, links resolved, must not be read: `paths.hide`
-/// @param max_bytes   of all texts together; the one that crosses it is cut, the rest left out
+/// @param max_bytes   of all texts together; the text that crosses it is cut, the rest left out
 ProjectDocs read_project_docs(const Files& repository, const std::filesystem::path& workspace,
                               const std::vector<std::string>& names, std::uint64_t max_bytes,
                               const std::function<bool(const std::filesystem::path&)>& hidden = {});
 
-/// What the system prompt says of this run.
+/// What the system prompt says about this run.
 struct Briefing {
-  std::vector<ToolSpec> tools;      ///< those that the model is shown
+  std::vector<ToolSpec> tools;      ///< the tools that the model is shown
   std::vector<std::string> verify;  ///< verification commands as written; empty: none
-  std::string policy_summary;       ///< under deny-by-default: what is allowed, in words; else ""
-  bool read_only = false;           ///< the workspace can't be written
+  std::string policy_summary;       ///< under deny-by-default: what is allowed; else ""
+  bool read_only = false;           ///< the workspace is read-only
   std::string output_schema;        ///< JSON Schema of the final message; "": free text
   bool staged = false;              ///< the task comes in stages
   bool verify_stage = false;        ///< one of them runs the verification
   std::string instructions;         ///< the task's own, added at the end
-  bool replace = false;             ///< they stand instead of all that is sortie's own
+  bool replace = false;             ///< use these instructions only
 };
 
-/// The system prompt for a model of the family. It depends on nothing but its arguments, so that
-/// the requests of a stage keep their bytes.
+/// The system prompt for a model of the family. Depends on its arguments only, so that the requests
+/// of a stage keep their bytes.
 std::string system_prompt(const Briefing& briefing, ModelFamily family);
 
-/// Where the agent works, as the model is told.
+/// The environment that the model is told about.
 struct EnvironmentContext {
   std::string cwd;
   std::string approval_mode;   ///< "deny-by-default" | "full-auto"
@@ -67,10 +66,10 @@ struct EnvironmentContext {
 /// <environment_context>…</environment_context>, its values escaped as XML text.
 std::string environment_context(const EnvironmentContext& environment);
 
-/// <user_instructions>…</user_instructions>; "" where there is no document.
+/// <user_instructions>…</user_instructions>; "" without documents.
 std::string user_instructions(const ProjectDocs& docs);
 
-/// The items a run begins with: project docs, environment, prompt. Known secrets are replaced.
+/// The first items of a run: project docs, environment, prompt. Known secrets are redacted.
 /// @param images  attached to the prompt
 std::vector<Item> first_items(const ProjectDocs& docs, const EnvironmentContext& environment,
                               const std::string& prompt, const Redactor& redactor,

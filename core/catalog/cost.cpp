@@ -45,7 +45,7 @@ std::string Cost::exact() const {
 std::string Cost::text() const {
   int decimals = 2;
   std::int64_t step = kPerUsd / 100;
-  // Of small amounts the first two digits that count.
+  // Small amounts are shown with two significant digits.
   while (decimals < 6 && units_ > 0 && units_ < step * 10 && units_ < kPerUsd) {
     ++decimals;
     step /= 10;
@@ -69,7 +69,7 @@ Cost tokens_at(std::int64_t tokens, double usd_per_million) noexcept {
 Cost cost_of(const Usage& usage, const ModelPrice& price) noexcept {
   const std::int64_t cached = std::max<std::int64_t>(0, usage.cached_input_tokens);
   const std::int64_t written = std::max<std::int64_t>(0, usage.cache_write_input_tokens);
-  // A provider that reports more of a part than of the whole is believed in the parts.
+  // If the parts exceed the whole, the parts count.
   return tokens_at(usage.input_tokens - cached - written, price.input) +
          tokens_at(cached, price.cached_input.value_or(price.input)) +
          tokens_at(written, price.cache_write.value_or(price.input)) +

@@ -9,9 +9,8 @@
 
 namespace sortie {
 
-/// An amount of money in millionths of a millionth of a USD, so that every published price times
-/// any count of tokens is a whole number and a run's sum has no drift. It never overflows: past
-/// nine million USD it stays at the most.
+/// An amount of money in units of 10^-12 USD, so that any published price times any number of
+/// tokens is a whole number, and sums do not drift. Saturates at nine million USD.
 class Cost {
  public:
   constexpr Cost() = default;
@@ -30,7 +29,7 @@ class Cost {
   std::string exact() const;
   /// Millionths of a USD, rounded up.
   std::int64_t to_micros() const noexcept;
-  /// "4.97", "0.0123": at least two decimals, more where it is less than a USD; rounded up.
+  /// "4.97", "0.0123": at least two decimals, more for less than one USD; rounded up.
   std::string text() const;
 
  private:
@@ -42,11 +41,11 @@ class Cost {
 
 Cost tokens_at(std::int64_t tokens, double usd_per_million) noexcept;
 
-/// What a response did cost: uncached, cached and newly cached input each at its price, and output
-/// with its reasoning.
+/// The cost of a response: uncached, cached and newly cached input each at its price, and output
+/// including reasoning.
 Cost cost_of(const Usage& usage, const ModelPrice& price) noexcept;
 
-/// What a request can cost at most: nothing of it cached, all of the output used.
+/// The maximum cost of a request: nothing cached, all of the output used.
 Cost most_for(std::int64_t input_tokens, std::int64_t max_output_tokens,
               const ModelPrice& price) noexcept;
 

@@ -11,7 +11,7 @@
 
 namespace sortie {
 
-/// An image as the model is shown it.
+/// An image for the model.
 struct Image {
   std::string media_type;  ///< "image/png", "image/jpeg", "image/gif", "image/webp"
   std::string base64;      ///< RFC 4648, padded
@@ -19,23 +19,23 @@ struct Image {
   int height = 0;
 };
 
-/// Text from the user's side or the model's.
+/// A message of the user or the model.
 struct Message {
   enum class Role { user, assistant };
   Role role = Role::user;
   std::string text;
-  std::vector<Image> images{};  ///< of the user's side, after the text
+  std::vector<Image> images{};  ///< of the user, after the text
 };
 
-/// The model's reasoning; only the wire knows its content (encrypted), people see the summary.
+/// The model's reasoning. Its content is encrypted in the wire's own JSON; people see the summary.
 struct Reasoning {
   std::string summary;
-  /// Its server wants it back as it came (Chat Completions: `reasoning_content`).
+  /// The server wants it back unchanged (Chat Completions: `reasoning_content`).
   bool goes_back = false;
 };
 
-/// What the provider did by itself in the middle of a response, such as a web search: handed back
-/// as it came, on that provider's own wire alone.
+/// Something the provider did itself during a response, such as a web search. It is sent back
+/// unchanged, to that provider only.
 struct ProviderItem {
   std::string type;     ///< the wire's own: "web_search_call"
   std::string summary;  ///< one line for people; may be ""
@@ -47,7 +47,7 @@ struct ToolCall {
     function,
     custom,       ///< the input is free text, not JSON
     local_shell,  ///< a provider's own shell tool; the arguments are those of `shell`, as JSON
-    web_search,   ///< run by the provider itself: declared, never called here
+    web_search,   ///< run by the provider: declared, never called here
   };
   std::string call_id;
   std::string name;
@@ -55,26 +55,26 @@ struct ToolCall {
   Form form = Form::function;
 };
 
-/// What a tool call gave back, as the model sees it.
+/// The output of a tool call, as the model sees it.
 struct ToolOutput {
   std::string call_id;
   std::string text;
   bool success = true;
   ToolCall::Form form = ToolCall::Form::function;
   std::vector<Image> images{};  ///< after the text
-  /// The file that has the whole output, where `text` says that it shows a part and where the rest
-  /// is; "" for none. No wire sends it.
+  /// The file with the whole output, if `text` is only a part of it (and names the file); else "".
+  /// No wire sends it.
   std::string whole{};
 };
 
-/// One unit of the conversation.
+/// One entry of the conversation.
 struct Item {
   std::variant<Message, Reasoning, ToolCall, ToolOutput, ProviderItem> content;
-  /// What the provider sent, in its own JSON, to be handed back unchanged; "" for items of ours,
-  /// and where the content says it all.
+  /// The provider's own JSON, to be sent back unchanged; "" for our own items, and if the content
+  /// says everything.
   std::string received{};
-  /// Which of the run's models it came from: 0 the task's own, n the nth of `fallback`. Only that
-  /// model gets `received` back.
+  /// Which of the run's models it came from: 0 the task's, n the nth of `fallback`. Only that model
+  /// gets `received` back.
   int source = 0;
 };
 
@@ -96,7 +96,7 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-/// A tool as the model is told of it.
+/// A tool as declared to the model.
 struct ToolSpec {
   std::string name;
   std::string description;

@@ -15,7 +15,7 @@ bool are_digits(std::string_view text) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "2025-08-07", "20250929" or "latest": what names one and the same model at some time.
+/// "2025-08-07", "20250929" or "latest": the suffix of a snapshot.
 bool is_snapshot(std::string_view suffix) {
   if (suffix == "latest") return true;
   if (suffix.size() == 8) return are_digits(suffix);
@@ -32,7 +32,7 @@ bool names_snapshot_of(std::string_view name, std::string_view family) {
 double number(const Json& value, const char* what) {
   const auto real = value.real();
   if (!real || *real < 0)
-    throw std::runtime_error(std::string("models.json: ") + what + " is no number");
+    throw std::runtime_error(std::string("models.json: ") + what + " is not a number");
   return *real;
 }
 
@@ -71,7 +71,7 @@ struct Size {
   double height = 0;
 };
 
-/// Made smaller, never larger, so that the side has at most so many pixels.
+/// Scales down, never up, until `side` has at most `most` pixels.
 Size shrunk(Size size, double side, double most) {
   if (side <= most) return size;
   return {size.width * most / side, size.height * most / side};

@@ -26,10 +26,10 @@ struct ImageRule {
   bool operator==(const ImageRule&) const = default;
 };
 
-/// Of an image whose size is not known, what the largest would take.
+/// Tokens of an image; if its size is unknown, those of the largest.
 std::int64_t image_tokens(const Image& image, const ImageRule& rule) noexcept;
 
-/// What is published of a model.
+/// The published limits and prices of a model.
 struct KnownModel {
   std::int64_t context_window = 0;  ///< tokens of input and output
   std::int64_t max_output = 0;      ///< tokens of one response
@@ -48,17 +48,17 @@ struct KnownModels {
   std::string date;  ///< "2026-11-21": when its numbers were checked
   std::vector<Row> rows;
 
-  /// By exact name, NAME-latest, or a dated snapshot of it.
-  /// @param vendor  whose name it is; "" for any
+  /// Finds a model by its exact name, NAME-latest, or the name of a dated snapshot.
+  /// @param vendor  "": any
   const KnownModel* find(std::string_view vendor, std::string_view name) const;
 };
 
-/// @throws std::exception  for a text that is no such table
+/// @throws std::exception  if the text is not such a table
 KnownModels read_known_models(std::string_view json);
-/// The one that is compiled in.
+/// The table that is compiled in.
 const KnownModels& known_models();
 
-/// models.json as it was when the program was built.
+/// models.json, compiled in.
 extern const std::string_view kModelsJson;
 
 }  // namespace sortie

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/text/text.h"
+
 namespace sortie {
 namespace {
 
-constexpr std::int64_t kLeastBudget = 1024;
+constexpr std::int64_t kMinBudget = 1024;
 
 std::vector<std::string_view> words_of(std::string_view name) {
   const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0; };
@@ -44,14 +46,11 @@ int version_of(const std::vector<std::string_view>& words) {
   return 0;
 }
 
-/// In lower case, without what stands before the last '/'.
+/// In lower case, without anything before the last '/'.
 std::string bare_name(std::string_view model) {
   if (const std::size_t slash = model.rfind('/'); slash != std::string_view::npos)
     model.remove_prefix(slash + 1);
-  std::string name(model);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return ascii_lower(model);
 }
 
 template <std::size_t size>
@@ -97,7 +96,7 @@ ThinkingConfig thinking_config(const ClaudeModel& model, std::string_view effort
   } else if (model.thinking == ClaudeModel::Thinking::budget && thinks) {
     const std::int64_t wanted = effort == "low" ? 4096 : effort == "medium" ? 12288 : 24576;
     const std::int64_t budget = std::min(wanted, max_tokens / 4 * 3);
-    if (budget >= kLeastBudget)
+    if (budget >= kMinBudget)
       config.thinking = Json::object({{"type", "enabled"}, {"budget_tokens", budget}});
   }
   return config;
@@ -111,7 +110,7 @@ bool is_openai_plain_model(std::string_view model) noexcept {
 bool is_openai_reasoning_model(std::string_view model) noexcept {
   if (is_openai_plain_model(model)) return false;
   const bool o_series = model.size() >= 2 && model[0] == 'o' && model[1] >= '1' && model[1] <= '9';
-  // gpt-5, gpt-6 …; not gpt-oss, which other servers run.
+  // gpt-5, gpt-6 …; not gpt-oss, which runs on other servers.
   const bool gpt =
       model.size() > 4 && model.starts_with("gpt-") && model[4] >= '5' && model[4] <= '9';
   return o_series || gpt || model.starts_with("codex");
@@ -130,7 +129,7 @@ ModelFamily family_of(std::string_view provider, std::string_view model) {
   const std::string name = bare_name(model);
   if (starts_with_one_of(name, kCodex)) return ModelFamily::codex;
   if (starts_with_one_of(name, kOpenAi)) return ModelFamily::openai;
-  // Other clouds put theirs before it: "us.anthropic.claude-…".
+  // Other clouds add a prefix: "us.anthropic.claude-…".
   if (name.find("claude") != std::string::npos) return ModelFamily::claude;
   const ProviderInfo* known = find_provider(provider);
   return known == nullptr ? ModelFamily::other : known->family;
@@ -142,7 +141,7 @@ TakesImages takes_images(std::string_view provider, std::string_view model) {
       "o1-preview", "o3-mini",   "text-",         "codellama",          "code-llama", "codestral",
       "devstral",   "starcoder", "deepseek-chat", "deepseek-coder",     "deepseek-r", "deepseek-v",
       "qwq",        "claude-2",  "claude-instant"};
-  // Parts of a name that stand for images in it.
+  // Parts of the names of models that accept images.
   constexpr std::array<const char*, 8> kSeeing = {"vision", "-vl",     "llava",  "pixtral",
                                                   "gemini", "gemma-3", "gemma3", "multimodal"};
   if (provider == "replay") return TakesImages::yes;

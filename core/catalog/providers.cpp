@@ -58,7 +58,7 @@ const ProviderInfo& provider_named(std::string_view name) {
   if (const ProviderInfo* found = find_provider(name)) return *found;
   std::vector<std::string> names;
   for (const ProviderInfo& provider : providers()) names.emplace_back(provider.name);
-  std::string text = "'" + one_line(name, 80) + "' is no provider that is asked over the network";
+  std::string text = "unknown provider '" + one_line(name, 80) + "'";
   const std::string nearest = nearest_name(std::string(name), names);
   throw InputError(nearest.empty() ? text : text + "; did you mean '" + nearest + "'?");
 }

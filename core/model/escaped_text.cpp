@@ -12,9 +12,9 @@ constexpr std::size_t kPartBytes = 64u << 10;
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-/// The end of a part that can be read by itself, at least `at_least` bytes on where there are so
-/// many: behind a character that stands for itself, in ASCII. Escapes may come in pairs, and other
-/// characters have several bytes.
+/// The end of a part that can be parsed by itself, after at least `at_least` bytes if there are so
+/// many: after a plain ASCII character, since escapes may come in pairs and other characters have
+/// several bytes.
 std::size_t part_end(std::string_view escaped, std::size_t at_least) {
   std::size_t end = at_least;
   while (end < escaped.size()) {
@@ -35,7 +35,7 @@ std::string escaped_text(std::string_view text) {
 }
 
 std::size_t escaped_end(std::string_view text, std::size_t from) noexcept {
-  // A search for one byte is many times as fast as one for either of two.
+  // Searching for one byte is many times faster than searching for either of two.
   for (std::size_t end = from; (end = text.find('"', end)) != std::string_view::npos; ++end) {
     std::size_t begin = end;
     while (begin > from && text[begin - 1] == '\\') --begin;

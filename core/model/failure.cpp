@@ -20,15 +20,15 @@ constexpr std::array<std::string_view, 13> kCodes = {
     "image_parse_error",   "empty_image_file",     "failed_to_download_image",
     "image_file_not_found"};
 
-/// "image" as a word of its own, or a field's name: not `view_image`, not `gpt-image-1`.
+/// "image" as a word or a field's name: not `view_image`, not `gpt-image-1`.
 const Pattern& image_word() {
   static const Pattern pattern = Pattern::expression(
       R"((?:^|[^\w/-])(?:input_)?images?(?:_(?:url|data|file))?(?:[^\w-]|$))", LetterCase::ignored);
   return pattern;
 }
 
-/// What is wrong with it.
-const Pattern& trouble() {
+/// Words for a problem with it.
+const Pattern& problem_word() {
   static const Pattern pattern = Pattern::expression(
       "invalid|not (?:a |represent a )?valid|unsupported|support|could not|cannot|can't|unable|"
       "fail|exceed|too (?:large|small|big|many)|corrupt|not match|malformed|decod|pars|empty|"
@@ -37,16 +37,16 @@ const Pattern& trouble() {
   return pattern;
 }
 
-/// A part of the request that holds no image: what is said of it is no word on one.
+/// A part of the request without images: a message about it is not about an image.
 const Pattern& other_part() {
   static const Pattern pattern = Pattern::expression(
       R"(\btools?(?:\[|\.\w)|\btool_choice\b|\bresponse_format\b|_schema\b)", LetterCase::ignored);
   return pattern;
 }
 
-/// What a provider says of an error, of each wire and of servers that are like them:
+/// An error as providers describe it, on any wire:
 /// {"error":{"message","type","code","plan_type","resets_at","resets_in_seconds"}}, the same
-/// without "error" around it, {"error":"text"}, {"detail":"text"}, or a page of text.
+/// without "error" around it, {"error":"text"}, {"detail":"text"}, or plain text.
 struct ErrorBody {
   std::string message{};
   std::string code{};
@@ -65,15 +65,15 @@ using std::chrono::seconds;
 
 constexpr std::int64_t kLongestReset = 366 * 86400;
 
-/// A code is text mostly; some servers send the HTTP status as a number.
-std::string word(const Json& value) { return value.is_string() ? value.text() : ""; }
+/// Codes are strings, but some servers send the HTTP status as a number.
+std::string string_or_empty(const Json& value) { return value.is_string() ? value.text() : ""; }
 
 ErrorBody read_error_object(const Json& error, std::chrono::system_clock::time_point now) {
   ErrorBody result;
   result.message = error.string_at("message");
-  if (result.message.empty()) result.message = word(error["detail"]);
-  result.code = word(error["code"]);
-  result.type = word(error["type"]);
+  if (result.message.empty()) result.message = string_or_empty(error["detail"]);
+  result.code = string_or_empty(error["code"]);
+  result.type = string_or_empty(error["type"]);
   result.plan = one_line_of_words(error.string_at("plan_type"), 40);
   std::optional<std::int64_t> wait = error["resets_in_seconds"].integer();
   const auto at = error["resets_at"].integer();  // Unix time
@@ -117,7 +117,7 @@ ModelFailure transient_failure(std::string kind, ExitCode code = ExitCode::unava
   return failure;
 }
 
-/// What an error code or type means, wherever it stands; nothing for those that are not known.
+/// The meaning of an error code or type; nothing if it is unknown.
 std::optional<ModelFailure> known_code(std::string_view code) {
   if (is_one_of(code, {"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
                        "usage_limit_exceeded", "usage_not_included", "billing_error",
@@ -149,11 +149,10 @@ std::optional<ModelFailure> known_code(std::string_view code) {
   return std::nullopt;
 }
 
-/// What the words of a refused request mean, where its code says no more than that it was refused:
-/// each provider and each server of a local model has words of its own.
-std::optional<ModelFailure> known_words(std::string_view message) {
-  std::string text(message);
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+/// The meaning of an error message, for a code that only says that the request was refused. Each
+/// provider, and each server of local models, has its own messages.
+std::optional<ModelFailure> known_message(std::string_view message) {
+  const std::string text = ascii_lower(message);
   const auto has = [&text](std::initializer_list<std::string_view> parts) {
     return std::any_of(parts.begin(), parts.end(), [&text](std::string_view part) {
       return text.find(part) != std::string::npos;
@@ -196,13 +195,13 @@ ModelFailure by_status(int status) {
   return final_failure("invalid_request", ExitCode::refused);
 }
 
-/// Whether an error's code may say more than the status it came with.
+/// Whether an error code may be more precise than the status it came with.
 bool may_refine(int status, const ModelFailure& known) {
   if (status == 401 || status == 403 || status == 408 || status == 409 || status < 400)
     return false;
-  // A server's failure of its own is one, whatever it blames.
+  // A 5xx is the server's failure, whatever it blames.
   if (status >= 500) return known.kind == "overloaded";
-  // 429 is a rate that passes or a quota that is spent; no other status of ours is worth a retry.
+  // 429 is a rate limit or an exhausted quota; no other 4xx is worth a retry.
   if (status == 429) return known.code == ExitCode::limited || known.kind == "overloaded";
   return !known.transient;
 }
@@ -221,7 +220,7 @@ bool is_image_code(std::string_view code) {
 }
 
 bool says_image_is_unusable(std::string_view message) {
-  return image_word().find(message) && trouble().find(message) && !other_part().find(message);
+  return image_word().find(message) && problem_word().find(message) && !other_part().find(message);
 }
 
 std::string_view provider_words(std::string_view message) {
@@ -245,7 +244,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
     break;
   }
   if (failure.kind == "invalid_request" || failure.kind == "rate_limit")
-    if (const auto known = known_words(error.message);
+    if (const auto known = known_message(error.message);
         known && head.status >= 400 && (head.status != 429 || known->kind == "quota"))
       failure = *known;
   failure.status = head.status;
@@ -259,11 +258,11 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
 }
 
 ModelFailure failure_of_code(std::string_view code, std::string_view message) {
-  // A code that nobody knows is taken for the server's own trouble: retries are counted.
+  // An unknown code counts as a server error: retries are limited.
   ModelFailure failure = known_code(code).value_or(transient_failure("server_error"));
   if (failure.kind == "invalid_request")
-    if (const auto known = known_words(message)) failure = *known;
-  // Only a plain 429 ends in "limited" once its retries are used up.
+    if (const auto known = known_message(message)) failure = *known;
+  // Only a real 429 ends as "limited" after its retries.
   if (failure.transient) failure.code = ExitCode::unavailable;
   failure.status = 200;
   failure.message = one_line_of_words(message, 1000);
@@ -275,7 +274,7 @@ ModelFailure failure_of_code(std::string_view code, std::string_view message) {
 
 ModelFailure failure_of_error(const Json& error, std::chrono::system_clock::time_point now) {
   const ErrorBody body = read_error_object(error, now);
-  // The type of an event is no error's.
+  // "error" is the type of the event, not of the error.
   const std::string& code = body.code.empty() && body.type != "error" ? body.type : body.code;
   ModelFailure failure = failure_of_code(code, body.message);
   add_limit(body, failure);

@@ -15,38 +15,38 @@
 
 namespace sortie {
 
-/// What the final message has to be, for providers that can be told.
+/// The schema of the final message, for providers that accept one.
 struct OutputSchema {
   std::string name = "answer";
   Json schema;          ///< JSON Schema
-  bool strict = false;  ///< it keeps to what OpenAI's strict mode allows
+  bool strict = false;  ///< it is valid for OpenAI's strict mode
 };
 
-/// What stays the same in all requests of an epoch.
+/// The settings that all requests of an epoch share.
 struct ModelSettings {
   std::string model;            ///< "gpt-5-codex"
   std::string instructions;     ///< the system prompt
   std::vector<ToolSpec> tools;  ///< in the order in which the model is shown them
   std::string effort;           ///< "" is not sent
   std::int64_t max_output_tokens = 32768;
-  std::int64_t paid_output_tokens = 0;  ///< what the budget pays for at most; 0: all of them
+  std::int64_t paid_output_tokens = 0;  ///< the maximum that the budget pays for; 0: no reduction
   std::optional<double> temperature;
   std::string run_id;  ///< prompt cache key and session header
-  /// Whether the model takes tools of free text; else each is declared as a function with the one
-  /// string argument "input", and its calls are read back as free text.
+  /// Whether the model accepts free-text tools. If not, each is declared as a function with one
+  /// string argument, "input", and its calls are converted back to free text.
   bool free_text_tools = true;
-  bool pin = false;  ///< the served model has to be the one that was asked for
-  std::optional<OutputSchema> output_schema{};  ///< what the final message has to be
+  bool pin = false;  ///< the served model must be the one that was asked for
+  std::optional<OutputSchema> output_schema{};
 };
 
-/// One request: the settings and the whole history. `items` only ever grows within an epoch, so
-/// that what was encoded once is kept; compaction begins a new epoch.
+/// One request: the settings and the whole history. `items` only grows within an epoch, so that
+/// encoded items can be reused; compaction begins a new epoch.
 struct Request {
   const ModelSettings& settings;
   const std::vector<Item>& items;
   int epoch = 0;
-  /// The model was told of a passage that it repeated, and may have reason to: the stream is not
-  /// ended for it.
+  /// A repeated passage does not end the stream: the model was nudged, and may repeat it on
+  /// purpose.
   bool may_repeat = false;
 };
 
@@ -60,7 +60,7 @@ struct RequestRecord {
   std::size_t first_new_item = 0;  ///< index into Request::items
 };
 
-/// A try that failed and is followed by another.
+/// A failed attempt that is followed by a retry.
 struct RetryRecord {
   int attempt = 1;   ///< the one that failed, from 1
   int status = 0;    ///< HTTP status; 0: no reply arrived
@@ -74,54 +74,54 @@ struct RetryRecord {
 struct FallbackRecord {
   std::string from;  ///< "openai gpt-5-codex"
   std::string to;
-  std::string reason;  ///< why the one before has failed for good
-  int source = 0;      ///< of the one that takes over; see Item::source
-  int dropped = 0;     ///< items that can't be carried over, such as encrypted reasoning
+  std::string reason;  ///< why the previous model failed permanently
+  int source = 0;      ///< the model that takes over; see Item::source
+  int dropped = 0;     ///< items that can't be sent to it, such as encrypted reasoning
 };
 
-/// Response::stop_reason of a stream that was ended for going round in circles.
+/// Response::stop_reason of a stream that was ended because its text repeated itself.
 inline constexpr std::string_view kRepetition = "repetition";
 
 /// A complete response.
 struct Response {
   std::string id;
-  std::string requested_model{};  ///< "" where no provider was asked
+  std::string requested_model{};  ///< "" if no provider was asked
   std::string served_model;
   std::vector<Item> items;
   std::optional<Usage> usage;
-  Json raw_usage;           ///< as the provider gave it
+  Json raw_usage;           ///< as the provider sent it
   bool incomplete = false;  ///< ended at max_output_tokens
-  bool paused = false;      ///< the provider goes on by itself once it is sent what came so far
+  bool paused = false;      ///< the provider continues once it is sent this response
   std::string stop_reason;  ///< "completed", "max_output_tokens", "pause_turn", "repetition"
-  /// What came over and over at the end of a stream that was ended for it (`stop_reason`
-  /// "repetition": `items` has its message up to there, the passage once, and there is no usage) or
-  /// that reached its limit of tokens so.
+  /// The passage repeated at the end of a stream that was ended for it, or that reached its token
+  /// limit that way. In the first case `stop_reason` is "repetition", `items` has the message with
+  /// the passage once, and there is no usage.
   std::string repeated{};
-  std::uint64_t cut_bytes = 0;  ///< of text and reasoning that such a stream brought
+  std::uint64_t cut_bytes = 0;  ///< bytes of text and reasoning in a stream that was ended so
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
-  /// What could not be used, worded for the model; such an item is not in `items`, so that nobody
-  /// runs it, and needs no output.
+  /// Items that could not be used, worded for the model. They are not in `items`: their calls are
+  /// not run, and need no output.
   std::vector<std::string> findings;
-  std::vector<std::string> output;  ///< items in the wire's own JSON, where `items` say not all
+  std::vector<std::string> output;  ///< items in the wire's own JSON, if `items` lack something
   int source = 0;                   ///< which of the run's models answered; see Item::source
 };
 
-/// Hears of a request while it is under way.
+/// Gets events during a request.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  /// Before the first byte is sent; also before each retry of it (attempt > 1).
+  /// Called before the first byte of each attempt is sent.
   virtual void on_request(const RequestRecord& request, int attempt) = 0;
-  /// An answer had begun and was cut off: nothing of it is used, and it may have to be paid for.
-  /// @param lost_bytes  what it took, as text
+  /// A response was cut off after it had begun: it is not used, and may have to be paid for.
+  /// @param lost_bytes  the text received
   virtual void on_cut_off(int attempt, std::uint64_t lost_bytes) = 0;
-  /// @throws ModelError  where the budgets leave no room for another try
+  /// @throws ModelError  if the budget does not allow another attempt
   virtual void on_retry(const RetryRecord& retry) = 0;
   virtual void on_fallback(const FallbackRecord& fallback) = 0;
 };
 
-/// The provider has failed for good.
+/// The provider has failed permanently.
 class ModelError : public Error {
  public:
   ModelError(const std::string& what, ExitCode code, std::string kind,
@@ -137,7 +137,7 @@ class ModelError : public Error {
   std::optional<std::chrono::milliseconds> retry_after_;
 };
 
-/// A request was given up because a stop was requested.
+/// A request was abandoned because a stop was requested.
 class Stopped : public std::runtime_error {
  public:
   Stopped() : std::runtime_error("stopped") {}
@@ -146,10 +146,10 @@ class Stopped : public std::runtime_error {
 class Model {
  public:
   virtual ~Model() = default;
-  /// Sends one request and returns the complete response. Never waits longer than the time limits
-  /// it was made with, nor past `deadline`.
-  /// @throws ModelError  when the provider has failed for good
-  /// @throws Stopped     when a stop was requested
+  /// Sends one request and returns the complete response. Never waits longer than its own time
+  /// limits, nor past `deadline`.
+  /// @throws ModelError  if the provider has failed permanently
+  /// @throws Stopped     if a stop was requested
   virtual Response ask(const Request& request, StreamSink& stream,
                        std::chrono::steady_clock::time_point deadline, std::stop_token stop) = 0;
 };

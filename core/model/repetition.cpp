@@ -6,7 +6,7 @@ namespace sortie {
 
 namespace {
 
-/// Longer lines that begin as a fence does are none here: a fence's info string is short.
+/// A longer line is not a fence: info strings are short.
 constexpr std::size_t kLongestFenceLine = 200;
 
 void append_utf8(std::string& text, char32_t c) {
@@ -29,7 +29,7 @@ void append_utf8(std::string& text, char32_t c) {
 
 }  // namespace
 
-/// A line that is still open counts as what the line before was: at most its fence.
+/// An unfinished line counts as the line before it did.
 std::size_t FencedCode::read(std::string_view piece) {
   read_code_ = open_ != 0;
   const std::size_t newline = piece.find('\n');
@@ -47,8 +47,8 @@ std::size_t FencedCode::read(std::string_view piece) {
   return newline + 1;
 }
 
-/// Three or more backticks or tildes behind at most three blanks; a closing fence is as long as the
-/// opening one at least, of the same character, and nothing but blanks stands behind it.
+/// A fence is three or more backticks or tildes after at most three spaces. A closing fence is at
+/// least as long as the opening one, of the same character, and followed by white space only.
 void FencedCode::end_line() {
   const std::size_t indent = std::min(begin_.find_first_not_of(' '), begin_.size());
   const std::string_view line = std::string_view(begin_).substr(indent);
@@ -93,13 +93,13 @@ void RepetitionGuard::feed_prose(std::string_view piece) {
       missing_ = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
       partial_ = c & (0x3fu >> missing_);
     } else {
-      take(c);  // no UTF-8: counted as it is
+      take(c);  // not UTF-8: the byte counts as a character
     }
   }
 }
 
-/// The ASCII characters that the piece begins with, all at once up to the next look: most of most
-/// texts. @return  how many
+/// Takes the ASCII characters at the beginning, up to the next check, at once: most texts are mostly
+/// ASCII. @return  their number
 std::size_t RepetitionGuard::take_ascii(std::string_view piece) {
   const auto ascii = piece.substr(0, kStep - unseen_);
   const auto end = std::find_if(ascii.begin(), ascii.end(),
@@ -107,23 +107,23 @@ std::size_t RepetitionGuard::take_ascii(std::string_view piece) {
   last_.append(ascii.begin(), end);
   const auto count = static_cast<std::size_t>(end - ascii.begin());
   unseen_ += count;
-  if (unseen_ >= kStep) look();
+  if (unseen_ >= kStep) check();
   return count;
 }
 
 void RepetitionGuard::take(char32_t character) {
   last_ += character;
-  if (++unseen_ >= kStep) look();
+  if (++unseen_ >= kStep) check();
 }
 
-void RepetitionGuard::look() {
+void RepetitionGuard::check() {
   unseen_ = 0;
   passage_.clear();
   if (last_.size() < kWindow) return;
   last_.erase(0, last_.size() - kWindow);
   for (std::size_t period = kShortest; period <= kLongest; ++period) {
     const auto shift = static_cast<std::ptrdiff_t>(period);
-    // The end first: most periods are ruled out by their first character.
+    // Compared from the end: most periods fail at the first character.
     if (!std::equal(last_.rbegin(), last_.rend() - shift, last_.rbegin() + shift)) continue;
     for (auto c = last_.end() - shift; c != last_.end(); ++c) append_utf8(passage_, *c);
     return;

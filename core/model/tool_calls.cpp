@@ -6,13 +6,13 @@ namespace sortie {
 
 namespace {
 
-/// The object that the text is; null where it is none.
+/// Parses a JSON object; null if the text is not one.
 Json object_of(const std::string& text) {
   try {
     Json json = parse_json(text);
     if (json.is_object()) return json;
   } catch (const JsonError&) {
-    // Told to the model by who is called.
+    // The tool reports it to the model.
   }
   return {};
 }
@@ -25,10 +25,10 @@ std::string not_run(const std::string& name, const std::string& why) {
 }
 
 CallReading CallReader::read(ToolCall call) {
-  if (call.name.empty()) return {.finding = not_run("", "it names no tool.")};
+  if (call.name.empty()) return {.finding = not_run("", "it has no tool name.")};
   if (call.call_id.empty()) return {.finding = not_run(call.name, "it has no call id.")};
   if (call.form != ToolCall::Form::custom) {
-    if (call.arguments.empty()) call.arguments = "{}";  // how some servers call without arguments
+    if (call.arguments.empty()) call.arguments = "{}";  // some servers send "" for no arguments
     if (call.form == ToolCall::Form::function && free_text_.count(call.name) != 0) {
       const Json arguments = object_of(call.arguments);
       const Json& input = arguments["input"];
@@ -40,7 +40,7 @@ CallReading CallReader::read(ToolCall call) {
   }
   if (!call_ids_.insert(call.call_id).second)
     return {.finding = not_run(call.name, "its call id '" + one_line_of_words(call.call_id, 80) +
-                                              "' was used by another call before.")};
+                                              "' was already used by another call.")};
   return {.call = std::move(call)};
 }
 
@@ -68,7 +68,7 @@ std::string free_text_arguments(const std::string& text) {
 
 std::string object_arguments(const ToolCall& call) {
   if (call.form == ToolCall::Form::custom) return free_text_arguments(call.arguments);
-  if (call.arguments.find_first_not_of(" \t\r\n") == std::string::npos) return "{}";
+  if (trimmed(call.arguments).empty()) return "{}";
   return object_of(call.arguments).is_object() ? call.arguments
                                                : free_text_arguments(call.arguments);
 }

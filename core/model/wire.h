@@ -18,41 +18,38 @@
 
 namespace sortie {
 
-/// More than any response has, and little enough for the sums of a run.
-inline constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+/// More than any response has; sums over a run can't overflow.
+inline constexpr std::int64_t kMaxTokens = 1'000'000'000'000;
 
-/// A count of tokens as a provider tells it: never negative, and never so large that a sum of such
-/// counts could overflow.
+/// A provider's count of tokens, clamped to 0 … kMaxTokens.
 inline std::int64_t token_count(const Json& usage, std::string_view name,
                                 std::int64_t fallback = 0) noexcept {
-  return std::clamp<std::int64_t>(usage.integer_at(name, fallback), 0, kMostTokens);
+  return std::clamp<std::int64_t>(usage.integer_at(name, fallback), 0, kMaxTokens);
 }
 
-/// Writes the items of one conversation into a request's body, as it grows. What it writes for an
-/// item depends on it and the items before it, never on when it is asked; what it has to know of
-/// those before, it keeps.
+/// Writes the items of a conversation into a request's body, as it grows. The text for an item
+/// depends only on it and the items before it.
 class ItemWriter {
  public:
   virtual ~ItemWriter() = default;
-  /// Appends the items that were not there the last time, with what has to stand between them and
-  /// the ones before. What closes the last of them may be left to the tail, or to the next call.
-  /// @param items  those of the call before, and more
+  /// Appends the items added since the last call, with separators. The end of the last one may be
+  /// left to the tail, or to the next call.
+  /// @param items  those of the last call, and more
   virtual void write(const std::vector<Item>& items, std::string& to) = 0;
-  /// What closes a body that ends with the items written so far.
+  /// The text that closes a body after the items written so far.
   virtual std::string_view tail() const = 0;
 };
 
-/// Reads the events of one response stream. Only the terminal event makes a response.
+/// Reads the events of one response stream. The terminal event completes the response.
 class WireDecoder {
  public:
-  /// Of one response, all its parts together: what a model can write in its limit of tokens is far
-  /// below. A stream that brings more counts as cut.
+  /// Of one response, far more than models can write. A longer stream counts as cut.
   static constexpr std::size_t kMaxResponseBytes = 64u << 20;
-  /// Messages, calls, blocks of one response. The same holds.
+  /// Messages, calls or blocks of one response, likewise.
   static constexpr std::size_t kMaxResponseItems = 4096;
 
   enum class State {
-    going_on,  ///< the terminal event has not come
+    going_on,  ///< no terminal event so far
     complete,  ///< take() has the response
     failed,    ///< failure() says why
   };
@@ -61,15 +58,15 @@ class WireDecoder {
   using TextSink = std::function<void(Text, std::string_view)>;
 
   virtual ~WireDecoder() = default;
-  /// Who hears of each piece of text while the stream is under way; before the first event.
-  void hear(TextSink sink) { text_sink_ = std::move(sink); }
+  /// Sets the receiver of each piece of text; to be called before the first event.
+  void on_text(TextSink sink) { text_sink_ = std::move(sink); }
   /// Events after the terminal one are ignored.
   virtual State read(const SseEvent& event) = 0;
-  /// The stream has ended, or broke off, while the state was going_on: complete where all that
-  /// counts has come and only what may follow it has not (Chat Completions: usage and `[DONE]`
-  /// after the finish_reason). To be called once, after the last event.
+  /// The stream has ended while the state was going_on. Complete if only optional events are
+  /// missing (Chat Completions: usage and `[DONE]` after the finish_reason). To be called once,
+  /// after the last event.
   virtual State finish() { return State::going_on; }
-  /// The model's message as far as it was heard; of use while the state is going_on.
+  /// The model's message received so far; of use while the state is going_on.
   virtual std::string message_so_far() const = 0;
   const ModelFailure& failure() const noexcept { return failure_; }
   /// The complete response; `first_event` and `duration` are the caller's to fill in.
@@ -77,15 +74,15 @@ class WireDecoder {
 
  protected:
   void fail(ModelFailure failure);
-  /// What came is no response, or not the whole of one: another try may bring it.
+  /// The stream is not a complete response: a retry may help.
   void fail_as_cut(const std::string& message);
-  /// Whether anybody wants to hear of text: where finding it costs something.
-  bool is_heard() const noexcept { return text_sink_ != nullptr; }
-  void tell(Text kind, std::string_view text) const {
+  /// Whether text is wanted, for decoders that would have to search for it.
+  bool wants_text() const noexcept { return text_sink_ != nullptr; }
+  void emit_text(Text kind, std::string_view text) const {
     if (text_sink_ && !text.empty()) text_sink_(kind, text);
   }
-  /// The same for text as it stands in a JSON string; what is none is passed over.
-  void tell_escaped(Text kind, std::string_view escaped) const;
+  /// The same for the escaped content of a JSON string; ignores invalid escapes.
+  void emit_escaped(Text kind, std::string_view escaped) const;
 
   State state_ = State::going_on;
   Response response_;
@@ -95,8 +92,8 @@ class WireDecoder {
   TextSink text_sink_;
 };
 
-/// What all wires take from the record of a response (docs/formats.md, `model.response`), which is
-/// borrowed.
+/// The parts of a recorded response that all wires need (docs/formats.md, `model.response`). Keeps
+/// references into the record.
 struct RecordedResponse {
   explicit RecordedResponse(const Json& data);
   std::string id;
@@ -111,34 +108,52 @@ struct RecordedResponse {
 /// Appends a server-sent event. @param name  "": none
 void add_sse_event(std::string_view name, const Json& data, std::string& to);
 
-/// What OpenAI's servers are told of who asks, by both of its formats.
+/// Headers that identify sortie and the run to OpenAI's servers, for both of its formats.
 HttpHeaders openai_headers(const std::string& run_id);
 
 /// A provider's wire format: settings and items to bytes, stream events to a response.
 ///
-/// A body is head + items + tail. The head depends on the settings alone; what stands for an item
-/// depends on it and the items before it, never on the ones after the request. So head and items of
-/// a request are an exact byte prefix of the next one's.
+/// A body is head + items + tail. The head depends on the settings only, the text of an item on it
+/// and the items before it. So head and items of a request are a byte prefix of the next one's.
 class Wire {
  public:
   virtual ~Wire() = default;
   /// "responses", "chat", "messages": what a cassette calls it.
   virtual std::string_view name() const = 0;
-  /// Below the base URL: "/responses". @param model  "": what all addresses of it end in
+  /// Below the base URL: "/responses". @param model  "": the common end of all its paths
   virtual std::string path(std::string_view model) const = 0;
-  /// What each request needs beside the key, and what names its body.
+  /// Headers of each request besides the key and the content type.
   virtual HttpHeaders headers(const std::string& run_id) const = 0;
-  /// Whether it has tools of that form, rather than functions in their place.
+  /// Whether the format has tools of that form. If not, they are declared as functions.
   virtual bool has_tool(ToolCall::Form form) const = 0;
   virtual std::string encode_head(const ModelSettings& settings) const = 0;
   /// For a body that begins with the head of these settings.
   virtual std::unique_ptr<ItemWriter> item_writer(const ModelSettings& settings) const = 0;
-  /// @param settings  of the request; may end before the decoder does
+  /// @param settings  of the request; need not outlive the decoder
   virtual std::unique_ptr<WireDecoder> decoder(const ModelSettings& settings) const = 0;
-  /// A stream that brings the response again, for a replay.
+  /// A stream of the recorded response, for a replay.
   virtual std::string stream_of(const RecordedResponse& response) const = 0;
-  /// Events that bring a piece of a message and go no further.
+  /// Events with a piece of a message, without an end.
   virtual std::string stream_of_text(const std::string& text) const = 0;
 };
+
+/// What an item of a response says to people. Each wire reads it from its own JSON.
+struct Said {
+  enum class Kind { message, reasoning, web_search };
+  Kind kind = Kind::message;
+  std::string text;  ///< of a search: the query, or the page opened
+  Json action{};     ///< of a search: {"type":"search"|"open_page"|…, …}
+};
+/// In order; empty for an item that says nothing to people.
+using SaidList = std::vector<Said>;
+
+/// Reads an item in the neutral form of the record; nothing for other forms.
+std::optional<SaidList> said_in_neutral(const Json& item);
+
+/// The text of a message's content: a string, or the list of its parts.
+std::string content_text(const Json& content);
+
+/// Appends it, unless the text is empty.
+void add_said(Said::Kind kind, std::string text, SaidList& list);
 
 }  // namespace sortie

@@ -21,26 +21,26 @@ namespace sortie {
 
 namespace {
 
-/// The text that was kept, and its end again and again, so that whoever reads it has to cut it.
-std::string circling_text(const RecordedResponse& recorded) {
+/// The recorded text with its passage repeated, so that the replay detects the repetition again.
+std::string repeating_text(const RecordedResponse& recorded) {
   std::string text = recorded.output.items().empty()
                          ? std::string()
                          : recorded.output.items().front().string_at("text");
   if (text.size() < recorded.repeated.size()) text = recorded.repeated;
   const std::string passage = text.substr(text.size() - recorded.repeated.size());
-  // Looked at now and then, and in characters, which have four bytes at most.
+  // The guard counts characters, which have up to four bytes, and checks only now and then.
   for (std::size_t bytes = 0; bytes < 4 * 2 * RepetitionGuard::kWindow; bytes += passage.size())
     text += passage;
   return text;
 }
 
-/// What read_cassette has made of the lines so far.
+/// Reads the lines of a cassette or transcript.
 struct Reader {
   std::filesystem::path file;
   std::size_t number = 0;
-  std::string wire = "responses";  ///< of a transcript's request before its response
-  bool known = false;              ///< a line said that this is a cassette or a transcript
-  bool unanswered = false;         ///< a transcript's request has no response so far
+  std::string wire = "responses";  ///< of the last `model.request`
+  bool known = false;              ///< a line shows that this is a cassette or a transcript
+  bool unanswered = false;         ///< the last `model.request` has no response so far
   std::vector<RecordedStream> streams{};
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -62,7 +62,7 @@ void Reader::read(const Json& line) {
     known = true;
     return read_record(type, line["data"]);
   }
-  if (number == 1 && line.find("cassette")) {  // a head for people
+  if (number == 1 && line.find("cassette")) {  // a comment line
     known = true;
     return;
   }
@@ -71,26 +71,26 @@ void Reader::read(const Json& line) {
 
 void Reader::read_stream(const Json& line) {
   RecordedStream stream;
-  if (!line["sse"].is_string()) refuse("'sse' is no string");
+  if (!line["sse"].is_string()) refuse("'sse' is not a string");
   stream.sse = line["sse"].text();
   stream.wire = line.string_at("wire", "responses");
-  if (!make_wire(stream.wire))
-    refuse("the wire format '" + one_line(stream.wire, 80) + "' is not known");
+  if (!make_wire(stream.wire)) refuse("unknown wire format '" + one_line(stream.wire, 80) + "'");
   const Json* status = line.find("status");
   if (status) {
     const auto code = status->integer();
-    if (!code || *code < 100 || *code > 599) refuse("'status' is no HTTP status");
+    if (!code || *code < 100 || *code > 599) refuse("'status' is not an HTTP status");
     stream.status = static_cast<int>(*code);
   }
   for (const auto& [name, value] : line["headers"].members()) {
-    if (!value.is_string()) refuse("the value of header '" + one_line(name, 80) + "' is no string");
+    if (!value.is_string())
+      refuse("the value of header '" + one_line(name, 80) + "' is not a string");
     stream.headers.emplace_back(name, value.text());
   }
   streams.push_back(std::move(stream));
 }
 
 void Reader::read_record(const std::string& type, const Json& data) {
-  if (type == "run.started") unanswered = false;  // which goes on where another was killed
+  if (type == "run.started") unanswered = false;  // a run that resumes a killed one
   if (type == "check.hit" && data.string_at("check") == "image_refused" &&
       std::exchange(unanswered, false))
     add_refusal("invalid_image", data.string_at("saw"));
@@ -106,9 +106,8 @@ void Reader::read_record(const std::string& type, const Json& data) {
   }
 }
 
-/// A run goes on without a response where its request was too long or had an image that can't be
-/// used: it has changed the history, and has to be made to again, for the responses that follow to
-/// be those to its requests.
+/// A request that was too long, or had an unusable image, got no response: the run changed its
+/// history and continued. The replay must fail likewise, or later responses would not match.
 void Reader::add_refusal(const std::string& code, const std::string& message) {
   const Json error = Json::object({{"code", code}, {"message", message}});
   streams.push_back({.wire = wire,
@@ -117,15 +116,14 @@ void Reader::add_refusal(const std::string& code, const std::string& message) {
                      .sse = write_json(Json::object({{"error", error}}))});
 }
 
-/// A transcript holds a response's items: they become the events that bring them all.
+/// Converts the items of a recorded response to an event stream.
 void Reader::read_response(const Json& data) {
   const Json whole = resolved(data);
-  // `output` has every item where some could not be used, `items` what was used.
+  // If some items could not be used, `output` has all of them and `items` the others.
   const Json& output = whole.find("output") ? whole["output"] : whole["items"];
   if (!output.is_array()) refuse("a model.response without 'items'");
   auto text = response_stream(wire, whole);
-  if (!text)
-    refuse("a response of the wire format '" + one_line(wire, 80) + "', which is not known");
+  if (!text) refuse("a response of the unknown wire format '" + one_line(wire, 80) + "'");
   RecordedStream stream;
   stream.wire = wire;
   stream.headers.emplace_back("Content-Type", "text/event-stream");
@@ -139,7 +137,7 @@ Json Reader::resolved(const Json& value) const {
   const std::string blob = value.string_at("blob");
   if (blob.starts_with("sha256-") && value["bytes"].is_number()) {
     if (blob.find_first_not_of("sha256-0123456789abcdef") != std::string::npos)
-      refuse("'" + one_line(blob, 80) + "' names no blob");
+      refuse("not the name of a blob: '" + one_line(blob, 80) + "'");
     return Json(read_file(file.parent_path() / "blobs" / blob));
   }
   Json copy = value;
@@ -165,7 +163,7 @@ std::vector<RecordedStream> read_cassette(const std::filesystem::path& file) {
     }
   }
   if (reader.streams.empty() && !reader.known)
-    throw InputError(file.string() + ": error: no recorded response in it");
+    throw InputError(file.string() + ": error: it has no recorded response");
   return std::move(reader.streams);
 }
 
@@ -174,23 +172,21 @@ Recording::Recording(const std::filesystem::path& file,
     : path_(file), redact_(std::move(redact)) {
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file_ = Fd(::open(path_.c_str(), flags, 0644));
-  if (!file_ && errno == ENXIO) file_ = open_for_writing(path_);  // a pipe that nobody reads yet
+  if (!file_ && errno == ENXIO) file_ = open_for_writing(path_);  // a pipe without a reader so far
   if (!file_)
     throw Error("cannot write the recording " + path_.string() + ": " + write_problem(errno),
                 ExitCode::usage);
   empty_file();
 }
 
-/// A file is emptied once it is this run's alone: the responses of two would stand among each
-/// other.
+/// Truncates the file under a lock: the responses of two runs must not be mixed.
 void Recording::empty_file() const {
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  // A file system without locks says so by another errno, and then nobody is known to write there.
+  // Other errors mean that the file system has no locks: then no other writer can be known.
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw Error(
-        "--record " + path_.string() + ": another run is writing into it; name another file",
-        ExitCode::busy);
+    throw Error("--record " + path_.string() + ": another run is writing to it; name another file",
+                ExitCode::busy);
   if (::ftruncate(file_.get(), 0) != 0)
     throw path_error("cannot write the recording " + path_.string(), errno);
 }
@@ -216,7 +212,7 @@ std::optional<std::string> response_stream(std::string_view wire, const Json& re
   if (!format) return std::nullopt;
   const RecordedResponse recorded(response);
   if (recorded.reason == kRepetition && !recorded.repeated.empty())
-    return format->stream_of_text(circling_text(recorded));
+    return format->stream_of_text(repeating_text(recorded));
   return format->stream_of(recorded);
 }
 

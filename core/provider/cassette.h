@@ -19,7 +19,7 @@ struct RecordedStream {
   int status = 200;
   HttpHeaders headers{};
   std::string sse{};
-  int source = 0;  ///< of a transcript: which of the run's models gave it; see Item::source
+  int source = 0;  ///< which of a recorded run's models gave it; see Item::source
   bool operator==(const RecordedStream&) const = default;
 };
 
@@ -30,20 +30,19 @@ struct RecordedStream {
 /// @throws InputError  "FILE:LINE: error: …"
 std::vector<RecordedStream> read_cassette(const std::filesystem::path& file);
 
-/// The event stream that would have brought a recorded response, for a replay from a transcript;
-/// nothing for a wire that is not known.
+/// An event stream for a recorded response, to replay a transcript; nothing for an unknown wire.
 ///
-/// @param response  the data of a `model.response` record, its blobs read. `output`, where it has
-///                  one, else `items`: the wire's own JSON (responses: output items; chat: the one
+/// @param response  the data of a `model.response` record, with its blobs. `output`, or else
+///                  `items`, is the wire's own JSON (responses: output items; chat: the one
 ///                  assistant message; messages: content blocks)
 std::optional<std::string> response_stream(std::string_view wire, const Json& response);
 
 /// Appends each response stream to a cassette, one write(2) a line.
 class Recording {
  public:
-  /// Replaces what the file held.
+  /// Truncates the file.
   /// @param redact  applied to the stream and to header values
-  /// @throws Error  when the file can't be written; busy where another run writes into it
+  /// @throws Error  if the file can't be written; busy: another run writes to it
   Recording(const std::filesystem::path& file, std::function<std::string(std::string_view)> redact);
   void add(const RecordedStream& stream);
 

@@ -14,27 +14,27 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMaxErrorBytes = 64u << 10;
 constexpr std::size_t kShownBytes = 200;
-/// Of a stream for each byte of what it brings, in the smallest pieces that servers send.
-constexpr std::uint64_t kStreamBytesOfOne = 50;
+/// Stream bytes per byte of text, in the smallest pieces that servers send.
+constexpr std::uint64_t kStreamBytesPerByte = 50;
 
 bool is_event_stream(const HttpHead& head) {
   return ascii_lower(header_value(head.headers, "Content-Type")).starts_with("text/event-stream");
 }
 
-/// What was sent in place of a stream, for people.
+/// A reply that is not a stream, for people.
 std::string described(const HttpHead& head, std::string_view body) {
   const auto type = header_value(head.headers, "Content-Type");
   const std::string begin = one_line_of_words(body, kShownBytes);
   return "the server answered with " +
          (type.empty() ? "no content type" : "content type '" + one_line_of_words(type, 80) + "'") +
-         " in place of an event stream" + (begin.empty() ? "" : ": " + begin);
+         " instead of an event stream" + (begin.empty() ? "" : ": " + begin);
 }
 
 }  // namespace
 
 Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Options options)
     : decoder_(std::move(decoder)), clock_(clock), options_(options), begin_(clock.steady()) {
-  decoder_->hear([this](WireDecoder::Text kind, std::string_view text) { hear(kind, text); });
+  decoder_->on_text([this](WireDecoder::Text kind, std::string_view text) { on_text(kind, text); });
 }
 
 void Exchange::on_head(const HttpHead& head) {
@@ -69,9 +69,9 @@ void Exchange::read(const SseEvent& event) {
   state_ = decoder_->read(event);
 }
 
-void Exchange::hear(WireDecoder::Text kind, std::string_view text) {
+void Exchange::on_text(WireDecoder::Text kind, std::string_view text) {
   if (options_.stop_repetition) repetition_[static_cast<std::size_t>(kind)].feed(text);
-  heard_ += text.size();
+  text_bytes_ += text.size();
 }
 
 void Exchange::finish() {
@@ -82,14 +82,14 @@ bool Exchange::is_complete() const {
   return state_ == WireDecoder::State::complete || is_stopped();
 }
 
-/// What its message, or its reasoning, has gone round in.
+/// The passage that its message, or its reasoning, repeats.
 const std::string& Exchange::passage() const {
   for (const auto& guard : repetition_)
     if (!guard.passage().empty()) return guard.passage();
   return repetition_[0].passage();
 }
 
-/// Whether it is ended for going round in circles.
+/// Whether it is stopped for repetition.
 bool Exchange::is_stopped() const {
   return state_ == WireDecoder::State::going_on && !options_.may_repeat && !passage().empty();
 }
@@ -98,17 +98,17 @@ Response Exchange::response() {
   Response response = state_ == WireDecoder::State::complete ? decoder_->take() : cut_response();
   response.first_event = to_ms(first_event_ - begin_);
   response.duration = to_ms(clock_.steady() - begin_);
-  // One that came to its end by itself has a reason to repeat.
+  // A repetition in a response that ended by itself is intended.
   if (response.incomplete) response.repeated = passage();
   return response;
 }
 
-/// The message with the passage once, so that the model is not led back into the circle.
+/// The message with the passage once, so that the model does not continue to repeat it.
 Response Exchange::cut_response() {
   Response response;
   response.stop_reason = kRepetition;
   response.repeated = passage();
-  response.cut_bytes = heard_;
+  response.cut_bytes = text_bytes_;
   const std::size_t step = response.repeated.size();
   std::string text = decoder_->message_so_far();
   while (text.size() >= 2 * step &&
@@ -120,13 +120,13 @@ Response Exchange::cut_response() {
 }
 
 ModelFailure Exchange::failure(const HttpResult& result) const {
-  ModelFailure failure = why_not(result);
+  ModelFailure failure = cause(result);
   if (is_stream_ && events_ > 0 && state_ != WireDecoder::State::failed)
-    failure.lost_bytes = std::max(heard_, received_ / kStreamBytesOfOne);
+    failure.lost_bytes = std::max(text_bytes_, received_ / kStreamBytesPerByte);
   return failure;
 }
 
-ModelFailure Exchange::why_not(const HttpResult& result) const {
+ModelFailure Exchange::cause(const HttpResult& result) const {
   if (state_ == WireDecoder::State::failed) return decoder_->failure();
   if (!too_long_.empty()) return cut(too_long_);
   if (head_.status != 0 && head_.status != 200)

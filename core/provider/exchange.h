@@ -16,46 +16,46 @@
 
 namespace sortie {
 
-/// One try of a request: takes what the server sends as it comes, and decodes it.
+/// One attempt of a request: decodes what the server sends.
 class Exchange : public HttpSink {
  public:
   struct Options {
     bool keep_stream = false;      ///< for stream()
-    bool stop_repetition = false;  ///< a text that goes round in circles ends the exchange
-    bool may_repeat = false;       ///< it does not, though it is looked for
-    /// Of the whole stream, comments and all: several times what the longest response takes in the
-    /// smallest pieces.
+    bool stop_repetition = false;  ///< a text that repeats itself ends the exchange
+    bool may_repeat = false;       ///< repetition is detected, but does not end the exchange
+    /// Of the whole stream with comments: several times the longest response in the smallest
+    /// pieces.
     std::uint64_t max_stream_bytes = 256u << 20;
   };
   Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Options options);
 
   void on_head(const HttpHead& head) override;
   Wants on_body(std::string_view bytes) override;
-  /// An event has come, or it is no stream at all.
+  /// An event was received, or the reply is not a stream.
   bool has_begun() const override { return !is_stream_ || events_ > 0; }
 
-  /// No more is to come.
+  /// The server has sent everything.
   void finish();
-  /// Whether response() has something to give.
+  /// Whether response() may be called.
   bool is_complete() const;
-  /// The stream itself says that it has failed.
+  /// The stream itself reported a failure.
   bool was_refused() const noexcept { return state_ == WireDecoder::State::failed; }
-  /// Once, where it is complete. Of a stream that went round in circles: its message up to there.
+  /// The complete response, once. For a stream stopped for repetition: its message up to there.
   Response response();
-  /// Why it is not complete.
+  /// Why the response is not complete.
   ModelFailure failure(const HttpResult& result) const;
 
   const HttpHead& head() const noexcept { return head_; }
-  /// All of it, where it is kept.
+  /// The whole stream, with keep_stream.
   std::string& stream() noexcept { return text_; }
 
  private:
   void read(const SseEvent& event);
-  void hear(WireDecoder::Text kind, std::string_view text);
+  void on_text(WireDecoder::Text kind, std::string_view text);
   const std::string& passage() const;
   bool is_stopped() const;
   Response cut_response();
-  ModelFailure why_not(const HttpResult& result) const;
+  ModelFailure cause(const HttpResult& result) const;
   ModelFailure cut(const std::string& message) const;
 
   std::unique_ptr<WireDecoder> decoder_;
@@ -68,8 +68,8 @@ class Exchange : public HttpSink {
   SseParser parser_;
   WireDecoder::State state_ = WireDecoder::State::going_on;
   RepetitionGuard repetition_[2];  ///< by WireDecoder::Text
-  std::uint64_t heard_ = 0;        ///< bytes of text and reasoning
-  std::string text_;               ///< the stream where it is kept, else the body of an error
+  std::uint64_t text_bytes_ = 0;   ///< of text and reasoning
+  std::string text_;               ///< the stream if it is kept, else the body of an error
   std::string too_long_;
   std::uint64_t received_ = 0;
   std::uint64_t events_ = 0;

@@ -6,13 +6,14 @@ namespace sortie {
 
 namespace {
 
-/// Tells of a request by the places that its items have in the whole history.
+/// Converts indexes of items in a request to indexes in the whole history.
 class WholeHistory : public StreamSink {
  public:
-  WholeHistory(StreamSink& next, const PortableItems& carried) : next_(next), carried_(carried) {}
+  WholeHistory(StreamSink& next, const PortableItems& portable)
+      : next_(next), portable_(portable) {}
   void on_request(const RequestRecord& request, int attempt) override {
     RequestRecord whole = request;
-    whole.first_new_item = carried_.origin(request.first_new_item);
+    whole.first_new_item = portable_.origin(request.first_new_item);
     next_.on_request(whole, attempt);
   }
   void on_cut_off(int attempt, std::uint64_t lost_bytes) override {
@@ -23,12 +24,12 @@ class WholeHistory : public StreamSink {
 
  private:
   StreamSink& next_;
-  const PortableItems& carried_;
+  const PortableItems& portable_;
 };
 
 }  // namespace
 
-bool hands_over(const ModelError& error) {
+bool allows_fallback(const ModelError& error) {
   switch (error.code()) {
     case ExitCode::unavailable:
     case ExitCode::limited:
@@ -40,7 +41,7 @@ bool hands_over(const ModelError& error) {
 }
 
 FallbackModel::FallbackModel(std::vector<Candidate> candidates)
-    : candidates_(std::move(candidates)), carried_(candidates_.front().source) {}
+    : candidates_(std::move(candidates)), portable_(candidates_.front().source) {}
 
 Response FallbackModel::ask(const Request& request, StreamSink& stream,
                             std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
@@ -51,7 +52,7 @@ Response FallbackModel::ask(const Request& request, StreamSink& stream,
       for (Item& item : response.items) item.source = response.source;
       return response;
     } catch (const ModelError& error) {
-      if (!hands_over(error)) throw;
+      if (!allows_fallback(error)) throw;
       if (active_ + 1 == candidates_.size()) throw all_failed(error);
       hand_over(error, request, stream);
     }
@@ -62,13 +63,13 @@ Response FallbackModel::ask_active(const Request& request, StreamSink& stream,
                                    std::chrono::steady_clock::time_point deadline,
                                    std::stop_token stop) {
   const Candidate& active = candidates_[active_];
-  // The first has been alone so far: all that came from a provider came from it.
+  // So far only the first model has answered: nothing needs converting.
   if (active_ == 0 && !active.settings)
     return active.model->ask(request, stream, deadline, std::move(stop));
   const ModelSettings settings =
       active.settings ? active.settings(request.settings) : request.settings;
-  const auto& items = carried_.update(request.items, request.epoch);
-  WholeHistory whole(stream, carried_);
+  const auto& items = portable_.update(request.items, request.epoch);
+  WholeHistory whole(stream, portable_);
   return active.model->ask({settings, items, request.epoch}, whole, deadline, std::move(stop));
 }
 
@@ -76,13 +77,13 @@ void FallbackModel::hand_over(const ModelError& error, const Request& request, S
   const std::string from = candidates_[active_].name;
   failures_.push_back(from + ": " + error.what());
   const Candidate& next = candidates_[++active_];
-  carried_ = PortableItems(next.source, next.takes_images);
-  carried_.update(request.items, request.epoch);
+  portable_ = PortableItems(next.source, next.takes_images);
+  portable_.update(request.items, request.epoch);
   stream.on_fallback({.from = from,
                       .to = next.name,
                       .reason = error.what(),
                       .source = next.source,
-                      .dropped = carried_.dropped()});
+                      .dropped = portable_.dropped()});
 }
 
 ModelError FallbackModel::all_failed(const ModelError& last) const {

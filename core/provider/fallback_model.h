@@ -10,27 +10,27 @@
 
 namespace sortie {
 
-/// Whether another model may do where this failure is for good: the provider can't be reached, has
-/// no more for us, does not know our key or the model. What it has read and refused (the request
-/// itself, its content, its length) would be refused elsewhere too, or ought to be seen by people.
-bool hands_over(const ModelError& error);
+/// Whether another model may take over after this failure: the provider can't be reached, its quota
+/// is exhausted, it rejects our key, or it does not know the model. A request that was read and
+/// refused (its content, its length) would be refused elsewhere too, or people should see it.
+bool allows_fallback(const ModelError& error);
 
-/// A run's models in turn: once the one at work has failed for good, the next takes over with the
-/// same history, and stays.
+/// The run's models: once the current one has failed permanently, the next takes over with the same
+/// history, for the rest of the run.
 class FallbackModel : public Model {
  public:
   struct Candidate {
     std::string name;  ///< for people: "openai gpt-5-codex"
     std::unique_ptr<Model> model;
     int source = 0;  ///< see Item::source
-    /// A request's settings as they are for this model; "" leaves them as they are.
+    /// Converts a request's settings for this model; empty: no change.
     std::function<ModelSettings(const ModelSettings&)> settings{};
-    bool takes_images = true;  ///< else those of the history are left out for it
+    bool takes_images = true;  ///< if not, the history's images are left out
   };
   /// @param candidates  at least one; the first is asked as long as it answers
   explicit FallbackModel(std::vector<Candidate> candidates);
 
-  /// @throws ModelError  of the last model, naming what became of each, where all have failed
+  /// @throws ModelError  if all models have failed: the last error, with the failure of each
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
 
@@ -42,8 +42,8 @@ class FallbackModel : public Model {
 
   std::vector<Candidate> candidates_;
   std::size_t active_ = 0;
-  PortableItems carried_;              ///< for the active one, unless it is the first
-  std::vector<std::string> failures_;  ///< of those before it
+  PortableItems portable_;             ///< the history for the active model, unless it is the first
+  std::vector<std::string> failures_;  ///< of the models before it
 };
 
 }  // namespace sortie

@@ -38,7 +38,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
                            .headers = options_.headers,
                            .body = body_.bytes()};
   CredentialSource* const credential = options_.credential;
-  int renewals = 0;  // tries that a credential had worn out for; no retries
+  int renewals = 0;  // attempts repeated with a new credential; not retries
   for (int attempt = 1;; ++attempt) {
     if (stop.stop_requested()) throw Stopped();
     if (clock_.steady() >= deadline) throw out_of_time();
@@ -60,7 +60,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
                        .stop_repetition = options_.stop_repetition,
                        .may_repeat = request.may_repeat});
     const HttpResult result = http_.send(http_request, limits, exchange, stop);
-    // However it ended: of a response that is whole, only the usage may be missing.
+    // Even if the exchange broke off, only the usage may be missing.
     if (result.ending != HttpResult::Ending::stopped) exchange.finish();
     if (exchange.is_complete()) {
       if (options_.recording) record_stream(exchange.head(), std::move(exchange.stream()));
@@ -82,19 +82,19 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
 }
 
 ModelError HttpModel::out_of_time() {
-  return ModelError("the time budget was used up during a request to the model", ExitCode::budget,
+  return ModelError("the time budget ran out during a request to the model", ExitCode::budget,
                     "time");
 }
 
 void HttpModel::record_stream(const HttpHead& head, std::string text) {
   RecordedStream recorded{.wire = std::string(wire_.name()), .status = head.status};
-  // Other headers tell of the connection, or of the account.
+  // Other headers describe the connection, or the account.
   recorded.headers.emplace_back("Content-Type", header_value(head.headers, "Content-Type"));
   recorded.sse = std::move(text);
   options_.recording->add(recorded);
 }
 
-/// Waits for the next try, or throws where there is to be none.
+/// Waits before a retry, or throws if there is none.
 void HttpModel::wait(const ModelFailure& failure, int attempt,
                      std::chrono::steady_clock::time_point deadline, StreamSink& stream,
                      const std::stop_token& stop) {
@@ -105,7 +105,7 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
   const milliseconds left = to_ms(deadline - clock_.steady());
   if (failure.retry_after && *failure.retry_after >= left)
     throw ModelError(
-        place + ": " + message + "; the provider asks for a longer wait than the time budget has",
+        place + ": " + message + "; the provider asks to wait longer than the time budget allows",
         ExitCode::limited, failure.kind, failure.retry_after);
   const auto delay = retry_delay(
       {.transient = true, .retry_after = failure.retry_after}, attempt,
@@ -125,7 +125,7 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
   if (!clock_.sleep_for(*delay, stop)) throw Stopped();
 }
 
-/// " (plan: plus)", where a limit of the account was met and its plan is known; else "".
+/// " (plan: plus)" if a limit of the account was reached and its plan is known; else "".
 std::string HttpModel::plan_of(const ModelFailure& failure) const {
   if (failure.kind != "quota" && failure.kind != "rate_limit") return "";
   std::string plan = failure.plan;

@@ -18,44 +18,44 @@
 
 namespace sortie {
 
-/// A credential that can change while a run lasts, such as a sign-in whose tokens expire. A plain
-/// API key needs none: it stands in the headers that do not change.
+/// A credential that can change during a run, such as a sign-in whose tokens expire. A plain API
+/// key needs none: it is one of the fixed headers.
 ///
-/// HttpModel calls prepare() before each try, sends headers() with it, and tells of a 401 or 403 by
-/// refused(). Nothing else may send what headers() returns, and that to the endpoint's host alone.
+/// HttpModel calls prepare() before each attempt, sends headers() with it, and reports a 401 or 403
+/// by refused(). Only HttpModel may send these headers, and only to the endpoint's host.
 class CredentialSource {
  public:
   virtual ~CredentialSource() = default;
-  /// Makes headers() good for a request: does nothing mostly, refreshes what is too old or was
-  /// refused. Heeds deadline and stop request as a request to the model does.
-  /// @return  why there are none: a transient failure is tried again as any other, by the same
-  ///          limits; one that is not ends the model, mostly with ExitCode::auth
-  /// @throws Stopped  when a stop was requested
+  /// Makes headers() valid for a request: refreshes tokens that are old or were refused. Observes
+  /// deadline and stop request like a request to the model.
+  /// @return  the failure, if any: a transient one is retried with the same limits as any other;
+  ///          another one ends the model, mostly with ExitCode::auth
+  /// @throws Stopped  if a stop was requested
   virtual std::optional<ModelFailure> prepare(std::chrono::steady_clock::time_point deadline,
                                               std::stop_token stop) = 0;
   virtual HttpHeaders headers() const = 0;
-  /// The server does not take these headers. True where prepare() may get others: then the request
-  /// is sent once more, which counts as no retry.
+  /// The server refused these headers. Returns whether prepare() may get others: the request is
+  /// then sent again, which does not count as a retry.
   virtual bool refused() = 0;
-  /// What the account has paid for, "plus", as far as known; "" else. For the message about a usage
-  /// limit, where the provider's own words have no plan.
+  /// The account's plan, such as "plus", or "" if it is unknown. For messages about a usage limit,
+  /// if the provider does not name the plan.
   virtual std::string plan() const = 0;
 };
 
 struct HttpModelOptions {
   Endpoint endpoint{};
   HttpHeaders headers{};                   ///< request_headers()
-  CredentialSource* credential = nullptr;  ///< whose headers come with these; null: none
+  CredentialSource* credential = nullptr;  ///< adds its headers; null: none
   HttpLimits limits{};
   int retries = 5;  ///< of one request
   int retries_of_run = 20;
-  int* retries_left = nullptr;       ///< of the run, where its models share them; else its own
-  bool stop_repetition = false;      ///< ends a stream whose text goes round in circles
-  std::function<double()> random{};  ///< in [0, 1); "" is a seeded generator
+  int* retries_left = nullptr;       ///< a counter shared by the run's models; null: its own
+  bool stop_repetition = false;      ///< ends a stream whose text repeats itself
+  std::function<double()> random{};  ///< in [0, 1); empty: a seeded generator
   Recording* recording = nullptr;    ///< gets every complete response
 };
 
-/// A provider reached over HTTP: encodes, sends, decodes, tries again.
+/// A model reached over HTTP: encodes, sends, decodes, retries.
 class HttpModel : public Model {
  public:
   HttpModel(const Wire& wire, Http& http, Clock& clock, HttpModelOptions options);

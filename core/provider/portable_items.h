@@ -7,22 +7,22 @@
 
 namespace sortie {
 
-/// The history as one of the run's models is sent it, where some of it came from another.
+/// The history as it is sent to one of the run's models, if parts of it came from another.
 ///
-/// What another provider sent goes without its own JSON, so that this one's wire encodes it anew.
-/// Reasoning and a provider's own doings mean nothing to anyone else, and are left out.
+/// Items of other providers lose their own JSON, so that this model's wire encodes them anew. Other
+/// models' reasoning and provider items are left out.
 class PortableItems {
  public:
-  /// @param source        of the model that is to read them; see Item::source
-  /// @param takes_images  false: images are left out, with a word in their place
+  /// @param source        the model that gets the items; see Item::source
+  /// @param takes_images  false: images are replaced by a note
   explicit PortableItems(int source, bool takes_images = true)
       : source_(source), takes_images_(takes_images) {}
 
-  /// The history up to now; grows as it grows, and begins anew with an epoch.
+  /// The converted history. Only new items are converted, until a new epoch.
   const std::vector<Item>& update(const std::vector<Item>& history, int epoch);
-  /// Which item of the history the one at `index` is; past the end: how many the history has.
+  /// The index in the history of the item at `index`; past the end: the history's size.
   std::size_t origin(std::size_t index) const;
-  /// How many of the history's items and images were left out.
+  /// The number of items and images left out.
   int dropped() const noexcept { return static_cast<int>(seen_ - items_.size()) + images_; }
 
  private:
@@ -30,7 +30,7 @@ class PortableItems {
 
   int source_;
   bool takes_images_;
-  int images_ = 0;  ///< that were left out
+  int images_ = 0;  ///< images left out
   int epoch_ = 0;
   std::size_t seen_ = 0;  ///< items of the history
   std::vector<Item> items_;

@@ -12,15 +12,15 @@ namespace sortie {
 
 namespace {
 
-/// What the addresses of all its models end in, where they do.
+/// The common end of the addresses of all its models, if there is one.
 std::string path_of(const ProviderInfo& provider) { return make_wire(provider.wire)->path(""); }
 
-/// Takes the ending off the path, as often as it stands there.
+/// Removes the ending from the path, repeatedly.
 void drop_endings(std::string& path, std::string_view ending) {
   while (path.ends_with(ending)) path.resize(path.size() - ending.size());
 }
 
-/// "api-version=…", the one query that an address may have; "" for none.
+/// "api-version=…", the only query that an address may have, or "".
 std::string take_query(const ProviderInfo& provider, std::string& address) {
   const std::size_t mark = address.find('?');
   if (mark == std::string::npos) return {};
@@ -34,7 +34,7 @@ std::string take_query(const ProviderInfo& provider, std::string& address) {
       });
   if (provider.name != "azure" || !is_version)
     throw InputError("address '" + one_line(address, 200) +
-                     "': of a query, only ?api-version=… of provider azure is allowed");
+                     "': the only query allowed is ?api-version=… of provider azure");
   return query;
 }
 
@@ -46,7 +46,7 @@ void complete_azure(Url& base, const std::string& query) {
   if (base.path == "/openai" && !dated) base.path = "/openai/v1";
 }
 
-/// The base that was meant by what people write.
+/// Corrects common mistakes in the base address.
 void complete_base(const ProviderInfo& provider, const std::string& query, Url& base) {
   const std::string own = path_of(provider);
   drop_endings(base.path, own);
@@ -55,7 +55,7 @@ void complete_base(const ProviderInfo& provider, const std::string& query, Url& 
     if (path != own && base.path.ends_with(path))
       throw InputError("address '" + base.text() + "': " + path +
                        " is the interface of another provider (" + std::string(other.name) +
-                       "); give the address before it, or that provider");
+                       "); give the address without it, or name that provider");
   }
   if (provider.name == "azure") return complete_azure(base, query);
   if (own.starts_with("/v1/")) return drop_endings(base.path, "/v1");
@@ -77,7 +77,7 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
   if (!sources.otherwise.empty()) return sources.otherwise;
   if (provider.default_base.empty())
     throw InputError("provider " + std::string(provider.name) +
-                     " has no address of its own: base_url is missing in the task's model (or give "
+                     " has no default address: set base_url in the task's model (or give "
                      "--base-url)");
   return std::string(provider.default_base);
 }
@@ -116,9 +116,9 @@ HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key
   for (auto& header : make_wire(provider.wire)->headers(run_id))
     headers.push_back(std::move(header));
   for (const auto& [name, value] : task_headers) {
-    if (!is_header_name(name)) throw InputError("model.headers: '" + name + "' is no header name");
+    if (!is_header_name(name)) throw InputError("model.headers: not a header name: '" + name + "'");
     if (is_own_header(name))
-      throw InputError("model.headers: '" + name + "' is not the task's to set");
+      throw InputError("model.headers: '" + name + "' can't be set by the task");
     if (!is_header_value(value))
       throw InputError("model.headers: the value of '" + name + "' has control characters");
     headers.emplace_back(name, value);

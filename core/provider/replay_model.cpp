@@ -19,22 +19,22 @@ const Wire& ReplayModel::wire_of(const RecordedStream& stream) {
   if (!wire) wire = make_wire(stream.wire, options_);
   if (!wire)
     throw ModelError("the cassette's response " + std::to_string(next_ + 1) +
-                         " is of the wire format '" + stream.wire + "', which is not known",
+                         " has the unknown wire format '" + stream.wire + "'",
                      ExitCode::refused, "cassette");
   return *wire;
 }
 
-/// What another model sent means as much here as in the run that was recorded.
+/// Items of other models are converted as in the recorded run.
 RequestRecord ReplayModel::encode(const Request& request, const Wire& wire, int source) {
   if (&wire != wire_ || source != source_) {
     body_.emplace(wire);
-    carried_ = PortableItems(source);
+    portable_ = PortableItems(source);
   }
   wire_ = &wire;
   source_ = source;
-  const auto& items = mixed_ ? carried_.update(request.items, request.epoch) : request.items;
+  const auto& items = mixed_ ? portable_.update(request.items, request.epoch) : request.items;
   RequestRecord record = body_->update({request.settings, items, request.epoch});
-  if (mixed_) record.first_new_item = carried_.origin(record.first_new_item);
+  if (mixed_) record.first_new_item = portable_.origin(record.first_new_item);
   record.provider = "replay";
   return record;
 }
@@ -43,9 +43,9 @@ Response ReplayModel::ask(const Request& request, StreamSink& stream,
                           std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   if (stop.stop_requested()) throw Stopped();
   if (std::chrono::steady_clock::now() >= deadline)
-    throw ModelError("the time budget was used up", ExitCode::budget, "time");
+    throw ModelError("the time budget ran out", ExitCode::budget, "time");
   const bool over = next_ == streams_.size();
-  // A request that nothing answers is on record all the same.
+  // A request without a response is recorded too.
   const Wire& wire = !over ? wire_of(streams_[next_]) : wire_ ? *wire_ : wire_of({});
   stream.on_request(encode(request, wire, over ? source_ : streams_[next_].source), 1);
   const std::string number = std::to_string(next_ + 1);

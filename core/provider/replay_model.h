@@ -14,14 +14,13 @@
 
 namespace sortie {
 
-/// Answers from a recording, one recorded response a request, in their order. Each request is
-/// encoded in the wire format of its response, and as the model that gave it was sent it, so a
-/// recording may hold several of either.
+/// Answers from a recording, one recorded response a request, in order. Each request is encoded as
+/// for the wire and the model that gave the response, so a recording may mix several of both.
 class ReplayModel : public Model {
  public:
   /// @param recording  of read_cassette()
   explicit ReplayModel(std::vector<RecordedStream> recording, const WireOptions& options = {});
-  /// A recording that has run out is a ModelError "cassette" with ExitCode::refused.
+  /// Throws ModelError "cassette" with ExitCode::refused after the last recorded response.
   Response ask(const Request& request, StreamSink& stream,
                std::chrono::steady_clock::time_point deadline, std::stop_token stop) override;
 
@@ -32,12 +31,12 @@ class ReplayModel : public Model {
   std::vector<RecordedStream> streams_;
   WireOptions options_;
   std::size_t next_ = 0;
-  std::map<std::string, std::unique_ptr<Wire>, std::less<>> wires_;  ///< as they were needed
+  std::map<std::string, std::unique_ptr<Wire>, std::less<>> wires_;  ///< made when first needed
   const Wire* wire_ = nullptr;                                       ///< of the last request
   std::optional<RequestBody> body_;                                  ///< in that format
-  bool mixed_ = false;                                               ///< of several models
-  PortableItems carried_{0};                                         ///< for the one at work
-  int source_ = 0;                                                   ///< which that is
+  bool mixed_ = false;                                               ///< it has several models
+  PortableItems portable_{0};                                        ///< for the current model
+  int source_ = 0;                                                   ///< the current model
 };
 
 }  // namespace sortie

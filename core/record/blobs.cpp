@@ -20,7 +20,7 @@ namespace sortie {
 namespace {
 
 constexpr std::size_t kHeadBytes = 1024;
-/// A shorter string is hardly longer than what would stand in for it.
+/// A shorter string is hardly longer than the reference to a blob.
 constexpr std::size_t kShortestBlob = 2 * kHeadBytes;
 
 struct LongString {
@@ -37,7 +37,7 @@ void collect(const Json& value, std::vector<LongString>& found) {
 
 using Replaced = std::unordered_map<const Json*, Json>;
 
-/// A copy with these in the place of those: they are what is large, and never copied.
+/// A copy in which the large strings are replaced by references, without copying them.
 Json copy_with(const Json& value, Replaced& replaced) {
   if (const auto found = replaced.find(&value); found != replaced.end())
     return std::move(found->second);
@@ -59,7 +59,7 @@ Json blob_reference(const std::string& name, std::uint64_t bytes, std::string_vi
   return Json::object({{"blob", name}, {"bytes", bytes}, {"head", utf8_prefix(text, kHeadBytes)}});
 }
 
-/// The file and its name in the folder.
+/// Syncs the file and its name in the folder.
 void sync_file(int file, const std::filesystem::path& folder) {
   const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (::fdatasync(file) != 0 || !parent || ::fsync(parent.get()) != 0)
@@ -144,7 +144,7 @@ Json Blobs::shorten(const Json& whole, std::size_t max_bytes) {
     blobs.emplace(one.place, std::move(blob));
   }
   Json value = copy_with(whole, blobs);
-  // So many short strings: whole members then, the largest first.
+  // Too many short strings: whole members become blobs, the largest first.
   while (size > max_bytes && !value.members().empty()) {
     Json* largest = nullptr;
     std::size_t most = 0;
@@ -152,7 +152,7 @@ Json Blobs::shorten(const Json& whole, std::size_t max_bytes) {
       const std::size_t written = written_size(member.second);
       if (written > most) largest = &member.second, most = written;
     }
-    if (most < 2 * kShortestBlob) break;  // nothing left that a blob would shorten
+    if (most < 2 * kShortestBlob) break;  // blobs would save nothing more
     Json blob = put(write_json(*largest));
     blob.set("json", true);
     *largest = std::move(blob);

@@ -11,26 +11,26 @@
 
 namespace sortie {
 
-/// Strings too long for a record, one file each, named by digest: blobs/sha256-….
+/// Strings too long for a record, each in a file named by its digest: blobs/sha256-….
 class Blobs {
  public:
-  /// @param folder  made with the first blob
+  /// @param folder  created with the first blob
   explicit Blobs(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Writes the text (whole or not at all, synced) unless it is there already.
+  /// Writes the text atomically and synced, unless the blob exists already.
   /// @return {"blob":"sha256-…","bytes":N,"head":"…"}
   /// @throws Error  ExitCode::environment
   Json put(std::string_view text);
 
-  /// Takes a file that stands elsewhere as a blob: as another name of it where that can be had,
-  /// else as a copy; synced. The file has to stay as it is.
-  /// @return  as put(); nothing where the file is not there, or of another size
+  /// Makes an existing file a blob: by a hard link if possible, else by a copy; synced. The file
+  /// must not change afterwards.
+  /// @return  as put(); nothing if the file is missing or has another size
   /// @throws Error  ExitCode::environment
   std::optional<Json> adopt(const std::filesystem::path& file, const std::string& sha256,
                             std::uint64_t bytes);
 
-  /// Replaces the longest strings of the value until it is at most `max_bytes` of JSON; where that
-  /// is not enough, the largest members as JSON text, with "json":true.
+  /// Replaces the longest strings by blobs until the value has at most `max_bytes` of JSON. If that
+  /// is not enough, whole members become blobs of JSON text, with "json":true.
   Json shorten(const Json& value, std::size_t max_bytes);
 
   std::uint64_t bytes() const noexcept { return bytes_; }

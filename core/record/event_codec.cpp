@@ -35,20 +35,13 @@ RecordRow object_row(const char* name) {
 template <class Enum>
 WordsRow enum_row(const char* name) {
   WordsRow row{name, {}};
-  for (const auto& each : words_of(Enum())) row.words.emplace_back(each.name);
+  for (const auto& each : kSpelling<Enum>) row.words.emplace_back(each.name);
   return row;
 }
 
+/// The file with the event's whole output.
 template <class T>
-const char* word_of(T value) {
-  for (const auto& each : words_of(value))
-    if (each.value == value) return each.name;
-  return "";
-}
-
-/// The file that stands for the event's output.
-template <class T>
-std::optional<SavedOutput> whole_of(const T& event) {
+std::optional<SavedOutput> saved_output_of(const T& event) {
   if constexpr (requires { event.whole; })
     return event.whole;
   else
@@ -60,7 +53,7 @@ std::optional<SavedOutput> whole_of(const T& event) {
 Record to_record(const RunEvent& event) {
   return std::visit(
       [&](const auto& what) {
-        return Record{row_of(&what).type, event.turn, value_json(what), whole_of(what)};
+        return Record{row_of(&what).type, event.turn, value_json(what), saved_output_of(what)};
       },
       event.what);
 }
@@ -95,9 +88,16 @@ const std::vector<RecordRow>& object_rows() {
 }
 
 const std::vector<WordsRow>& words_rows() {
-  static const std::vector<WordsRow> rows = {
-      enum_row<Ending>("ending"), enum_row<Ruling>("decision"),
-      enum_row<ApproverRuling>("approver_decision"), enum_row<ToolCall::Form>("form")};
+  static const std::vector<WordsRow> rows = {enum_row<Ending>("ending"),
+                                             enum_row<Ruling>("decision"),
+                                             enum_row<ApproverRuling>("approver_decision"),
+                                             enum_row<ToolCall::Form>("form"),
+                                             enum_row<ServerState>("server_state"),
+                                             enum_row<ConnectionState>("connection_state"),
+                                             enum_row<CompactionMethod>("compaction"),
+                                             enum_row<ChangeKind>("change"),
+                                             enum_row<VerificationPhase>("phase"),
+                                             enum_row<BudgetKind>("budget")};
   return rows;
 }
 
@@ -106,8 +106,6 @@ bool is_synced(std::string_view type) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const RecordRow& row) { return row.synced && type == row.type; });
 }
-
-CallDetails::CallDetails(const Json& details) { read_value(details, *this); }
 
 std::vector<PlanStep> PlanUpdated::read_steps() const {
   std::vector<PlanStep> list;
@@ -130,9 +128,6 @@ RunEvent tool_call_event(int turn, const ToolCall& call, const Json& origin) {
   return {turn, std::move(called)};
 }
 
-const char* name_of(Ending ending) noexcept { return word_of(ending); }
-const char* name_of(Ruling ruling) noexcept { return word_of(ruling); }
-const char* name_of(ToolCall::Form form) noexcept { return word_of(form); }
 Json to_json(const Usage& usage) { return value_json(usage); }
 Json to_json(const RecordedRule& rule) { return value_json(rule); }
 Json to_json(const std::vector<RecordedAction>& actions) { return value_json(actions); }

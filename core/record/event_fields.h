@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-// The events: how they are spelled, and what is true of all records of the type.
+// The types of events and their members.
 
 struct EventRow {
   const char* type;
@@ -27,7 +27,7 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
          to.members().emplace_back(name, from.version);
        },
        [](const Json& from, O& to) {
-         // A later one has to be seen, however large.
+         // A later version must be recognised as such, however large the number.
          constexpr std::int64_t kMost = std::numeric_limits<int>::max();
          to.version = static_cast<int>(std::min(from.integer().value_or(to.version), kMost));
        }},
@@ -319,7 +319,7 @@ inline const RecordFields<NetworkRecord>& fields_of(const NetworkRecord*) {
       F::always<&O::state>("state", "connection_state", "(denied, opened, closed)"),
       {"allowed", "boolean", "", true,
        [](const O& from, const char* name, Json& to) {
-         to.members().emplace_back(name, from.state != "denied");
+         to.members().emplace_back(name, from.state != ConnectionState::denied);
        },
        [](const Json&, O&) {}},
       F::always<&O::host>("host", "text"),
@@ -476,7 +476,7 @@ inline const RecordFields<RunEnd>& fields_of(const RunEnd*) {
          to.members().emplace_back(name, static_cast<int>(from.code));
        },
        [](const Json& from, O& to) {
-         std::int32_t code = -1;  // none of ours
+         std::int32_t code = -1;  // not one of our exit codes
          read_value(from, code);
          to.code = static_cast<ExitCode>(code);
        }},

@@ -48,7 +48,6 @@ Json neutral(const ToolOutput& output) {
   return json;
 }
 
-/// Items in the wire's own JSON.
 Json received_json(const std::vector<std::string>& items) {
   Json array = Json::array();
   for (const auto& item : items) array.push_back(parse_json(item));
@@ -87,7 +86,7 @@ RunEvent model_response_event(int turn, const Response& response, const AnswerNo
                       .tokens_estimated = notes.estimated,
                       .repeated = response.repeated,
                       .aside = notes.aside};
-  // A wire whose items have no JSON of their own has one for all of them.
+  // A wire without JSON for single items has one JSON text for all of them.
   const bool apart = response.output.empty() || response.items.empty() ||
                      std::any_of(response.items.begin(), response.items.end(),
                                  [](const Item& item) { return !item.received.empty(); });
@@ -99,12 +98,12 @@ RunEvent model_response_event(int turn, const Response& response, const AnswerNo
   return {turn, std::move(event)};
 }
 
-std::string McpServerRecord::trouble() const {
+std::string McpServerRecord::problem() const {
   const std::string name = "The MCP server " + server;
   const std::string why = detail.empty() ? "." : ": " + detail;
-  if (state == "failed") return name + " can't be used" + why;
-  if (state == "died") return name + " was lost" + why;
-  if (state == "restarted") return name + " was started again.";
+  if (state == ServerState::failed) return name + " can't be used" + why;
+  if (state == ServerState::died) return name + " was lost" + why;
+  if (state == ServerState::restarted) return name + " was started again.";
   return {};
 }
 
@@ -113,7 +112,7 @@ Json to_json(const Item& item) {
     try {
       return parse_json(item.received);
     } catch (const JsonError&) {
-      // No provider's JSON after all: what was understood of it is on record.
+      // Not JSON after all: the neutral form is recorded.
     }
   }
   return std::visit([](const auto& content) { return neutral(content); }, item.content);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/base/exit_code.h"
+#include "core/base/spelling.h"
 #include "core/catalog/cost.h"
 #include "core/catalog/item.h"
 #include "core/json/json.h"
@@ -19,10 +21,28 @@
 
 namespace sortie {
 
-// What can happen in a run: one struct for each type of record. How each is spelled, and what its
-// members mean, stands in event_codec.cpp, once.
+template <>
+inline constexpr auto kSpelling<Ending> =
+    std::to_array<Spelled<Ending>>({{Ending::exited, "exited"},
+                                    {Ending::signalled, "signalled"},
+                                    {Ending::timed_out, "timed_out"},
+                                    {Ending::output_limit, "output_limit"},
+                                    {Ending::memory_limit, "memory_limit"},
+                                    {Ending::process_limit, "process_limit"},
+                                    {Ending::disk_limit, "disk_limit"},
+                                    {Ending::cancelled, "cancelled"},
+                                    {Ending::not_started, "not_started"}});
+template <>
+inline constexpr auto kSpelling<ToolCall::Form> =
+    std::to_array<Spelled<ToolCall::Form>>({{ToolCall::Form::function, "function"},
+                                            {ToolCall::Form::custom, "custom"},
+                                            {ToolCall::Form::local_shell, "local_shell"},
+                                            {ToolCall::Form::web_search, "web_search"}});
 
-/// A file that a run follows; `text` is the effective, resolved one.
+// What can happen in a run: one struct for each type of record. Names and meanings of the JSON
+// members are defined once, in event_fields.h.
+
+/// The task or policy of a run; `text` is the effective one, with all defaults.
 struct SourceFile {
   std::string digest;  ///< "sha256:…"
   std::string path;
@@ -34,12 +54,12 @@ struct WorkspaceStart {
   std::string seen_as;  ///< by commands
   std::string base_commit{};
   std::string isolation{};
-  std::string reason{};  ///< why it is kept apart so
+  std::string reason{};  ///< why this isolation was chosen
 
   const std::string& commands_see() const { return seen_as.empty() ? path : seen_as; }
 };
 
-/// The layers in force; as SandboxLayers of policies/sandbox/keeper.
+/// The sandbox layers in force; the same members as SandboxLayers of policies/sandbox/keeper.
 struct SandboxStart {
   bool namespaces = false;
   int landlock_abi = 0;
@@ -51,7 +71,7 @@ struct SandboxStart {
   std::string network{};
 };
 
-/// What a run begins with.
+/// The first event of a run.
 struct RunStart {
   int version = 1;
   std::string run_id;
@@ -64,7 +84,7 @@ struct RunStart {
   SandboxStart sandbox;
   Json budget;  ///< to_json(TaskBudget), core/agent/budget.h
   std::string resumed_from{};
-  std::vector<std::string> warnings{};  ///< what the policy allows at the operator's own risk
+  std::vector<std::string> warnings{};  ///< risky permissions of the policy
 };
 
 struct TurnStarted {
@@ -84,11 +104,11 @@ struct ModelRequested {
   Json items = Json::array();  ///< from first_new_item on, each as to_json(Item) writes it
 };
 
-/// An answer had begun and broke off.
+/// A response was cut off after it had begun.
 struct ModelCutOff {
   int attempt = 1;
-  std::string model;  ///< that was asked
-  Usage tokens;       ///< by estimate: the provider tells it at the end of a response alone
+  std::string model;  ///< the model that was asked
+  Usage tokens;       ///< estimated: providers report usage at the end of a response only
   std::optional<Cost> cost;
 };
 
@@ -96,41 +116,50 @@ struct ModelAnswered {
   std::string id;
   std::string served_model;
   Json items = Json::array();  ///< as they came on the wire; core/model/said.h reads them
-  Json usage;                  ///< as the provider gave it
+  Json usage;                  ///< as the provider sent it
   std::optional<Usage> tokens;
-  std::optional<Cost> cost;  ///< nothing: the price is not known
+  std::optional<Cost> cost;  ///< nothing: the price is unknown
   bool incomplete = false;
   std::string stop_reason = "completed";
   std::chrono::milliseconds first_event{0};
   std::chrono::milliseconds duration{0};
-  std::string model{};  ///< of the run, that answered: "openai gpt-5-codex"
+  std::string model{};  ///< which of the run's models answered: "openai gpt-5-codex"
   int source = 0;
   bool tokens_estimated = false;
   std::string repeated{};
-  Json output{};       ///< array: all items, where one could not be used
-  bool aside = false;  ///< no part of the conversation: a summary, notes
+  Json output{};       ///< array: all items, if one could not be used
+  bool aside = false;  ///< not part of the conversation: a summary, run notes
 };
 
 struct CheckRecord {
   std::string check;  ///< "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
   std::string saw;
-  std::string sent{};                ///< back to the model; "" for nothing
-  std::vector<std::string> calls{};  ///< whose images were taken out of the history
+  std::string sent{};                ///< the text sent to the model; "" if none was
+  std::vector<std::string> calls{};  ///< calls whose images were removed from the history
 };
 
-/// What was decided of a call, strictest last.
+/// The decision on a call, strictest last.
 enum class Ruling { allow, deny, forbid };
+template <>
+inline constexpr auto kSpelling<Ruling> = std::to_array<Spelled<Ruling>>(
+    {{Ruling::allow, "allow"}, {Ruling::deny, "deny"}, {Ruling::forbid, "forbid"}});
 
 enum class ActionKind { run_command, read_path, write_path, call_tool };
+template <>
+inline constexpr auto kSpelling<ActionKind> =
+    std::to_array<Spelled<ActionKind>>({{ActionKind::run_command, "run_command"},
+                                        {ActionKind::read_path, "read_path"},
+                                        {ActionKind::write_path, "write_path"},
+                                        {ActionKind::call_tool, "call_tool"}});
 
-/// What a call wants to do, taken apart; members that its kind has not are not set.
+/// One thing that a call would do; only the members of its kind are set.
 struct RecordedAction {
   std::optional<ActionKind> kind{};
   std::optional<std::vector<std::string>> argv{};
   std::optional<std::string> workdir{};
-  std::optional<std::vector<std::vector<std::string>>> commands{};  ///< of a shell string
-  std::optional<std::string> unreadable{};                          ///< why there are none
-  std::optional<std::string> input{};  ///< what is typed into a running command
+  std::optional<std::vector<std::vector<std::string>>> commands{};  ///< parsed from a shell string
+  std::optional<std::string> unreadable{};                          ///< why it could not be parsed
+  std::optional<std::string> input{};  ///< typed into a running command
   std::optional<std::string> path{};
   std::optional<std::string> name{};
   std::vector<std::string> other_names{};
@@ -145,6 +174,12 @@ struct RecordedRule {
 };
 
 enum class ApproverRuling { allow, deny, always, abort };
+template <>
+inline constexpr auto kSpelling<ApproverRuling> =
+    std::to_array<Spelled<ApproverRuling>>({{ApproverRuling::allow, "allow"},
+                                            {ApproverRuling::deny, "deny"},
+                                            {ApproverRuling::always, "always"},
+                                            {ApproverRuling::abort, "abort"}});
 
 struct RecordedApprover {
   ApproverRuling decision = ApproverRuling::deny;
@@ -164,15 +199,15 @@ struct CallDecided {
   std::string reason{};
   std::string instead{};
   bool audited = false;
-  Json escalation{};               ///< object, where a rule granted it
-  std::optional<Ruling> strict{};  ///< of an audited one
+  Json escalation{};               ///< object, if a rule granted an escalation
+  std::optional<Ruling> strict{};  ///< what a strict mode would have decided on an audited call
   std::optional<RecordedApprover> approver{};
   std::string would_allow_yaml{};
   Json would_allow{};  ///< object: lines of a policy
   std::vector<std::string> audit_flags{};
 };
 
-/// The tool of another program.
+/// The MCP server that offers a tool, and the tool's name there.
 struct ToolOrigin {
   std::string server;
   std::string tool;
@@ -183,42 +218,39 @@ struct ToolCalled {
   std::optional<ToolOrigin> origin{};
 };
 
-/// An output that stands whole in a file, redacted, since it is too long to be held in memory. The
-/// transcript keeps the file as the `output` of the record, in place of the text that the event
-/// has: its head and tail, for the sinks that show it. The file may be gone by then: the text is
-/// recorded then.
+/// The file that holds a whole output, redacted: it is too long for memory.
+///
+/// The event's text is its head and tail, for the sinks that show it. The transcript records the
+/// file as `output` instead, or that text if the file is gone by then.
 struct SavedOutput {
   std::string path;
   std::string sha256;  ///< hex
   std::uint64_t bytes = 0;
 };
 
-/// What a tool tells of its result beside the text.
+/// Parts of a tool's result that are not text.
 struct CallDetails {
-  std::optional<std::int64_t> session_id{};  ///< of a command that goes on running
-  Json content{};                            ///< array: what a server of tools has answered
+  std::optional<std::int64_t> session_id{};  ///< the session of a command that is still running
+  Json content{};                            ///< array: an MCP server's answer
   Json structured_content{};
-  CallDetails() = default;
-  /// {"session_id"} or {"content","structured_content"?}; others are left out.
-  CallDetails(const Json& details);  // NOLINT(google-explicit-constructor)
 };
 
-/// What became of a tool call.
+/// The result of a tool call.
 struct ToolOutputRecord {
   std::string call_id;
   std::string tool;
   bool success = true;
-  std::optional<ExitStatus> exit{};  ///< of a command
+  std::optional<ExitStatus> exit{};  ///< how a command ended
   std::chrono::milliseconds duration{0};
   std::string output;                        ///< whole
-  std::optional<std::string> shown{};        ///< as the model gets it, where it differs
-  std::uint64_t dropped_bytes = 0;           ///< of the output, not shown to the model
+  std::optional<std::string> shown{};        ///< as the model gets it, if that differs
+  std::uint64_t dropped_bytes = 0;           ///< bytes of the output not shown to the model
   std::vector<std::string> changed_files{};  ///< "A path", "M path", "D path"
   std::string verdict{};                     ///< "denied", "forbidden", "budget", … or ""
-  std::string declined{};                    ///< why it was not run, where it was not; else ""
+  std::string declined{};                    ///< why the call was not run; "" if it was
   CallDetails details{};
-  bool cut = false;                    ///< by the transcript, at its limit
-  std::optional<SavedOutput> whole{};  ///< no member of the record
+  bool cut = false;                    ///< the transcript cut it at its size limit
+  std::optional<SavedOutput> whole{};  ///< not a member of the record
 };
 
 struct PlanStep {
@@ -231,113 +263,170 @@ struct PlanUpdated {
   std::vector<PlanStep> read_steps() const;
 };
 
-/// What became of a server of tools.
+enum class ServerState { started, failed, died, restarted, tools_changed, ended };
+template <>
+inline constexpr auto kSpelling<ServerState> =
+    std::to_array<Spelled<ServerState>>({{ServerState::started, "started"},
+                                         {ServerState::failed, "failed"},
+                                         {ServerState::died, "died"},
+                                         {ServerState::restarted, "restarted"},
+                                         {ServerState::tools_changed, "tools_changed"},
+                                         {ServerState::ended, "ended"}});
+
+/// A change of an MCP server's state.
 struct McpServerRecord {
-  std::string server{};            ///< its name in the task
-  std::string state{};             ///< started | failed | died | restarted | tools_changed | ended
-  std::string detail{};            ///< why, where it did not go well
-  std::string protocol_version{};  ///< of a start
-  std::string identity{};          ///< what it calls itself, with its version
-  Json tools{};                    ///< array of the names that it offers the run; null: no news
+  std::string server{};  ///< its name in the task
+  ServerState state = ServerState::started;
+  std::string detail{};            ///< the reason of a failure
+  std::string protocol_version{};  ///< of a started server
+  std::string identity{};          ///< the name and version it reports
+  Json tools{};                    ///< array of the names of its tools; null: unchanged
   std::string pin{};               ///< "sha256:…" of its whole list of tools
 
-  /// What it tells of trouble, as a sentence for people; "" where there is none.
-  std::string trouble() const;
+  /// A sentence for people about a problem; "" if there is none.
+  std::string problem() const;
 };
-/// What a server of tools said beside its answers.
+/// A message of an MCP server that answers no request.
 struct McpMessage {
   std::string server;
   std::string kind;  ///< stderr | log | bad_message | warning
   std::string text;
 };
 
+enum class ChangeKind { add, remove, update, move };
+template <>
+inline constexpr auto kSpelling<ChangeKind> =
+    std::to_array<Spelled<ChangeKind>>({{ChangeKind::add, "add"},
+                                        {ChangeKind::remove, "delete"},
+                                        {ChangeKind::update, "update"},
+                                        {ChangeKind::move, "move"}});
+
 struct FileChange {
   std::string path;
-  std::string kind;           ///< add | delete | update | move
-  std::string moved_from{};   ///< of a move
-  unsigned mode = 0644;       ///< after it; of a delete: before it
-  std::string sha256_before;  ///< hex; "" where there was none
+  ChangeKind kind = ChangeKind::update;
+  std::string moved_from{};   ///< the old path of a move
+  unsigned mode = 0644;       ///< after the change; of a deleted file: before it
+  std::string sha256_before;  ///< hex; "" if there was no file
   std::string sha256_after;
 };
 
-/// One attempt of a command to reach a host, through the proxy or past it.
+enum class ConnectionState {
+  denied,
+  opened,  ///< recorded before anything is connected
+  closed,
+};
+template <>
+inline constexpr auto kSpelling<ConnectionState> =
+    std::to_array<Spelled<ConnectionState>>({{ConnectionState::denied, "denied"},
+                                             {ConnectionState::opened, "opened"},
+                                             {ConnectionState::closed, "closed"}});
+
+/// One attempt of a command to reach a host, through the proxy or directly.
 struct NetworkRecord {
   std::uint64_t id = 0;  ///< the same for an opened connection and its end
-  std::string state;     ///< "denied" | "opened" (before anything is connected to) | "closed"
+  ConnectionState state = ConnectionState::denied;
   std::string host;
   int port = 0;            ///< 0: unknown
-  std::string method;      ///< "CONNECT", "GET", …; "connect" for one past the proxy
+  std::string method;      ///< "CONNECT", "GET", …; "connect" for a direct connection
   std::string rule{};      ///< the entry of `network.allow` that allowed it
   std::string reason{};    ///< why it was denied, or what failed
-  std::string address{};   ///< that it led to
+  std::string address{};   ///< the address connected to
   std::uint64_t sent = 0;  ///< bytes, by the command
   std::uint64_t received = 0;
   std::chrono::milliseconds duration{0};
 };
 
-/// One command of a verification. `phase` is "before" (on the start state), "after", or
-/// "run_tests" (the model asked for it).
+enum class VerificationPhase {
+  before,     ///< on the start state
+  after,      ///< on the agent's work
+  run_tests,  ///< the model called the tool
+};
+template <>
+inline constexpr auto kSpelling<VerificationPhase> =
+    std::to_array<Spelled<VerificationPhase>>({{VerificationPhase::before, "before"},
+                                               {VerificationPhase::after, "after"},
+                                               {VerificationPhase::run_tests, "run_tests"}});
+
+/// One command of a verification.
 struct VerificationRecord {
-  std::string phase = "after";
-  int round = 1;        ///< from 1; the coming one where the model asked
+  VerificationPhase phase = VerificationPhase::after;
+  int round = 1;        ///< from 1; for run_tests the next one
   std::string command;  ///< as written in the task
   std::vector<std::string> argv;
 };
 struct VerificationCompleted : VerificationRecord {
   ExitStatus exit;
   std::string output;
-  std::optional<std::string> shown{};  ///< as the model gets it, where it differs
+  std::optional<std::string> shown{};  ///< as the model gets it, if that differs
   std::uint64_t dropped_bytes = 0;
   bool passed = false;
-  bool cut = false;                    ///< by the transcript, at its limit
-  std::optional<SavedOutput> whole{};  ///< no member of the record
+  bool cut = false;                    ///< the transcript cut it at its size limit
+  std::optional<SavedOutput> whole{};  ///< not a member of the record
 };
 
-/// A stage of the task as it begins.
+/// The start of a stage.
 struct StageRecord {
   std::string name;
   std::string prompt;              ///< as it is sent; "" for the stage that verifies
-  std::vector<std::string> tools;  ///< that the model is shown
+  std::vector<std::string> tools;  ///< the names that the model is shown
   std::string sandbox;             ///< the mode in force: "read-only", …
 };
 struct StageCompleted {
   std::string name;
-  std::string reason;  ///< why it ended; "" where it ended as it should
+  std::string reason;  ///< why it failed; "" if it did not
   int turns = 0;       ///< requests that it took
 };
 
+enum class CompactionMethod {
+  summary,  ///< the model's summary replaces older turns
+  cut,      ///< old tool outputs are cut: there is no summary
+};
+template <>
+inline constexpr auto kSpelling<CompactionMethod> = std::to_array<Spelled<CompactionMethod>>(
+    {{CompactionMethod::summary, "summary"}, {CompactionMethod::cut, "cut"}});
+
 /// The history was shortened.
 struct CompactionRecord {
-  std::string cause;     ///< "compact_at", "context_length"
-  std::string method;    ///< "summary", or "cut" where no summary could be had
-  std::string reason{};  ///< why there is none
+  std::string cause;  ///< "compact_at", "context_length"
+  CompactionMethod method = CompactionMethod::cut;
+  std::string reason{};  ///< why there is no summary
   int turns_before = 0;
-  int turns_after = 0;             ///< of which the items were kept whole
+  int turns_after = 0;             ///< turns whose items were kept whole
   std::int64_t tokens_before = 0;  ///< estimates
   std::int64_t tokens_after = 0;
   std::string summary{};
 };
 
+enum class BudgetKind { turns, stage_turns, tool_calls, tokens, time, cost };
+template <>
+inline constexpr auto kSpelling<BudgetKind> =
+    std::to_array<Spelled<BudgetKind>>({{BudgetKind::turns, "turns"},
+                                        {BudgetKind::stage_turns, "stage_turns"},
+                                        {BudgetKind::tool_calls, "tool_calls"},
+                                        {BudgetKind::tokens, "tokens"},
+                                        {BudgetKind::time, "time"},
+                                        {BudgetKind::cost, "cost"}});
+
 struct BudgetExhausted {
-  std::string which;  ///< turns, stage_turns, tool_calls, tokens, cost (millionths of a USD), time
-  std::int64_t limit = 0;
+  BudgetKind which = BudgetKind::turns;
+  std::int64_t limit = 0;  ///< time in milliseconds, cost in millionths of a USD
   std::int64_t used = 0;
 };
 
-/// What a run ends with.
+/// The last event of a run.
 struct RunEnd {
   ExitCode code = ExitCode::success;
-  std::string status;  ///< "" is status_word(code)
+  std::string status;  ///< "": status_word(code)
   std::string reason;
   Json usage;      ///< ci/tally.h: total and by model
   Json durations;  ///< milliseconds: model, tools, verification, own, total
   Json counts;     ///< turns, tool_calls, denials, retries
-  /// File name in --out → "sha256:…", for every artifact but the transcript and result.json.
+  /// File name in --out → "sha256:…", for all artifacts except the transcript and result.json.
   std::map<std::string, std::string> artifacts;
-  Json result{};  ///< object: all of result.json but the transcript's own digest
+  Json result{};  ///< object: result.json without the transcript's digest
 };
 
-/// One thing that happened in a run: a transcript record without its envelope.
+/// One event of a run: a transcript record without its envelope.
 struct RunEvent {
   int turn = 0;  ///< 0 before the first
   std::variant<RunStart, TurnStarted, ModelRequested, ModelCutOff, RetryRecord, FallbackRecord,
@@ -354,26 +443,26 @@ class EventSink {
   virtual void on(const RunEvent& event) = 0;
 };
 
-/// What a response itself does not say.
+/// Facts about a response that are not in it.
 struct AnswerNotes {
-  std::string model{};         ///< that answered: "openai gpt-5-codex"; "" is not recorded
-  std::optional<Cost> cost{};  ///< nothing: the price is not known
+  std::string model{};         ///< the model that answered: "openai gpt-5-codex"; "": not recorded
+  std::optional<Cost> cost{};  ///< nothing: the price is unknown
   bool estimated = false;      ///< the usage is an estimate: the provider sent none
-  bool aside = false;          ///< no part of the conversation: a summary, notes
+  bool aside = false;          ///< not part of the conversation: a summary, run notes
 };
 
-/// With the items from request.first_new_item on in full; none of them for attempts after the
-/// first, which send the same.
+/// Records the items from request.first_new_item on, for the first attempt only: the others send
+/// the same.
 RunEvent model_request_event(int turn, const RequestRecord& request, int attempt,
                              const std::vector<Item>& items);
-/// Where an item could not be used, "output" has all of them as they came: a replay has to meet the
-/// same trouble.
+/// If an item could not be used, "output" has all items as received, so that a replay reproduces
+/// the problem.
 RunEvent model_response_event(int turn, const Response& response, const AnswerNotes& notes = {});
-/// @param actions   array: the call taken apart (argv of each simple command, paths)
+/// @param actions   array: argv of each simple command, paths
 /// @param decision  object {"decision","rule"?,"part"?,"reason"?,"instead"?, …}
 RunEvent approval_event(int turn, const ToolCall& call, const Json& actions, const Json& decision,
                         const Json& audit_flags = Json::array());
-/// @param origin  {"server","tool"} of a tool that another program offers, else null
+/// @param origin  {"server","tool"} of an MCP server's tool, else null
 RunEvent tool_call_event(int turn, const ToolCall& call, const Json& origin = {});
 inline RunEvent check_hit_event(int turn, std::string check, std::string saw, std::string sent) {
   return {turn, CheckRecord{std::move(check), std::move(saw), std::move(sent)}};
@@ -395,11 +484,7 @@ inline RunEvent file_changed_event(int turn, FileChange change) {
   return {turn, std::move(change)};
 }
 
-/// "exited", "signalled", "timed_out", …
-const char* name_of(Ending ending) noexcept;
-const char* name_of(Ruling ruling) noexcept;
-const char* name_of(ToolCall::Form form) noexcept;
-/// The wire's own JSON where the provider sent the item, else a neutral form: {"type":"message",
+/// The wire's own JSON if the provider sent the item, else a neutral form: {"type":"message",
 /// "role","text"}, {"type":"tool_output","call_id","text","success","form"}, ….
 Json to_json(const Item& item);
 Json to_json(const Usage& usage);

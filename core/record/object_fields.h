@@ -7,55 +7,7 @@
 
 namespace sortie {
 
-template <class Enum>
-using Words = std::vector<Spelled<Enum>>;
-
-// The words of enums.
-
-inline const Words<Ending>& words_of(Ending) {
-  static const Words<Ending> list = {{Ending::exited, "exited"},
-                                     {Ending::signalled, "signalled"},
-                                     {Ending::timed_out, "timed_out"},
-                                     {Ending::output_limit, "output_limit"},
-                                     {Ending::memory_limit, "memory_limit"},
-                                     {Ending::process_limit, "process_limit"},
-                                     {Ending::disk_limit, "disk_limit"},
-                                     {Ending::cancelled, "cancelled"},
-                                     {Ending::not_started, "not_started"}};
-  return list;
-}
-
-inline const Words<Ruling>& words_of(Ruling) {
-  static const Words<Ruling> list = {
-      {Ruling::allow, "allow"}, {Ruling::deny, "deny"}, {Ruling::forbid, "forbid"}};
-  return list;
-}
-
-inline const Words<ApproverRuling>& words_of(ApproverRuling) {
-  static const Words<ApproverRuling> list = {{ApproverRuling::allow, "allow"},
-                                             {ApproverRuling::deny, "deny"},
-                                             {ApproverRuling::always, "always"},
-                                             {ApproverRuling::abort, "abort"}};
-  return list;
-}
-
-inline const Words<ActionKind>& words_of(ActionKind) {
-  static const Words<ActionKind> list = {{ActionKind::run_command, "run_command"},
-                                         {ActionKind::read_path, "read_path"},
-                                         {ActionKind::write_path, "write_path"},
-                                         {ActionKind::call_tool, "call_tool"}};
-  return list;
-}
-
-inline const Words<ToolCall::Form>& words_of(ToolCall::Form) {
-  static const Words<ToolCall::Form> list = {{ToolCall::Form::function, "function"},
-                                             {ToolCall::Form::custom, "custom"},
-                                             {ToolCall::Form::local_shell, "local_shell"},
-                                             {ToolCall::Form::web_search, "web_search"}};
-  return list;
-}
-
-// The objects in records: each member with its type, in its order.
+// The objects in records: their members, in their order.
 
 inline const RecordFields<SourceFile>& fields_of(const SourceFile*) {
   using O = SourceFile;

@@ -16,15 +16,15 @@
 
 namespace sortie {
 
-/// A member of a record as JSON: read, written and described by the same row.
+/// One member of a record's JSON: how it is read, written and described.
 template <class Owner>
 struct RecordField {
   const char* name;
   const char* type;  ///< one of the $defs of the schema
   const char* doc;   ///< follows the name in docs/formats.md; may be ""
-  bool required;     ///< in every record
+  bool required;     ///< every record has it
   void (*write)(const Owner& from, const char* name, Json& to);
-  /// What can't be read leaves the member as it is.
+  /// Leaves the member unchanged if the JSON is of another kind.
   void (*read)(const Json& from, Owner& to);
 };
 template <class Owner>
@@ -41,7 +41,7 @@ inline constexpr bool is_list<std::vector<T>> = true;
 
 using TextByName = std::map<std::string, std::string>;
 
-/// Structs have a list `fields_of(const T*)`, enums a list `words_of(T)`.
+/// Structs need a list `fields_of(const T*)`, enumerations a kSpelling.
 template <class T>
 Json value_json(const T& value) {
   if constexpr (std::is_same_v<T, Json> || std::is_same_v<T, std::string> ||
@@ -56,9 +56,7 @@ Json value_json(const T& value) {
   } else if constexpr (std::is_integral_v<T>) {
     return Json(static_cast<std::int64_t>(value));
   } else if constexpr (std::is_enum_v<T>) {
-    for (const auto& each : words_of(value))
-      if (each.value == value) return each.name;
-    return Json();
+    return name_of(value);
   } else if constexpr (is_optional<T>) {
     return value ? value_json(*value) : Json();
   } else if constexpr (is_list<T>) {
@@ -92,8 +90,7 @@ void read_value(const Json& json, T& value) {
     if (const auto number = json.integer(); number && std::in_range<T>(*number))
       value = static_cast<T>(*number);
   } else if constexpr (std::is_enum_v<T>) {
-    for (const auto& each : words_of(value))
-      if (json.is_string() && json.text() == each.name) value = each.value;
+    if (json.is_string()) value = value_named<T>(json.text()).value_or(value);
   } else if constexpr (is_optional<T>) {
     if (json.is_null()) return value.reset();
     if constexpr (std::is_same_v<T, std::optional<Cost>>) {
@@ -150,12 +147,12 @@ struct Fields {
   static Row always(const char* name, const char* type, const char* doc = "") {
     return {name, type, doc, true, &write<Member>, &read<Member>};
   }
-  /// Written always; records of older versions may lack it.
+  /// Always written; records of older versions may lack it.
   template <auto Member>
   static Row later(const char* name, const char* type, const char* doc = "") {
     return {name, type, doc, false, &write<Member>, &read<Member>};
   }
-  /// null where it is not set.
+  /// null if it is not set.
   template <auto Member>
   static Row or_null(const char* name, const char* type, const char* doc = "") {
     const auto write = [](const Owner& from, const char* member, Json& to) {
@@ -163,7 +160,7 @@ struct Fields {
     };
     return {name, type, doc, true, +write, &read<Member>};
   }
-  /// Left out where it is not set.
+  /// Left out if it is not set.
   template <auto Member>
   static Row if_set(const char* name, const char* type, const char* doc = "") {
     const auto write = [](const Owner& from, const char* member, Json& to) {

@@ -7,7 +7,7 @@
 namespace sortie {
 namespace {
 
-// Where a string, list or object may stand, a blob may stand in for it.
+// A blob can replace any string or list.
 constexpr const char* kTypes = R"({
   "any": true,
   "boolean": {"type": "boolean"},
@@ -42,17 +42,11 @@ constexpr const char* kTypes = R"({
   },
   "tokens_or_null": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/tokens"}]},
   "exit_or_null": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/exit"}]},
-  "server_state": {
-    "enum": ["started", "failed", "died", "restarted", "tools_changed", "ended"]
-  },
+
   "server_words": {"enum": ["stderr", "log", "bad_message", "warning"]},
-  "connection_state": {"enum": ["denied", "opened", "closed"]},
+
   "call_status": {"enum": ["completed", "failed", "declined"]},
-  "compaction": {"enum": ["summary", "cut"]},
-  "change": {"enum": ["add", "delete", "update", "move"]},
-  "mode": {"type": "string", "pattern": "^[0-7]{4}$"},
-  "phase": {"enum": ["before", "after", "run_tests"]},
-  "budget": {"enum": ["turns", "stage_turns", "tool_calls", "tokens", "time", "cost"]}
+  "mode": {"type": "string", "pattern": "^[0-7]{4}$"}
 })";
 
 Json reference(const std::string& name) { return Json::object({{"$ref", "#/$defs/" + name}}); }
@@ -69,7 +63,7 @@ Json object_schema(const RecordRow& row) {
                        {"properties", std::move(properties)}});
 }
 
-/// The types that members refer to.
+/// The $defs that members refer to.
 Json types() {
   Json types = parse_json(kTypes);
   for (const RecordRow& row : object_rows()) types.set(row.type, object_schema(row));
@@ -88,7 +82,7 @@ Json record_schema(const RecordRow& record) {
                                     {"data", object_schema(record)}})}});
 }
 
-/// A record of a type that is not known here.
+/// A record of an unknown type.
 Json other_schema() {
   Json known = Json::array();
   for (const RecordRow& record : record_rows()) known.push_back(record.type);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
@@ -15,16 +18,16 @@ namespace sortie {
 namespace {
 
 constexpr std::size_t kMaxRecordBytes = 1u << 20;
-/// Envelope and newline; the type's name is the only part of it that is not bounded.
+/// Envelope and newline; only the type's name has no fixed length.
 constexpr std::size_t kEnvelopeBytes = 1024;
 constexpr std::size_t kMaxDataBytes = kMaxRecordBytes - kEnvelopeBytes;
-/// What is kept of an output once the transcript has reached its limit.
+/// Bytes kept of each output once the transcript has reached its limit.
 constexpr std::size_t kCutOutputBytes = 1024;
 
-/// A record that only begins a turn: what stands before it is synced, not itself.
+/// A record that only begins a turn: the records before it are synced, not itself.
 bool begins_turn(std::string_view type) { return type == "turn.started"; }
 
-/// Cuts the member's text; false where there is nothing to cut.
+/// Cuts the member's text. @return  whether there was something to cut
 bool cut_member(Json& data, std::string_view name) {
   Json* member = data.find(name);
   if (member == nullptr || !member->is_string() || member->text().size() <= kCutOutputBytes)
@@ -45,7 +48,7 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
       max_bytes_(max_bytes),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644)) {
   if (!file_) throw system_error("open " + path_.string(), ExitCode::environment);
-  // The name has to survive a power loss too, not only the bytes.
+  // The name must survive a power loss too, not only the bytes.
   const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || ::fsync(parent.get()) != 0)
     throw system_error("fsync " + folder.string(), ExitCode::environment);
@@ -70,7 +73,7 @@ void Transcript::on(const Record& record) {
   append(shorter);
 }
 
-/// With the file as a blob, where it is still there and leaves a part of the limit to later
+/// Records the saved file as a blob, if it still exists and leaves a part of the limit to later
 /// outputs.
 Record Transcript::with_whole_output(const Record& record) {
   Record with{record.type, record.turn, record.data};
@@ -86,7 +89,7 @@ Record Transcript::with_whole_output(const Record& record) {
   return with;
 }
 
-/// Whether the limit leaves room for its output.
+/// Whether its output fits the limit.
 bool Transcript::fits(const Record& record) const {
   const std::uint64_t used = file_bytes_ + blobs_.bytes();
   const std::uint64_t needed =
@@ -129,8 +132,8 @@ void Transcript::write(const std::string& line) {
   do {
     written = ::write(file_.get(), line.data(), line.size());
   } while (written < 0 && errno == EINTR);
-  // A short write means that the disk is full, also where the errno is still to come: with the
-  // rest in a second write(2) a reader could see half a record.
+  // A short write means that the disk is full, even if errno does not say so yet. A second write(2)
+  // for the rest could show half a record to a reader.
   if (written != static_cast<ssize_t>(line.size())) {
     if (written >= 0) errno = ENOSPC;
     fail("write");
@@ -149,10 +152,98 @@ void Transcript::sync() {
 void Transcript::fail(const std::string& step) {
   failure_ =
       "the transcript can't be written: " + step + " " + path_.string() + ": " + errno_text(errno);
-  // Half a record would be told from a whole one anyway; without it nobody has to.
+  // Readers recognise half a record, but removing it is better.
   if (::ftruncate(file_.get(), static_cast<off_t>(file_bytes_)) != 0)
     failure_ += " (its last line is torn)";
   throw Error(failure_, ExitCode::environment);
+}
+
+void EventFanout::on(const RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  turn_ = event.turn;
+  Record record = to_record(event);
+  std::optional<RunEvent> redacted;
+  if (auto changed = redactor_.changed(record.data)) {
+    record.data = std::move(*changed);
+    redacted = read_event(record.type, record.turn, record.data);
+  }
+  if (transcript_ != nullptr) transcript_->on(record);
+  for (EventSink* sink : sinks_) sink->on(redacted ? *redacted : event);
+}
+
+namespace {
+
+/// Reads a line from its front.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text) {}
+  bool literal(std::string_view expected) {
+    if (!text_.starts_with(expected)) return false;
+    text_.remove_prefix(expected.size());
+    return true;
+  }
+  /// Digits without leading zeros, as JSON has them.
+  template <class Number>
+  bool number(Number& value) {
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const auto length = static_cast<std::size_t>(end - text_.data());
+    if (error != std::errc() || text_.front() == '-' || (length > 1 && text_.front() == '0'))
+      return false;
+    text_.remove_prefix(length);
+    return true;
+  }
+  /// Text of the same shape: 0 is any digit, x any lower-case hex digit, the rest is literal.
+  bool shaped(std::string_view shape, std::string_view& value) {
+    if (text_.size() < shape.size()) return false;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (!fits(shape[i], text_[i])) return false;
+    value = text_.substr(0, shape.size());
+    text_.remove_prefix(shape.size());
+    return true;
+  }
+  /// A type's name: lower-case letters, dots and underscores.
+  bool name(std::string_view& value) {
+    std::size_t length = 0;
+    while (length < text_.size() &&
+           (is_lower(text_[length]) || text_[length] == '.' || text_[length] == '_'))
+      ++length;
+    value = text_.substr(0, length);
+    text_.remove_prefix(length);
+    return length > 0;
+  }
+  std::string_view rest() const { return text_; }
+
+ private:
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+  static bool fits(char shape, char c) {
+    if (shape == '0') return is_digit(c);
+    if (shape == 'x') return is_digit(c) || (c >= 'a' && c <= 'f');
+    return c == shape;
+  }
+  std::string_view text_;
+};
+
+const std::string kHex64(64, 'x');
+
+}  // namespace
+
+std::string split_envelope(std::string_view line, Envelope& envelope) {
+  Cursor cursor(line);
+  if (!cursor.literal("{\"seq\":") || !cursor.number(envelope.seq)) return "no sequence number";
+  if (!cursor.literal(",\"ts\":\"") ||
+      !cursor.shaped("0000-00-00T00:00:00.000Z", envelope.timestamp))
+    return "no time after seq";
+  if (!cursor.literal("\",\"type\":\"") || !cursor.name(envelope.type)) return "no type after ts";
+  if (!cursor.literal("\",\"turn\":") || !cursor.number(envelope.turn)) return "no turn after type";
+  if (!cursor.literal(",\"prev\":\"") || !cursor.shaped(kHex64, envelope.prev))
+    return "no SHA-256 as prev after turn";
+  if (!cursor.literal("\",\"data\":")) return "no data after prev";
+  envelope.data = cursor.rest();
+  if (!envelope.data.starts_with('{') || !envelope.data.ends_with("}}"))
+    return "data is not an object, or the record does not end after it";
+  envelope.data.remove_suffix(1);
+  return {};
 }
 
 }  // namespace sortie

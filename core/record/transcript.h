@@ -1,13 +1,19 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/record/blobs.h"
 #include "core/record/event_codec.h"
+#include "core/record/events.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 
@@ -17,17 +23,17 @@ inline constexpr const char* kTranscriptName = "transcript.jsonl";
 inline constexpr const char* kNoRecordBefore =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// Appends records to transcript.jsonl, each with its envelope: hash chain, one write(2) a
-/// record, synced where the record's effect could be seen outside.
+/// Appends records to transcript.jsonl, each with its envelope: hash chain, one write(2) a record,
+/// synced if the record's effect could be seen outside.
 ///
-/// Once a record could not be written nothing can be recorded any more: every further one throws
-/// too, so that nothing is done that is on no record. The file then still ends with a whole record.
+/// After a failed write every further record throws too, so that nothing happens unrecorded. The
+/// file still ends with a whole record then.
 ///
 /// Source: docs/formats.md#transcript.
 class Transcript {
  public:
-  /// Makes FOLDER/transcript.jsonl, which must not exist; FOLDER must.
-  /// @param max_bytes  of the transcript with its blobs; past it outputs are cut
+  /// Creates FOLDER/transcript.jsonl, which must not exist; FOLDER must.
+  /// @param max_bytes  of the transcript with its blobs; beyond it outputs are cut
   /// @throws Error  ExitCode::environment
   Transcript(const std::filesystem::path& folder, const Clock& clock,
              std::uint64_t max_bytes = 200ull << 20);
@@ -36,7 +42,7 @@ class Transcript {
   void on(const Record& record);
 
   std::uint64_t records() const noexcept { return next_seq_; }
-  /// SHA-256 of the last record's line: what the next one's `prev` would be.
+  /// SHA-256 of the last record's line: the `prev` of the next one.
   const std::string& last_digest() const noexcept { return prev_; }
 
  private:
@@ -58,7 +64,47 @@ class Transcript {
   std::string prev_ = kNoRecordBefore;
   bool synced_ = true;
   bool limit_told_ = false;
-  std::string failure_;  ///< why nothing can be recorded any more
+  std::string failure_;  ///< the failed write, if any
 };
+
+/// Records each event, redacted, then passes it to the sinks in order, redacted in the same way: it
+/// is on disk before anyone sees it or acts on it. Sinks that show text to people redact it
+/// further.
+///
+/// Events may come from several threads; the sinks get them one at a time.
+class EventFanout : public EventSink {
+ public:
+  explicit EventFanout(const Redactor& redactor) : redactor_(redactor) {}
+  /// To be called before the first event; the transcript outlives this.
+  void record_to(Transcript& transcript) { transcript_ = &transcript; }
+  void add(EventSink& sink) { sinks_.push_back(&sink); }
+  void on(const RunEvent& event) override;
+  /// The turn of the last event, for events from other threads.
+  int turn() const noexcept { return turn_; }
+
+ private:
+  const Redactor& redactor_;
+  Transcript* transcript_ = nullptr;
+  std::vector<EventSink*> sinks_;
+  std::mutex mutex_;
+  std::atomic<int> turn_ = 0;
+};
+
+/// The parts of a record's line; the data is not parsed.
+struct Envelope {
+  std::uint64_t seq = 0;
+  std::string_view timestamp;
+  std::string_view type;
+  int turn = 0;
+  std::string_view prev;
+  std::string_view data;  ///< an object's text
+};
+
+/// Splits a line (without its newline), which must be exactly as sortie writes it:
+///
+///     {"seq":N,"ts":"YYYY-MM-DDTHH:MM:SS.mmmZ","type":"…","turn":N,"prev":"64 hex","data":{…}}
+///
+/// @return "" or what is wrong with it
+std::string split_envelope(std::string_view line, Envelope& envelope);
 
 }  // namespace sortie

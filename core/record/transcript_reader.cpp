@@ -16,7 +16,6 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
-#include "core/record/envelope.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
 
@@ -105,7 +104,7 @@ class ChainCheck {
   std::string check(std::string_view line) {
     Envelope envelope;
     if (line.size() > kMaxLineBytes) return "is longer than any record";
-    if (const std::string wrong = take_apart(line, envelope); !wrong.empty())
+    if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
       return "is no record: " + wrong;
     if (!is_json(envelope.data)) return "is no record: data is not valid JSON";
     const std::string expected =
@@ -365,7 +364,7 @@ VerifyResult verify_transcript(std::string_view text) {
 
 TranscriptRecord parse_record(std::string_view line) {
   Envelope envelope;
-  if (const std::string wrong = take_apart(line, envelope); !wrong.empty())
+  if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
     throw Error("is no record: " + wrong, ExitCode::integrity);
   try {
     return {envelope.seq,  std::string(envelope.timestamp), std::string(envelope.type),

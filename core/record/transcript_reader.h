@@ -12,36 +12,36 @@
 
 namespace sortie {
 
-/// What a check of a transcript, or of a run's folder, found.
+/// The result of checking a transcript, or a run's folder.
 struct VerifyResult {
   bool ok = false;
-  /// The first thing that does not fit: "transcript.jsonl:18: prev is 9f2c…, but the SHA-256 of
-  /// line 17 is 1a2b…". "" when ok.
+  /// The first problem: "transcript.jsonl:18: prev is 9f2c…, but the SHA-256 of line 17 is 1a2b…".
+  /// "" if ok.
   std::string problem;
-  std::uint64_t records = 0;     ///< whole and fitting
-  std::uint64_t bytes = 0;       ///< of those records: the valid prefix
+  std::uint64_t records = 0;     ///< whole and valid
+  std::uint64_t bytes = 0;       ///< of these records: the valid prefix
   bool finished = false;         ///< the last record is run.completed
-  std::uint64_t torn_bytes = 0;  ///< of a last line without its newline: a record cut off
+  std::uint64_t torn_bytes = 0;  ///< of a last line without newline: a record cut off
   std::string run_id;
-  std::string last_digest;             ///< SHA-256 of the last fitting line
-  std::vector<std::string> artifacts;  ///< compared with run.completed and equal
-  std::uint64_t blobs = 0;             ///< compared and equal
+  std::string last_digest;             ///< SHA-256 of the last valid line
+  std::vector<std::string> artifacts;  ///< whose digests match run.completed
+  std::uint64_t blobs = 0;             ///< whose digests match
 
   /// One line for people: "1234 records, 3 blobs, 2 artifacts: all fit", or the problem.
   std::string text() const;
 };
 
-/// Checks a transcript's chain, numbers, form and blobs; for a run's folder also the artifacts'
-/// digests in its last run.completed, what result.json says of the transcript, and that blobs/
-/// holds nothing that no record names.
+/// Checks a transcript's chain, numbers, form and blobs; for a run's folder also the artifacts
+/// against the digests in run.completed, result.json against the transcript, and that records name
+/// everything in blobs/.
 /// @param path  the folder or the transcript itself
-/// @throws Error  ExitCode::usage where there is no transcript
+/// @throws Error  ExitCode::usage if there is no transcript
 VerifyResult verify_run(const std::filesystem::path& path);
 
 /// The same for a transcript's bytes, without blobs and artifacts.
 VerifyResult verify_transcript(std::string_view text);
 
-/// A record as it stands.
+/// A record with its envelope.
 struct TranscriptRecord {
   std::uint64_t seq = 0;
   std::string timestamp;
@@ -50,7 +50,7 @@ struct TranscriptRecord {
   std::string prev;
   Json data;
 
-  /// Nothing for a type that is not known.
+  /// Nothing for an unknown type.
   std::optional<RunEvent> event() const { return read_event(type, turn, data); }
 };
 
@@ -58,24 +58,24 @@ struct TranscriptRecord {
 /// @throws Error  ExitCode::integrity with what is wrong
 TranscriptRecord parse_record(std::string_view line);
 
-/// What a file begins with.
+/// How a file begins.
 enum class Beginning {
-  record,  ///< a whole line: a run's first record, run.started
-  torn,    ///< no whole line: nothing, or the beginning of a first record that was cut off
-  other,   ///< anything else; it can't be read
+  record,  ///< with a run's first record, run.started
+  torn,    ///< without a whole line: empty, or the start of a first record
+  other,   ///< with something else, or it can't be read
 };
 Beginning beginning_of(const std::filesystem::path& path);
 
-/// Hands over every whole record in order; a torn last line is left out. Does not check the chain.
+/// Passes on every whole record in order; skips a torn last line. Does not check the chain.
 /// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"
 void read_transcript(const std::filesystem::path& path,
                      const std::function<void(const TranscriptRecord&)>& each);
 
-/// The value with what was too long for its record taken from blobs/ beside the transcript.
-/// @throws Error  ExitCode::integrity where a blob is not what its name says
+/// The value with its blobs, read from blobs/ beside the transcript.
+/// @throws Error  ExitCode::integrity if a blob does not match its name
 Json with_blobs(const Json& value, const std::filesystem::path& transcript);
 
-/// The event of a record of a known type, with what was too long for it.
+/// The event of a record of a known type, with its blobs.
 /// @throws Error  as with_blobs()
 RunEvent event_with_blobs(const TranscriptRecord& record, const std::filesystem::path& transcript);
 

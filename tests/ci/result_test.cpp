@@ -127,8 +127,9 @@ BOOST_AUTO_TEST_CASE(calls_side_by_side_keep_their_own_commands) {
 
 BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning_of_the_result) {
   Tally tally;
-  tally.on(mcp_server_event(0, {.server = "one", .state = "started"}));
-  tally.on(mcp_server_event(0, {.server = "gone", .state = "failed", .detail = "no\nlicense"}));
+  tally.on(mcp_server_event(0, {.server = "one", .state = ServerState::started}));
+  tally.on(mcp_server_event(
+      0, {.server = "gone", .state = ServerState::failed, .detail = "no\nlicense"}));
 
   BOOST_TEST(
       tally.warnings() == std::vector<std::string>{"The MCP server gone can't be used: no license"},

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(the_first_failure_ends_the_round_and_goes_back_to_the_agent
   BOOST_TEST(round.launcher.started.size() == 1u);
   BOOST_TEST(verification_feedback(result, 2, 3) ==
              "Verification failed (round 2 of 3): `make` ended with exit code 2.\n"
-             "Output:\nerror: no\nMend the cause, then end with your final message.");
+             "Output:\nerror: no\nFix the cause, then end with your final message.");
   BOOST_TEST(write_json(to_json(result)) ==
              R"([{"command":"make","ending":"exited","exit_code":2,"passed":false,)"
              R"("duration_ms":1500,"output":"error: no\n"}])");

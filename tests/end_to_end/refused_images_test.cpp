@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_run_goes_on_without_an_image_that_its_provider_refuses_an
       BOOST_REQUIRE(requests.size() == 4u);
       BOOST_TEST(has_image(requests[1]));
       const std::string text =
-          std::string("[the image could not be used by the model's provider: ") + wire.words + "]";
+          std::string("[the model's provider could not use the image: ") + wire.words + "]";
       for (const std::size_t later : {2u, 3u}) {
         BOOST_TEST(!has_image(requests[later]));
         BOOST_TEST(contains(requests[later].body, text), requests[later].body);

@@ -5,7 +5,6 @@
 #include "core/provider/fallback_model.h"
 #include "core/provider/http_model.h"
 #include "core/provider/wires.h"
-#include "core/record/event_fanout.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "tests/end_to_end/scenario.h"

@@ -25,14 +25,14 @@ inline std::vector<CallRecord> run_calls(ToolHost& tools, EventSink& events,
   std::vector<std::unique_ptr<PendingCall>> pending;
   for (const ToolCall& call : calls) {
     pending.push_back(tools.prepare(call, 1, stop));
-    tell_call(events, 1, call, tools.origin(call));
+    emit_call(events, 1, call, tools.origin(call));
     if (pending.back()->ends_run()) break;
   }
   tools.run(pending, stop);
   std::vector<CallRecord> records;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     records.push_back(pending[i]->finish());
-    tell_output(events, 1, calls[i], records.back());
+    emit_output(events, 1, calls[i], records.back());
   }
   return records;
 }

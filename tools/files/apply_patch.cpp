@@ -43,10 +43,10 @@ constexpr const char* kParameters = R"({
 })";
 
 FileChange to_change(const patch::FileEffect& effect) {
-  const char* kind = effect.letter == 'A'         ? "add"
-                     : effect.letter == 'D'       ? "delete"
-                     : !effect.moved_from.empty() ? "move"
-                                                  : "update";
+  const ChangeKind kind = effect.letter == 'A'         ? ChangeKind::add
+                          : effect.letter == 'D'       ? ChangeKind::remove
+                          : !effect.moved_from.empty() ? ChangeKind::move
+                                                       : ChangeKind::update;
   return {.path = effect.path.string(),
           .kind = kind,
           .moved_from = effect.moved_from.string(),

@@ -94,17 +94,17 @@ Client::Deadline Server::within(milliseconds time) const {
 
 void Server::start(std::stop_token stop) {
   try {
-    begin_life("started", stop);
+    begin_life(ServerState::started, stop);
   } catch (const ServerError& error) {
     why_gone_ = error.what();
     client_.reset();
-    log_->tell({.state = "failed", .detail = why_gone_});
+    log_->tell({.state = ServerState::failed, .detail = why_gone_});
     throw;
   }
 }
 
 /// A new process or session, its handshake and its list of tools.
-void Server::begin_life(const std::string& state, std::stop_token stop) {
+void Server::begin_life(ServerState state, std::stop_token stop) {
   const auto deadline = within(settings_.startup_timeout);
   client_.reset();
   seen_changes_ = 0;
@@ -151,7 +151,8 @@ bool Server::renew(std::stop_token stop) {
     try {
       take_list(stop, within(settings_.tool_timeout));
       if (changed_)
-        log_->tell({.state = "tools_changed", .tools = names_of(tools_), .pin = tools_.pin});
+        log_->tell(
+            {.state = ServerState::tools_changed, .tools = names_of(tools_), .pin = tools_.pin});
     } catch (const RequestError& error) {
       // The tools that were there are offered as before.
       log_->remarked({Remark::Kind::warning,
@@ -196,14 +197,14 @@ Json Server::call(const std::string& tool, const Json& arguments, std::stop_toke
 
 /// Once in a run.
 bool Server::restart(const std::string& why, std::stop_token stop) {
-  log_->tell({.state = "died", .detail = why});
+  log_->tell({.state = ServerState::died, .detail = why});
   if (restarted_) {
     drop(why + "; it was restarted once before");
     return false;
   }
   restarted_ = true;
   try {
-    begin_life("restarted", stop);
+    begin_life(ServerState::restarted, stop);
     return true;
   } catch (const ServerError& error) {
     drop(error.what());
@@ -215,7 +216,7 @@ void Server::drop(const std::string& why) {
   usable_ = false;
   why_gone_ = why;
   client_.reset();
-  log_->tell({.state = "failed", .detail = why});
+  log_->tell({.state = ServerState::failed, .detail = why});
 }
 
 std::string Server::gone() const {
@@ -236,7 +237,7 @@ bool Server::rest(Client::Deadline deadline) {
 void Server::wake(std::stop_token stop) {
   if (!std::exchange(rests_, false)) return;
   try {
-    begin_life("started", stop);
+    begin_life(ServerState::started, stop);
   } catch (const ServerError& error) {
     drop(error.what());
     throw;
@@ -248,7 +249,7 @@ void Server::end_life(Client::Deadline deadline) {
   const bool was_there = !client_->lost();
   // A run whose time is up does not wait for a server that is deaf.
   client_->close(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
-  if (was_there) log_->tell({.state = "ended", .detail = client_->lost().value_or("")});
+  if (was_there) log_->tell({.state = ServerState::ended, .detail = client_->lost().value_or("")});
   client_.reset();
 }
 

@@ -108,7 +108,7 @@ class Server {
 
  private:
   Client::Deadline within(std::chrono::milliseconds time) const;
-  void begin_life(const std::string& state, std::stop_token stop);
+  void begin_life(ServerState state, std::stop_token stop);
   void take_list(std::stop_token stop, Client::Deadline deadline);
   bool restart(const std::string& why, std::stop_token stop);
   void drop(const std::string& why);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/agent/checks/prose.h"
+#include "core/base/error.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
 
@@ -112,7 +113,7 @@ bool is_file_name(const std::string& name) {
 }
 
 /// @param marked  it stood in backticks or quotes
-std::optional<NamedPath> as_path(std::string_view word, bool marked) {
+std::optional<MentionedPath> as_path(std::string_view word, bool marked) {
   const std::string path = bare(word);
   const bool usable = !path.empty() && path.size() <= kLongest && path.front() != '@' &&
                       path.front() != '-' && path.find("//") == std::string::npos &&
@@ -124,16 +125,16 @@ std::optional<NamedPath> as_path(std::string_view word, bool marked) {
   for (const auto& part : parts)
     if (is_one_of(part, kBuilt) || is_one_of(stem_of(part), kPlaceholders)) return std::nullopt;
   if (path.find('/') == std::string::npos) {
-    if (is_file_name(path)) return NamedPath{path, false};
+    if (is_file_name(path)) return MentionedPath{path, false};
     return std::nullopt;
   }
   if (is_domain(parts.front())) return std::nullopt;
   // "README.md/CHANGELOG.md" are two.
   if (std::any_of(parts.begin(), parts.end() - 1, has_extension)) return std::nullopt;
   if (has_extension(parts.back()))
-    return NamedPath{path, is_one_of(extension_of(parts.back()), kHeaders)};
+    return MentionedPath{path, is_one_of(extension_of(parts.back()), kHeaders)};
   if (!marked || parts.size() < 2) return std::nullopt;
-  return NamedPath{path, true};
+  return MentionedPath{path, true};
 }
 
 /// The words alone: what stands in a path says nothing of it.
@@ -180,7 +181,7 @@ bool comes_or_goes(const std::string& before) {
 
 class Finder {
  public:
-  std::vector<NamedPath> run(std::string_view message) {
+  std::vector<MentionedPath> run(std::string_view message) {
     for (const auto& sentence : sentences_of(message))
       if (!speaks_of_what_is_not(sentence)) look_in(sentence);
     return std::move(found_);
@@ -216,16 +217,78 @@ class Finder {
       return add(word.substr(1, word.find_last_not_of("`).,;:!?")), true, before);
     const auto path = as_path(word, marked);
     if (!path || found_.size() == kMostPaths || comes_or_goes(before)) return;
-    const bool known = std::any_of(found_.begin(), found_.end(),
-                                   [&](const NamedPath& one) { return one.path == path->path; });
+    const bool known = std::any_of(found_.begin(), found_.end(), [&](const MentionedPath& one) {
+      return one.path == path->path;
+    });
     if (!known) found_.push_back(*path);
   }
 
-  std::vector<NamedPath> found_;
+  std::vector<MentionedPath> found_;
 };
 
 }  // namespace
 
-std::vector<NamedPath> named_paths(std::string_view message) { return Finder().run(message); }
+std::vector<MentionedPath> mentioned_paths(std::string_view message) {
+  return Finder().run(message);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 8u << 20;  ///< of all paths: about 100,000 of them
+
+bool is_skipped(const std::string& name) { return name == ".git" || name == "node_modules"; }
+
+}  // namespace
+
+bool PathLookup::may_exist(const std::string& mentioned) {
+  fs::path path = fs::path(mentioned).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path.is_absolute()) {
+    path = path.lexically_relative(workspace_);
+    if (path.empty() || *path.begin() == "..") return true;
+  }
+  if (path.empty() || path == "." || is_hidden_(workspace_ / path) || exists_at(path)) return true;
+  list();
+  const std::string end = "/" + path.string();
+  return !complete_ || std::any_of(tree_.begin(), tree_.end(),
+                                   [&](const std::string& one) { return one.ends_with(end); });
+}
+
+bool PathLookup::exists_at(const fs::path& path) const {
+  try {
+    return view_.status(path).has_value();
+  } catch (const ToolError&) {
+    return true;  // something is there, or on the way to it, that can't be read
+  }
+}
+
+void PathLookup::list() {
+  if (listed_) return;
+  listed_ = complete_ = true;
+  tree_.clear();
+  std::size_t bytes = 0;
+  std::vector<fs::path> folders = {"."};
+  while (!folders.empty()) {
+    const fs::path folder = folders.back();
+    folders.pop_back();
+    try {
+      for (const FolderEntry& entry : view_.list(folder)) {
+        const fs::path path = (folder / entry.name).lexically_normal();
+        bytes += path.native().size();
+        if (bytes > kMostBytes) {
+          complete_ = false;
+          return;
+        }
+        tree_.push_back("/" + path.string());
+        if (entry.kind == FileStatus::Kind::folder && !is_skipped(entry.name))
+          folders.push_back(path);
+      }
+    } catch (const ToolError&) {
+      complete_ = false;
+    }
+  }
+}
 
 }  // namespace sortie

@@ -9,32 +9,32 @@
 
 namespace sortie {
 
-/// What a check has found in a response.
+/// A problem that a check found in a response.
 struct CheckHit {
   std::string check;     ///< "missing_paths", "dangerous_words"
   std::string saw;       ///< for people and the record
-  std::string message;   ///< to the model, where it is sent back
-  bool correct = false;  ///< it is to be sent back, as the task wants it
+  std::string message;   ///< a correction for the model
+  bool correct = false;  ///< the task wants the correction to be sent
 };
 
-/// Looks at the words of each response before its calls are run (the task's `checks`).
+/// Checks the text of each response before its calls are run (the task's `checks`).
 class ResponseChecks {
  public:
-  /// Whether a path is in the run's workspace, or can't be said not to be.
+  /// Whether a path exists, or may exist, in the run's workspace.
   using MayExist = std::function<bool(const std::string& path)>;
 
-  /// @param look_around  a look at the workspace as it is now; asked once a response at most
-  ResponseChecks(const TaskChecks& checks, std::function<MayExist()> look_around)
-      : checks_(checks), look_around_(std::move(look_around)) {}
+  /// @param lookup  looks into the current workspace; called at most once a response
+  ResponseChecks(const TaskChecks& checks, std::function<MayExist()> lookup)
+      : checks_(checks), lookup_(std::move(lookup)) {}
 
-  /// At most one hit a check. Of a long text the beginning and the end are looked at, 32 KiB each.
-  std::vector<CheckHit> look_at(const Response& response) const;
+  /// At most one hit a check. Only the first and the last 32 KiB of a long text are checked.
+  std::vector<CheckHit> check(const Response& response) const;
 
  private:
   std::vector<std::string> missing_paths(const std::string& text, const Response& response) const;
 
   TaskChecks checks_;
-  std::function<MayExist()> look_around_;
+  std::function<MayExist()> lookup_;
 };
 
 }  // namespace sortie

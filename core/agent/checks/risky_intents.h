@@ -6,22 +6,26 @@
 
 namespace sortie {
 
-/// A thing that must not be done, as it is told in English.
-struct RiskyIntent {
-  std::string name;  ///< "tests_off"
-  /// One of these stands in each text that `what` finds, letters small and blanks single: few
-  /// messages have any, and an expression takes milliseconds to make.
-  std::vector<std::string> signs{};
-  std::string what;    ///< expression, from the verb on
-  std::string unless;  ///< in the words found, "¦" and the sentence's rest: then it is harmless
-  std::string reason;  ///< why not, as a sentence
+/// A sentence of a message that announces something forbidden.
+struct AnnouncedRisk {
+  std::string name;    ///< the row of the table: "tests_off"
+  std::string words;   ///< as written in the message
+  std::string reason;  ///< why not: a sentence for the model and for people
 };
 
-/// Several may share a name. They stand in risky_intents.json.
-const std::vector<RiskyIntent>& risky_intents();
+/// Finds what the agent announces, or says it has done, that must not be done: tests switched off,
+/// a forced push, TLS verification turned off …
+///
+/// A sentence counts only if its writer is the one who acts ("I'll …", "Let me …", "Disabling …"),
+/// and not if it negates, asks or quotes: the agent may talk about code that does such a thing.
+/// English only. This prevents nothing; the policy does.
+///
+/// The table with the reasons is risky_intents.json; tests/data/checks has sentences that must
+/// match and sentences that must not.
+std::vector<AnnouncedRisk> find_risky_intents(std::string_view message);
 
-/// The file, compiled in: `parts` are expressions that others hold as `{{name}}`; an expression is a
-/// text or the list of its pieces.
+/// risky_intents.json, compiled in. `parts` are expressions that others include as `{{name}}`; an
+/// expression is a string or a list of its pieces.
 extern const std::string_view kRiskyIntentsJson;
 
 }  // namespace sortie

@@ -7,10 +7,10 @@
 namespace sortie {
 namespace {
 
-/// @return the bytes that it added
+/// @return the bytes added
 std::size_t add_function(const Json& function, ChatCall& call) {
   const std::string name = function.string_at("name");
-  // A name comes whole, and some servers repeat it; in pieces only before any argument.
+  // Some servers repeat the whole name; it comes in pieces only before any arguments.
   if (call.name != name && call.arguments.empty()) call.name += name;
   const Json& arguments = function["arguments"];
   const std::string text = arguments.is_object() ? write_json(arguments) : arguments.text();
@@ -18,7 +18,7 @@ std::size_t add_function(const Json& function, ChatCall& call) {
   return name.size() + text.size();
 }
 
-/// A string, or a list of parts as some servers send it; thinking parts go elsewhere.
+/// Content is a string or, from some servers, a list of parts; thinking parts are reasoning.
 void add_content(const Json& content, ChatText& to) {
   if (content.is_string()) to.content += content.text();
   for (const Json& part : content.items()) {
@@ -44,7 +44,7 @@ ChatCall& ChatCalls::call_of(const Json& piece) {
   const std::string id = piece.string_at("id");
   const auto index = piece["index"].integer();
   const bool named = !piece["function"].string_at("name").empty();
-  // The latest first: where calls share an index, pieces belong to the one begun last.
+  // The latest first: if calls share an index, a piece belongs to the one begun last.
   for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
     if (!id.empty() && call->id == id && (!index || !call->index || index == call->index))
       return *call;
@@ -64,7 +64,7 @@ std::size_t ChatCalls::add_tool_calls(const Json& pieces) {
   std::size_t bytes = 0;
   for (const Json& piece : pieces.items()) {
     if (!piece.is_object()) continue;
-    if (calls_.size() > WireDecoder::kMaxResponseItems) break;  // no response any more
+    if (calls_.size() > WireDecoder::kMaxResponseItems) break;  // the decoder will fail
     ChatCall& call = call_of(piece);
     const std::string id = piece.string_at("id");
     if (call.id.empty()) call.id = id;
@@ -84,7 +84,7 @@ WireDecoder::State ChatDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on) return state_;
   if (event.data == "[DONE]") {
     if (finish_reason_.empty())
-      fail_as_cut("the stream was said to be done before it had a finish_reason");
+      fail_as_cut("the stream sent [DONE] before a finish_reason");
     else
       complete();
     return state_;
@@ -97,9 +97,9 @@ WireDecoder::State ChatDecoder::read(const SseEvent& event) {
   try {
     json = parse_json(event.data);
   } catch (const JsonError& error) {
-    // Events of other types are none of ours.
+    // Events of other types are ignored.
     if (is_one_of(event.name, {"", "message", "error"}))
-      fail_as_cut("an event of the stream is no JSON: " + std::string(error.what()) + " at byte " +
+      fail_as_cut("an event of the stream is not JSON: " + std::string(error.what()) + " at byte " +
                   std::to_string(error.offset()));
     return state_;
   }
@@ -125,7 +125,7 @@ void ChatDecoder::read_chunk(const Json& chunk) {
   const auto& choices = chunk["choices"].items();
   for (const Json& choice : choices)
     if (choice["index"].integer().value_or(0) == 0) read_choice(choice);
-  // The chunk of the usage, after which nothing but [DONE] comes.
+  // The chunk with the usage: only [DONE] follows.
   const bool last = choices.empty() && chunk["usage"].is_object() && !finish_reason_.empty();
   if (last && state_ == State::going_on) complete();
 }
@@ -141,7 +141,7 @@ void ChatDecoder::read_choice(const Json& choice) {
 void ChatDecoder::read_delta(const Json& delta) {
   ChatText text;
   add_content(delta["content"], text);
-  // The same under another name: not both.
+  // Some servers send it under both names.
   const std::string reasoning = delta.string_at("reasoning_content");
   text.reasoning += reasoning.empty() ? delta.string_at("reasoning") : reasoning;
   text.goes_back = !reasoning.empty();
@@ -169,8 +169,8 @@ void ChatDecoder::add_text(const ChatText& text) {
   grow_by(content_, text.content);
   reasoning_ += text.reasoning;
   goes_back_ = goes_back_ || (text.goes_back && !text.reasoning.empty());
-  tell(Text::message, text.content);
-  tell(Text::reasoning, text.reasoning);
+  emit_text(Text::message, text.content);
+  emit_text(Text::reasoning, text.reasoning);
   grow(text.content.size() + text.reasoning.size());
 }
 
@@ -204,7 +204,7 @@ void ChatDecoder::complete() {
   state_ = State::complete;
 }
 
-/// @param cut  the output limit ended the response, and so its last call where that isn't whole
+/// @param cut  the response reached its output limit: its last call may be incomplete
 void ChatDecoder::take_calls(bool cut) {
   std::vector<ChatCall> calls = calls_.calls();
   if (calls_.function_call()) {
@@ -216,7 +216,7 @@ void ChatDecoder::take_calls(bool cut) {
     if (!call.type.empty() && call.type != "function") {
       response_.findings.push_back(
           not_run(call.name,
-                  "calls of type '" + one_line_of_words(call.type, 40) + "' are not known here."));
+                  "calls of type '" + one_line_of_words(call.type, 40) + "' are not supported."));
       continue;
     }
     const bool last = i + 1 == calls.size();
@@ -231,7 +231,7 @@ void ChatDecoder::take_calls(bool cut) {
   }
 }
 
-/// Written as text at once: the content may be megabytes.
+/// Written directly as text: the content may be megabytes.
 std::string ChatDecoder::message_json() const {
   std::string text;
   text.reserve(content_.size() + content_.size() / 16 + reasoning_.size() + 256);
@@ -264,7 +264,7 @@ std::string ChatDecoder::message_json() const {
 
 void ChatDecoder::fail_with(const Json& error) {
   if (error.is_string()) return fail(failure_of_code("", error.text()));
-  // Some servers give the HTTP status that it would have been, had the stream not begun.
+  // Some servers send the HTTP status as the code.
   const auto status = error["code"].integer();
   if (status && *status >= 400 && *status <= 599)
     return fail(failure_of_status({static_cast<int>(*status), {}}, write_json(error), {}));

@@ -12,7 +12,7 @@
 
 namespace sortie {
 
-/// A call as its pieces have come together.
+/// A call, assembled from its pieces.
 struct ChatCall {
   std::string id{};
   std::string name{};
@@ -21,16 +21,16 @@ struct ChatCall {
   std::optional<std::int64_t> index{};
 };
 
-/// Puts the calls of a stream together from their pieces.
+/// Assembles the calls of a stream from their pieces.
 ///
-/// By the format a piece names its call by `index`, and the first one has id and name. Servers also
-/// send whole calls in one piece, repeat id or name in each, give all calls the index 0, leave the
-/// index out, or send arguments as an object.
+/// By the format each piece has the `index` of its call, and the first one has id and name. Some
+/// servers send whole calls in one piece, repeat id or name in each, give all calls the index 0,
+/// omit the index, or send arguments as an object.
 class ChatCalls {
  public:
-  /// `tool_calls` of a delta. @return the bytes that it added
+  /// Adds `tool_calls` of a delta. @return the bytes added
   std::size_t add_tool_calls(const Json& pieces);
-  /// `function_call` of a delta: the older form, of one call without an id.
+  /// Adds `function_call` of a delta: the older form, with one call without an id.
   std::size_t add_function_call(const Json& piece);
   const std::vector<ChatCall>& calls() const noexcept { return calls_; }
   const std::optional<ChatCall>& function_call() const noexcept { return function_call_; }
@@ -43,17 +43,15 @@ class ChatCalls {
 
 /// Reads the chunks of one Chat Completions stream.
 ///
-/// The finish_reason makes the response; its usage comes after it, in a chunk without choices, and
-/// `[DONE]` last. So it is complete at one of these two, or where the stream ends after the
-/// finish_reason: usage may then be missing. Only the first choice is read.
+/// The finish_reason is followed by the usage, in a chunk without choices, and `[DONE]`. The
+/// response is complete at one of these two, or if the stream ends after the finish_reason; then
+/// usage may be missing. Only the first choice is read.
 ///
-/// Response::output has one entry: the assistant message as it would have come without streaming,
-/// put together from its deltas.
+/// Response::output has one entry: the assistant message as it would be without streaming.
 class ChatDecoder : public WireDecoder {
  public:
-  /// @param free_text    of free_text_functions()
-  /// @param new_call_id  for calls of the older form, which have none; not set: such a call can't
-  ///                     be used
+  /// @param free_text    free_text_functions()
+  /// @param new_call_id  makes ids for calls of the older form; empty: such calls can't be used
   ChatDecoder(std::set<std::string> free_text, std::function<std::string()> new_call_id)
       : reader_(std::move(free_text)), new_call_id_(std::move(new_call_id)) {}
   State read(const SseEvent& event) override;
@@ -73,8 +71,8 @@ class ChatDecoder : public WireDecoder {
   void fail_with(const Json& error);
 
   ChatTextReader text_reader_;
-  ChatText chunk_text_;  ///< of the chunk being read
-  bool begun_ = false;   ///< a chunk was read whole: id and model are known
+  ChatText chunk_text_;  ///< the text of the current chunk
+  bool begun_ = false;   ///< a whole chunk was parsed: id and model are known
   std::string content_;
   std::string reasoning_;
   bool goes_back_ = false;  ///< the server wants its reasoning back
@@ -82,7 +80,7 @@ class ChatDecoder : public WireDecoder {
   std::string filtered_;  ///< what a content filter found: "violence, hate"
   ChatCalls calls_;
   std::string finish_reason_;
-  std::size_t bytes_ = 0;  ///< held of the response
+  std::size_t bytes_ = 0;  ///< of the response so far
   CallReader reader_;
   std::function<std::string()> new_call_id_;
 };

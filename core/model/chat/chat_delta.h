@@ -7,7 +7,7 @@
 
 namespace sortie {
 
-/// What a chunk adds to a response, where it adds text alone.
+/// The text in a chunk.
 struct ChatText {
   std::string content{};
   std::string reasoning{};
@@ -16,12 +16,12 @@ struct ChatText {
 
 /// Reads chunks without building their trees.
 ///
-/// Nearly all chunks of a stream hold text alone, and mostly they differ in that text only: what
-/// stands around it is remembered, and where it stands there again the text is taken as it is.
+/// Nearly all chunks contain only text, and differ only in that text: the bytes around it are
+/// remembered, and if they match, the text is taken without parsing.
 class ChatTextReader {
  public:
-  /// @return  false: the chunk holds more than text of the first choice, or is no JSON; `to` is of
-  ///          no use then
+  /// @return  false: the chunk has more than text of the first choice, or is not JSON; `to` is
+  ///          undefined then
   bool read(std::string_view chunk, ChatText& to);
 
  private:

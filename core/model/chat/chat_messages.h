@@ -6,21 +6,20 @@
 
 namespace sortie {
 
-/// How a history stands in the `messages` of a Chat Completions request.
+/// How items are written as `messages` of a Chat Completions request.
 struct ChatForm {
-  bool legacy = false;  ///< `function_call` and role `function` in place of `tool_calls` and `tool`
-  bool after_system = false;  ///< a system message stands before the items
+  bool legacy = false;  ///< `function_call` and role `function` instead of `tool_calls` and `tool`
+  bool after_system = false;  ///< a system message precedes the items
 };
 
-/// A writer of items as `messages`.
+/// Writes items as `messages`.
 ///
-/// What the model said in one response is one assistant message, `content` and `tool_calls`, left
-/// open at its end: the next item of the response, the next message or the tail closes it. So a
-/// longer history only ever appends. After a message with calls the outputs have to follow at once:
-/// what they can't hold (images) and text that came after the calls stands behind the last of them.
-/// The older form has one call a message: each further one stands right before its output.
+/// A response becomes one assistant message with `content` and `tool_calls`, left open at its end:
+/// the next item, the next message or the tail closes it, so that a longer history only appends.
+/// The outputs must follow a message with calls at once; images and text after the calls follow the
+/// last output. The older form has one call a message: each further call precedes its output.
 ///
-/// Reasoning, and what other providers did by themselves, is not told.
+/// Reasoning and other providers' items are not sent.
 std::unique_ptr<ItemWriter> chat_item_writer(const ChatForm& form);
 
 }  // namespace sortie

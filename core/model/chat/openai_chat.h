@@ -2,16 +2,15 @@
 
 #include <atomic>
 
-#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
 
 /// OpenAI's Chat Completions format, as it and many other servers speak it.
 ///
-/// No item goes back in the bytes it came in: a message's content and calls say it all. Reasoning
-/// is not handed back. Free-text tools are declared as functions with the one argument `input`, and
-/// their calls read back as free text; a provider's own tools are not to be had here.
+/// Items are not sent back in the bytes received: content and calls say everything. Reasoning is
+/// not sent back. Free-text tools are declared as functions with one argument, `input`, and their
+/// calls converted back to free text. The format has no tools of the provider.
 ///
 /// Source: the provider's OpenAPI schemas, CreateChatCompletionRequest and
 /// CreateChatCompletionStreamResponse.
@@ -20,7 +19,7 @@ class OpenAiChat : public Wire {
   struct Options {
     /// The older form: `functions`, `function_call`, role `function`, one call a response.
     bool legacy_functions = false;
-    /// How many models of the run come before: call ids that are made here are of the whole run.
+    /// The model's place in the run: makes call ids unique in the run.
     int source = 0;
   };
 
@@ -38,12 +37,12 @@ class OpenAiChat : public Wire {
 
  private:
   Options options_;
-  /// Calls of the older form have no id: ours are counted, so that a replay gives the same. It is
-  /// no part of what is sent.
+  /// Calls of the older form have no id: ours are counted, so that a replay makes the same ones.
+  /// They are not sent.
   mutable std::atomic<std::uint64_t> calls_ = 0;
 };
 
-/// Of one assistant message of this format; nothing where it is none.
+/// Reads one assistant message of this format; nothing for other items.
 std::optional<SaidList> said_in_chat(const Json& item);
 
 }  // namespace sortie

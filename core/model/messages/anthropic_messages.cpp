@@ -28,7 +28,7 @@ Json tool_json(const ToolSpec& tool) {
   return json;
 }
 
-/// A content block as it begins, and the deltas that make it whole.
+/// Writes a content block as its start and its deltas.
 void add_block(std::int64_t index, const Json& block, std::string& to) {
   Json begun = block;
   Json deltas = Json::array();
@@ -45,7 +45,7 @@ void add_block(std::int64_t index, const Json& block, std::string& to) {
     take("signature", "signature_delta");
   }
   if (type == "tool_use" || type == "server_tool_use") {
-    const Json& input = block["input"];  // as text: what is no object
+    const Json& input = block["input"];  // a string: the text received was not a JSON object
     deltas.push_back(
         Json::object({{"type", "input_json_delta"},
                       {"partial_json", input.is_string() ? input.text() : write_json(input)}}));

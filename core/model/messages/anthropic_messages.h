@@ -1,28 +1,27 @@
 #pragma once
 
-#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
 
 /// Anthropic's Messages format.
 ///
-/// Items of one side in a row become one message with a content block each. A block is left open:
-/// its closing brace is written by what follows, so that the tail can put `cache_control` onto the
-/// last one (the last stable block; the other mark is on the system prompt) and the bytes before it
-/// stay the same in the next request.
+/// Successive items of one side become one message with a content block each. The last block is
+/// left open: whatever follows writes its closing brace, so that the tail can mark the block with
+/// `cache_control` (the other mark is on the system prompt) while the bytes before it stay the same
+/// in the next request.
 ///
-/// What the format asks for beyond that:
+/// Other rules of the format:
 /// - outputs come first in a user's message, so a user's text waits for the outputs of all calls
 ///   before it;
-/// - no text is blank: such a one is left out;
-/// - thinking never ends an assistant's message: it goes back, as it came, with the block that it
-///   led to, and is left out where there is none;
-/// - a call's id is unique in the history, of at most 64 letters, digits, `_` and `-`: ids from
-///   elsewhere are made so.
+/// - no text is blank: blank texts are left out;
+/// - thinking never ends an assistant's message: it is sent back unchanged with the block that it
+///   led to, and left out if there is none;
+/// - a call's id is unique in the history, with at most 64 letters, digits, `_` and `-`: other ids
+///   are converted.
 ///
-/// Free-text tools are functions of one string argument, `input`. An output schema is not sent:
-/// which models and which keywords are taken differs too much; it is checked on our side.
+/// Free-text tools are functions with one string argument, `input`. An output schema is not sent,
+/// since models differ too much in the keywords they accept; sortie checks the answer itself.
 ///
 /// Source: the provider's API reference, Messages, and its client libraries' types.
 class AnthropicMessages : public Wire {
@@ -40,7 +39,7 @@ class AnthropicMessages : public Wire {
   std::string stream_of_text(const std::string& text) const override;
 };
 
-/// Of a content block of this format; nothing where it is none.
+/// Reads a content block of this format; nothing for other items.
 std::optional<SaidList> said_in_messages(const Json& item);
 
 }  // namespace sortie

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kLongestId = 64;
 
-/// A received block without its closing brace; "" where it is none.
+/// A received block without its closing brace; "" if it is not a block.
 std::string_view open_block(const std::string& received) {
   if (!received.starts_with('{') || !received.ends_with('}')) return {};
   return std::string_view(received).substr(0, received.size() - 1);
 }
 
-/// The id as the format takes it: one of others becomes a digest, the same for the same.
+/// The id if the format allows it, else a digest of it.
 std::string plain_id(const std::string& id) {
   const bool plain = !id.empty() && id.size() <= kLongestId &&
                      std::all_of(id.begin(), id.end(), [](unsigned char c) {
@@ -64,7 +64,7 @@ void MessageBlocks::add(const Message& message) {
 }
 
 void MessageBlocks::add(const Reasoning&) {
-  // Unsigned thoughts, such as another model's, mean nothing to the provider.
+  // The provider can't use unsigned thinking, such as another model's.
   if (!open_block(item().received).empty()) thinking_.push_back(at_);
 }
 
@@ -94,7 +94,7 @@ void MessageBlocks::add(const ToolOutput& output) {
   const auto call = std::find_if(open_calls_.begin(), open_calls_.end(),
                                  [&](const Call& open) { return open.id == output.call_id; });
   if (call == open_calls_.end()) {
-    // The format takes no output without its call right before it.
+    // The format allows an output only right after its call.
     user_message({Message::Role::user,
                   "Output of the tool call " + output.call_id + ":\n" + output.text,
                   output.images});
@@ -109,7 +109,7 @@ void MessageBlocks::add(const ToolOutput& output) {
   if (open_calls_.empty()) write_waiting();
 }
 
-/// Of a tool result; none where there is nothing to say.
+/// Writes the content of a tool result, unless it is blank.
 void MessageBlocks::put_content(const ToolOutput& output) {
   const bool blank = is_blank(output.text);
   if (output.images.empty()) {
@@ -130,10 +130,10 @@ void MessageBlocks::put_content(const ToolOutput& output) {
   put("]");
 }
 
-/// After the thoughts that led to it.
+/// Writes a block after the thinking that led to it.
 void MessageBlocks::assistant_block(std::string_view block, bool markable) {
   const auto thinking = std::exchange(thinking_, {});
-  if (!waiting_.empty()) {  // for outputs that will not come any more
+  if (!waiting_.empty()) {  // the outputs they waited for will not come
     open_calls_.clear();
     write_waiting();
   }
@@ -162,7 +162,7 @@ void MessageBlocks::user_message(const Message& message) {
   }
 }
 
-/// Closes the block before, and its message where that is the other side's.
+/// Closes the last block, and its message if it is the other side's.
 void MessageBlocks::begin_block(Side side, bool markable) {
   markable_ = markable;
   if (side_ == side) return put("},");
@@ -186,7 +186,8 @@ void MessageBlocks::put_image(const Image& image) {
 
 std::string MessageBlocks::sent_id(const ToolCall& call) {
   if (ids_.insert(call.call_id).second) return plain_id(call.call_id);
-  return plain_id(call.call_id + " of item " + std::to_string(at_));  // no plain one: a digest
+  return plain_id(call.call_id + " of item " +
+                  std::to_string(at_));  // has blanks: becomes a digest
 }
 
 }  // namespace sortie

@@ -11,8 +11,8 @@ namespace sortie {
 
 /// Writes items as messages of content blocks.
 ///
-/// The last block is left open: its closing brace is written by what follows, or by the tail, which
-/// marks it with `cache_control` where it may have that.
+/// The last block is left open: the next one closes it, or the tail, which adds `cache_control` if
+/// the block may have it.
 class MessageBlocks : public ItemWriter {
  public:
   void write(const std::vector<Item>& items, std::string& to) override;
@@ -42,18 +42,18 @@ class MessageBlocks : public ItemWriter {
   std::string sent_id(const ToolCall& call);
   const Item& item() const { return (*items_)[at_]; }
 
-  const std::vector<Item>* items_ = nullptr;  ///< during write(), as is to_
+  const std::vector<Item>* items_ = nullptr;  ///< set during write(), like to_
   std::string* to_ = nullptr;
   std::size_t at_ = 0;
   Side side_ = Side::none;
   bool markable_ = false;
-  std::vector<std::size_t> thinking_;    ///< items that wait for the block they led to
-  std::vector<std::size_t> waiting_;     ///< messages that wait for the outputs of open_calls_
-  std::vector<Call> open_calls_;         ///< that have no output yet
+  std::vector<std::size_t> thinking_;    ///< items waiting for the block they led to
+  std::vector<std::size_t> waiting_;     ///< messages waiting for the outputs of open_calls_
+  std::vector<Call> open_calls_;         ///< calls without an output so far
   std::unordered_set<std::string> ids_;  ///< of all calls
 };
 
-/// Whether the text is nothing but white space.
+/// Whether the text has only white space.
 bool is_blank(std::string_view text);
 
 }  // namespace sortie

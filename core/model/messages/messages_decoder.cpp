@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kShownBytes = 200;
 
-/// What one block turned out to be.
+/// What a block was read as.
 struct Reading {
   std::optional<Item> item{};
   std::string finding{};
-  bool goes_back = true;  ///< the provider takes the block as it came
+  bool goes_back = true;  ///< the provider accepts the block unchanged
 };
 
-/// Adds what deltas brought to a member of text.
+/// Adds the deltas' text to a member.
 void complete_text(Json& block, const char* member, std::string&& pieces) {
   if (pieces.empty()) return;
   std::string text = unescaped_text(std::exchange(pieces, {}));
@@ -30,10 +30,10 @@ void complete_text(Json& block, const char* member, std::string&& pieces) {
   block.set(member, std::move(text));
 }
 
-/// The block as the provider would have sent it in one piece, but for a call's input.
+/// The block as if sent in one piece, except for a call's input.
 Json whole_block(ContentBlock& block) {
   Json whole = std::move(block.start);
-  if (!whole.is_object()) {  // a server that sends no starts: the deltas say what it is
+  if (!whole.is_object()) {  // some servers send no starts: the deltas show the type
     const bool thinks = !block.thinking.empty() || !block.signature.empty();
     whole = Json::object({{"type", thinks ? "thinking" : block.has_input ? "tool_use" : "text"}});
   }
@@ -48,7 +48,7 @@ Json whole_block(ContentBlock& block) {
   return whole;
 }
 
-/// One line on what the provider did, and what came of it.
+/// One line about what the provider did, and the result.
 std::string summary_of(const Json& block) {
   const std::string type = block.string_at("type");
   const std::string name = block.string_at("name");
@@ -65,7 +65,7 @@ bool is_providers_own(std::string_view type) {
          type.ends_with("_tool_result");
 }
 
-/// The input as the record shows it: what is no JSON, or a string in it, as the text that came.
+/// The input for the record: as JSON, or as the text received if it is not JSON or a JSON string.
 Json recorded_input(const std::string& text) {
   try {
     Json input = text.empty() ? Json::object() : parse_json(text);
@@ -76,7 +76,7 @@ Json recorded_input(const std::string& text) {
   return Json(text);
 }
 
-/// @param text   what deltas brought of the input
+/// @param text   the deltas of the input
 /// @param whole  false: the length limit may have cut it off
 Reading read_call(Json& block, const std::string& text, bool whole, CallReader& calls) {
   ToolCall call{block.string_at("id"), block.string_at("name"), text, ToolCall::Form::function};
@@ -87,14 +87,14 @@ Reading read_call(Json& block, const std::string& text, bool whole, CallReader& 
     return {.finding = not_run(call.name, "it was cut off at the output limit.")};
   CallReading reading = calls.read(std::move(call));
   if (!reading.call) return {.finding = std::move(reading.finding)};
-  // As it goes back, and as a replay has it: without the white space between.
+  // Without white space, as it is sent back and as a replay has it.
   const bool is_object = block["input"].is_object();
   if (reading.call->form == ToolCall::Form::function && is_object)
     reading.call->arguments = write_json(block["input"]);
   return {.item = Item{std::move(*reading.call)}, .goes_back = is_object};
 }
 
-/// A message is still without its text, which may be megabytes and has to be written first.
+/// A message's text is added later: it may be megabytes, and has to be written first.
 Reading read_block(Json& block, const std::string& input, bool whole, CallReader& calls) {
   const std::string type = block.string_at("type");
   if (type == "text") {
@@ -108,18 +108,19 @@ Reading read_block(Json& block, const std::string& input, bool whole, CallReader
     if (is_json(input)) block.set("input", parse_json(input));
     return {.item = Item{ProviderItem{type, summary_of(block)}}};
   }
-  return {.finding = "Your response had a block of type '" + one_line_of_words(type, 80) +
-                     "', which can't be used here; nothing was done with it. Use the tools that "
-                     "you were given."};
+  return {.finding =
+              "Your response had a block of type '" + one_line_of_words(type, 80) +
+              "', which can't be used here and was ignored. Use only the tools that you were "
+              "given."};
 }
 
-/// Thoughts that led to what is left out would stand in front of something else.
+/// Removes thinking that led to a dropped block: it would precede something else.
 void drop_last_thoughts(std::vector<Item>& items) {
   while (!items.empty() && std::holds_alternative<Reasoning>(items.back().content))
     items.pop_back();
 }
 
-/// What the provider began by itself and has no result: it would refuse the history with it.
+/// Removes provider calls without a result: the provider would refuse the history with them.
 void drop_unanswered(std::vector<Item>& items) {
   std::set<std::string> answered;
   for (const Item& item : items)
@@ -132,7 +133,7 @@ void drop_unanswered(std::vector<Item>& items) {
   });
 }
 
-/// What the response is made of; all else (pings, what is not known) is passed over.
+/// The events that make a response; others (pings, unknown ones) are ignored.
 bool is_known(std::string_view type) {
   constexpr std::string_view kKnown[] = {"message_start",
                                          "content_block_start",
@@ -144,7 +145,7 @@ bool is_known(std::string_view type) {
   return std::find(std::begin(kKnown), std::end(kKnown), type) != std::end(kKnown);
 }
 
-/// The provider counts what it read from and wrote into its cache apart from other input.
+/// The provider counts cache reads and writes separately from other input.
 std::optional<Usage> usage_of(const Json& usage) {
   if (!usage.is_object()) return std::nullopt;
   const std::int64_t cached = token_count(usage, "cache_read_input_tokens");
@@ -168,7 +169,7 @@ void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::s
     const bool may_be_cut = end == ContentEnd::cut && &block == &blocks.back();
     const std::string input = unescaped_text(block.input);
     Json whole = whole_block(block);
-    // What the limit cut off has no signature yet; without it the provider takes no thoughts.
+    // Thinking that was cut off has no signature, and the provider refuses it without one.
     const bool left_out =
         may_be_cut && whole.string_at("type") == "thinking" && whole.string_at("signature").empty();
     readings.push_back(left_out ? Reading{} : read_block(whole, input, !may_be_cut, calls));
@@ -207,7 +208,7 @@ WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
     if (is_known(type) && !grow(event.data.size())) return state_;
     read_event(type, json);
   } catch (const JsonError& error) {
-    fail_as_cut(std::string("an event of the stream is no JSON: ") + error.what() + " at byte " +
+    fail_as_cut(std::string("an event of the stream is not JSON: ") + error.what() + " at byte " +
                 std::to_string(error.offset()));
   }
   return state_;
@@ -220,7 +221,7 @@ std::string MessagesDecoder::message_so_far() const {
     try {
       message += unescaped_text(block.text);
     } catch (const JsonError&) {
-      // Half of it is no text; the rest is worth having.
+      // Text cut off within an escape: the rest is still useful.
     }
   }
   return message;
@@ -256,7 +257,7 @@ void MessagesDecoder::start_block(Json& event) {
   const std::int64_t index = event.integer_at("index", static_cast<std::int64_t>(blocks_.size()));
   ContentBlock& block = blocks_[index];
   if (!block.start.is_null() || block.ended)
-    return fail_as_cut("the stream has two blocks of the number " + std::to_string(index));
+    return fail_as_cut("the stream has two blocks with index " + std::to_string(index));
   if (Json* start = event.find("content_block")) block.start = std::move(*start);
 }
 
@@ -272,7 +273,7 @@ void MessagesDecoder::read_delta(const Json& event) {
     if (delta[member].is_string()) return add(index, type, escaped_text(delta[member].text()));
 }
 
-/// Whether that much more is still a response.
+/// Counts the bytes. @return  whether the response is still within its limits
 bool MessagesDecoder::grow(std::size_t bytes) {
   collected_ += bytes;
   if (collected_ > kMaxResponseBytes) fail_as_cut("the response has more than 64 MiB");
@@ -286,19 +287,19 @@ void MessagesDecoder::add(std::int64_t index, std::string_view type, std::string
   ContentBlock& block = blocks_[index];
   if (type == "text_delta") {
     grow_by(block.text, escaped);
-    tell_escaped(Text::message, escaped);
+    emit_escaped(Text::message, escaped);
   } else if (type == "input_json_delta") {
     block.input += escaped;
     block.has_input = true;
   } else if (type == "thinking_delta") {
     block.thinking += escaped;
-    tell_escaped(Text::reasoning, escaped);
+    emit_escaped(Text::reasoning, escaped);
   } else if (type == "signature_delta") {
     block.signature += escaped;
   }
 }
 
-/// Later events count all up to then, in the members that they have.
+/// Later events have the totals so far, in the members that they have.
 void MessagesDecoder::take_usage(const Json& usage) {
   for (const auto& [name, value] : usage.members())
     if (!value.is_null()) response_.raw_usage.set(name, value);
@@ -315,7 +316,7 @@ void MessagesDecoder::complete() {
   try {
     read_content_blocks(std::move(blocks), free_text_, end, response_);
   } catch (const JsonError& error) {
-    return fail_as_cut(std::string("a text of the stream is no JSON: ") + error.what());
+    return fail_as_cut(std::string("a text of the stream is not JSON: ") + error.what());
   }
   if (stop_reason_ == "refusal") return fail(failure_of_code("content_filter", refusal()));
   if (stop_reason_ == "model_context_window_exceeded")
@@ -329,7 +330,7 @@ void MessagesDecoder::complete() {
   state_ = State::complete;
 }
 
-/// The provider's words, else the model's.
+/// The provider's explanation, else the model's message.
 std::string MessagesDecoder::refusal() const {
   std::string words = stop_details_.string_at("explanation");
   if (words.empty())

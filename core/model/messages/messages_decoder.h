@@ -12,15 +12,15 @@
 
 namespace sortie {
 
-/// A content block of a response, as its events brought it.
+/// A content block of a response, assembled from its events.
 struct ContentBlock {
-  Json start{};             ///< as its start had it; null where none came
-  std::string text{};       ///< what deltas added to each member, as JSON strings are escaped
+  Json start{};             ///< from content_block_start; null if there was none
+  std::string text{};       ///< the deltas' text for this member, still escaped as in JSON
   std::string thinking{};   ///< likewise
   std::string signature{};  ///< likewise
   std::string input{};      ///< likewise
   std::vector<Json> citations{};
-  bool has_input = false;  ///< a delta of the input came, be it an empty one
+  bool has_input = false;  ///< there was a delta of the input, perhaps an empty one
   bool ended = false;
 };
 
@@ -28,22 +28,22 @@ struct ContentBlock {
 enum class ContentEnd {
   whole,
   cut,     ///< at its length limit: the last block may lack its end
-  paused,  ///< the provider goes on with what it does by itself
+  paused,  ///< the provider will continue its own work
 };
 
-/// Sorts a response's blocks into items to be used and findings, as read_output_items() does.
+/// Sorts a response's blocks into usable items and findings, like read_output_items().
 ///
-/// @param free_text  of free_text_functions()
-/// @throws JsonError  where the pieces of a block make no JSON string
+/// @param free_text  free_text_functions()
+/// @throws JsonError  if the pieces of a block are not a JSON string
 void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
                          ContentEnd end, Response& response);
 
-/// Reads the events of one Messages stream. The text of deltas, nearly all of it, is collected as
-/// it stands in the JSON, and read once a response is complete.
+/// Reads the events of one Messages stream. The text of deltas, nearly all of the stream, is
+/// collected with its escapes, and decoded once the response is complete.
 ///
-/// How a response ended: `end_turn`, `tool_use` and `stop_sequence` complete it, and so does a
-/// reason that is not known; `max_tokens` makes it incomplete; at `pause_turn` the provider is to
-/// go on by itself (Response::paused); `refusal` and `model_context_window_exceeded` are failures.
+/// Stop reasons: `end_turn`, `tool_use`, `stop_sequence` and unknown ones complete the response;
+/// `max_tokens` makes it incomplete; at `pause_turn` the provider will continue (Response::paused);
+/// `refusal` and `model_context_window_exceeded` are failures.
 class MessagesDecoder : public WireDecoder {
  public:
   explicit MessagesDecoder(const ModelSettings& settings)

@@ -9,7 +9,7 @@ namespace sortie {
 
 namespace {
 
-/// Goes along a JSON text of which it is known what has to come.
+/// Reads a JSON text of known structure.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -27,7 +27,7 @@ class Cursor {
     return text && *text == name && take(':');
   }
 
-  /// What stands between the quotes, with its escapes.
+  /// The text between the quotes, with its escapes.
   std::optional<std::string_view> take_string() {
     if (!take('"')) return std::nullopt;
     const std::size_t end = escaped_end(rest_, 0);
@@ -60,7 +60,7 @@ class Cursor {
   std::string_view rest_;
 };
 
-/// The member that a delta of that type has its text in; "" for other types.
+/// The member with the text of a delta of that type; "" for other types.
 std::string_view member_of(std::string_view type) {
   if (type == "text_delta") return "text";
   if (type == "input_json_delta") return "partial_json";

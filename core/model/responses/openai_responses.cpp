@@ -10,12 +10,12 @@
 namespace sortie {
 namespace {
 
-/// A writer of items as the `input` of a Responses request.
+/// Writes items as the `input` of a Responses request.
 ///
-/// What came from this provider goes back in its own bytes. Reasoning, and what a provider did by
-/// itself, is told in no other way. A call of a provider's own shell that another model made is one
-/// of a function here. Images stand as data URLs; an output that has some is a list of parts.
-/// @param free_text_tools  the model has them: what it said to one, and got, stands as free text
+/// Items of this provider are sent back in their own bytes; reasoning and provider items only so. A
+/// local_shell call of another model becomes a function call. Images become data URLs; an output
+/// with images is a list of parts.
+/// @param free_text_tools  the model accepts them: calls and outputs stay free text
 std::unique_ptr<ItemWriter> responses_item_writer(bool free_text_tools);
 
 using Form = ToolCall::Form;
@@ -44,7 +44,7 @@ bool was_received(const std::vector<Item>& items, std::size_t at, const std::str
   return false;
 }
 
-/// An item that goes out in our words.
+/// Encodes an item that this provider did not send.
 struct Encoder {
   const std::vector<Item>& items;
   std::size_t at;
@@ -113,15 +113,15 @@ std::unique_ptr<ItemWriter> responses_item_writer(bool free_text_tools) {
   return std::make_unique<ResponsesInput>(free_text_tools);
 }
 
-/// Whether the model takes the `reasoning` member. For a name that is not known, the task's word
-/// that it wants an effort is enough.
+/// Whether the model accepts the `reasoning` member. An unknown model gets it if the task sets an
+/// effort.
 bool reasons(std::string_view model, std::string_view effort) {
   if (is_openai_plain_model(model)) return false;
   return is_openai_reasoning_model(model) || !effort.empty();
 }
 
 Json tool_json(const ToolSpec& tool, const ModelSettings& settings) {
-  // To the models that take over from one that knows it, it is a function as others are.
+  // For other models, such as fallbacks, it is an ordinary function.
   if (tool.form == ToolCall::Form::local_shell && knows_local_shell(settings.model))
     return Json::object({{"type", "local_shell"}});
   if (tool.form == ToolCall::Form::web_search) return Json::object({{"type", "web_search"}});
@@ -189,7 +189,7 @@ std::unique_ptr<WireDecoder> OpenAiResponses::decoder(const ModelSettings& setti
       settings.free_text_tools ? std::set<std::string>() : free_text_functions(settings));
 }
 
-/// The one event that brings all items.
+/// One event with all items.
 std::string OpenAiResponses::stream_of(const RecordedResponse& recorded) const {
   Json response = Json::object({{"id", recorded.id},
                                 {"model", recorded.model},

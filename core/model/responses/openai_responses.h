@@ -1,15 +1,13 @@
 #pragma once
 
-#include "core/model/said.h"
 #include "core/model/wire.h"
 
 namespace sortie {
 
 /// OpenAI's Responses format.
 ///
-/// Of a completed response nothing is passed over in silence: an item that can't be used is in
-/// Response::findings and in Response::output, but not in Response::items. Reasoning and all else
-/// that is kept goes back in the bytes it came in.
+/// An item that can't be used is in Response::findings and Response::output, but not in
+/// Response::items. All other items, reasoning included, are sent back in the bytes received.
 ///
 /// Source: the provider's OpenAPI schemas, CreateResponse and ResponseStreamEvent.
 class OpenAiResponses : public Wire {
@@ -35,7 +33,7 @@ class OpenAiResponses : public Wire {
   Options options_;
 };
 
-/// Of an output item of this format; nothing where it is none.
+/// Reads an output item of this format; nothing for other items.
 std::optional<SaidList> said_in_responses(const Json& item);
 
 }  // namespace sortie

@@ -12,14 +12,14 @@
 namespace sortie {
 namespace {
 
-/// Sorts a complete response's output items into those to be used and findings.
+/// Sorts a complete response's output items into usable items and findings.
 ///
 /// @param calls    of this response
-/// @param refusal  set to the provider's words where the model refused
+/// @param refusal  set to the provider's text if the model refused
 void read_output_items(std::vector<Json> output, CallReader& calls, Response& response,
                        std::string& refusal);
 
-/// What one output item turned out to be.
+/// What an output item was read as.
 struct Reading {
   std::optional<Item> item{};
   std::string finding{};
@@ -37,7 +37,7 @@ std::string joined_text(const Json& parts, std::string_view type, const char* be
   return text;
 }
 
-/// Takes its text out: it may be megabytes.
+/// Moves the text out of the item: it may be megabytes.
 Reading read_message(Json& item) {
   Message message{Message::Role::assistant, {}};
   if (Json* content = item.find("content")) {
@@ -70,24 +70,24 @@ Reading read_call(const Json& item, ToolCall::Form form, CallReader& calls) {
   const Json& input = item[custom ? "input" : "arguments"];
   if (!input.is_string())
     return {.finding = not_run(name, std::string("its ") + (custom ? "input" : "arguments") +
-                                         " is missing or no string.")};
+                                         " is missing or not a string.")};
   return reading_of(calls.read({item.string_at("call_id"), name, input.text(), form}));
 }
 
-/// Why the shell tool can't do what the action says; "" where it can.
+/// Why the shell tool can't run the action, or "".
 std::string unfit_action(const Json& action) {
-  if (action.string_at("type", "exec") != "exec") return "its action is none that is known here.";
+  if (action.string_at("type", "exec") != "exec") return "its action is not supported.";
   const auto& command = action["command"].items();
   const bool words = std::all_of(command.begin(), command.end(),
                                  [](const Json& word) { return word.is_string(); });
-  if (command.empty() || !words) return "its command is no list of strings.";
+  if (command.empty() || !words) return "its command is not a list of strings.";
   if (!action["env"].members().empty())
     return "variables can't be set by `env`; run `env NAME=VALUE COMMAND` instead.";
   if (!action["user"].is_null()) return "commands can't be run as another user.";
   return "";
 }
 
-/// As a call of `shell`.
+/// Converts it to a call of `shell`.
 Reading read_local_shell(const Json& item, CallReader& calls) {
   constexpr const char* kName = "local_shell";
   const Json& action = item["action"];
@@ -101,7 +101,7 @@ Reading read_local_shell(const Json& item, CallReader& calls) {
       {item.string_at("call_id"), kName, write_json(arguments), ToolCall::Form::local_shell}));
 }
 
-/// What the provider has looked for by itself.
+/// A search run by the provider.
 Reading read_web_search(const Json& item) {
   const Json& action = item["action"];
   std::string what = action.string_at("query");
@@ -116,7 +116,7 @@ Reading read_web_search(const Json& item) {
 Reading read_item(Json& item, CallReader& calls) {
   const std::string type = item.string_at("type");
   if (item.string_at("status") == "incomplete") {
-    // The output limit cut it off: a call may lack half of its arguments, reasoning its content.
+    // Cut off by the output limit: arguments or reasoning may be incomplete.
     if (type == "reasoning") return {};
     if (type != "message")
       return {.finding =
@@ -128,9 +128,10 @@ Reading read_item(Json& item, CallReader& calls) {
   if (type == "custom_tool_call") return read_call(item, ToolCall::Form::custom, calls);
   if (type == "local_shell_call") return read_local_shell(item, calls);
   if (type == "web_search_call") return read_web_search(item);
-  return {.finding = "Your response had an item of type '" + one_line_of_words(type, 80) +
-                     "', which can't be used here; nothing was done with it. Use the tools that "
-                     "you were given."};
+  return {.finding =
+              "Your response had an item of type '" + one_line_of_words(type, 80) +
+              "', which can't be used here and was ignored. Use only the tools that you were "
+              "given."};
 }
 
 void read_output_items(std::vector<Json> output, CallReader& calls, Response& response,
@@ -138,7 +139,7 @@ void read_output_items(std::vector<Json> output, CallReader& calls, Response& re
   std::vector<std::string> texts;
   std::vector<Reading> readings;
   for (Json& raw : output) {
-    Json item = std::move(raw);  // gone before the next: it may be megabytes
+    Json item = std::move(raw);  // freed before the next one: it may be megabytes
     texts.push_back(write_large_json(item));
     readings.push_back(read_item(item, calls));
   }
@@ -161,8 +162,8 @@ void read_output_items(std::vector<Json> output, CallReader& calls, Response& re
   }
 }
 
-/// The event's type without parsing it: the `event:` line, else the first member of its data where
-/// that is the type, as OpenAI writes it. "" where neither says it.
+/// The event's type without parsing: the `event:` line, else the first member of the data if that is
+/// `type`, as OpenAI writes it; else "".
 std::string_view quick_type(const SseEvent& event) {
   if (!event.name.empty()) return event.name;
   constexpr std::string_view kBegin = "{\"type\":\"";
@@ -173,8 +174,8 @@ std::string_view quick_type(const SseEvent& event) {
                                                            : rest.substr(0, end);
 }
 
-/// Parts of an item, whole, which its own event brings once more: megabytes of a long text.
-bool is_told_again(std::string_view type) {
+/// Events with whole parts of an item, which the item's own event repeats: megabytes of a long text.
+bool is_repeated_later(std::string_view type) {
   return type == "response.output_text.done" || type == "response.content_part.done" ||
          type == "response.function_call_arguments.done" ||
          type == "response.custom_tool_call_input.done" || type == "response.reasoning_text.done" ||
@@ -197,12 +198,12 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on || event.data == "[DONE]") return state_;
   const std::string_view kind = quick_type(event);
   if (kind.ends_with(".delta")) {
-    if (is_heard()) read_delta(kind, event.data);
+    if (wants_text()) read_delta(kind, event.data);
     return state_;
   }
-  if (is_told_again(kind)) return state_;
+  if (is_repeated_later(kind)) return state_;
   try {
-    // The items have come one by one; the last event tells all of them once more.
+    // The last event repeats all items.
     const bool terminal = kind == "response.completed" || kind == "response.incomplete";
     Json json = terminal && !items_.empty() ? parse_json_without(event.data, "output")
                                             : parse_json(event.data);
@@ -214,20 +215,20 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
     else
       read_event(type, json);
   } catch (const JsonError& error) {
-    fail_as_cut("an event of the stream is no JSON: " + std::string(error.what()) + " at byte " +
+    fail_as_cut("an event of the stream is not JSON: " + std::string(error.what()) + " at byte " +
                 std::to_string(error.offset()));
   }
   return state_;
 }
 
-/// What can't be read of it is passed over: the text comes once more, whole.
+/// Ignores what it can't read: the whole text comes later.
 void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) {
   const bool message = type == "response.output_text.delta";
   if (!message && type != "response.reasoning_summary_text.delta" &&
       type != "response.reasoning_text.delta")
     return;
   constexpr std::string_view kBegin = "\"delta\":";
-  // Member names are the provider's own, and no text stands before this one but for ids.
+  // Only ids precede this member, so the search can't find the name inside a text.
   std::size_t at = data.find(kBegin);
   if (at == std::string_view::npos) return;
   at += kBegin.size();
@@ -237,7 +238,7 @@ void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) 
   if (end == std::string_view::npos) return;
   const std::string_view text = data.substr(at + 1, end - at - 1);
   if (message && message_.size() < kMaxResponseBytes) grow_by(message_, text);
-  tell_escaped(message ? Text::message : Text::reasoning, text);
+  emit_escaped(message ? Text::message : Text::reasoning, text);
 }
 
 std::string ResponsesDecoder::message_so_far() const {
@@ -248,7 +249,7 @@ std::string ResponsesDecoder::message_so_far() const {
   try {
     message += unescaped_text(message_);
   } catch (const JsonError&) {
-    // Half of it is no text; the rest is worth having.
+    // Text cut off within an escape: the rest is still useful.
   }
   return message;
 }
@@ -258,7 +259,7 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
     response_.id = event["response"].string_at("id", response_.id);
     response_.served_model = event["response"].string_at("model", response_.served_model);
   } else if (type == "response.output_item.done") {
-    // An index that nobody counts to has no next one.
+    // A hostile index may be the largest possible.
     const auto last = items_.empty() ? -1 : items_.rbegin()->first;
     const auto next = last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
     if (Json* item = event.find("item")) {
@@ -276,7 +277,7 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
   } else if (type == "error") {
     fail_with(event["error"].is_object() ? event["error"] : event);
   }
-  // Other types tell of parts that the events above bring whole.
+  // Other types describe parts that the events above have whole.
 }
 
 void ResponsesDecoder::complete(const Json& response, bool incomplete) {

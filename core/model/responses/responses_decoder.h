@@ -11,11 +11,11 @@ namespace sortie {
 
 /// Reads the events of one Responses stream.
 ///
-/// Deltas are not parsed: their text stands whole in the item's `done` event, and they are nearly
-/// all of a stream. Who wants to hear of text gets what is found in them cheaply.
+/// Deltas, nearly all of a stream, are not parsed: the item's `done` event has their whole text. If
+/// text is wanted, it is found in them by a simple search.
 class ResponsesDecoder : public WireDecoder {
  public:
-  /// @param free_text  of free_text_functions(), where the request declares them as functions
+  /// @param free_text  free_text_functions(), if the request declares them as functions
   explicit ResponsesDecoder(std::set<std::string> free_text = {}) : calls_(std::move(free_text)) {}
   State read(const SseEvent& event) override;
   std::string message_so_far() const override;
@@ -28,8 +28,8 @@ class ResponsesDecoder : public WireDecoder {
 
   CallReader calls_;
   std::map<std::int64_t, Json> items_;  ///< by output_index
-  std::size_t collected_ = 0;           ///< bytes of the events that brought items
-  std::string message_;                 ///< of deltas since the last whole item, escaped
+  std::size_t collected_ = 0;           ///< bytes of the events with items
+  std::string message_;                 ///< deltas since the last whole item, escaped
 };
 
 }  // namespace sortie

@@ -38,7 +38,7 @@ std::optional<AuthFile::Time> time_of(const Json& value) {
   return system_clock::time_point(seconds(*count));
 }
 
-/// A file is replaced, so its folder has to be writable, and it must not be a mount of its own.
+/// The file is replaced on a refresh, so its folder must be writable.
 bool can_replace(const fs::path& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -46,7 +46,7 @@ bool can_replace(const fs::path& file) {
          ::access(real.c_str(), W_OK) == 0;
 }
 
-/// The child's part: what may be told, or what is wrong.
+/// The child's answer: the summary, or the error.
 Json examine(const fs::path& file) {
   try {
     const AuthFile read = read_auth_file(open_auth_file(file), path_text(file));
@@ -62,10 +62,10 @@ Json examine(const fs::path& file) {
 }
 
 constexpr std::size_t kLongestClaim = 100;
-/// Somewhere in the year 2255: beyond 2262 the clock counts no more.
+/// A time in the year 2255: the clock's range ends in 2262.
 constexpr std::int64_t kLatest = 9'000'000'000;
 
-/// One that can stand in a header and in a line for people.
+/// A claim that is safe in a header and in a line for people; else "".
 std::string plain_claim(const Json& claims, std::string_view name) {
   std::string value = claims.string_at(name);
   const bool plain =
@@ -108,22 +108,23 @@ std::optional<AuthFile::Time> parse_timestamp(const std::string& text) {
   throw InputError("auth file " + name + ": " + what);
 }
 
-/// A member that goes into a header: no text of it is ever shown.
+/// A member that is sent in a header. Messages never show it.
 std::string header_text(const Json& object, std::string_view member, const std::string& name) {
   const Json& value = object[member];
   if (value.is_null()) return {};
   const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
   if (!value.is_string() || !std::all_of(value.text().begin(), value.text().end(), is_plain))
-    fail(name, "'" + std::string(member) + "' is no text without blanks and control characters");
+    fail(name,
+         "'" + std::string(member) + "' must be a string without blanks and control characters");
   if (value.text().size() > kMaxTokenBytes)
-    fail(name, "'" + std::string(member) + "' is too long for one");
+    fail(name, "'" + std::string(member) + "' is too long for a token");
   return value.text();
 }
 
-/// As ssh(1) holds it with keys: what others can read is no secret any more, and who can write it
-/// decides whose account is used.
+/// The same rules as ssh(1) has for keys: a file that others can read is no secret, and whoever can
+/// write it chooses the account.
 void check_owner(const struct stat& status, const std::string& name) {
-  if (!S_ISREG(status.st_mode)) fail(name, "is no regular file");
+  if (!S_ISREG(status.st_mode)) fail(name, "not a regular file");
   if (status.st_uid != ::geteuid() && status.st_uid != 0 && ::geteuid() != 0)
     fail(name, "belongs to another user");
   const unsigned mode = status.st_mode & 07777;
@@ -131,7 +132,7 @@ void check_owner(const struct stat& status, const std::string& name) {
   char digits[8];
   std::snprintf(digits, sizeof digits, "%04o", mode);
   fail(name, std::string("others may ") + ((mode & 022) != 0 ? "write" : "read") + " it (mode " +
-                 digits + "), and who has it can use the account for weeks; chmod 600 " + name);
+                 digits + "), and could use the account for weeks; run chmod 600 " + name);
 }
 
 }  // namespace
@@ -175,15 +176,15 @@ AuthFile parse_auth_file(std::string_view text, const std::string& name) {
   try {
     file.document = parse_json(text);
   } catch (const JsonError& error) {
-    // Without the line itself: it may hold a token.
+    // The line is not shown: it may contain a token.
     const TextPlace place = place_at(text, 0, error.offset());
     throw InputError(name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
                      ": error: " + error.what());
   }
-  if (!file.document.is_object()) fail(name, "is no JSON object");
+  if (!file.document.is_object()) fail(name, "not a JSON object");
   file.api_key = header_text(file.document, "OPENAI_API_KEY", name);
   const Json& tokens = file.document["tokens"];
-  if (!tokens.is_null() && !tokens.is_object()) fail(name, "'tokens' is no object");
+  if (!tokens.is_null() && !tokens.is_object()) fail(name, "'tokens' is not an object");
   file.tokens.access = header_text(tokens, "access_token", name);
   file.tokens.refresh = header_text(tokens, "refresh_token", name);
   file.tokens.id = header_text(tokens, "id_token", name);
@@ -231,7 +232,7 @@ AuthFile read_auth_file(const Fd& file, const std::string& name) {
     if (size < 0) fail(name, errno_text(errno));
     if (size == 0) break;
     text.append(part, static_cast<std::size_t>(size));
-    if (text.size() > kMaxFileBytes) fail(name, "is too long for one");
+    if (text.size() > kMaxFileBytes) fail(name, "too long for an auth file");
   }
   return parse_auth_file(text, name);
 }
@@ -247,17 +248,17 @@ AuthFileSummary summarize_auth_file(const fs::path& file) {
   }
   answer.write.reset();
   const std::string text = read_to_end(answer.read.get(), {.max_bytes = 1u << 20}).bytes;
-  ::kill(child, SIGKILL);  // it has said all by now
+  ::kill(child, SIGKILL);  // it has sent everything
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
-  const Json told = is_json(text) ? parse_json(text) : Json();
-  if (const Json* error = told.find("error")) throw InputError(error->text());
-  if (!told.is_object()) throw Error("auth file " + path_text(file) + ": could not be read");
-  return {.is_sign_in = told["is_sign_in"].boolean(),
-          .can_refresh = told["can_refresh"].boolean(),
-          .can_write = told["can_write"].boolean(),
-          .plan = told.string_at("plan"),
-          .expires = time_of(told["expires"]),
-          .last_refresh = time_of(told["last_refresh"])};
+  const Json summary = is_json(text) ? parse_json(text) : Json();
+  if (const Json* error = summary.find("error")) throw InputError(error->text());
+  if (!summary.is_object()) throw Error("auth file " + path_text(file) + ": could not be read");
+  return {.is_sign_in = summary["is_sign_in"].boolean(),
+          .can_refresh = summary["can_refresh"].boolean(),
+          .can_write = summary["can_write"].boolean(),
+          .plan = summary.string_at("plan"),
+          .expires = time_of(summary["expires"]),
+          .last_refresh = time_of(summary["last_refresh"])};
 }
 
 }  // namespace sortie

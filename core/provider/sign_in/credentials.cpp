@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxKeyBytes = 16u << 10;
 constexpr std::chrono::seconds kKeyWait{10};
 
-/// Overwrites what the compiler would see no use for overwriting.
+/// Overwrites memory in a way that the compiler does not optimise away.
 void wipe(char* bytes, std::size_t size) { ::explicit_bzero(bytes, size); }
 
 std::string checked_key(std::string key, const std::string& source) {
@@ -39,7 +39,7 @@ std::string checked_key(std::string key, const std::string& source) {
 std::string read_key(const Fd& descriptor, const std::string& source) {
   std::string key;
   char buffer[1024];
-  // For all of it: a writer that brings a byte now and then is not waited for.
+  // One deadline for the whole key: a slow writer can't extend it.
   const auto until = std::chrono::steady_clock::now() + kKeyWait;
   for (;;) {
     pollfd wait{descriptor.get(), POLLIN, 0};
@@ -48,7 +48,7 @@ std::string read_key(const Fd& descriptor, const std::string& source) {
     const int ready = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0 || left.count() <= 0)
-      throw Error(source + ": no whole key came within " + std::to_string(kKeyWait.count()) + " s",
+      throw Error(source + ": no complete key within " + std::to_string(kKeyWait.count()) + " s",
                   ExitCode::auth);
     const ssize_t size = ::read(descriptor.get(), buffer, sizeof buffer);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -65,7 +65,7 @@ std::string read_descriptor(int number) {
   return read_key(Fd(number), "--api-key-fd " + std::to_string(number));
 }
 
-/// O_NONBLOCK: a pipe that nobody writes into is waited for as long as a descriptor is.
+/// O_NONBLOCK: a pipe without a writer is waited for as long as a descriptor is.
 std::string read_key_file(const std::filesystem::path& file) {
   const std::string source = "--api-key-file " + path_text(file);
   const Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -81,7 +81,7 @@ bool matches(std::string pattern, const Url& url) {
     if (pattern.substr(colon + 1) != std::to_string(url.port)) return false;
     pattern.resize(colon);
   } else if (url.port != 443) {
-    return false;  // a host is trusted at its usual port, not at any that someone opens there
+    return false;  // a host is trusted at its usual port only, not at any that someone opens there
   }
   pattern = ascii_lower(pattern);
   if (pattern.starts_with("*.")) {

@@ -10,28 +10,28 @@
 
 namespace sortie {
 
-/// Reads a variable and erases it: its bytes are overwritten where they stand (so that
-/// /proc/PID/environ has them no more), then it is unset. Nothing where it is absent or empty.
+/// Reads a variable and erases it: its bytes are overwritten in place (so that /proc/PID/environ no
+/// longer has them), then it is unset. Nothing if it is absent or empty.
 std::optional<std::string> take_environment_key(const std::string& name);
 
-/// Where the API key is to come from: descriptor before file before variable.
+/// Where the API key comes from: descriptor before file before variable.
 struct KeySources {
   std::string variable = "OPENAI_API_KEY";
   std::filesystem::path file{};        ///< --api-key-file; "" is none
   std::optional<int> descriptor{};     ///< --api-key-fd; closed once read
-  std::optional<std::string> taken{};  ///< the variable's value, where it was taken before
+  std::optional<std::string> taken{};  ///< the variable's value, if it was taken before
 };
 
-/// Host patterns by variable, of the policy's bounds: "api.openai.com", "*.example.com", with
-/// ":PORT" where only that port is meant.
+/// The policy's `bounds.credentials`: host patterns by variable, such as "api.openai.com",
+/// "*.example.com", or "host:PORT" for that port only.
 using CredentialBounds = std::map<std::string, std::vector<std::string>>;
 
-/// Whether the bounds, or the operator's own word, let the variable's value go to the endpoint.
+/// Whether the bounds, or the operator's own address, let the variable's value go to the endpoint.
 bool key_may_go(const std::string& variable, const Endpoint& endpoint,
                 const CredentialBounds& bounds);
 
-/// Finds the key and checks that it may go to the endpoint. All sources of the environment are
-/// erased by the call, whatever comes of it. Nothing where the endpoint is loopback and none given.
+/// Finds the key and checks that it may go to the endpoint. Always erases the variable. Nothing if
+/// the endpoint is loopback and no key is given.
 /// @throws Error  usage: this host may not get the key; auth: no key, with what to do about it
 std::optional<std::string> find_api_key(const KeySources& sources, const Endpoint& endpoint,
                                         const CredentialBounds& bounds);

@@ -44,7 +44,7 @@ std::string error_code(const Json& body) {
   return code.empty() ? body.string_at("code") : code;
 }
 
-/// Why there are no tokens any more, in the operator's words.
+/// Why the refresh was refused, for the operator.
 std::string refusal(const HttpHead& head, const Json& body) {
   const std::string code = error_code(body);
   const std::string again = "; sign in again with 'codex login' and give its new auth.json";
@@ -53,7 +53,7 @@ std::string refusal(const HttpHead& head, const Json& body) {
     return "the sign-in's refresh token was used before, by another program or a copy of the file" +
            again;
   if (code == "refresh_token_invalidated") return "the sign-in was revoked" + again;
-  // Of a body that is not understood nothing is shown: it could repeat what it was sent.
+  // An unknown body is not shown: it could repeat the token.
   return "the sign-in was refused with HTTP status " + std::to_string(head.status) +
          (code.empty() ? "" : " (" + one_line_of_words(code, 80) + ")") + again;
 }
@@ -74,7 +74,7 @@ Json parsed(const std::string& body) {
   }
 }
 
-/// A header is made of it, so it has to be one word, and of a length that one can have.
+/// Tokens are sent in headers: one word of limited length.
 bool is_token(const Json& value) {
   const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
   return value.is_string() && !value.text().empty() && value.text().size() <= kMaxTokenBytes &&
@@ -88,7 +88,7 @@ std::string token_at(const Json& body, std::string_view name) {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-/// Between two looks at a lock that another process holds.
+/// Between two attempts to lock the file.
 constexpr milliseconds kLockPause{50};
 
 ModelFailure signed_out(std::string message) {
@@ -96,7 +96,7 @@ ModelFailure signed_out(std::string message) {
       .kind = "auth", .message = std::move(message), .transient = false, .code = ExitCode::auth};
 }
 
-/// Whether the path still leads to the open file: it is replaced as a whole.
+/// Whether the path still leads to the open file: a refresh replaces it.
 bool is_in_place(const Fd& file, const fs::path& path) {
   struct stat open {};
   struct stat there {};
@@ -173,7 +173,7 @@ bool SignIn::is_old() const {
 
 bool SignIn::refused() {
   refused_ = true;
-  return true;  // at least the file may have others by now
+  return true;  // the file may have new tokens by now
 }
 
 std::optional<ModelFailure> SignIn::prepare(std::chrono::steady_clock::time_point deadline,
@@ -196,13 +196,13 @@ std::optional<ModelFailure> SignIn::renew(std::chrono::steady_clock::time_point 
   if (!file) {
     ModelFailure busy;
     busy.kind = "auth";
-    busy.message = "another process keeps " + path_text(options_.file) + " locked";
+    busy.message = "another process holds the lock of " + path_text(options_.file);
     return busy;
   }
   if (auto failure = take_from(file)) return failure;
   if (!refused_ && !is_old()) return std::nullopt;
   if (file_.tokens.refresh.empty()) {
-    // Old, but perhaps still good.
+    // Old, but perhaps still valid.
     if (!refused_) return std::nullopt;
     return signed_out("the sign-in was refused, and " + path_text(options_.file) +
                       " has no refresh token; sign in again with 'codex login'");
@@ -215,7 +215,7 @@ std::optional<ModelFailure> SignIn::renew(std::chrono::steady_clock::time_point 
   return std::nullopt;
 }
 
-/// The file, for this process alone until it is closed; nothing where another kept it too long.
+/// Opens and locks the file until it is closed; nothing if another process held the lock too long.
 Fd SignIn::lock(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop) {
   const auto latest = std::min(deadline, clock_.steady() + options_.lock_wait);
   for (;;) {
@@ -226,7 +226,7 @@ Fd SignIn::lock(std::chrono::steady_clock::time_point deadline, const std::stop_
       if (clock_.steady() >= latest) return {};
       if (!clock_.sleep_for(kLockPause, stop)) throw Stopped();
     }
-    // Who held it has put a new one in its place: the lock that counts is on that one.
+    // The file may have been replaced meanwhile: then the new one must be locked.
     if (is_in_place(file, options_.file)) return file;
   }
 }
@@ -248,7 +248,7 @@ std::optional<ModelFailure> SignIn::take_from(const Fd& file) {
   in_file_ = found.tokens.access;
   file_ = std::move(found);
   refused_ = false;
-  if (options_.say) options_.say("sign-in: another process has refreshed it; its tokens are used");
+  if (options_.say) options_.say("sign-in: another process refreshed it; its tokens are used");
   return std::nullopt;
 }
 
@@ -264,7 +264,7 @@ void SignIn::keep(SignInTokens tokens) {
   refused_ = false;
 }
 
-/// What can't be written is used all the same: the old tokens are dead in any case.
+/// If the file can't be written, the run continues with the new tokens: the old ones are spent.
 void SignIn::write_back() {
   try {
     const fs::path real = fs::canonical(options_.file);
@@ -272,7 +272,7 @@ void SignIn::write_back() {
     const bool known = ::stat(real.c_str(), &before) == 0;
     AtomicFile file(real, 0600);
     file.write(write_json_pretty(file_.document) + "\n");
-    // Root refreshes another user's sign-in, who has to be able to use it again.
+    // If root refreshes another user's sign-in, the file must stay that user's.
     if (known && before.st_uid != ::geteuid()) file.give_to(before.st_uid, before.st_gid);
     file.commit();
     in_file_ = file_.tokens.access;

@@ -19,15 +19,15 @@ namespace sortie {
 
 inline constexpr const char* kDefaultRefreshAddress = "https://auth.openai.com/oauth/token";
 
-/// Where refresh tokens go.
-/// @param given  SORTIE_AUTH_URL, the operator's word; "" is the default
-/// @throws InputError  for an address that can't be used; plain http is for loopback hosts only
+/// Where refresh tokens are sent.
+/// @param given  SORTIE_AUTH_URL; "" is the default
+/// @throws InputError  for an invalid address; plain http is for loopback hosts only
 Url refresh_address(const std::string& given);
 
-/// Gets the next tokens for a refresh token, which is spent by that (RFC 6749 §6). What the answer
-/// leaves out is "". One request; what came of it otherwise is a failure, worded for the operator:
-/// transient where another try may help, else with ExitCode::auth.
-/// @throws Stopped  when a stop was requested
+/// Exchanges a refresh token, which is spent by that, for new tokens (RFC 6749 §6). Tokens that the
+/// answer lacks are "". Sends one request; a failure is worded for the operator, and is transient
+/// if a retry may help, else with ExitCode::auth.
+/// @throws Stopped  if a stop was requested
 std::variant<SignInTokens, ModelFailure> request_tokens(Http& http, const Url& address,
                                                         const std::string& refresh_token,
                                                         const HttpLimits& limits,
@@ -40,22 +40,22 @@ inline constexpr std::chrono::hours kSignInAge{28 * 24};
 struct SignInOptions {
   std::filesystem::path file;  ///< auth.json; a link is followed
   Url address{};               ///< refresh_address()
-  /// Of a refresh: a small request that everything waits for.
+  /// Of a refresh: a small request, but the run waits for it.
   HttpLimits limits{.first_byte = std::chrono::seconds(30), .total = std::chrono::seconds(60)};
-  /// How long another process may keep the file to itself.
+  /// How long another process may hold the file's lock.
   std::chrono::milliseconds lock_wait{60000};
-  /// Hears of each secret before it is used, or could be shown.
+  /// Called with each secret before it is used, or could be shown.
   std::function<void(const std::vector<Secret>&)> learn{};
-  /// Lines for the operator; a warning is to be loud.
+  /// Lines for the operator.
   std::function<void(const std::string&)> say{};
   std::function<void(const std::string&)> warn{};
 };
 
 /// A sign-in with ChatGPT: the tokens of an auth.json, refreshed when they are old or refused.
 ///
-/// A refresh spends the refresh token, so it is made by one process at a time: under a lock on the
-/// file, which is read again first, since another may have refreshed it meanwhile; then its tokens
-/// are taken. The new ones are written back at once, all else in the file as it was.
+/// A refresh spends the refresh token, so only one process may do it: it locks the file and reads
+/// it again. If another process has refreshed it meanwhile, its tokens are used; else the new
+/// tokens are written back at once, with everything else in the file unchanged.
 class SignIn : public CredentialSource {
  public:
   /// @param file  options.file, as it was read
@@ -80,9 +80,9 @@ class SignIn : public CredentialSource {
   Clock& clock_;
   SignInOptions options_;
   AuthFile file_;        ///< the tokens in use, and the file's other members
-  std::string in_file_;  ///< the access token that the file was last seen with
+  std::string in_file_;  ///< the access token last seen in the file
   bool refused_ = false;
-  std::optional<ModelFailure> ended_;  ///< nothing more can be had
+  std::optional<ModelFailure> ended_;  ///< the permanent failure
 };
 
 }  // namespace sortie

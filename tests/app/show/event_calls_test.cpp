@@ -187,8 +187,8 @@ BOOST_AUTO_TEST_CASE(a_command_that_ended_well_without_a_result_has_failed) {
 
 BOOST_AUTO_TEST_CASE(a_servers_call_has_its_own_names_and_its_answer_as_it_came) {
   const Json origin = Json::object({{"server", "every thing"}, {"tool", "get.sum"}});
-  const Json answer =
-      parse_json(R"({"content":[{"type":"text","text":"3"}],"structured_content":{"sum":3}})");
+  const CallDetails answer{.content = parse_json(R"([{"type":"text","text":"3"}])"),
+                           .structured_content = parse_json(R"({"sum":3})")};
   const struct {
     const char* name;
     Json origin;
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(calls_side_by_side_are_shown_in_the_order_in_which_they_sta
 
 BOOST_AUTO_TEST_CASE(a_session_that_prints_much_is_shown_in_part_and_says_what_is_left_out) {
   Stream stream;
-  const Json session = Json::object({{"session_id", 7}});
+  const CallDetails session{.session_id = 7};
   const int news = 12;
   stream.run("c1", {"seq"}, "exec_command");
   std::string printed;
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_prints_much_is_shown_in_part_and_says_what_i
 
 BOOST_AUTO_TEST_CASE(a_session_is_one_command_from_its_start_to_its_end) {
   Stream stream;
-  const Json session = Json::object({{"session_id", 7}});
+  const CallDetails session{.session_id = 7};
   stream.run("c1", {"python3"}, "exec_command");
   stream.output({.call_id = "c1", .tool = "exec_command", .output = ">>> ", .details = session});
   stream.run("c2", {"ls"});
@@ -333,7 +333,8 @@ BOOST_AUTO_TEST_CASE(a_session_is_one_command_from_its_start_to_its_end) {
 
 BOOST_AUTO_TEST_CASE(the_tests_that_the_model_asks_for_are_shown_as_their_commands) {
   Stream stream;
-  const VerificationRecord record{"run_tests", 1, "make test", {"sh", "-c", "make test"}};
+  const VerificationRecord record{
+      VerificationPhase::run_tests, 1, "make test", {"sh", "-c", "make test"}};
   stream.call("c1", "run_tests", "{}", Json::array());
   stream.events.on({1, record});
   stream.events.on({1, VerificationCompleted{record, exit_of(Ending::exited, 2), "bad\n"}});

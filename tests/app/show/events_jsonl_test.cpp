@@ -103,17 +103,17 @@ BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning) {
     McpServerRecord record;
     const char* message;  ///< "" for none
   } rows[] = {
-      {{.server = "one", .state = "started", .identity = "files 1"}, ""},
-      {{.server = "one", .state = "failed", .detail = "no license"},
+      {{.server = "one", .state = ServerState::started, .identity = "files 1"}, ""},
+      {{.server = "one", .state = ServerState::failed, .detail = "no license"},
        "The MCP server one can't be used: no license"},
-      {{.server = "one", .state = "died", .detail = "it exited with code 3"},
+      {{.server = "one", .state = ServerState::died, .detail = "it exited with code 3"},
        "The MCP server one was lost: it exited with code 3"},
-      {{.server = "one", .state = "restarted"}, "The MCP server one was started again."},
-      {{.server = "one", .state = "tools_changed"}, ""},
-      {{.server = "one", .state = "ended"}, ""},
+      {{.server = "one", .state = ServerState::restarted}, "The MCP server one was started again."},
+      {{.server = "one", .state = ServerState::tools_changed}, ""},
+      {{.server = "one", .state = ServerState::ended}, ""},
   };
   for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.record.state) {
+    BOOST_TEST_CONTEXT(name_of(row.record.state)) {
       Stream stream;
       stream.events.on(mcp_server_event(1, row.record));
       stream.end();
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(whatever_was_started_is_completed_before_the_turn_ends) {
   stream.run("c1", {"sleep", "9"});
   stream.call("c2", "mcp__x", "{}", Json::array());
   stream.call("c3", "apply_patch", "{}", Json::array());
-  stream.events.on({1, VerificationRecord{"after", 2, "make", {"make"}}});
+  stream.events.on({1, VerificationRecord{VerificationPhase::after, 2, "make", {"make"}}});
   stream.end(ExitCode::terminated, "ended by a signal");
   BOOST_TEST(
       stream.story() ==
@@ -173,10 +173,10 @@ BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
       {1, RetryRecord{.attempt = 1, .status = 503, .kind = "overloaded", .message = "later"}});
   stream.events.on({1, RetryRecord{.attempt = 7, .kind = "cut", .message = "it broke off"}});
   stream.events.on({1, FallbackRecord{.from = "a", .to = "b", .reason = "a is down"}});
-  stream.events.on(
-      {1,
-       CompactionRecord{
-           .cause = "compact_at", .method = "summary", .tokens_before = 90, .tokens_after = 10}});
+  stream.events.on({1, CompactionRecord{.cause = "compact_at",
+                                        .method = CompactionMethod::summary,
+                                        .tokens_before = 90,
+                                        .tokens_after = 10}});
   stream.events.on({1, ModelCutOff{1, "a", Usage{.output_tokens = 4}, {}}});
   stream.events.on(response_event("[]", Usage{.input_tokens = 10, .output_tokens = 2}));
   stream.end();
@@ -213,9 +213,8 @@ BOOST_AUTO_TEST_CASE(no_line_holds_a_secret_and_none_can_be_forged) {
   stream.output(done("c1", "shell", hostile));
   stream.call("c2", "mcp__x", write_json(Json::object({{secret, secret}})), Json::array(),
               Json::object({{"server", secret}, {"tool", "t"}}));
-  stream.output({.call_id = "c2",
-                 .tool = "mcp__x",
-                 .details = Json::object({{"content", Json::array({hostile})}})});
+  stream.output(
+      {.call_id = "c2", .tool = "mcp__x", .details = {.content = Json::array({hostile})}});
   stream.call("c3", "apply_patch",
               "*** Begin Patch\n*** Delete File: " + secret + "\n*** End Patch\n", Json::array(),
               {}, ToolCall::Form::custom);

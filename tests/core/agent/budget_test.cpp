@@ -31,15 +31,16 @@ BOOST_AUTO_TEST_CASE(a_limit_is_reached_exactly_when_it_is_used_up) {
   BOOST_TEST(!budget.before_tool_call());
   budget.count_turn();
   budget.count_tool_call();
-  BOOST_TEST((budget.before_request(0, 0)->which == "turns"));
-  BOOST_TEST((budget.before_tool_call()->which == "tool_calls"));
+  BOOST_TEST((budget.before_request(0, 0)->which == BudgetKind::turns));
+  BOOST_TEST((budget.before_tool_call()->which == BudgetKind::tool_calls));
 
   clock.monotonic += 9999ms;
   BOOST_TEST(!budget.time_up());
   BOOST_TEST((budget.time_left() == 1ms));
   clock.monotonic += 10s;
   BOOST_TEST((budget.time_left() == 0ms));
-  const BudgetLimit expected{"time", 10'000, 19'999, "time 19 s of 10 s", "--timeout 20s"};
+  const BudgetLimit expected{BudgetKind::time, 10'000, 19'999, "time 19 s of 10 s",
+                             "--timeout 20s"};
   BOOST_TEST((budget.time_up() == expected));
 }
 

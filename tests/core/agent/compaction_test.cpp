@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(an_output_that_is_cut_again_keeps_the_path_of_the_whole) {
     return std::get<ToolOutput>(items[items.size() - from_end].content).text;
   };
   BOOST_TEST(output(3) ==
-             "… output of 7 KiB left out to save room; the whole output is in " + path + " …");
+             "… output of 7 KiB left out to save space; the whole output is in " + path + " …");
   BOOST_TEST(output(1).starts_with("Exit code: 0\n"));
   BOOST_TEST(
       output(1).find("left out; the whole output is in " + path + " …\nzzz") != std::string::npos,
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(room_is_left_for_the_longest_response) {
   };
   for (const auto& row : rows) {
     const ModelLimits terms{.context_window = row.window, .max_output_tokens = row.output};
-    BOOST_TEST(room_of(terms, row.compact_at).trigger == row.trigger);
+    BOOST_TEST(context_budget(terms, row.compact_at).trigger == row.trigger);
   }
 }
 

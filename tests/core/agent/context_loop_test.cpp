@@ -28,7 +28,7 @@ ModelLimits terms(std::optional<ModelPrice> price = {}) {
 }
 
 /// A model whose provider has a window and counts tokens; it calls a tool each turn, and answers a
-/// hand-over request as it is told.
+/// summary request as it is sent.
 class WindowedModel : public Model {
  public:
   std::int64_t window = kWindow;
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
        "the model's answer has no text"},
       {"too long for the window",
        [](const Request&) { return response({assistant(std::string(60'000, 's'))}); },
-       "with the summary it would have been longer"},
+       "the summary would not have made it shorter"},
       {"too long itself",
        [](const Request&) -> Response {
          throw ModelError("long", ExitCode::refused, "context_length");
@@ -564,7 +564,7 @@ BOOST_AUTO_TEST_CASE(a_text_aside_leaves_the_history_as_it_is) {
   const std::size_t items = flight.loop.history().items().size();
   std::string why_not;
 
-  BOOST_TEST(flight.loop.ask_aside(kCarryOverRequest, why_not, {}) == "Done.");
+  BOOST_TEST(flight.loop.side_request(kRunNotesRequest, why_not, {}) == "Done.");
 
   BOOST_TEST(why_not.empty());
   BOOST_TEST(flight.loop.history().items().size() == items);

@@ -317,9 +317,9 @@ BOOST_AUTO_TEST_CASE(a_stage_ends_the_run_at_its_own_limit_of_turns) {
   int notices = 0;
   for (const Item& item : flight.loop.history().items())
     if (const auto* one = std::get_if<Message>(&item.content))
-      notices += one->text ==
-                 "Budget notice: of this stage's turns 1 is left. Bring it to an end "
-                 "and close with your message.";
+      notices +=
+          one->text ==
+          "Budget notice: this stage has 1 turn left. Finish its work and end with your message.";
   BOOST_TEST(notices == 1);
 }
 

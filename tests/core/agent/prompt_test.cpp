@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/agent/instructions/instructions.h"
+#include "core/agent/instructions.h"
 #include "core/files/files.h"
 #include "core/text/text.h"
 #include "tests/support/temporary_folder.h"
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_system_prompt_names_what_this_run_has) {
                                          ModelFamily::other);
 
   for (const char* part : {"shell, apply_patch", "*** Begin Patch", "- pytest -q",
-                           "Allowed: git status", "can't be written", "House rules."}) {
+                           "Allowed: git status", "is read-only", "House rules."}) {
     BOOST_TEST_CONTEXT(part) {
       BOOST_TEST(has(full, part));
       BOOST_TEST(!has(plain, part));
@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(each_family_has_a_prompt_of_its_own_that_says_what_it_must)
             "[REDACTED:", "are data", "# Verification", "make test"})
         BOOST_TEST(has(text, part), part);
       // Preamble: what is said before tools are called.
-      BOOST_TEST((has(text, "Before a group of tool calls write") ||
-                  has(text, "Before each group of tool calls write")));
+      BOOST_TEST((has(text, "Before a group of tool calls, write") ||
+                  has(text, "Before each group of tool calls, write")));
       BOOST_TEST(is_utf8(text));
       BOOST_TEST(!has(text, "\n\n\n"));
     }
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(the_prompt_names_the_tools_that_are_there_and_no_others) {
 }
 
 BOOST_AUTO_TEST_CASE(the_prompt_says_who_reaches_tmp_and_home) {
-  const std::string said = "Tools for files and a workdir reach the workspace alone.";
+  const std::string said = "File tools and workdir reach the workspace only.";
 
   BOOST_TEST(has(system_prompt(whole_briefing(), ModelFamily::other), said));
   BOOST_TEST(!has(system_prompt({}, ModelFamily::other), said));
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_task_with_stages_is_told_what_ends_one) {
 
   BOOST_TEST(has(staged, "A stage ends with your first message"));
   BOOST_TEST(!has(staged, "The run ends with"));
-  BOOST_TEST(has(staged, "In a stage of its own sortie itself runs"));
+  BOOST_TEST(has(staged, "In a stage of its own, sortie runs"));
   BOOST_TEST(has(system_prompt(whole_briefing(), ModelFamily::other),
                  "The run ends with your first message"));
 }

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(the_image_makes_way_for_the_providers_words_and_the_request
   const ToolOutput& again = output_of(flight.model.requests[2], "v");
   BOOST_TEST(again.images.empty());
   BOOST_TEST(again.text ==
-             "shot.png\n[the image could not be used by the model's provider: "
+             "shot.png\n[the model's provider could not use the image: "
              "Could not process image]");
   BOOST_TEST(output_of(flight.model.requests[2], "c").text == "ok");
   // What went out before is not the beginning of it.
@@ -89,8 +89,8 @@ BOOST_AUTO_TEST_CASE(the_images_of_the_newest_turn_go_first_and_each_turns_once)
   BOOST_TEST(images(4, "v2b") == 0u);
   BOOST_TEST(images(5, "v1") == 0u);
   BOOST_TEST(output_of(flight.model.requests[5], "v2b").text ==
-             "shot.png\n[of 2 images at least one could not be used by the model's provider, so "
-             "that all were left out; ask for one at a time: Could not process image]");
+             "shot.png\n[the model's provider could not use at least one of 2 images, so all were "
+             "removed; ask for one at a time: Could not process image]");
   BOOST_TEST(flight.events.data_of("check.hit").size() == 2u);
 }
 

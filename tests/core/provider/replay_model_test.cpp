@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(malformed_cassettes_are_refused_with_the_line) {
       {"", "no recorded response"},
       {"{\"sse\":\"\"}\n{", ":2: error: "},
       {"[]", ":1: error: not a JSON object"},
-      {"{\"sse\":1}", ":1: error: 'sse' is no string"},
+      {"{\"sse\":1}", ":1: error: 'sse' is not a string"},
       {"{\"sse\":\"\",\"status\":7}", ":1: error: 'status'"},
       {"{\"sse\":\"\",\"headers\":{\"a\":1}}", ":1: error: the value of header 'a'"},
       {"{\"sse\":\"\"}\n{\"cassette\":1}", ":2: error: neither"},

@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "core/record/event_fanout.h"
+#include "core/record/transcript.h"
 #include "tests/core/record/sample_run.h"
 #include "tests/fakes/scripted_model.h"
 
@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(items_that_came_as_one_are_recorded_as_that_one) {
 }
 
 BOOST_AUTO_TEST_CASE(modes_are_four_octal_digits) {
-  const Record event = to_record(
-      file_changed_event(1, {.path = "a", .kind = "move", .moved_from = "b", .mode = 0100755}));
+  const Record event = to_record(file_changed_event(
+      1, {.path = "a", .kind = ChangeKind::move, .moved_from = "b", .mode = 0100755}));
 
   BOOST_TEST(event.data.string_at("mode") == "0755");
   BOOST_TEST(event.data.string_at("moved_from") == "b");

@@ -39,7 +39,8 @@ RunEvent end_event() {
 
 std::vector<RunEvent> sample_events() {
   const ToolCall one{"c1", "shell", R"({"command":["ls"]})"};
-  const VerificationRecord verify{"after", 1, "make test", {"sh", "-c", "make test"}};
+  const VerificationRecord verify{
+      VerificationPhase::after, 1, "make test", {"sh", "-c", "make test"}};
   ExitStatus failed;
   failed.code = 2;
   Response answer = response({assistant("hé"), Item{one}}, Usage{.input_tokens = 10});
@@ -62,7 +63,7 @@ std::vector<RunEvent> sample_events() {
                {"rule",
                 Json::object({{"file", "p.yaml"}, {"line", 3}, {"text", "allow: [ls]"}})}})),
       mcp_server_event(1, {.server = "docs",
-                           .state = "started",
+                           .state = ServerState::started,
                            .protocol_version = "2025-11-25",
                            .identity = "docs 1.0",
                            .tools = Json::array({"search"}),
@@ -78,15 +79,15 @@ std::vector<RunEvent> sample_events() {
                             .changed_files = {"M x"}}),
       plan_updated_event(1, "why", Json::array()),
       file_changed_event(
-          1, {.path = "x", .kind = "update", .sha256_before = "1", .sha256_after = "2"}),
+          1, {.path = "x", .kind = ChangeKind::update, .sha256_before = "1", .sha256_after = "2"}),
       {1, NetworkRecord{.id = 1,
-                        .state = "denied",
+                        .state = ConnectionState::denied,
                         .host = "a.example",
                         .port = 443,
                         .method = "CONNECT",
                         .reason = "not listed"}},
       {1, NetworkRecord{.id = 2,
-                        .state = "opened",
+                        .state = ConnectionState::opened,
                         .host = "b.example",
                         .port = 443,
                         .method = "CONNECT",
@@ -96,8 +97,9 @@ std::vector<RunEvent> sample_events() {
       {1, FallbackRecord{"openai a", "anthropic b", "HTTP status 503", 1}},
       {1, StageRecord{"plan", "Make a plan.", {"read_file"}, "read-only"}},
       {1, StageCompleted{"plan", "", 1}},
-      {1, CompactionRecord{"compact_at", "summary", "", 3, 1, 900, 200, "what was done"}},
-      {1, BudgetExhausted{"turns", 1, 1}},
+      {1, CompactionRecord{"compact_at", CompactionMethod::summary, "", 3, 1, 900, 200,
+                           "what was done"}},
+      {1, BudgetExhausted{BudgetKind::turns, 1, 1}},
       end_event(),
   };
 }

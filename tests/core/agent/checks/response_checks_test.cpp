@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "core/agent/checks/path_lookup.h"
+#include "core/agent/checks/mentioned_paths.h"
 #include "tests/fakes/memory_files.h"
 #include "tests/fakes/scripted_model.h"
 
@@ -31,7 +31,7 @@ struct Checks {
   std::vector<CheckHit> look_at(const std::string& text, std::vector<Item> calls = {}) const {
     std::vector<Item> items = {assistant(text)};
     for (auto& call : calls) items.push_back(std::move(call));
-    return checks.look_at(response(std::move(items)));
+    return checks.check(response(std::move(items)));
   }
   std::string seen(const std::string& text, std::vector<Item> calls = {}) const {
     const auto hits = look_at(text, std::move(calls));
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(the_words_of_others_are_not_looked_at) {
   const Checks checks({.missing_paths = TextCheck::correct, .dangerous_words = TextCheck::correct});
   const std::string text = "I'll skip the failing tests in src/gone.py.";
 
-  BOOST_TEST(checks.checks.look_at(response({user(text), {Reasoning{text}}})).empty());
+  BOOST_TEST(checks.checks.check(response({user(text), {Reasoning{text}}})).empty());
 }
 
 BOOST_AUTO_TEST_CASE(of_a_long_text_the_beginning_and_the_end_are_looked_at) {

@@ -102,14 +102,14 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_file_is_said_without_its_text) {
       {"{\"tokens\":\n {\"access_token\": s3cret}}", "auth.json:2:19: error: "},
       {"{\"tokens\": {\"access_token\": \"s3cret\"", "auth.json:1:37: error: "},
       {"", "auth.json:1:1: error: "},
-      {"[\"s3cret\"]", "is no JSON object"},
+      {"[\"s3cret\"]", "not a JSON object"},
       {"{\"OPENAI_API_KEY\":null}", "has neither tokens nor an OPENAI_API_KEY"},
-      {"{\"tokens\":\"s3cret\"}", "'tokens' is no object"},
+      {"{\"tokens\":\"s3cret\"}", "'tokens' is not an object"},
       {"{\"tokens\":{\"refresh_token\":\"s3cret\"}}", "'tokens' has no access_token"},
-      {"{\"tokens\":{\"access_token\":\"s3cret\\r\\nX: y\"}}", "'access_token' is no text without"},
-      {"{\"tokens\":{\"access_token\":[\"s3cret\"]}}", "'access_token' is no text without"},
-      {"{\"tokens\":{\"access_token\":\"a\",\"account_id\":\"s3cret b\"}}", "'account_id' is no"},
-      {"{\"OPENAI_API_KEY\":\"s3cret\\n\"}", "'OPENAI_API_KEY' is no text without"},
+      {"{\"tokens\":{\"access_token\":\"s3cret\\r\\nX: y\"}}", "'access_token' must be a string without"},
+      {"{\"tokens\":{\"access_token\":[\"s3cret\"]}}", "'access_token' must be a string without"},
+      {"{\"tokens\":{\"access_token\":\"a\",\"account_id\":\"s3cret b\"}}", "'account_id' must be"},
+      {"{\"OPENAI_API_KEY\":\"s3cret\\n\"}", "'OPENAI_API_KEY' must be a string without"},
   };
   for (const auto& row : rows) {
     const std::string error = error_of([&] { parsed(row.text); });
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_file_is_said_without_its_text) {
   const std::string long_token = std::string(kMaxTokenBytes - 5, 'x') + "s3cret";
   const std::string error =
       error_of([&] { parsed("{\"tokens\":{\"access_token\":\"" + long_token + "\"}}"); });
-  BOOST_TEST(holds(error, "'access_token' is too long for one"), error);
+  BOOST_TEST(holds(error, "'access_token' is too long for a token"), error);
   BOOST_TEST(!holds(error, "s3cret"));
 }
 
@@ -189,9 +189,9 @@ BOOST_AUTO_TEST_CASE(a_file_that_others_may_read_or_write_is_refused) {
     if (!error.empty()) BOOST_TEST(holds(error, "chmod 600 "), error);
   }
   BOOST_TEST(holds(error_of([&] { open_auth_file(folder / "none"); }), "No such file"));
-  BOOST_TEST(holds(error_of([&] { open_auth_file(folder.path()); }), "is no regular file"));
+  BOOST_TEST(holds(error_of([&] { open_auth_file(folder.path()); }), "not a regular file"));
   BOOST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  BOOST_TEST(holds(error_of([&] { open_auth_file(folder / "pipe"); }), "is no regular file"));
+  BOOST_TEST(holds(error_of([&] { open_auth_file(folder / "pipe"); }), "not a regular file"));
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_has_no_secret_and_the_same_errors) {

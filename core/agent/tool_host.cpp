@@ -1,4 +1,4 @@
-#include "core/agent/call_record.h"
+#include "core/agent/tool_host.h"
 
 #include <utility>
 
@@ -11,11 +11,11 @@ CallRecord not_run(const ToolCall& call, std::string text, std::string verdict) 
   return done;
 }
 
-void tell_call(EventSink& events, int turn, const ToolCall& call, Json origin) {
+void emit_call(EventSink& events, int turn, const ToolCall& call, Json origin) {
   events.on(tool_call_event(turn, call, std::move(origin)));
 }
 
-void tell_output(EventSink& events, int turn, const ToolCall& call, CallRecord& done) {
+void emit_output(EventSink& events, int turn, const ToolCall& call, CallRecord& done) {
   done.record.call_id = call.call_id;
   done.record.tool = call.name;
   done.record.success = done.output.success;

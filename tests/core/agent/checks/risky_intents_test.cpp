@@ -1,4 +1,4 @@
-#include "core/agent/checks/dangerous_words.h"
+#include "core/agent/checks/risky_intents.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 /// "tests_off force_push", or "-" for none.
 std::string names_found(const std::string& message) {
   std::string names;
-  for (const auto& found : find_dangerous_words(message))
+  for (const auto& found : find_risky_intents(message))
     names += (names.empty() ? "" : " ") + found.name;
   return names.empty() ? "-" : names;
 }
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(each_sentence_of_the_table_is_found_or_let_pass) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_found_has_its_words_and_a_reason) {
-  const auto found = find_dangerous_words("All is well. Now I'll force-push the branch. Done.");
+  const auto found = find_risky_intents("All is well. Now I'll force-push the branch. Done.");
 
   BOOST_REQUIRE(found.size() == 1u);
   BOOST_TEST(found[0].words == "force-push");
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_long_message_is_looked_through_in_linear_time) {
   message += "and then disable the failing tests.";
 
   // Without sentence ends there is one sentence of a megabyte: it is looked at, and it ends.
-  BOOST_CHECK_NO_THROW(find_dangerous_words(message));
+  BOOST_CHECK_NO_THROW(find_risky_intents(message));
 }
 
 BOOST_AUTO_TEST_CASE(sentences_are_what_the_writer_says_in_plain_text) {
