@@ -13,19 +13,13 @@ namespace {
 using std::chrono::milliseconds;
 using Verdict = ApproverAnswer::Verdict;
 
-Json array_of(const std::vector<std::string>& words) {
-  Json array = Json::array();
-  for (const auto& word : words) array.push_back(word);
-  return array;
-}
-
 Json array_of(const std::vector<Action>& actions, const Engine& engine) {
   Json array = Json::array();
   for (const auto& action : actions) array.push_back(to_json(action, engine));
   return array;
 }
 
-/// The commands of a script, each an argv as the strict reader lists it.
+/// The commands of a script as the strict reader lists them, each as an argv.
 Json commands_json(const ScriptReading& reading) {
   Json commands = Json::array();
   for (const SimpleCommand& command : reading.commands) {
@@ -41,7 +35,7 @@ Effect effect_of(Verdict verdict) {
   return verdict == Verdict::deny ? Effect::deny : Effect::allow;
 }
 
-std::string words_of(const ApproverAnswer& answer) {
+std::string reason_of(const ApproverAnswer& answer) {
   if (!answer.failure.empty())
     return "the approver was asked and gave no valid answer: " + answer.failure;
   const std::string said = answer.reason.empty() ? "" : ": " + answer.reason;
@@ -64,21 +58,21 @@ struct ApprovalGate::Parts {
   std::vector<Action> actions;
   std::vector<Decision> decisions;
 
-  /// Those that no rule allows.
+  /// The actions that no rule allows.
   std::vector<Action> unmatched() const {
     std::vector<Action> list;
     for (std::size_t i = 0; i < decisions.size(); ++i)
       if (lacks_rule(decisions[i])) list.push_back(actions[i]);
     return list;
   }
-  /// Whether nothing but rules is lacking.
+  /// Whether the call is only denied because no rule matched.
   bool only_unmatched() const {
     return std::all_of(decisions.begin(), decisions.end(), [](const Decision& each) {
       return (each.effect == Effect::allow && !each.audited) || lacks_rule(each);
     });
   }
-  /// The one that counts. Of an allowed call the tool's own decision stands first; the rule that
-  /// let its command through says more, and what a command was granted says most.
+  /// The decision on the whole call. When it is allowed, a rule that allowed a command says more
+  /// than the decision on the tool, and an escalation says most.
   Decision decision() const {
     Decision decision = strictest(decisions);
     if (decision.effect != Effect::allow || decision.audited) return decision;
@@ -101,7 +95,7 @@ struct ApprovalGate::Question {
   const Json& arguments;
   int turn;
   const Parts& parts;
-  const std::string& reason;  ///< of the denial
+  const std::string& reason;  ///< why it was denied
   const Json& flags;
   const Json& would_allow;
 };
@@ -117,7 +111,7 @@ Json to_json(const Action& action, const Engine& engine) {
     const Engine& engine;
     Json operator()(const RunCommand& command) const {
       Json json = Json::object({{"kind", "run_command"},
-                                {"argv", array_of(command.argv)},
+                                {"argv", Json::strings(command.argv)},
                                 {"workdir", command.workdir.string()}});
       const auto reading = engine.read(command);
       if (reading && !reading->refused) json.set("commands", commands_json(*reading));
@@ -133,15 +127,15 @@ Json to_json(const Action& action, const Engine& engine) {
     }
     Json operator()(const CallTool& call) const {
       Json json = Json::object({{"kind", "call_tool"}, {"name", call.name}});
-      if (!call.other_names.empty()) json.set("other_names", array_of(call.other_names));
+      if (!call.other_names.empty()) json.set("other_names", Json::strings(call.other_names));
       return json;
     }
   };
   return std::visit(Visitor{engine}, action);
 }
 
-ApprovalGate::Parts ApprovalGate::take_apart(const Tool& tool, const ToolCall& call,
-                                             const Json& arguments) const {
+ApprovalGate::Parts ApprovalGate::split(const Tool& tool, const ToolCall& call,
+                                        const Json& arguments) const {
   Parts parts;
   const CallTool identity = tool.identity();
   parts.actions = {identity};
@@ -156,7 +150,7 @@ ApprovalGate::Parts ApprovalGate::take_apart(const Tool& tool, const ToolCall& c
       parts.actions.push_back(std::move(action));
     }
   } catch (const ToolError&) {
-    if (tool_allowed) throw;  // else the tool's own denial stands
+    if (tool_allowed) throw;  // otherwise the denial of the tool is the answer
   } catch (const std::exception& error) {
     parts.actions.resize(1);
     parts.decisions = {{.effect = Effect::deny,
@@ -168,7 +162,7 @@ ApprovalGate::Parts ApprovalGate::take_apart(const Tool& tool, const ToolCall& c
 
 CallDecision ApprovalGate::decide(const Tool& tool, const ToolCall& call, const Json& arguments,
                                   int turn, std::stop_token stop) {
-  Parts parts = take_apart(tool, call, arguments);
+  Parts parts = split(tool, call, arguments);
   Decision decision = parts.decision();
   Json flags = sortie::to_json(audit_flags(parts.actions, arguments, engine_.workspace()));
   Json would_allow;
@@ -199,7 +193,7 @@ std::optional<ApprovalGate::Answer> ApprovalGate::ask(const Question& question,
   if (options_.approver == nullptr || engine_.approval() != Approval::deny_by_default) return {};
   std::vector<Json> keys;
   for (const Action& action : question.parts.unmatched()) {
-    // Paths are what the sandbox was made of at the start: no answer could change them now.
+    // The sandbox was built from the paths at the start: no answer could change them now.
     const bool path =
         std::holds_alternative<ReadPath>(action) || std::holds_alternative<WritePath>(action);
     if (path) return {};
@@ -217,7 +211,7 @@ std::optional<ApprovalGate::Answer> ApprovalGate::ask(const Question& question,
       options_.approver->ask(request(question, keys), left, std::move(stop));
   if (answer.verdict == Verdict::always)
     for (const Json& key : keys) always_.insert(write_json(key));
-  return Answer{sortie::to_json(answer), effect_of(answer.verdict), words_of(answer)};
+  return Answer{sortie::to_json(answer), effect_of(answer.verdict), reason_of(answer)};
 }
 
 Json ApprovalGate::request(const Question& question, const std::vector<Json>& keys) const {

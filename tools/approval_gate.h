@@ -17,32 +17,33 @@
 namespace sortie {
 
 struct ApprovalOptions {
-  Approver* approver = nullptr;  ///< asked where no rule matched; nothing: nobody
+  Approver* approver = nullptr;  ///< asked where no rule matched; null: denied without asking
   std::string run_id{};
-  /// Of the run's budget; not set: enough.
+  /// Time left in the run's budget; not set: unlimited.
   std::function<std::chrono::milliseconds()> time_left{};
 };
 
-/// What was decided of a call, by whom.
+/// The decision on a call, and who made it.
 struct CallDecision {
   std::vector<Action> actions;
   Decision decision;
-  /// All that the approval record says of it: the decision's members, and where they apply
-  /// "audited" with the "strict" decision, "approver", "would_allow" and "would_allow_yaml".
+  /// The approval record: the decision's members and, where they apply, "strict" (audit mode),
+  /// "approver", "would_allow" and "would_allow_yaml".
   Json record;
   Json flags;  ///< audit flags: an array of names
 };
 
-/// Decides on calls: takes them apart, has the engine decide on each action, and asks the approver
-/// where no rule matched. Its answers `always` hold as long as this object.
+/// Decides on calls: splits them into actions, lets the engine decide on each, and asks the
+/// approver where no rule matched. An answer `always` is remembered for the lifetime of this
+/// object.
 class ApprovalGate {
  public:
   explicit ApprovalGate(const Engine& engine, ApprovalOptions options = {})
       : engine_(engine), options_(std::move(options)) {}
 
-  /// What can't be decided is denied.
-  /// @param arguments  fit the tool's schema
-  /// @throws ToolError  the tool's own, about arguments that name nothing it could do
+  /// Denies what can't be decided.
+  /// @param arguments  valid for the tool's schema
+  /// @throws ToolError  from the tool, when the arguments are unusable
   CallDecision decide(const Tool& tool, const ToolCall& call, const Json& arguments, int turn,
                       std::stop_token stop);
 
@@ -51,8 +52,8 @@ class ApprovalGate {
   struct Question;
   struct Answer;
 
-  Parts take_apart(const Tool& tool, const ToolCall& call, const Json& arguments) const;
-  /// What the approver says, or has said before, of a denial for want of a rule; nothing where it
+  Parts split(const Tool& tool, const ToolCall& call, const Json& arguments) const;
+  /// The approver's answer, or its remembered one, for a call that no rule matched; nothing if it
   /// can't be asked.
   std::optional<Answer> ask(const Question& question, std::stop_token stop);
   Json request(const Question& question, const std::vector<Json>& keys) const;
@@ -62,7 +63,7 @@ class ApprovalGate {
   std::set<std::string> always_;  ///< keys as JSON
 };
 
-/// An action as the approval record and the approver have it.
+/// An action in the form of the approval record and the approver's request.
 Json to_json(const Action& action, const Engine& engine);
 
 }  // namespace sortie

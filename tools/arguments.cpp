@@ -10,19 +10,18 @@
 namespace sortie {
 namespace {
 
-constexpr int kDeepest = 32;            ///< levels of a schema that are gone down
-constexpr std::size_t kMostNamed = 12;  ///< values of an enum that are told
+constexpr int kMaxDepth = 32;           ///< levels of a schema that are followed
+constexpr std::size_t kMaxValues = 12;  ///< values of an enum that a message lists
 
-/// The schema that a reference into the same document leads to. One that leads to a reference again
-/// is none that says what is wanted.
-const Json& followed(const Json& schema, const Json& root) {
+/// Resolves a reference into the same document. A reference to a reference is not followed.
+const Json& resolved(const Json& schema, const Json& root) {
   const std::string reference = schema.string_at("$ref");
   if (!reference.starts_with('#')) return schema;
   const Json* target = at_pointer(root, percent_decoded(reference).substr(1));
   return target ? *target : schema;
 }
 
-/// What becomes of members that a schema does not name, but lets in.
+/// What happens to members that a schema allows without naming them.
 enum class OtherMembers { kept, dropped };
 
 class Dropper {
@@ -31,8 +30,8 @@ class Dropper {
 
   void drop(Json& value, const Json& given, const std::string& place, OtherMembers others,
             int depth) {
-    const Json& schema = followed(given, root_);
-    if (depth > kDeepest) return;
+    const Json& schema = resolved(given, root_);
+    if (depth > kMaxDepth) return;
     if (value.is_array() && schema["items"].is_object()) {
       for (Json& item : value.items())
         drop(item, schema["items"], place + "[]", OtherMembers::kept, depth + 1);
@@ -41,10 +40,10 @@ class Dropper {
     if (!value.is_object()) return;
     if (!properties.is_object() && others == OtherMembers::kept) return;
     const Json& closed = schema["additionalProperties"];
-    const bool lets_in = closed.type() != Json::Type::boolean || closed.boolean();
-    // What a pattern lets in is told by the check.
+    const bool allows_others = closed.type() != Json::Type::boolean || closed.boolean();
+    // The check decides on members that patternProperties allows.
     const bool drops =
-        !schema.find("patternProperties") && (!lets_in || others == OtherMembers::dropped);
+        !schema.find("patternProperties") && (!allows_others || others == OtherMembers::dropped);
     const std::string before = place.empty() ? "" : place + ".";
     if (drops)
       std::erase_if(value.members(), [&](const Json::Member& member) {
@@ -69,9 +68,9 @@ class Dropper {
   std::vector<std::string> names_;
 };
 
-/// The part of the schema that describes what the pointer leads to; null where it can't be told.
+/// The part of the schema that describes the value at the pointer; null if there is none.
 const Json* schema_at(const Json& parameters, std::string_view pointer) {
-  const Json* schema = &followed(parameters, parameters);
+  const Json* schema = &resolved(parameters, parameters);
   while (!pointer.empty()) {
     pointer.remove_prefix(1);
     const std::size_t end = std::min(pointer.find('/'), pointer.size());
@@ -83,7 +82,7 @@ const Json* schema_at(const Json& parameters, std::string_view pointer) {
     const bool is_index = part.find_first_not_of("0123456789") == std::string_view::npos;
     if (inner == nullptr && is_index) inner = schema->find("items");
     if (inner == nullptr || !inner->is_object()) return nullptr;
-    schema = &followed(*inner, parameters);
+    schema = &resolved(*inner, parameters);
   }
   return schema;
 }
@@ -96,49 +95,49 @@ std::string range(const Json& schema, const char* least, const char* most) {
   return to ? ", " + write_json(*to) + " or less" : "";
 }
 
-std::string wanted(const Json& schema, int depth = 0);
+std::string expected(const Json& schema, int depth = 0);
 
-std::string wanted_of_type(const std::string& type, const Json& schema, int depth) {
+std::string expected_type(const std::string& type, const Json& schema, int depth) {
   if (type == "string") return "a string";
   if (type == "boolean") return "true or false";
   if (type == "object") return "an object";
   if (type == "integer") return "a whole number" + range(schema, "minimum", "maximum");
   if (type == "number") return "a number" + range(schema, "minimum", "maximum");
   if (type != "array") return type;
-  const std::string items = depth < 2 ? wanted(schema["items"], depth + 1) : "";
+  const std::string items = depth < 2 ? expected(schema["items"], depth + 1) : "";
   return items.empty() ? "an array" : "an array, each item " + items;
 }
 
-/// In words what fits the schema; "" where they can't be had.
-std::string wanted(const Json& schema, int depth) {
+/// Describes the values that fit the schema; "" if it has no simple description.
+std::string expected(const Json& schema, int depth) {
   std::string text;
   if (const auto& values = schema["enum"].items(); !values.empty()) {
-    for (std::size_t i = 0; i < std::min(values.size(), kMostNamed); ++i)
+    for (std::size_t i = 0; i < std::min(values.size(), kMaxValues); ++i)
       text += (i == 0 ? "one of " : ", ") + one_line(write_json(values[i]), 60);
-    return values.size() > kMostNamed ? text + ", …" : text;
+    return values.size() > kMaxValues ? text + ", …" : text;
   }
   if (const Json* value = schema.find("const")) return one_line(write_json(*value), 60);
   const Json& type = schema["type"];
-  if (type.is_string()) return wanted_of_type(type.text(), schema, depth);
+  if (type.is_string()) return expected_type(type.text(), schema, depth);
   for (const Json& one : type.items())
-    text += (text.empty() ? "" : ", or ") + wanted_of_type(one.text(), schema, depth);
+    text += (text.empty() ? "" : ", or ") + expected_type(one.text(), schema, depth);
   return text;
 }
 
-/// One line on what does not fit.
-std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Json& parameters) {
+/// One line that names each invalid argument.
+std::string describe_findings(const std::vector<SchemaFinding>& findings, const Json& parameters) {
   std::string text;
   for (const SchemaFinding& finding : findings) {
     if (!text.empty()) text += "; ";
     std::string pointer = finding.path;
-    // What a missing property has to be is said by its own schema.
+    // For a missing property, the schema of that property says what is expected.
     static constexpr std::string_view kMissing = "missing property '";
     if (finding.message.starts_with(kMissing))
       pointer += "/" + escape_pointer(std::string_view(finding.message)
                                           .substr(kMissing.size(),
                                                   finding.message.size() - kMissing.size() - 1));
     const Json* schema = schema_at(parameters, pointer);
-    const std::string words = schema && !pointer.empty() ? wanted(*schema) : "";
+    const std::string words = schema && !pointer.empty() ? expected(*schema) : "";
     if (words.empty()) {
       text += describe({finding});
       continue;
@@ -147,7 +146,7 @@ std::string describe_misfit(const std::vector<SchemaFinding>& findings, const Js
     static constexpr std::string_view kWrongType = "wrong type";
     const bool type = finding.message.starts_with(kWrongType);
     text += describe({{finding.path, type ? std::string(kWrongType) : finding.message}}) +
-            " (wanted: " + words + ")";
+            " (expected: " + words + ")";
   }
   return text;
 }
@@ -160,9 +159,9 @@ Json read_object(const ToolCall& call) {
   } catch (const JsonError& error) {
     throw UnusableArguments(std::string("The arguments are not valid JSON: ") + error.what() +
                             " at byte " + std::to_string(error.offset()) +
-                            " (wanted: one JSON object)");
+                            " (expected: one JSON object)");
   }
-  if (!arguments.is_object()) throw UnusableArguments("The arguments are no JSON object.");
+  if (!arguments.is_object()) throw UnusableArguments("The arguments are not a JSON object.");
   return arguments;
 }
 
@@ -178,8 +177,8 @@ CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered) {
   std::vector<SchemaFinding> findings;
   if (offered.schema) findings = offered.schema->check(arguments.values);
   if (!findings.empty())
-    throw ToolError("The arguments of " + call.name +
-                    " do not fit: " + describe_misfit(findings, parameters));
+    throw ToolError("Invalid arguments for " + call.name + ": " +
+                    describe_findings(findings, parameters));
   return arguments;
 }
 

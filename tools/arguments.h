@@ -10,23 +10,23 @@
 
 namespace sortie {
 
-/// What a call wants of its tool.
+/// The arguments of a call.
 struct CallArguments {
-  Json values;                       ///< an object that fits the tool's schema
-  std::vector<std::string> ignored;  ///< members that the schema does not let in: "plan[].id"
+  Json values;                       ///< an object, valid for the tool's schema
+  std::vector<std::string> ignored;  ///< members that the schema does not allow: "plan[].id"
 };
 
-/// The arguments of a call are no JSON object.
+/// The arguments of a call are not a JSON object.
 class UnusableArguments : public ToolError {
   using ToolError::ToolError;
 };
 
-/// The call's arguments under the schema's own names, without the members that the schema does not
-/// let in, on all levels that its `properties` and `items` describe. Of tools of ours those that it
-/// does not name go too. A custom tool's text is {"input": TEXT}.
+/// Reads the call's arguments: aliases are renamed, and members that the schema does not allow are
+/// dropped on all levels that its `properties` and `items` describe. For our own tools, members
+/// that the schema does not name are dropped too. A custom tool's text becomes {"input": TEXT}.
 /// @throws UnusableArguments
-/// @throws ToolError  what does not fit, with what the schema wants there: "/limit: wrong type
-///                    (wanted: a whole number from 1 to 5000)"
+/// @throws ToolError  each invalid argument, and what the schema expects there: "/limit: wrong type
+///                    (expected: a whole number from 1 to 5000)"
 CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered);
 
 }  // namespace sortie

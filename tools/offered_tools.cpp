@@ -21,11 +21,11 @@ OfferedTools::OfferedTools(std::vector<std::unique_ptr<Tool>> own, const Engine&
                            OfferOptions options)
     : own_(own.size()), engine_(engine), options_(std::move(options)) {
   for (auto& tool : own) tools_.push_back(std::make_unique<OfferedTool>(std::move(tool)));
-  take_from_source();
+  load_source();
 }
 
-/// In place of what came from there before.
-void OfferedTools::take_from_source() {
+/// Replaces the tools that came from the source before.
+void OfferedTools::load_source() {
   tools_.resize(own_);
   if (options_.source == nullptr) return;
   for (auto& tool : options_.source->tools()) {
@@ -37,7 +37,7 @@ void OfferedTools::take_from_source() {
 
 bool OfferedTools::renew(std::stop_token stop) {
   if (options_.source == nullptr || !options_.source->renew(std::move(stop))) return false;
-  take_from_source();
+  load_source();
   return true;
 }
 
@@ -63,7 +63,7 @@ const OfferedTool* OfferedTools::find(const std::string& name) const {
 std::string OfferedTools::why_unknown(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& spec : specs()) names.push_back(spec.name);
-  std::string text = "There is no tool \"" + one_line(name, 80) + "\"";
+  std::string text = "Unknown tool \"" + one_line(name, 80) + "\"";
   if (const auto why = options_.absent.find(name); why != options_.absent.end()) {
     text += " in this run: " + why->second + ".";
   } else {
@@ -71,7 +71,7 @@ std::string OfferedTools::why_unknown(const std::string& name) const {
     const std::string nearest = nearest_name(name, names);
     if (!nearest.empty()) return text + " Did you mean \"" + nearest + "\"?";
   }
-  text += " There are:";
+  text += " Available tools:";
   for (const auto& known : names) text += " " + known;
   return text;
 }

@@ -15,42 +15,42 @@
 namespace sortie {
 
 struct OfferOptions {
-  /// Of tools that may become others; they stand behind the run's own. May be null.
+  /// Tools that may change during the run; listed after the run's own. May be null.
   ToolSource* source = nullptr;
-  std::function<bool(const std::string&)> keeps{};  ///< which of them, by name; not set: all
-  std::map<std::string, std::string> absent{};      ///< tools that the run does not have, and why
+  std::function<bool(const std::string&)> keeps{};  ///< filter by name; not set: all
+  std::map<std::string, std::string> absent{};      ///< tools that this run lacks, and why
 };
 
 struct OfferedTool {
   explicit OfferedTool(std::unique_ptr<Tool> given);
   std::unique_ptr<Tool> tool;
-  bool foreign;  ///< another program's, with a schema of its own making
-  /// Of the arguments; nothing where a foreign one can't be read: then who offers the tool has to
-  /// check what it is given.
+  bool foreign;  ///< provided by another program, with a schema that is not ours
+  /// The schema of the arguments; nothing if a foreign one can't be read: then its provider has to
+  /// check them.
   std::optional<JsonSchema> schema{};
 };
 
 /// The tools of a run, by name.
 class OfferedTools {
  public:
-  /// @param own  in the order in which the model is shown them
+  /// @param own  in the order in which the model sees them
   OfferedTools(std::vector<std::unique_ptr<Tool>> own, const Engine& engine, OfferOptions options);
 
-  /// Takes over what has become of the source's tools. @return  whether anything has
+  /// Updates the tools of the source. @return  whether any changed
   bool renew(std::stop_token stop);
-  /// Those that the policy lets the model see.
+  /// The tools that the policy lets the model see.
   std::vector<ToolSpec> specs() const;
-  /// Of all, also of those that the model is not shown.
+  /// All names, including those of tools that the model does not see.
   std::vector<std::string> names() const;
   const OfferedTool* find(const std::string& name) const;
-  /// For the model, of a name that there is no tool of.
+  /// The answer to a call of an unknown tool.
   std::string why_unknown(const std::string& name) const;
 
  private:
-  void take_from_source();
+  void load_source();
 
   std::vector<std::unique_ptr<OfferedTool>> tools_;
-  std::size_t own_;  ///< of them; the rest is the source's
+  std::size_t own_;  ///< how many are the run's own; the rest are the source's
   const Engine& engine_;
   OfferOptions options_;
 };

@@ -17,12 +17,12 @@ std::string PathWatch::changed_by_command() {
 }
 
 PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
-  // A call that reads has made nothing, whatever came up meanwhile.
+  // A call that only reads created nothing, whatever appeared meanwhile.
   const bool worked = result.exit || result.worked_on_files;
   const bool wrote = worked || !result.changed_files.empty();
-  const bool made = look_for_made() && worked;
+  const bool made = find_made() && worked;
   Findings found;
-  const std::string led = wrote ? remark_on_led_elsewhere() : "";
+  const std::string led = wrote ? remark_on_redirected() : "";
   found.remarks = {remark_on_made(), led};
   if (!led.empty()) found.verdict = "protected_path_led_elsewhere";
   if (made) found.verdict = "protected_path_made";
@@ -31,7 +31,7 @@ PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
   return found;
 }
 
-bool PathWatch::look_for_made() {
+bool PathWatch::find_made() {
   if (!questions_.made_paths) return false;
   auto made = questions_.made_paths();
   const bool any = !made.empty();
@@ -40,24 +40,23 @@ bool PathWatch::look_for_made() {
 }
 
 std::string PathWatch::remark_on_made() {
-  std::string names;
-  for (const std::string& path : std::exchange(made_, {}))
-    names += (names.empty() ? "" : ", ") + one_line(path);
-  if (names.empty()) return names;
-  return "protected by the policy, so that nothing may make it, and removed again: " + names;
+  if (made_.empty()) return "";
+  return "removed again, since the policy protects these paths and nothing may create them: " +
+         joined(std::exchange(made_, {}), ", ",
+                [](const std::string& path) { return one_line(path); });
 }
 
-std::string PathWatch::remark_on_led_elsewhere() {
+std::string PathWatch::remark_on_redirected() {
   if (!questions_.led_elsewhere) return "";
   const auto now = questions_.led_elsewhere();
   std::string names;
   for (const std::string& path : now)
-    if (led_elsewhere_.count(path) == 0) names += (names.empty() ? "" : ", ") + one_line(path);
-  led_elsewhere_ = {now.begin(), now.end()};
+    if (redirected_.count(path) == 0) names += (names.empty() ? "" : ", ") + one_line(path);
+  redirected_ = {now.begin(), now.end()};
   if (names.empty()) return names;
-  return "protected by the policy, and leading through a link to other content than at the "
-         "start: " +
-         names + ". Take that back: the run fails as long as it is so";
+  return "the policy protects these paths, and they now lead through a link to other content than "
+         "at the start: " +
+         names + ". Undo this: the run fails until you do";
 }
 
 }  // namespace sortie

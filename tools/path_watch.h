@@ -9,46 +9,46 @@
 
 namespace sortie {
 
-/// What is asked about the paths of the workspace. Each may be unset.
+/// Queries about the paths of the workspace. Each may be unset.
 struct PathQuestions {
-  /// Protected paths that have changed. Any ends the run.
+  /// Protected paths that have changed; a change ends the run.
   std::function<std::vector<std::string>()> protected_changes{};
-  /// "A path", "M path", "D path" of what was touched since it was asked last.
+  /// "A path", "M path", "D path" for each path touched since the last query.
   std::function<std::vector<std::string>()> touched_paths{};
-  /// Protected names that something has made, and that were removed since it was last asked.
+  /// Protected names that were created, and removed by sortie, since the last query.
   std::function<std::vector<std::string>()> made_paths{};
-  /// Protected names that lead through links elsewhere than at the start, now.
+  /// Protected names that now lead through links to another place than at the start.
   std::function<std::vector<std::string>()> led_elsewhere{};
 };
 
-/// Watches the protected paths around calls, and what calls touch.
+/// Watches the protected paths around calls, and the paths that calls touch.
 class PathWatch {
  public:
   explicit PathWatch(PathQuestions questions) : questions_(std::move(questions)) {}
 
-  /// Before a call: what was made meanwhile is none of its doing. The model is told with the next
-  /// output all the same.
-  void before_call() { look_for_made(); }
-  /// Why the run has to end, "" where it has not: asked after each command, and before what has
-  /// wider rights or is another program's.
+  /// Call before each call: what was created earlier is not its doing. The next output still
+  /// reports it.
+  void before_call() { find_made(); }
+  /// Why the run has to end, or "". Checked after each command, and before a call that has wider
+  /// rights or belongs to another program.
   std::string changed_by_command();
 
   struct Findings {
     std::vector<std::string> remarks;  ///< for the model; "" for none
-    std::string verdict;               ///< for the record; "" where the call did well
-    std::string ends_run;              ///< why; "" where it goes on
+    std::string verdict;               ///< for the record; "" if the call is fine
+    std::string ends_run;              ///< why the run has to end, or ""
     std::vector<std::string> touched;
   };
   Findings after_call(const ToolResult& result);
 
  private:
-  bool look_for_made();
+  bool find_made();
   std::string remark_on_made();
-  std::string remark_on_led_elsewhere();
+  std::string remark_on_redirected();
 
   PathQuestions questions_;
-  std::vector<std::string> made_;        ///< removed, and not yet told to the model
-  std::set<std::string> led_elsewhere_;  ///< told to the model, and still so
+  std::vector<std::string> made_;     ///< removed, not yet reported to the model
+  std::set<std::string> redirected_;  ///< reported to the model, and still so
 };
 
 }  // namespace sortie

@@ -10,15 +10,15 @@ namespace sortie {
 UpdatePlan::UpdatePlan() {
   spec_.name = "update_plan";
   spec_.description =
-      "Tells the plan: its steps and how far each one is. At most one step is in progress.";
+      "Updates the plan: its steps and the status of each. At most one step may be in_progress.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "explanation": {"type": "string", "description": "Why the plan is another one now."},
-      "plan": {"type": "array", "description": "All steps, in their order.", "items": {
+      "explanation": {"type": "string", "description": "Why the plan changed."},
+      "plan": {"type": "array", "description": "All steps, in order.", "items": {
         "type": "object",
         "properties": {
-          "step": {"type": "string", "description": "What is to be done, in a few words."},
+          "step": {"type": "string", "description": "What to do, in a few words."},
           "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]}
         },
         "required": ["step", "status"],
@@ -38,8 +38,7 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
     return step.string_at("status") == "in_progress";
   });
   if (in_progress > 1)
-    throw ToolError("At most one step may be in_progress; these are " +
-                    std::to_string(in_progress));
+    throw ToolError("At most one step may be in_progress, got " + std::to_string(in_progress));
   ToolResult result;
   result.text = "Plan updated";
   result.plan = PlanUpdated{arguments.string_at("explanation"), arguments["plan"]};
@@ -49,9 +48,9 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
 RunTests::RunTests(std::function<Outcome(std::stop_token)> verify) : verify_(std::move(verify)) {
   spec_.name = "run_tests";
   spec_.description =
-      "Runs the verification commands of the task now, in their order up to the first that fails, "
-      "and returns whether they passed, their exit codes and output. It does not count as a round "
-      "of the verification that follows your final message.";
+      "Runs the task's verification commands now, in order, stopping at the first failure. Returns "
+      "whether they passed, their exit codes and output. Does not count as a round of the "
+      "verification that follows your final message.";
   spec_.parameters =
       parse_json(R"({"type": "object", "properties": {}, "additionalProperties": false})");
 }
@@ -71,7 +70,7 @@ ToolResult RunTests::run(const Json&, std::stop_token stop) {
 
 WebSearch::WebSearch() {
   spec_.name = "web_search";
-  spec_.description = "Searches the web. The provider runs it by itself.";
+  spec_.description = "Searches the web. Run by the provider.";
   spec_.parameters = parse_json(R"({"type": "object", "properties": {}})");
   spec_.form = ToolCall::Form::web_search;
 }

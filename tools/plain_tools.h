@@ -15,16 +15,16 @@ class UpdatePlan : public Tool {
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 };
 
-/// `run_tests`: the task's own verification, run now; it is no round of it. Its commands are the
-/// operator's, so that no command rule judges them and every policy allows the tool.
+/// `run_tests`: runs the task's verification now, without counting as one of its rounds. The
+/// commands are the operator's: no command rule applies to them, and every policy allows the tool.
 class RunTests : public Tool {
  public:
-  /// How a verification went, for the model.
+  /// The result of a verification, for the model.
   struct Outcome {
     bool passed = true;
-    std::string text;                  ///< redacted and cut: each command, its end, its output
-    std::optional<ExitStatus> exit{};  ///< of the last command that ran
-    std::string whole{};               ///< the file of the last output that is cut; "" for none
+    std::string text;                  ///< redacted and cut: each command, how it ended, its output
+    std::optional<ExitStatus> exit{};  ///< status of the last command that ran
+    std::string whole{};               ///< file with the last output that was cut, or ""
   };
   explicit RunTests(std::function<Outcome(std::stop_token)> verify);
   std::vector<Action> actions(const Json& arguments) const override;
@@ -34,13 +34,13 @@ class RunTests : public Tool {
   std::function<Outcome(std::stop_token)> verify_;
 };
 
-/// `web_search`: declared to providers that search the web themselves. Nothing is run here; what
-/// was searched for comes as an item of the response.
+/// `web_search`: declared to providers that search the web themselves. Nothing runs here; the
+/// searches arrive as items of the response.
 class WebSearch : public Tool {
  public:
   WebSearch();
   std::vector<Action> actions(const Json& arguments) const override;
-  /// @throws ToolError  always: a model that calls it as a function is told that it can't
+  /// @throws ToolError  always: it can't be called as a function
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 };
 

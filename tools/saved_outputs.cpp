@@ -27,20 +27,20 @@ SavedOutputs::SavedOutputs(fs::path folder, std::uint64_t max_bytes)
 SavedOutputs::File::File(SavedOutputs& outputs, fs::path path, Fd file)
     : outputs_(outputs), path_(std::move(path)), file_(std::move(file)) {}
 
-SavedOutputs::File::~File() { give_up(); }
+SavedOutputs::File::~File() { discard(); }
 
-void SavedOutputs::File::give_up() {
+void SavedOutputs::File::discard() {
   if (!file_) return;
   ::unlink(path_.c_str());
   file_.reset();
-  outputs_.give_back(bytes_);
+  outputs_.release(bytes_);
 }
 
 void SavedOutputs::File::write(std::string_view text) {
   if (!file_) return;
-  if (!outputs_.take_room(text.size())) return give_up();
+  if (!outputs_.reserve(text.size())) return discard();
   bytes_ += text.size();
-  if (!write_all(file_.get(), text)) return give_up();
+  if (!write_all(file_.get(), text)) return discard();
   hash_.update(text);
 }
 
@@ -51,8 +51,8 @@ std::string SavedOutputs::File::keep() {
   return path_.string();
 }
 
-/// Makes room by removing the oldest; false where that is not enough.
-bool SavedOutputs::take_room(std::uint64_t bytes) {
+/// Makes room by removing the oldest outputs; false if that is not enough.
+bool SavedOutputs::reserve(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   while (bytes_ + bytes > max_bytes_ && !kept_.empty()) {
     ::unlink(kept_.front().path.c_str());
@@ -64,7 +64,7 @@ bool SavedOutputs::take_room(std::uint64_t bytes) {
   return true;
 }
 
-void SavedOutputs::give_back(std::uint64_t bytes) {
+void SavedOutputs::release(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   bytes_ -= bytes;
 }

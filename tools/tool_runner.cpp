@@ -10,14 +10,15 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/text/base64.h"
 #include "core/text/text.h"
 #include "tools/arguments.h"
-#include "tools/shown_result.h"
+#include "tools/saved_outputs.h"
 
 namespace sortie {
 namespace {
 
-/// The line that the model gets of a denied call.
+/// The model's output for a denied call.
 std::string denial_text(const Decision& decision) {
   std::string text = decision.effect == Effect::forbid ? "Forbidden" : "Denied";
   if (!decision.part.empty()) text += ": " + one_line(decision.part, 400);
@@ -31,15 +32,101 @@ std::string denial_text(const Decision& decision) {
 
 std::string remark_on(const std::vector<std::string>& ignored) {
   if (ignored.empty()) return "";
-  std::string text = "arguments that are not known were ignored:";
+  std::string text = "unknown arguments were ignored:";
   for (const auto& name : ignored) text += " " + one_line(name, 60);
   return text;
 }
 
-/// Of the tools that run at the same time.
+/// How results are shown to the model.
+struct ResultView {
+  const Redactor& redactor;
+  std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
+  SavedOutputs* outputs = nullptr;       ///< keeps texts that are cut; null: they are not kept
+};
+
+/// The text, cut; if it is cut, the whole text is saved in a file.
+CollectedOutput collected(const std::string& text, const ResultView& view) {
+  OutputBuffer buffer(view.shown_output);
+  buffer.feed(text);
+  CollectedOutput output = buffer.finish();
+  if (output.left_out_bytes == 0 || view.outputs == nullptr) return output;
+  const auto file = view.outputs->begin();
+  if (!file) return output;
+  file->write(text);
+  return buffer.finish(file->keep());
+}
+
+/// Removes images whose bytes contain what would be redacted in text: in a comment, in metadata or
+/// after the end mark. Replacing bytes would break the file. Pixels and compressed data are not
+/// searched.
+///
+/// @return  a note that names the images, counted from 1, and what they contain; "" if all stay
+std::string remove_secret_images(std::vector<Image>& images, const Redactor& redactor) {
+  std::string remark;
+  std::vector<Image> kept;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const std::string name = redactor.find(base64_decoded(images[i].base64), Audience::tools);
+    if (name.empty()) {
+      kept.push_back(std::move(images[i]));
+      continue;
+    }
+    remark += remark.empty() ? "" : "; ";
+    remark += (images.size() == 1 ? "the image" : "image " + std::to_string(i + 1)) +
+              std::string(" is not shown: its file contains [REDACTED:") + name + ']';
+  }
+  images = std::move(kept);
+  return remark;
+}
+
+std::string noted(const std::string& remark) { return remark.empty() ? "" : "\nNote: " + remark; }
+
+CallDetails details_of(const ToolResult& result, const Redactor& redactor) {
+  CallDetails details;
+  details.session_id = result.session;
+  if (!result.server_answer.is_object()) return details;
+  const Json answer = redactor.json(result.server_answer, Audience::tools);
+  details.content = answer["content"];
+  details.structured_content = answer["structured_content"];
+  return details;
+}
+
+/// The result of a call as the model and the transcript get it: redacted, the output cut and, if it
+/// is cut, saved whole in a file.
+/// @param remarks  notes for the model, after the output; "" for none
+CallRecord shown_result(ToolResult result, const std::vector<std::string>& remarks,
+                        const ResultView& view) {
+  const Redactor& redactor = view.redactor;
+  CollectedOutput output = result.collected
+                               ? std::move(*result.collected)
+                               : collected(redactor.text(result.text, Audience::tools), view);
+  std::string tail = noted(result.note) + noted(remove_secret_images(result.images, redactor));
+  for (const std::string& remark : remarks) tail += noted(remark);
+  const std::string head = redactor.text(result.head, Audience::tools);
+
+  CallRecord done;
+  done.output.text = head + redactor.text(std::move(output.shown), Audience::tools) +
+                     redactor.text(std::move(tail), Audience::tools);
+  done.output.success = result.success;
+  done.output.images = std::move(result.images);
+  // The head of a command's output is left out: exit and duration are on record already.
+  const bool is_command = result.exit || result.session;
+  done.record.output = is_command ? std::move(output.recorded) : head + output.recorded;
+  done.record.exit = std::move(result.exit);
+  done.record.dropped_bytes = output.left_out_bytes;
+  done.record.changed_files = std::move(result.changed_files);
+  done.record.details = details_of(result, redactor);
+  if (output.recorded_cut && !output.whole.empty() && view.outputs != nullptr)
+    done.record.whole = view.outputs->find(output.whole);
+  done.output.whole = output.whole.empty() ? std::move(result.whole) : std::move(output.whole);
+  done.file_changes = std::move(result.file_changes);
+  done.plan = std::move(result.plan);
+  return done;
+}
+
+/// Limit for calls that run in parallel.
 constexpr std::size_t kMostThreads = 4;
 
-/// Threads that are started meanwhile get no signals.
+/// Threads started in this scope receive no signals.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -54,7 +141,7 @@ class AllSignalsBlocked {
   sigset_t before_{};
 };
 
-/// A call that is not run.
+/// A call that is answered without being run.
 class Answered : public PendingCall {
  public:
   explicit Answered(CallRecord record) : record_(std::move(record)) {}
@@ -77,12 +164,12 @@ class ToolRunner::Running : public PendingCall {
   void run(std::stop_token stop) override {
     const auto start = runner_.clock_.steady();
     try {
-      if (stop.stop_requested()) throw ToolError("Not run: the run is to end");
+      if (stop.stop_requested()) throw ToolError("Not run: the run is ending");
       result = tool_.run(arguments_.values, stop);
     } catch (const ToolError& error) {
       result.text = error.what();
       result.success = false;
-    } catch (...) {  // what ends the run is thrown in the thread of the run
+    } catch (...) {  // rethrown in the run's own thread, to end the run
       failure_ = std::current_exception();
     }
     duration =
@@ -141,7 +228,7 @@ std::unique_ptr<PendingCall> ToolRunner::prepare(const ToolCall& call, int turn,
   } catch (const UnusableArguments& error) {
     return answered(unusable(call, turn, "unusable_arguments", error.what()));
   } catch (const ToolError& error) {
-    return answered(misfit(call, error.what()));
+    return answered(rejected(call, error.what()));
   }
 }
 
@@ -156,7 +243,7 @@ std::unique_ptr<PendingCall> ToolRunner::decide(const ToolCall& call, const Offe
   if (decided.decision.effect != Effect::allow)
     return std::make_unique<Answered>(refuse(call, decided.decision));
   denials_ = 0;
-  // A session may have changed what those obey, and the last look at it is some time ago.
+  // A session may have changed protected paths since the last check, and these calls obey them.
   if (decided.decision.escalation || offered.foreign) {
     if (std::string why = paths_.changed_by_command(); !why.empty()) {
       CallRecord record = not_run(call, redactor_.text("Not run: " + why, Audience::tools),
@@ -169,15 +256,15 @@ std::unique_ptr<PendingCall> ToolRunner::decide(const ToolCall& call, const Offe
   return std::make_unique<Running>(*this, call, *offered.tool, std::move(arguments));
 }
 
-/// Of a call that can't be told apart: that it came is on record, as all that can't be used.
+/// A call of an unknown tool or with unreadable arguments; recorded as a failed check.
 CallRecord ToolRunner::unusable(const ToolCall& call, int turn, const std::string& check,
                                 const std::string& text) {
   events_.on(check_hit_event(turn, check, one_line(call.name, 80) + " (" + call.call_id + ")",
                              redactor_.text(text, Audience::tools)));
-  return misfit(call, text);
+  return rejected(call, text);
 }
 
-CallRecord ToolRunner::misfit(const ToolCall& call, const std::string& text) const {
+CallRecord ToolRunner::rejected(const ToolCall& call, const std::string& text) const {
   return not_run(call, redactor_.text(text, Audience::tools));
 }
 
@@ -204,12 +291,12 @@ void ToolRunner::run(std::span<const std::unique_ptr<PendingCall>> calls, std::s
   };
   std::vector<std::jthread> threads;
   {
-    // Signals are the business of the thread that the run is in.
+    // Signals belong to the run's own thread.
     const AllSignalsBlocked blocked;
     for (std::size_t i = 1; i < std::min(calls.size(), kMostThreads); ++i) {
       try {
         threads.emplace_back(work);
-      } catch (const std::system_error&) {  // no more to be had: those that are there do it
+      } catch (const std::system_error&) {  // the threads that did start do the work
         break;
       }
     }
@@ -233,7 +320,7 @@ CallRecord ToolRunner::finish(Running& one) {
     done.record.verdict = "protected_path_changed";
     done.reason = std::move(found.ends_run);
   }
-  // A tool that says itself what it did knows better.
+  // A tool that reports its own changes knows better.
   if (done.record.changed_files.empty()) done.record.changed_files = std::move(found.touched);
   return done;
 }

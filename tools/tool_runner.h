@@ -24,18 +24,18 @@ struct ToolRunnerOptions {
   std::size_t shown_output = 10u << 10;  ///< bytes of an output that the model sees
   int max_denials = 20;                  ///< in a row; then the run ends
   bool abort_on_denied = false;          ///< the first denial ends the run
-  SavedOutputs* outputs = nullptr;  ///< keeps the texts that are shown in part; null: nobody does
+  SavedOutputs* outputs = nullptr;       ///< keeps texts that are cut; null: they are not kept
   PathQuestions paths{};
   ApprovalOptions approval{};
   OfferOptions offer{};
 };
 
-/// Runs the calls of tools: finds the one that is called, reads its arguments, has the gate decide,
-/// runs it, and says all that became of it. What was decided is told to the event sink before its
-/// effect; that a call came, and what it gave, is the loop's to tell.
+/// Runs tool calls: finds the tool, reads the arguments, lets the gate decide, runs the call and
+/// returns its record. The decision is emitted as an event before it takes effect; the loop emits
+/// the call and its output.
 class ToolRunner : public ToolHost {
  public:
-  /// @param tools  in the order in which the model is shown them; all but `tools` outlive this
+  /// @param tools  in the order in which the model sees them; all other arguments outlive this
   ToolRunner(std::vector<std::unique_ptr<Tool>> tools, const Engine& engine, EventSink& events,
              const Redactor& redactor, const Clock& clock, ToolRunnerOptions options = {});
 
@@ -44,12 +44,11 @@ class ToolRunner : public ToolHost {
   bool reads_only(const ToolCall& call) const override;
   std::unique_ptr<PendingCall> prepare(const ToolCall& call, int turn,
                                        std::stop_token stop) override;
-  /// On up to four threads. Nothing but Tool::run is called there.
+  /// Runs the calls on up to four threads, which call nothing but Tool::run.
   void run(std::span<const std::unique_ptr<PendingCall>> calls, std::stop_token stop) override;
-  /// Takes over what has become of the tools that come from elsewhere. @return  whether anything
-  /// has
+  /// Updates the tools of other programs. @return  whether any changed
   bool renew(std::stop_token stop) { return offered_.renew(std::move(stop)); }
-  /// Of all tools, also of those that the model is not shown.
+  /// All names, including those of tools that the model does not see.
   std::vector<std::string> names() const { return offered_.names(); }
 
  private:
@@ -59,7 +58,7 @@ class ToolRunner : public ToolHost {
                                       std::stop_token stop);
   CallRecord unusable(const ToolCall& call, int turn, const std::string& check,
                       const std::string& text);
-  CallRecord misfit(const ToolCall& call, const std::string& text) const;
+  CallRecord rejected(const ToolCall& call, const std::string& text) const;
   CallRecord refuse(const ToolCall& call, const Decision& decision);
   CallRecord finish(Running& one);
 

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kLongestName = 400;
-constexpr std::size_t kMostFolders = 1000;  ///< that are looked into for a file of the same name
+constexpr std::size_t kMaxFolders = 1000;  ///< searched for a file of the same name
 
 fs::path join(const fs::path& folder, const std::string& name) {
   return folder == "." ? fs::path(name) : folder / name;
@@ -36,12 +36,12 @@ bool is_file(const Files& files, const fs::path& path, const HiddenPaths& hidden
   return status && status->kind == FileStatus::Kind::file;
 }
 
-/// The first file of this name, the topmost folders first; those whose names begin with a dot are
-/// left out.
+/// The first file of this name, topmost folders first; folders whose names begin with a dot are
+/// skipped.
 fs::path same_name_elsewhere(const Files& files, const std::string& name,
                              const HiddenPaths& hidden) {
   std::deque<fs::path> folders = {"."};
-  for (std::size_t looked = 0; !folders.empty() && looked < kMostFolders; ++looked) {
+  for (std::size_t looked = 0; !folders.empty() && looked < kMaxFolders; ++looked) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
     for (const auto& entry : files.list(folder)) {
@@ -62,18 +62,18 @@ std::string guess(const Files& files, const fs::path& path, const HiddenPaths& h
   fs::path folder = ".";
   for (const auto& part : path) {
     const fs::path next = join(folder, part.string());
-    // Through links too: what a name leads to decides whether the path goes on there.
+    // Links are followed: the path may go on behind one.
     const auto status = files.status(files.resolve(next));
     if (hidden && hidden(next)) return "";
     if (status && status->kind == FileStatus::Kind::folder) {
       folder = next;
       continue;
     }
-    if (status) return ": " + shown(next) + " is no folder";
+    if (status) return ": not a folder: " + shown(next);
     const fs::path entry = join(folder == "." ? folder : files.resolve(folder), part.string());
     if (const auto link = files.status(entry); link && link->kind == FileStatus::Kind::symlink)
       return ": " + shown(next) + " is a link to " +
-             one_line(files.read_link(entry), kLongestName) + ", which is not there";
+             one_line(files.read_link(entry), kLongestName) + ", which does not exist";
     const std::string nearest = nearest_in(files, folder, part.string(), hidden);
     if (!nearest.empty()) return did_you_mean(join(folder, nearest));
     const fs::path same = same_name_elsewhere(files, path.filename().string(), hidden);
@@ -91,28 +91,28 @@ fs::path workspace_path(const std::string& written, const fs::path& workspace,
                         const fs::path& folder) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::any_of(written.begin(), written.end(), is_control))
-    throw ToolError("The path " + one_line(written) + " has control characters in it");
+    throw ToolError("The path contains control characters: " + one_line(written));
   const fs::path path(written.empty() ? "." : written);
   fs::path inside = path.is_absolute() ? path.lexically_normal().lexically_relative(workspace)
                                        : (folder / path).lexically_normal();
   if (inside.empty() || *inside.begin() == "..")
-    throw ToolError("The path " + written + " leads out of the workspace " + workspace.string() +
-                    ", which the tools for files and a workdir are held to: only commands reach "
-                    "/tmp and HOME (cat it there, or copy it into the workspace)");
+    throw ToolError("Path outside the workspace " + workspace.string() + ": " + written +
+                    ". File tools and workdir are limited to the workspace; only commands can "
+                    "access /tmp and HOME (cat the file, or copy it into the workspace)");
   if (!inside.has_filename()) inside = inside.parent_path();
   return inside.empty() ? fs::path(".") : inside;
 }
 
-std::string near_path(const Files& files, const fs::path& path, const HiddenPaths& hidden) {
+std::string path_hint(const Files& files, const fs::path& path, const HiddenPaths& hidden) {
   try {
     return guess(files, path, hidden);
-  } catch (const ToolError&) {  // what can't be looked at can't be proposed
+  } catch (const ToolError&) {  // unreadable: nothing to suggest
     return "";
   }
 }
 
 std::string missing_path(const Files& files, const fs::path& path, const HiddenPaths& hidden) {
-  return shown(path) + ": no such file or folder" + near_path(files, path, hidden);
+  return shown(path) + ": no such file or folder" + path_hint(files, path, hidden);
 }
 
 }  // namespace sortie

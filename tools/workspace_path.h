@@ -8,26 +8,24 @@
 
 namespace sortie {
 
-/// A path of a tool call, relative to the workspace and without "." and ".."; "." is the
-/// workspace itself. Links are not looked at.
+/// The path of a tool call, relative to the workspace and without "." and ".."; "." is the
+/// workspace itself. Links are not resolved.
 /// @param workspace  absolute
-/// @param folder     relative to the workspace: what relative paths begin at
-/// @throws ToolError  where it leads out of the workspace
+/// @param folder     where relative paths start, relative to the workspace
+/// @throws ToolError  if the path is outside the workspace
 std::filesystem::path workspace_path(const std::string& written,
                                      const std::filesystem::path& workspace,
                                      const std::filesystem::path& folder = {});
 
-/// Paths that a tool neither reads nor names, relative to the workspace. May be called by several
-/// threads at once.
+/// Whether a path, relative to the workspace, is one that tools neither read nor name. Thread-safe.
 using HiddenPaths = std::function<bool(const std::filesystem::path&)>;
 
-/// What was probably meant by a path at which nothing stands, for the model: "; did you mean …?" or
-/// ": … is no folder", ": … is a link to …, which is not there", or "". It is the name nearest to
-/// the first one of the path that is not there, else a file of the path's last name elsewhere in
-/// the workspace.
-std::string near_path(const Files& files, const std::filesystem::path& path,
+/// A hint for the model about a path that does not exist: "; did you mean …?", ": not a folder: …",
+/// ": … is a link to …, which does not exist", or "". Suggests the name nearest to the first
+/// missing part, else a file of the same name elsewhere in the workspace.
+std::string path_hint(const Files& files, const std::filesystem::path& path,
                       const HiddenPaths& hidden);
-/// That nothing stands at a path, and what was probably meant.
+/// "PATH: no such file or folder", with the hint.
 std::string missing_path(const Files& files, const std::filesystem::path& path,
                          const HiddenPaths& hidden);
 

@@ -64,7 +64,7 @@ ExitCode apply(const std::optional<std::string>& argument) {
   const Signals signals;
   const patch::Place place = {.root = folder,
                               .refused = is_protected,
-                              .near = [&](const auto& path) { return near_path(files, path, {}); },
+                              .hint = [&](const auto& path) { return path_hint(files, path, {}); },
                               .digests = false,
                               .stop = signals.token()};
   std::string applied;

@@ -28,11 +28,11 @@ DiffOptions diff_options(const RunInputs& inputs) {
 
 /// Options of the diff that the model gets during the run.
 DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
-                          const CancelCheck& pace) {
+                          const CancelCheck& check_cancel) {
   constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
   DiffOptions options = diff_options(inputs);
   options.only = only;
-  options.pace = pace;
+  options.check_cancel = check_cancel;
   options.draft = true;
   options.max_bytes = kMostBytes;
   return options;
@@ -40,9 +40,9 @@ DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
 
 }  // namespace
 
-Diff RunTree::draft(const std::string& only, const CancelCheck& pace) {
+Diff RunTree::draft(const std::string& only, const CancelCheck& check_cancel) {
   return sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace,
-                           draft_options(parts_.inputs, only, pace));
+                           draft_options(parts_.inputs, only, check_cancel));
 }
 
 std::vector<ChangedPath> RunTree::changed_paths() {
@@ -74,20 +74,20 @@ void RunTree::make_partial_diff() {
   // Once a signal came, the process has 30 s to end in.
   const auto limit = parts_.signals.token().stop_requested() ? 15s : 30s;
   const auto deadline = parts_.clock.steady() + limit;
-  const auto pace = [&] {
+  const auto check_cancel = [&] {
     if (parts_.clock.steady() >= deadline)
       throw Error("partial.diff was not done within " + std::to_string(limit.count()) +
                       " s, and is not written",
                   ExitCode::budget);
   };
-  make(pace, !parts_.budget.time_up());
+  make(check_cancel, !parts_.budget.time_up());
 }
 
-void RunTree::make(const CancelCheck& pace, bool renames) {
+void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   diff_.reset();
   names_.undo_made();
   DiffOptions options = diff_options(parts_.inputs);
-  options.pace = pace;
+  options.check_cancel = check_cancel;
   options.renames = options.renames && renames;
   try {
     diff_ = sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace, options);

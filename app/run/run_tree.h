@@ -45,7 +45,7 @@ class RunTree : public WorkSoFar {
   /// From now on, touched paths are due to calls.
   void begin_work() { touched_.emplace(parts_.workspace); }
 
-  Diff draft(const std::string& only, const CancelCheck& pace) override;
+  Diff draft(const std::string& only, const CancelCheck& check_cancel) override;
   std::vector<ChangedPath> changed_paths() override;
   std::vector<std::string> touched_paths() override;
   std::vector<std::string> led_elsewhere() override { return names_.led_elsewhere(); }
@@ -71,7 +71,7 @@ class RunTree : public WorkSoFar {
 
  private:
   void end_if_over(const char* doing);
-  void make(const CancelCheck& pace, bool renames);
+  void make(const CancelCheck& check_cancel, bool renames);
   std::vector<std::string> undiffed_paths();
 
   Parts parts_;

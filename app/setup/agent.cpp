@@ -107,8 +107,9 @@ void Agent::State::make_tools() {
       .redactor = redactor,
       .clock = parts.clock,
       .git = parts.git,
-      .diff = [&work = parts.work](const std::string& only,
-                                   const CancelCheck& pace) { return work.draft(only, pace); },
+      .diff = [&work = parts.work](
+                  const std::string& only,
+                  const CancelCheck& check_cancel) { return work.draft(only, check_cancel); },
       .sessions = *sessions,
       .outputs = &parts.outputs,
       .run_tests = [&tests = parts.tests](std::stop_token stop) { return tests.run_tests(stop); }};
@@ -165,7 +166,7 @@ ConcurrentCommands Agent::State::concurrent_commands() const {
   // Read-only commands change nothing, but a rule may let one write.
   const bool may_write = sandbox() != SandboxMode::read_only;
   if (may_write || parts.inputs.policy.escalation)
-    for (auto& one : sessions->open_ones())
+    for (auto& one : sessions->open_sessions())
       now.sessions.push_back(
           {.name = "session " + std::to_string(one.id),
            .command = {.argv = std::move(one.argv), .workdir = std::move(one.workdir)},
@@ -355,7 +356,7 @@ std::vector<Item> Agent::message(const std::string& text) {
 
 int Agent::end_background() {
   const int sessions = state_->sessions->end_all("when you ended your turn");
-  return sessions + (state_->servers ? state_->servers->rest() : 0);
+  return sessions + (state_->servers ? state_->servers->suspend() : 0);
 }
 
 bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }

@@ -16,9 +16,9 @@ class WorkSoFar {
  public:
   virtual ~WorkSoFar() = default;
   /// The run's diff as it is now.
-  /// @param only  a single path, "" for all
-  virtual Diff draft(const std::string& only, const CancelCheck& pace) = 0;
-  /// The changed paths alone.
+  /// @param only  the path to look at, "" for all
+  virtual Diff draft(const std::string& only, const CancelCheck& check_cancel) = 0;
+  /// The same, by name alone.
   virtual std::vector<ChangedPath> changed_paths() = 0;
   /// "A path", "M path", "D path" for paths touched since the last call.
   virtual std::vector<std::string> touched_paths() = 0;

@@ -134,14 +134,14 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
   add(std::make_unique<UpdatePlan>());
   if (offers_view_image(task)) add(std::make_unique<ViewImage>(view, workspace, is_hidden));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
-    ReadFileOptions options{.stream = stream_below(files.root()), .room = shown_output};
+    ReadFileOptions options{.stream = stream_below(files.root()), .max_bytes = shown_output};
     if (folder == workspace) options.hidden = is_hidden;
     return std::make_unique<ReadFile>(files, folder, std::move(options));
   }));
   add(std::make_unique<ListDir>(view, workspace, parts.clock,
-                                ListDirOptions{.hidden = is_hidden, .room = shown_output}));
+                                ListDirOptions{.hidden = is_hidden, .max_bytes = shown_output}));
   add(make_reader(parts, [&](const DiskFiles& files, const fs::path& folder) {
-    SearchFilesOptions options{.most_output = shown_output - shown_output / 8};
+    SearchFilesOptions options{.max_output = shown_output - shown_output / 8};
     if (folder == workspace && !parts.git.toplevel.empty()) {
       const fs::path& repository = parts.inputs.workspace;
       options.outer_ignore_files = [repository] { return outer_ignore_files(repository); };
@@ -157,7 +157,7 @@ std::vector<std::unique_ptr<Tool>> make_tools(const ToolSetParts& parts,
     if (parts.diff)
       add(std::make_unique<GitDiff>(
           parts.diff, workspace, parts.clock,
-          GitDiffOptions{.hidden = is_hidden, .room = shown_output - shown_output / 8}));
+          GitDiffOptions{.hidden = is_hidden, .max_bytes = shown_output - shown_output / 8}));
   }
   if (!task.verify.commands.empty()) add(std::make_unique<RunTests>(parts.run_tests));
   if (offers_web_search(task.model)) add(std::make_unique<WebSearch>());

@@ -52,7 +52,7 @@ std::string warning_of(const FallbackRecord& record) {
               : " (" + std::to_string(record.dropped) + " items of reasoning left out)");
 }
 
-std::string warning_of(const McpServerRecord& server) { return server.trouble(); }
+std::string warning_of(const McpServerRecord& server) { return server.problem(); }
 
 /// U+0085, U+2028 and U+2029 may stand in JSON as they are; readers that take each of Unicode's
 /// line breaks for the end of a line (str.splitlines() of Python) would get halves.

@@ -12,7 +12,7 @@ namespace sortie {
 namespace fs = std::filesystem;
 namespace {
 
-/// git-lfs makes no larger ones, and takes no larger file for one.
+/// git-lfs neither writes nor recognizes larger pointers.
 constexpr std::size_t kLargestPointer = 1024;
 
 std::string with_line_feeds(std::string_view content) {
@@ -23,7 +23,7 @@ std::string with_line_feeds(std::string_view content) {
   return text;
 }
 
-/// What a line of a pointer says: "oid sha256:…", "size 12".
+/// The value of a line of a pointer: "oid sha256:…", "size 12".
 std::string_view value_of(std::string_view pointer, std::string_view name) {
   for (const auto line : split_lines(pointer))
     if (line.starts_with(name)) return line.substr(name.size());
@@ -42,7 +42,7 @@ GitContent::GitContent(const fs::path& workspace)
     : repository_(std::make_unique<Repository>(Repository{find_repository(workspace)})) {
   const FoundRepository& found = repository_->found;
   if (!found.handle)
-    throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
+    throw Error("not a git working tree: " + workspace.string(), ExitCode::environment);
   prefix_ = prefix_in(found.toplevel, workspace);
   const auto value = setting_of(*found.handle, "core.autocrlf");
   autocrlf_ = value == "input" || value == "true";
@@ -54,12 +54,12 @@ bool GitContent::is_blob(const TrackedFile& file, std::string_view content) {
          std::memcmp(id.id, file.id.data(), file.id.size()) == 0;
 }
 
-/// "" where it is not specified, "-" where it is unset, "+" where it is set.
+/// The attribute's value; "" if unspecified, "-" if unset, "+" if set.
 std::string GitContent::attribute(const std::string& path, const char* name) const {
   const char* const toplevel = git_repository_workdir(repository_->found.handle.get());
   if (toplevel != nullptr &&
       !blocking_rule_file(toplevel, prefix_ + path, ".gitattributes").empty())
-    return "";  // no rules that could be known
+    return "";  // unreadable: no attributes
   const char* value = nullptr;
   if (git_attr_get(&value, repository_->found.handle.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                    (prefix_ + path).c_str(), name) < 0)
@@ -92,7 +92,7 @@ std::string GitContent::conversion(const std::string& path) const {
   return attribute(path, "ident") == "+" ? "ident" : "";
 }
 
-/// The content that the index has, where it is a pointer of git-lfs; else "".
+/// The index's content if it is a git-lfs pointer; else "".
 std::string GitContent::pointer(const TrackedFile& file) const {
   git_oid id;
   std::memcpy(id.id, file.id.data(), file.id.size());

@@ -11,15 +11,15 @@
 
 namespace sortie {
 
-/// Tells whether files of a working tree are what its index has of them, without running anything:
-/// line ends are compared as the repository's attributes and configuration say, a file that git-lfs
-/// keeps by the digest in its pointer. What another filter would make of a file is not known.
+/// Compares files of a working tree with its index, without running anything. Line ends are
+/// converted as attributes and configuration say; git-lfs files are compared by the digest in their
+/// pointer. Other filters are not applied.
 class GitContent {
  public:
   enum class Verdict {
     same,
     changed,
-    filtered,  ///< it differs as it stands, and is kept through a filter that is not run
+    filtered,  ///< the bytes differ, but git would apply a filter that is not run here
   };
 
   /// @param workspace  absolute, links resolved
@@ -27,12 +27,12 @@ class GitContent {
   explicit GitContent(const std::filesystem::path& workspace);
   ~GitContent();
   Verdict compare(const TrackedFile& file, std::string_view content) const;
-  /// Whether the content is, byte for byte, what the index has.
+  /// Whether the content equals the index's, byte for byte.
   static bool is_blob(const TrackedFile& file, std::string_view content);
-  /// How git converts the path's content between the tree and its objects, in a word of the
-  /// attributes: "filter=lfs", "working-tree-encoding=UTF-16"; "" for line ends at the most.
+  /// The attribute by which git converts the path's content between working tree and objects:
+  /// "filter=lfs", "working-tree-encoding=UTF-16"; "" for none apart from line ends.
   std::string conversion(const std::string& path) const;
-  /// Bytes of the file that the index has a pointer of git-lfs for; nothing where it has none.
+  /// The file size from the git-lfs pointer in the index; nothing if there is no pointer.
   std::optional<std::uint64_t> lfs_size(const TrackedFile& file) const;
 
  private:
@@ -42,7 +42,7 @@ class GitContent {
 
   struct Repository;
   std::unique_ptr<Repository> repository_;
-  std::string prefix_;  ///< of the workspace in it, with a slash at its end; ""
+  std::string prefix_;  ///< path of the workspace in the repository, with a slash at its end, or ""
   bool autocrlf_ = false;
 };
 

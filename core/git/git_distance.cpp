@@ -9,15 +9,15 @@
 namespace sortie {
 namespace {
 
-/// From which of the two a commit is reached.
+/// From which of the two a commit is reachable.
 enum Reached : unsigned { by_first = 1, by_second = 2, by_both = 3 };
 
 class Painting {
  public:
-  Painting(git_repository& repository, const std::function<void()>& pace)
-      : repository_(repository), pace_(pace) {}
+  Painting(git_repository& repository, const std::function<void()>& check_cancel)
+      : repository_(repository), check_cancel_(check_cancel) {}
 
-  /// @return  false where the commit is not there
+  /// @return  false if the commit is missing
   bool reach(const git_oid& id, unsigned from) {
     const std::string key(reinterpret_cast<const char*>(id.id), sizeof id.id);
     const auto [found, is_new] = seen_.try_emplace(key);
@@ -38,10 +38,10 @@ class Painting {
     return true;
   }
 
-  /// The newest first, until all that waits is reached by both: what lies behind it is, too.
+  /// Newest first, until all queued commits are reachable from both: then their ancestors are, too.
   bool run() {
     while (open_ > 0) {
-      if (pace_) pace_();
+      if (check_cancel_) check_cancel_();
       Seen& seen = *waiting_.top().seen;
       waiting_.pop();
       --seen.waits;
@@ -66,7 +66,7 @@ class Painting {
     git_time_t time = 0;
     std::vector<git_oid> parents{};
     unsigned reached = 0;
-    std::size_t waits = 0;  ///< how often
+    std::size_t waits = 0;  ///< how often it is queued
   };
   struct Waiting {
     git_time_t time;
@@ -75,18 +75,19 @@ class Painting {
   };
 
   git_repository& repository_;
-  const std::function<void()>& pace_;
-  std::unordered_map<std::string, Seen> seen_;  ///< by the bytes of their ids
+  const std::function<void()>& check_cancel_;
+  std::unordered_map<std::string, Seen> seen_;  ///< by the bytes of the commit ids
   std::priority_queue<Waiting> waiting_;
-  std::size_t open_ = 0;  ///< of those that wait, what is not reached by both
+  std::size_t open_ = 0;  ///< queued commits that are not reachable from both
 };
 
 }  // namespace
 
 std::optional<GitDistance> git_distance(git_repository& repository, const git_oid& first,
-                                        const git_oid& second, const std::function<void()>& pace) {
+                                        const git_oid& second,
+                                        const std::function<void()>& check_cancel) {
   if (git_oid_equal(&first, &second) != 0) return GitDistance{};
-  Painting painting(repository, pace);
+  Painting painting(repository, check_cancel);
   if (!painting.reach(first, by_first) || !painting.reach(second, by_second) || !painting.run())
     return {};
   return painting.count();

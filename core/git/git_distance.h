@@ -8,19 +8,20 @@
 
 namespace sortie {
 
-/// How far two commits are apart.
+/// How many commits two commits differ by.
 struct GitDistance {
-  std::size_t ahead = 0;   ///< commits that lead to the first alone
-  std::size_t behind = 0;  ///< commits that lead to the second alone
+  std::size_t ahead = 0;   ///< commits reachable only from the first
+  std::size_t behind = 0;  ///< commits reachable only from the second
   bool operator==(const GitDistance&) const = default;
 };
 
-/// Walks back from both to where they meet, as `git rev-list --left-right --count FIRST...SECOND`.
-/// That takes long where the histories are far apart or have nothing in common.
+/// Counts like `git rev-list --left-right --count FIRST...SECOND`. This takes long if the histories
+/// are far apart or unrelated.
 ///
-/// @param pace  called with each commit; what it throws goes through
-/// @return      nothing where a commit on the way is not there, as in a shallow clone
+/// @param check_cancel  called for each commit; its exceptions propagate
+/// @return              nothing if a commit is missing, as in a shallow clone
 std::optional<GitDistance> git_distance(git_repository& repository, const git_oid& first,
-                                        const git_oid& second, const std::function<void()>& pace);
+                                        const git_oid& second,
+                                        const std::function<void()>& check_cancel);
 
 }  // namespace sortie

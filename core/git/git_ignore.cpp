@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostOfIgnoreFile = 1u << 20;
 
-/// "" where there is no regular file of a likely size, which git would not read either.
+/// The file's text; "" if it is not a regular file of plausible size, which git ignores too.
 std::string read_rules(const fs::path& file) {
   Fd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return "";
@@ -23,7 +23,7 @@ std::string read_rules(const fs::path& file) {
   }
 }
 
-/// What the repository's own configuration names; "" for nothing.
+/// The text of the repository's own core.excludesFile, or "".
 fs::path excludes_file(git_repository& repository, const fs::path& toplevel) {
   const std::string value = setting_of(repository, "core.excludesfile").value_or("");
   return value.empty() || value.front() == '~' ? fs::path() : toplevel / value;
@@ -44,7 +44,7 @@ std::vector<OuterIgnoreFile> outer_ignore_files(const fs::path& workspace) {
   FoundRepository found;
   try {
     found = find_repository(workspace);
-  } catch (const Error&) {  // one that can't be read has no rules that could be known
+  } catch (const Error&) {  // unreadable: no rules
   }
   if (!found.handle) return files;
   const fs::path below =

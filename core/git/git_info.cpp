@@ -11,7 +11,7 @@ namespace {
 
 std::string branch_name(git_repository& repository) {
   GitReference head;
-  // Looked up without following it: it names the branch also before the first commit.
+  // HEAD is not followed: it names the branch even before the first commit.
   if (git_reference_lookup(GitOut(head), &repository, "HEAD") < 0) return "";
   const char* target = git_reference_symbolic_target(head.get());
   const std::string name = target != nullptr ? target : "";
@@ -20,7 +20,7 @@ std::string branch_name(git_repository& repository) {
 }
 
 bool same_entry(const git_index_entry& one, const git_index_entry& other) {
-  // Of the extended flags only those that are stored.
+  // Only those extended flags that are stored.
   constexpr auto kStored = GIT_INDEX_ENTRY_EXTENDED_FLAGS;
   return std::string_view(one.path) == other.path && one.mode == other.mode &&
          one.flags == other.flags && git_oid_equal(&one.id, &other.id) != 0 &&
@@ -50,7 +50,7 @@ std::optional<GitInfo> read_git_info(const fs::path& folder) {
   const FoundRepository found = find_repository(folder);
   if (!found.handle) return std::nullopt;
   fs::path git_dir = git_repository_path(found.handle.get());
-  if (!git_dir.has_filename()) git_dir = git_dir.parent_path();  // without the slash at its end
+  if (!git_dir.has_filename()) git_dir = git_dir.parent_path();  // drop the slash at the end
   return GitInfo{.toplevel = found.toplevel,
                  .git_dir = git_dir,
                  .head_commit = head_commit(*found.handle),

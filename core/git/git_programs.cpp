@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::uint64_t kMostModules = 4 << 20;
 constexpr std::uint64_t kMostIndex = 64 << 20;
-constexpr std::size_t kMostOverrides = 4000;  // they have to fit into an environment
+constexpr std::size_t kMostOverrides = 4000;  // they have to fit in an environment
 
 /// Shows the two versions as git would without the repository's program.
 constexpr const char* kPlainDiff = "f() { diff -u -- \"$2\" \"$5\" || true; }; f";
 
-/// Overridden whether the configuration has them or not: without gpg's keys a program of the PATH
-/// would be run, and the others say that nothing does what a command's options don't ask for.
+/// Overridden even if the configuration lacks them: without the gpg keys, git would run a program
+/// from PATH; the others disable features that a command did not ask for.
 constexpr std::pair<const char*, const char*> kAlways[] = {
     {"gpg.program", "false"},        {"gpg.openpgp.program", "false"},
     {"gpg.ssh.program", "false"},    {"gpg.x509.program", "false"},
@@ -81,7 +81,7 @@ constexpr ProgramKey kProgramKeys[] = {
     {"man", "cmd", "false"},
 };
 
-/// A key in its parts; libgit2 gives section and name in lower case.
+/// A key split into its parts; libgit2 returns section and name in lower case.
 struct KeyParts {
   std::string_view section;
   std::string_view name;
@@ -106,7 +106,7 @@ class Overrides {
   void add(const std::string& name, const char* value) {
     if (!seen_.insert(name).second) return;
     if (seen_.size() > kMostOverrides)
-      throw Error("git configuration: it names too many programs", ExitCode::environment);
+      throw Error("git configuration: names too many programs", ExitCode::environment);
     found_.overrides.emplace_back(name, value);
   }
 
@@ -115,7 +115,7 @@ class Overrides {
   std::set<std::string> seen_;
 };
 
-/// libgit2's reading of one file, includes too: each is known to be a regular file.
+/// One file and its includes as libgit2 reads them; all are known to be regular files.
 template <typename Use>
 void each_key(const fs::path& file, Use use) {
   const std::string step = "git configuration " + path_text(file);
@@ -128,8 +128,8 @@ void each_key(const fs::path& file, Use use) {
   while (git_config_next(&entry, iterator) == 0) use(entry->name);
 }
 
-/// Whether the index may list the name. Of versions 2 and 3, which hold each name as it is
-/// (gitformat-index(5)), the bytes are looked at: to have an index of 80,000 files read takes a
+/// Whether the index may list the name. Versions 2 and 3 contain names verbatim
+/// (gitformat-index(5)), so their bytes are searched: parsing an index of 80,000 files would take a
 /// hundred times as long, at each start.
 bool may_be_listed(git_repository& repository, std::string_view name) {
   const std::string whole = fs::path(git_repository_path(&repository)) / "index";
@@ -144,8 +144,7 @@ bool may_be_listed(git_repository& repository, std::string_view name) {
   return !plain || bytes.find(name) != bytes.npos;
 }
 
-/// A file of the repository as git finds it where the working tree has none: in the index, else in
-/// HEAD.
+/// A file as git finds it if the working tree has none: in the index, else in HEAD.
 std::string committed_text(git_repository& repository, const char* name) {
   git_oid id{};
   GitIndex index;
@@ -188,7 +187,7 @@ GitPrograms read_git_programs(const fs::path& folder) {
   if (!repository.handle) return found;
   const GitConfigFiles config = read_git_config(repository.place);
   found.included = config.included;
-  // Whoever writes it could have git look into a submodule.
+  // Writing it could make git descend into a submodule.
   found.included.push_back(repository.toplevel / ".gitmodules");
   Overrides overrides(found);
   for (const auto& [key, value] : kAlways) overrides.add(key, value);

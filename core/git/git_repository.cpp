@@ -16,9 +16,9 @@
 #include "core/files/files.h"
 #include "core/git/config/git_config_files.h"
 
-/// Debian's libgit2 reads the whole bundle of trusted certificates in git_libgit2_init(), 9 ms of
-/// each start, for connections that are never made here. Its call ends at this function instead:
-/// a program's own symbols come before those of its libraries.
+/// Debian's libgit2 reads all trusted certificates in git_libgit2_init(), which costs 9 ms at each
+/// start, for connections that are never made here. This function replaces the one that it calls: a
+/// program's own symbols take precedence over those of its libraries.
 extern "C" int mbedtls_x509_crt_parse_file(void* /*chain*/, const char* /*path*/) { return 0; }
 
 namespace sortie {
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kDigest = 20;
 constexpr std::uint64_t kMostOfIndex = 1ull << 30;
 
-/// Whether the checksum at its end is left out: all zero (gitformat-index(5)).
+/// Whether the index has no checksum: all zeros (gitformat-index(5)).
 bool lacks_checksum(const fs::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -41,7 +41,7 @@ bool lacks_checksum(const fs::path& path) {
   return end == std::array<char, kDigest>{};
 }
 
-/// The two digits of each byte as the byte.
+/// The bytes of a hex string.
 std::string bytes_of(const std::string& hex) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
@@ -49,7 +49,7 @@ std::string bytes_of(const std::string& hex) {
   return bytes;
 }
 
-/// The index with its checksum, read from a file in memory.
+/// The index with a checksum, read from a file in memory.
 bool open_with_checksum(GitIndex& index, const fs::path& path) {
   std::string bytes;
   try {
@@ -62,23 +62,23 @@ bool open_with_checksum(GitIndex& index, const fs::path& path) {
   bytes += bytes_of(sha1_hex(bytes));
   const Fd memory(::memfd_create("index", MFD_CLOEXEC));
   if (!memory || !write_all(memory.get(), bytes)) return false;
-  // libgit2 reads the whole of it here, and not again.
+  // libgit2 reads the whole file here, and never again.
   const std::string name = "/proc/self/fd/" + std::to_string(memory.get());
   return git_index_open(GitOut(index), name.c_str()) == 0;
 }
 
 void open_at(FoundRepository& found) {
   const fs::path& toplevel = found.place.toplevel;
-  const GitConfigFiles config = read_git_config(found.place);  // libgit2 would wait for a pipe
-  if (const std::string obstacle = format_obstacle(config.settings); !obstacle.empty()) {
-    found.place.refused = path_text(toplevel / ".git") + " can't be read here: " + obstacle;
+  const GitConfigFiles config = read_git_config(found.place);  // libgit2 would block on a pipe
+  if (const std::string reason = unsupported_format(config.settings); !reason.empty()) {
+    found.place.refused = path_text(toplevel / ".git") + " can't be read here: " + reason;
     return;
   }
   const int result = git_repository_open_ext(GitOut(found.handle), toplevel.c_str(),
                                              GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
   const std::string step = "git repository at " + path_text(toplevel);
   if (result == GIT_ENOTFOUND) {
-    found.place.refused = path_text(toplevel / ".git") + " is no whole repository";
+    found.place.refused = path_text(toplevel / ".git") + " is not a complete repository";
     return;
   }
   check_git(result, step, ExitCode::environment);
@@ -99,7 +99,7 @@ void start_libgit2() {
       git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, "/dev/null");
     }
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
-    // Harmless for reading; of the last two format_obstacle() has looked at the value.
+    // Harmless for reading; unsupported_format() has checked the values of the last two.
     const char* extensions[] = {"partialclone",      "worktreeconfig", "preciousobjects",
                                 "relativeworktrees", "objectformat",   "refstorage"};
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size(extensions));
@@ -187,10 +187,10 @@ GitTree head_tree(git_repository& repository) {
   if (result == GIT_ENOTFOUND || result == GIT_EINVALIDSPEC)
     throw Error("HEAD's tree, or its commit " + commit + ", is missing in the repository " +
                     path_text(git_repository_path(&repository)) +
-                    ": `git fsck` says what is lost, and `git fetch` from a whole clone, or a "
-                    "clone made anew, brings it back",
+                    ": run `git fsck` to see what is missing, and restore it by `git fetch` from a "
+                    "complete clone, or clone again",
                 ExitCode::environment);
-  check_git(result, "HEAD's tree (`git fsck` says what is wrong)", ExitCode::environment);
+  check_git(result, "HEAD's tree (run `git fsck` to see what is wrong)", ExitCode::environment);
   tree.reset(reinterpret_cast<git_tree*>(object.release()));
   return tree;
 }

@@ -37,9 +37,9 @@ using GitDiff = GitHandle<git_diff, git_diff_free>;
 using GitPatch = GitHandle<git_patch, git_patch_free>;
 using GitPathspec = GitHandle<git_pathspec, git_pathspec_free>;
 
-/// Takes what a libgit2 call stores through its first parameter:
-/// `git_repository_open(GitOut(repository), path)`. The handle has it from the end of that whole
-/// expression on.
+/// Receives the result that a libgit2 call stores through its first parameter:
+/// `git_repository_open(GitOut(repository), path)`. The handle is set at the end of the full
+/// expression.
 template <class Handle>
 class GitOut {
  public:
@@ -53,25 +53,25 @@ class GitOut {
   typename Handle::element_type* stored_ = nullptr;
 };
 
-/// Starts libgit2 once for the process, in a way that trusts no repository and reads no
-/// configuration but the repository's own, of which it runs nothing: no system, global or XDG
-/// file, no owner check (everything is only read).
+/// Initializes libgit2 once per process so that it trusts no repository: it reads only the
+/// repository's own configuration (no system, global or XDG file), and runs nothing from it. There
+/// is no owner check, since everything is only read.
 void start_libgit2();
 
-/// Throws Error "STEP: <libgit2's message>" when a libgit2 call returned an error.
+/// Throws Error "STEP: <libgit2's message>" if a libgit2 call returned an error.
 void check_git(int result, const std::string& step, ExitCode code = ExitCode::internal);
 
 /// The 40 hex digits of an object id.
 std::string id_text(const git_oid& id);
 
-/// The id that git gives these bytes as a file's content.
+/// The blob id of these bytes.
 git_oid blob_id(std::string_view content);
 
-/// The bytes of a file's content.
+/// The content of a blob.
 std::string blob_text(const GitBlob& blob);
 
-/// What the repository's own configuration says, with what it includes; nothing where it does not
-/// have the name or can't be read.
+/// A value of the repository's own configuration and its includes; nothing if it is not set, or
+/// can't be read.
 std::optional<std::string> setting_of(git_repository& repository, const char* name);
 std::optional<bool> switch_of(git_repository& repository, const char* name);
 
@@ -80,14 +80,14 @@ std::string prefix_in(const std::filesystem::path& toplevel, const std::filesyst
 
 /// A repository found on disk, opened for reading.
 struct FoundRepository {
-  GitRepository handle;            ///< empty where there is none, or it is refused
-  std::filesystem::path toplevel;  ///< the folder that holds `.git`; "" as the handle
-  GitPlace place;                  ///< with the reason, where it is refused
+  GitRepository handle;            ///< empty if there is none, or it is refused
+  std::filesystem::path toplevel;  ///< the folder that contains `.git`; "" if the handle is empty
+  GitPlace place;                  ///< with the reason if it is refused
 };
 
-/// Looks for `.git` in the folder and its parents, as git does, but by our own walk: the
-/// repository's `core.worktree` can't move the working tree elsewhere. One that leads to foreign
-/// repositories, or is of a format that libgit2 can't read, is refused.
+/// Searches for `.git` in the folder and its parents, as git does, but by our own walk: the
+/// repository's `core.worktree` can't move the working tree. A repository that links to foreign
+/// ones, or has a format that libgit2 can't read, is refused.
 /// @throws Error  ExitCode::environment for a repository that can't be read
 FoundRepository find_repository(const std::filesystem::path& folder);
 
@@ -95,19 +95,19 @@ FoundRepository find_repository(const std::filesystem::path& folder);
 std::string head_commit(git_repository& repository);
 
 /// HEAD's tree; none before the first commit.
-/// @throws Error  ExitCode::environment where an object is missing, with what brings it back
+/// @throws Error  ExitCode::environment if an object is missing, with advice how to restore it
 GitTree head_tree(git_repository& repository);
 
-/// The repository's own ignore rules beside .gitignore: of the file that `core.excludesFile` names
-/// and of `info/exclude`, later ones win.
+/// The repository's own ignore rules besides .gitignore: those of `core.excludesFile`, then those
+/// of `info/exclude`; later ones win.
 std::string exclude_rules(const FoundRepository& found);
 
-/// git leaves out the checksum at an index's end where `index.skipHash` says so
-/// (`feature.manyFiles`), and libgit2 refuses such an index: it is given a copy in memory that has
-/// one. Another index stays unread.
+/// With `index.skipHash` (`feature.manyFiles`) git writes an index without a checksum, which
+/// libgit2 refuses: this gives libgit2 a copy in memory with a checksum. Does nothing for other
+/// indexes.
 void give_readable_index(git_repository& repository, const std::filesystem::path& index);
 
-/// Opens an index file by itself. @return false where it can't be read
+/// Opens an index file on its own. @return  false if it can't be read
 bool open_index_file(GitIndex& index, const std::filesystem::path& path);
 
 }  // namespace sortie

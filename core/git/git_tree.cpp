@@ -18,16 +18,16 @@ constexpr auto kUnreadable = ExitCode::environment;
 
 using GitWalk = GitHandle<git_revwalk, git_revwalk_free>;
 
-/// Lets libgit2 ask for the pace; what that throws waits until libgit2 has returned.
-class GitPace {
+/// Lets libgit2 call the check; an exception is rethrown after libgit2 has returned.
+class GitCancel {
  public:
-  explicit GitPace(const CancelCheck& pace) : pace_(pace) {}
+  explicit GitCancel(const CancelCheck& check_cancel) : check_cancel_(check_cancel) {}
   void operator()() const {
-    if (pace_) pace_();
+    if (check_cancel_) check_cancel_();
   }
   /// As git_diff_progress_cb.
   static int on_progress(const git_diff*, const char*, const char*, void* self) {
-    return static_cast<GitPace*>(self)->ask();
+    return static_cast<GitCancel*>(self)->ask();
   }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
@@ -44,7 +44,7 @@ class GitPace {
     }
   }
 
-  const CancelCheck& pace_;
+  const CancelCheck& check_cancel_;
   std::exception_ptr thrown_{};
 };
 
@@ -81,7 +81,7 @@ const char* name_of_state(int state) {
   }
 }
 
-void read_branch(git_repository& repository, const CancelCheck& pace, GitTreeState& state) {
+void read_branch(git_repository& repository, const CancelCheck& check_cancel, GitTreeState& state) {
   GitReference head;
   if (git_reference_lookup(GitOut(head), &repository, "HEAD") < 0) return;
   const char* const target = git_reference_symbolic_target(head.get());
@@ -99,7 +99,7 @@ void read_branch(git_repository& repository, const CancelCheck& pace, GitTreeSta
   git_oid there;
   state.upstream_is_gone = git_reference_name_to_id(&there, &repository, full.c_str()) < 0;
   if (state.upstream_is_gone || git_reference_name_to_id(&here, &repository, target) < 0) return;
-  const auto distance = git_distance(repository, here, there, pace);
+  const auto distance = git_distance(repository, here, there, check_cancel);
   if (!distance) return;
   state.ahead = distance->ahead;
   state.behind = distance->behind;
@@ -116,8 +116,8 @@ TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
   file.modified_ns = entry.mtime.nanoseconds;
   file.changed_s = entry.ctime.seconds;
   file.changed_ns = entry.ctime.nanoseconds;
-  // As git has it: a file that was changed once more in the moment in which the index was written
-  // has the times that the index knows.
+  // A "racily clean" file: changed again within the timestamp of the index, it has the times that
+  // the index knows.
   file.settled = file.modified_s < written.tv_sec ||
                  (file.modified_s == written.tv_sec && file.modified_ns < written.tv_nsec);
   file.not_looked_at = (entry.flags & GIT_INDEX_ENTRY_VALID) != 0 ||
@@ -128,24 +128,24 @@ TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
   return file;
 }
 
-void read_index(git_index& index, const std::string& prefix, const GitPace& pace,
+void read_index(git_index& index, const std::string& prefix, const GitCancel& check_cancel,
                 GitTreeState& state) {
   struct stat status {};
   const char* const path = git_index_path(&index);
   if (path != nullptr) (void)::stat(path, &status);
   const std::size_t count = git_index_entrycount(&index);
   for (std::size_t i = 0; i < count; ++i) {
-    if (i % 1024 == 0) pace();
+    if (i % 1024 == 0) check_cancel();
     const git_index_entry& entry = *git_index_get_byindex(&index, i);
     if (!std::string_view(entry.path).starts_with(prefix)) continue;
     TrackedFile file = tracked_file(entry, prefix.size(), status.st_mtim);
-    // One file of several stages is one file.
+    // The stages of a conflict make one file.
     if (!state.tracked.empty() && state.tracked.back().path == file.path)
       state.tracked.back().conflict |= file.conflict;
     else
       state.tracked.push_back(std::move(file));
   }
-  // By bytes, also where the repository ignores letter case.
+  // In byte order, even if the repository ignores case.
   std::sort(state.tracked.begin(), state.tracked.end(),
             [](const TrackedFile& a, const TrackedFile& b) { return a.path < b.path; });
 }
@@ -157,8 +157,8 @@ char letter_of(git_delta_t kind) {
   return kind == GIT_DELTA_TYPECHANGE ? 'T' : 'M';
 }
 
-/// Whether all that was added may be compared with all that went: both how many pairs there are and
-/// how many bytes is bounded. Files that are the same are found without that.
+/// Whether all added files may be compared with all deleted ones: the number of pairs and of bytes
+/// is limited. Exact renames are found without that.
 bool may_compare_contents(git_repository& repository, git_diff& diff) {
   constexpr std::size_t kMostPairs = 100'000;
   constexpr std::size_t kMostBytes = 32u << 20;
@@ -187,11 +187,11 @@ void find_renames(git_repository& repository, git_diff& diff) {
   git_diff_find_options options = GIT_DIFF_FIND_OPTIONS_INIT;
   options.flags = GIT_DIFF_FIND_RENAMES;
   if (!may_compare_contents(repository, diff)) options.flags |= GIT_DIFF_FIND_EXACT_MATCH_ONLY;
-  (void)git_diff_find_similar(&diff, &options);  // without, they are told as what they are made of
+  (void)git_diff_find_similar(&diff, &options);  // on failure they stay additions and deletions
 }
 
-/// Paths are given as the workspace has them: where only one side of a rename lies in it, it is an
-/// addition or a deletion there.
+/// Adds a change with paths relative to the workspace. A rename with only one side in the workspace
+/// becomes an addition or a deletion.
 void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeState& state) {
   const std::string_view path =
       delta.new_file.path != nullptr ? delta.new_file.path : delta.old_file.path;
@@ -210,24 +210,24 @@ void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeS
 }
 
 void read_staged(git_repository& repository, git_index& index, const std::string& prefix,
-                 GitPace& pace, GitTreeState& state) {
+                 GitCancel& check_cancel, GitTreeState& state) {
   const GitTree tree = head_tree(repository);
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags =
       GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
   options.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
-  options.progress_cb = GitPace::on_progress;
-  options.payload = &pace;
+  options.progress_cb = GitCancel::on_progress;
+  options.payload = &check_cancel;
   GitDiff diff;
   const int result =
       git_diff_tree_to_index(GitOut(diff), &repository, tree.get(), &index, &options);
-  pace.rethrow();
+  check_cancel.rethrow();
   check_git(result, "what is staged", kUnreadable);
   find_renames(repository, *diff);
   const std::size_t count = git_diff_num_deltas(diff.get());
   for (std::size_t i = 0; i < count; ++i) {
     const git_diff_delta& delta = *git_diff_get_delta(diff.get(), i);
-    if (delta.status == GIT_DELTA_CONFLICTED) continue;  // it is told as unstaged
+    if (delta.status == GIT_DELTA_CONFLICTED) continue;  // shown as unstaged
     const char* const path = delta.new_file.path;
     const git_index_entry* const entry =
         delta.status == GIT_DELTA_ADDED ? git_index_get_bypath(&index, path, 0) : nullptr;
@@ -245,7 +245,7 @@ void read_commits(git_repository& repository, int most, GitTreeState& state) {
   git_oid id;
   for (int i = 0; i < most && git_revwalk_next(&id, walk.get()) == 0; ++i) {
     GitCommit commit;
-    if (git_commit_lookup(GitOut(commit), &repository, &id) < 0) return;  // of a shallow clone
+    if (git_commit_lookup(GitOut(commit), &repository, &id) < 0) return;  // a shallow clone
     const std::chrono::system_clock::time_point time{
         std::chrono::seconds(git_commit_time(commit.get()))};
     const char* const subject = git_commit_summary(commit.get());
@@ -259,25 +259,25 @@ void read_commits(git_repository& repository, int most, GitTreeState& state) {
 
 }  // namespace
 
-GitTreeState read_git_tree(const fs::path& workspace, int commits, const CancelCheck& given_pace) {
-  GitPace pace(given_pace);
+GitTreeState read_git_tree(const fs::path& workspace, int commits, const CancelCheck& given_check) {
+  GitCancel check_cancel(given_check);
   const FoundRepository found = find_repository(workspace);
   if (!found.handle)
-    throw Error(workspace.string() + " is no working tree of git", ExitCode::environment);
+    throw Error("not a git working tree: " + workspace.string(), ExitCode::environment);
   git_repository& repository = *found.handle;
   const std::string prefix = prefix_in(found.toplevel, workspace);
   GitTreeState state;
-  read_branch(repository, given_pace, state);
-  pace();
+  read_branch(repository, given_check, state);
+  check_cancel();
   state.head = head_commit(repository);
   state.doing = name_of_state(git_repository_state(&repository));
   state.modes_count = switch_of(repository, "core.filemode").value_or(true);
   state.links_count = switch_of(repository, "core.symlinks").value_or(true);
   GitIndex index;
   check_git(git_repository_index(GitOut(index), &repository), "the index", kUnreadable);
-  read_index(*index, prefix, pace, state);
-  read_staged(repository, *index, prefix, pace, state);
-  pace();
+  read_index(*index, prefix, check_cancel, state);
+  read_staged(repository, *index, prefix, check_cancel, state);
+  check_cancel();
   read_commits(repository, commits, state);
   return state;
 }
@@ -300,7 +300,7 @@ std::set<std::string, std::less<>> tracked_dot_names(const fs::path& workspace) 
         at = end + 1;
       }
     }
-  } catch (const Error&) {  // a repository that can't be read tracks nothing that we know of
+  } catch (const Error&) {  // unreadable: nothing known
   }
   return names;
 }

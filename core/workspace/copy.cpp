@@ -35,7 +35,7 @@ std::optional<Manifest> earlier_manifest(const fs::path& file) {
 
 using Hidden = std::function<bool(const std::string& path)>;
 
-/// A copy is whole once its manifest is on disk; half of one is made again.
+/// A copy is complete once its manifest is on disk; an incomplete one is made again.
 Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   const fs::path file = options.state / "manifest";
   if (auto earlier = earlier_manifest(file); earlier && fs::is_directory(plan.source)) {
@@ -49,7 +49,7 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   const TreeSize size = measure_tree(options.root, plan.cover);
   if (!clones && size.bytes > options.copy_limit) {
     throw Error("the workspace holds " + std::to_string(size.bytes) +
-                    " bytes, a copy may have at most " + std::to_string(options.copy_limit) +
+                    " bytes; a copy may have at most " + std::to_string(options.copy_limit) +
                     "; raise the limit, or see --isolation",
                 ExitCode::environment);
   }
@@ -59,23 +59,23 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   return manifest;
 }
 
-/// Goes through the copy beside its manifest.
+/// Compares the copy with its manifest.
 class CopyWalk {
  public:
   CopyWalk(const MountPlan& plan, const Hidden& hidden, const Manifest& manifest,
-           const Files& start, const Files& copy, const CancelCheck& pace)
+           const Files& start, const Files& copy, const CancelCheck& check_cancel)
       : plan_(plan),
         hidden_(hidden),
         manifest_(manifest),
         start_(start),
         copy_(copy),
         reader_(status_of_tree(plan.source)),
-        pace_(pace) {}
+        check_cancel_(check_cancel) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.source.native(), plan_.source), "", 0);
     auto next = seen_.begin();
-    for (const auto& [path, file] : manifest_.files) {  // both sorted by their bytes
+    for (const auto& [path, file] : manifest_.files) {  // both in byte order
       while (next != seen_.end() && *next < path) ++next;
       const bool still_there = next != seen_.end() && *next == path;
       if (!still_there && !is_below_any(path, unreadable_))
@@ -93,7 +93,7 @@ class CopyWalk {
       throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
     }
     for (const NamedStatus& entry : list_folder(open, plan_.source / path)) {
-      if (pace_) pace_();
+      if (check_cancel_) check_cancel_();
       const std::string name = child_path(path, entry.name);
       if (is_below_any(name, plan_.cover) || (hidden_ && hidden_(name))) continue;
       if (S_ISDIR(entry.status.st_mode)) {
@@ -120,11 +120,11 @@ class CopyWalk {
       changes_.push_back({path, Change::unreadable_file});
     else if (!was)
       changes_.push_back({path, Change::added});
-    else if (!same(path) || !is_as_copied(path))  // what the user made alike is judged later
+    else if (!same(path) || !is_as_copied(path))  // equal changes of the user are checked later
       changes_.push_back({path, Change::modified});
   }
 
-  /// Whether the user's own file was not written to since the start.
+  /// Whether the user's own file is unchanged since the start.
   bool is_as_copied(const std::string& path) const {
     struct stat status {};
     return ::lstat((plan_.workspace / path).c_str(), &status) == 0 &&
@@ -137,7 +137,7 @@ class CopyWalk {
     return was && now && is_same_file(path, start_, *was, copy_, *now);
   }
 
-  /// The user's own files are the start, as long as nobody wrote to them.
+  /// The user's own files are the state at the start, unless someone wrote to them.
   void check_sources() {
     for (ChangedPath& change : changes_) {
       if (change.kind == ChangedPath::Kind::unreadable) continue;
@@ -159,7 +159,7 @@ class CopyWalk {
   const Files& start_;
   const Files& copy_;
   const TreeReader reader_;
-  const CancelCheck& pace_;
+  const CancelCheck& check_cancel_;
   std::vector<std::string> seen_;
   std::vector<fs::path> unreadable_;
   std::vector<ChangedPath> changes_;
@@ -173,14 +173,15 @@ class CopyWorkspace : public Workspace {
         manifest_(copy_or_take(options, mount_plan())) {}
 
  private:
-  std::vector<ChangedPath> find_changes(const Files&, const CancelCheck& pace) const override {
-    // The copy itself, not the view of it: with its inode numbers and times.
+  std::vector<ChangedPath> find_changes(const Files&,
+                                        const CancelCheck& check_cancel) const override {
+    // The copy itself, not the view: it has the inode numbers and times of the manifest.
     const fs::path& folder = mount_plan().source;
     const DiskFiles copy(open_folder(AT_FDCWD, folder.native(), folder));
-    return CopyWalk(mount_plan(), hidden_, manifest_, start(), copy, pace).run();
+    return CopyWalk(mount_plan(), hidden_, manifest_, start(), copy, check_cancel).run();
   }
 
-  Hidden hidden_;  ///< of the plan where nothing is mounted
+  Hidden hidden_;  ///< paths that the plan hides if nothing is mounted
   Manifest manifest_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace sortie {
 
-/// What tells, without reading it, that a file was not written to: the kernel moves ctime on with
-/// every change, and nobody can set it.
+/// Shows without reading a file whether it was written to: the kernel updates ctime with every
+/// change, and nobody can set it.
 struct FileStamp {
   unsigned mode = 0;
   std::uint64_t size = 0;
@@ -23,12 +23,12 @@ struct FileStamp {
 
 FileStamp stamp_of(const struct stat& status);
 
-/// When the file itself came into being, its last link not followed; nanoseconds. Nobody can set
-/// it, and to write a file anew in the old one's place, which may get the old inode's number,
-/// changes it. Nothing where there is no file, or the file system does not keep it.
+/// The birth time of the file or link itself, in nanoseconds. Nobody can set it, and a new file in
+/// place of the old one, even with the same inode number, has another. Nothing if there is no file,
+/// or the file system does not store it.
 std::optional<std::int64_t> birth_of(int folder, const std::string& path);
 
-/// Both sides of a copied file or link as they were when the copy was made.
+/// The stamps of a copied file or link and its source when the copy was made.
 struct CopiedFile {
   FileStamp source;
   FileStamp copy;
@@ -41,9 +41,10 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
-/// One record a file: ten numbers and the path, ended by a zero byte, which no path holds.
+/// One record per file: ten numbers and the path, terminated by a zero byte, which no path
+/// contains.
 std::string manifest_text(const Manifest& manifest);
-/// Nothing for a text that is no whole manifest.
+/// Nothing if the text is not a complete manifest.
 std::optional<Manifest> parse_manifest(const std::string& text);
 
 }  // namespace sortie

@@ -11,34 +11,34 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-/// One way to keep the tree apart, in the order in which they are tried.
+/// A kind of isolation; the table is in the order of the attempts.
 struct Way {
   Isolation isolation;
-  const char* trace;  ///< what it leaves in the state folder: a run that is resumed goes on with it
-  std::string (*obstacle)(const WorkspaceOptions& options);
-  const char* remedy;  ///< for an obstacle
+  const char* trace;  ///< its file in the state folder: a resumed run continues with it
+  std::string (*why_not)(const WorkspaceOptions& options);
+  const char* remedy;  ///< what to do if it does not work
   std::unique_ptr<Workspace> (*open)(const WorkspaceOptions& options, std::string reason);
 };
 
-std::string no_obstacle(const WorkspaceOptions&) { return ""; }
+std::string never(const WorkspaceOptions&) { return ""; }
 
 constexpr Way kWays[] = {
-    {Isolation::overlay, "upper", overlay_obstacle,
+    {Isolation::overlay, "upper", why_no_overlay,
      "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
      "kernel.apparmor_restrict_unprivileged_userns=0; in a container --cap-add SYS_ADMIN), put "
-     "--out on a file system that overlayfs takes, or use --isolation copy",
+     "--out on a file system that overlayfs supports, or use --isolation copy",
      make_overlay},
-    {Isolation::copy, "manifest", no_obstacle, "", make_copy},
+    {Isolation::copy, "manifest", never, "", make_copy},
 };
 static_assert(std::size(kWays) + 1 == kSpelling<Isolation>.size(), "all but `auto` have a way");
 
 void check_state(const WorkspaceOptions& options) {
   if (path_below(options.state, options.root))
-    throw Error("the state folder " + path_text(options.state) + " lies inside the workspace",
+    throw Error("the state folder " + path_text(options.state) + " is inside the workspace",
                 ExitCode::environment);
 }
 
-/// The way of a run that is resumed here: its changes lie there. nullptr: nothing was begun here.
+/// The row of the run that is resumed: its changes are stored there; nullptr if none was begun.
 const Way* earlier_way(const WorkspaceOptions& options) {
   std::error_code ignored;
   for (const Way& way : kWays)
@@ -47,41 +47,40 @@ const Way* earlier_way(const WorkspaceOptions& options) {
 }
 
 std::unique_ptr<Workspace> open_named(const WorkspaceOptions& options, const Way& way) {
-  const std::string obstacle = way.obstacle(options);
-  if (!obstacle.empty())
+  const std::string reason = way.why_not(options);
+  if (!reason.empty())
     throw Error(std::string("--isolation ") + name_of(way.isolation) +
-                    " does not work here: " + obstacle + "; " + way.remedy,
+                    " does not work here: " + reason + "; " + way.remedy,
                 ExitCode::environment);
   return way.open(options, "asked for");
 }
 
 std::unique_ptr<Workspace> open_earlier(const WorkspaceOptions& options, const Way& way) {
   const std::string name = name_of(way.isolation);
-  if (const std::string obstacle = way.obstacle(options); !obstacle.empty())
-    throw Error(
-        "the run was begun with isolation " + name + ", which does not work any more: " + obstacle,
-        ExitCode::environment);
-  return way.open(options, "the run goes on in its " + name);
+  if (const std::string reason = way.why_not(options); !reason.empty())
+    throw Error("the run started with isolation " + name + ", which no longer works: " + reason,
+                ExitCode::environment);
+  return way.open(options, "the run continues in its " + name);
 }
 
 /// The first way that works here.
 std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
-  std::string obstacles;  // of the ways before
+  std::string reasons;  // why the ways before don't work
   for (const Way& way : kWays) {
-    const std::string before = obstacles.empty() ? "" : obstacles + "; ";
+    const std::string before = reasons.empty() ? "" : reasons + "; ";
     const std::string name = name_of(way.isolation);
-    if (const std::string obstacle = way.obstacle(options); !obstacle.empty()) {
-      obstacles = before + name + ": " + obstacle;
+    if (const std::string reason = way.why_not(options); !reason.empty()) {
+      reasons = before + name + ": " + reason;
       continue;
     }
-    if (obstacles.empty()) return way.open(options, "the first choice, and it works here");
+    if (reasons.empty()) return way.open(options, "the first choice, which works here");
     try {
-      return way.open(options, obstacles);
+      return way.open(options, reasons);
     } catch (const Error& error) {
       throw Error("no isolation works here: " + before + name + ": " + error.what(), error.code());
     }
   }
-  throw Error("no isolation works here: " + obstacles, ExitCode::environment);
+  throw Error("no isolation works here: " + reasons, ExitCode::environment);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace sortie {
 
-/// Picks the isolation. @throws Error with ExitCode::environment, reason and remedy, where a mode
-/// asked for by name can't be had, or none can.
+/// Chooses the isolation. @throws Error  ExitCode::environment, with reason and remedy, if the
+/// requested mode does not work here, or none does
 std::unique_ptr<Workspace> open_workspace(const WorkspaceOptions& options);
 
 }  // namespace sortie

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 using Kind = FileStatus::Kind;
 using Own = ChangedPath::Own;
 
-/// An attribute that the kernel set. The other namespace's are the commands' own to set, and say
-/// nothing: as root the overlay hides `trusted.overlay.*`, elsewhere `user.overlay.*`.
+/// An attribute that the kernel set. Commands could set those of the other namespace, so they are
+/// ignored: overlays of root hide `trusted.overlay.*`, others `user.overlay.*`.
 std::string overlay_attribute(const Fd& folder, const std::string& name) {
   const std::string full = (::geteuid() == 0 ? "trusted.overlay." : "user.overlay.") + name;
   char value[256];
@@ -43,8 +43,8 @@ std::string overlay_attribute(const Fd& folder, const std::string& name) {
 /// was copied from: the attribute `overlay.origin`, which the kernel sets (trusted. as root, user.
 /// elsewhere) and commands can't, as ovl_encode_real_fh() writes it.
 struct OverlayOrigin {
-  bool copied = false;  ///< there was such a file
-  std::string handle;   ///< "" where the attribute does not tell which
+  bool copied = false;  ///< whether it was copied from a lower file
+  std::string handle;   ///< "" if the attribute does not tell from which
 };
 
 // struct ovl_fb (fs/overlayfs/overlayfs.h): version 0, magic, length of all, flags, type of the
@@ -62,7 +62,7 @@ OverlayOrigin origin_of(const fs::path& upper) {
   return {true, text[4] + text.substr(kHead)};
 }
 
-/// The same handle of a file or folder, its last part not followed; "" where it can't be told.
+/// The handle of a file or folder, its last link not followed; "" if unknown.
 std::string handle_of(int folder, const std::string& path) {
   alignas(struct file_handle) std::array<char, sizeof(struct file_handle) + MAX_HANDLE_SZ> room{};
   auto* const handle = reinterpret_cast<struct file_handle*>(room.data());
@@ -73,17 +73,17 @@ std::string handle_of(int folder, const std::string& path) {
          std::string(room.data() + sizeof(struct file_handle), handle->handle_bytes);
 }
 
-/// Goes through the upper folder beside the lower one.
+/// Compares the upper folder with the lower one.
 class UpperWalk {
  public:
   UpperWalk(const DiskFiles& start, std::int64_t began, const Files& view, const MountPlan& plan,
-            const CancelCheck& pace)
+            const CancelCheck& check_cancel)
       : start_(start),
         began_(began),
         view_(view),
         plan_(plan),
         reader_(status_of_tree(plan.upper)),
-        pace_(pace) {}
+        check_cancel_(check_cancel) {}
 
   std::vector<ChangedPath> run() {
     folder(open_folder(AT_FDCWD, plan_.upper.native(), plan_.upper), "",
@@ -95,11 +95,11 @@ class UpperWalk {
   }
 
  private:
-  /// What lies under an upper folder.
+  /// The lower tree below an upper folder.
   struct Under {
-    bool folder;  ///< a folder stands at the same path in the lower tree, links not followed
-    bool shows;   ///< and no folder above hides it: those in a hiding one are not marked themselves
-    bool written;  ///< the nearest folder of the lower tree was written to since the start
+    bool folder;   ///< the lower tree has a folder at the same path, links not followed
+    bool shows;    ///< no upper folder above hides it: folders in a hiding one are not marked
+    bool written;  ///< the nearest lower folder was written to since the start
   };
 
   void folder(const Fd& upper, const std::string& path, Under under, int depth) {
@@ -121,7 +121,7 @@ class UpperWalk {
 
   void one(const Fd& parent, const NamedStatus& entry, const std::string& path, Under above,
            int depth) {
-    if (pace_) pace_();
+    if (check_cancel_) check_cancel_();
     const auto lower = above.folder ? start_.status(path) : std::nullopt;
     const bool lower_folder = lower && lower->kind == Kind::folder;
     if (S_ISDIR(entry.status.st_mode)) {
@@ -141,9 +141,9 @@ class UpperWalk {
       else
         file(path, lower, above);
     } else if (lower) {
-      gone(path, lower->kind);  // a whiteout; or a pipe or socket, which are no part of a tree
+      gone(path, lower->kind);  // a whiteout; or a pipe or socket, which trees don't contain
     } else if (S_ISCHR(entry.status.st_mode) && entry.status.st_rdev == 0) {
-      // The kernel makes one only over what is there, and no command can: the user removed it too.
+      // Only the kernel makes whiteouts, over existing files: the user removed the file, too.
       changes_.push_back({path, ChangedPath::Kind::deleted, Own::changed});
     }
   }
@@ -154,7 +154,7 @@ class UpperWalk {
       const Own meanwhile = own(path);
       if (!same(path, *lower))
         changes_.push_back({path, ChangedPath::Kind::modified, meanwhile});
-      else if (meanwhile == Own::changed)  // by the user alike, or merely touched
+      else if (meanwhile == Own::changed)  // changed equally by the user, or only touched
         changes_.push_back(
             {path, made_since(path) ? ChangedPath::Kind::added : ChangedPath::Kind::modified,
              meanwhile});
@@ -168,8 +168,8 @@ class UpperWalk {
     if (origin.copied) copied_[path] = origin.handle;
   }
 
-  /// A copy of a file that is not there stands where the user's own was, unless the run moved it
-  /// there: then the file that it was copied from still is where it was, and the run removed it.
+  /// If a copied file has no lower file, the user removed it, unless the run moved the copy there:
+  /// then its origin still exists, and the run removed it.
   void explain_origins() {
     if (copied_.empty()) return;
     std::set<std::string> removed;
@@ -183,23 +183,23 @@ class UpperWalk {
     }
   }
 
-  /// Whether the user's own file or folder was written to since the start. What was written in the
-  /// same tick of the kernel's clock was there before anything of the run looked at it.
+  /// Whether the user's own file or folder was written to since the start. A change within the same
+  /// tick of the kernel's clock happened before the run read anything.
   bool written_since(const std::string& path) const {
     struct stat status {};
     const std::string name = path.empty() ? "." : path;
     return ::fstatat(start_.root(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            stamp_of(status).ctime > began_;
   }
-  /// Whether the user's own file came into being since the start. An editor that puts a new one in
-  /// the old one's place makes one, too.
+  /// Whether the user's own file was created since the start. Editors that replace files create new
+  /// ones, too.
   bool made_since(const std::string& path) const {
     const auto birth = birth_of(start_.root(), path);
     return birth && *birth > began_;
   }
-  /// Whether another folder may have been put in the place of the user's own: that writes to it
-  /// (rename(2) moves its ctime on) and to the one above, as does work in both. Where the run wrote
-  /// below it, the kernel kept which one that was.
+  /// Whether the user's own folder may have been replaced by another: that updates the ctime of
+  /// both folders (rename(2)), but so does work in them. If the run wrote below the folder, the
+  /// kernel recorded which one it was.
   bool moved_since(const std::string& path) const {
     const fs::path above = fs::path(path).parent_path();
     if (written_since(path) && written_since(above.native())) return true;
@@ -208,7 +208,7 @@ class UpperWalk {
     const std::string now = handle_of(start_.root(), path);
     return !now.empty() && now != origin;
   }
-  /// Whether that holds for any folder above a path; each is asked about once.
+  /// The same for all folders above a path, each checked once.
   bool moved_above(const std::string& path) {
     const std::string folder = fs::path(path).parent_path().native();
     if (folder.empty()) return false;
@@ -226,7 +226,7 @@ class UpperWalk {
     return is_same_file(path, start_, lower, view_, *now);
   }
 
-  /// All that a hiding folder covers and does not hold anew.
+  /// Adds everything that a hiding folder hides and does not replace.
   void hidden(const std::string& path, const std::vector<NamedStatus>& entries) {
     for (const FolderEntry& below : start_.list(path)) {
       const auto found = std::lower_bound(
@@ -237,15 +237,15 @@ class UpperWalk {
     }
   }
 
-  /// A path of the lower tree that is no more, with all below it.
+  /// Adds a removed path of the lower tree, with everything below it.
   void gone(const std::string& path, Kind kind) {
-    if (pace_) pace_();
+    if (check_cancel_) check_cancel_();
     if (is_below_any(path, plan_.cover)) return;
     if (kind == Kind::file || kind == Kind::symlink) {
       changes_.push_back({path, ChangedPath::Kind::deleted, own(path)});
     }
     if (kind != Kind::folder) return;
-    // What came into it is told below; of what went nothing else is left.
+    // New files in it are added elsewhere; nothing else remains of it.
     if (written_since(path))
       changes_.push_back({path, ChangedPath::Kind::removed_folder, Own::changed});
     for (const FolderEntry& below : start_.list(path))
@@ -257,9 +257,9 @@ class UpperWalk {
   const Files& view_;
   const MountPlan& plan_;
   const TreeReader reader_;
-  const CancelCheck& pace_;
+  const CancelCheck& check_cancel_;
   std::vector<ChangedPath> changes_;
-  std::map<std::string, std::string> copied_;  ///< path without an own file → handle of its origin
+  std::map<std::string, std::string> copied_;  ///< path without a lower file → handle of its origin
   std::map<std::string, bool> moved_;          ///< folder → moved_above, itself included
 };
 
@@ -285,7 +285,7 @@ struct stat stat_folder(const fs::path& folder) {
   return status;
 }
 
-/// A file in the top levels whose owner a user's overlay can't copy up, or "".
+/// A file in the top levels whose owner prevents copying up without root, or "".
 std::string foreign_file(const fs::path& root) {
   constexpr int kMostLooked = 2000;
   int looked = 0;
@@ -310,8 +310,8 @@ struct ProbeFolder {
   ~ProbeFolder() { remove_tree(path); }
 };
 
-/// The plan of an overlay with its folders in `state`, which are made.
-/// @throws Error  ExitCode::environment when they can't be
+/// The plan of an overlay whose folders are created in `state`.
+/// @throws Error  ExitCode::environment if that fails
 MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& state) {
   MountPlan plan{.kind = MountPlan::Kind::overlay,
                  .workspace = options.root,
@@ -335,8 +335,9 @@ class OverlayWorkspace : public Workspace {
                   options) {}
 
  private:
-  std::vector<ChangedPath> find_changes(const Files& view, const CancelCheck& pace) const override {
-    return UpperWalk(start_files(), record().began, view, mount_plan(), pace).run();
+  std::vector<ChangedPath> find_changes(const Files& view,
+                                        const CancelCheck& check_cancel) const override {
+    return UpperWalk(start_files(), record().began, view, mount_plan(), check_cancel).run();
   }
 };
 
@@ -346,16 +347,16 @@ std::unique_ptr<Workspace> make_overlay(const WorkspaceOptions& options, std::st
   return std::make_unique<OverlayWorkspace>(options, std::move(reason));
 }
 
-std::string overlay_obstacle(const WorkspaceOptions& options) {
-  if (!options.namespaces) return "namespaces are not to be had here";
-  if (!options.probe_overlay) return "nothing here can try it";
+std::string why_no_overlay(const WorkspaceOptions& options) {
+  if (!options.namespaces) return "namespaces are not available";
+  if (!options.probe_overlay) return "it can't be probed here";
   std::error_code error;
   fs::create_directories(options.state, error);
   if (error) return path_text(options.state) + ": " + error.message();
   struct statfs system {};
   if (::statfs(options.state.c_str(), &system) != 0) return errno_text(errno);
   if (system.f_type == OVERLAYFS_SUPER_MAGIC) {
-    return path_text(options.state) + " lies on an overlayfs itself";
+    return path_text(options.state) + " is on an overlayfs itself";
   }
   if (::geteuid() != 0) {
     const std::string foreign = foreign_file(options.root);

@@ -7,21 +7,21 @@
 
 namespace sortie {
 
-/// A workspace under an overlayfs whose lower layer is the user's own tree. What changed is read
-/// from the upper folder alone, so that its cost grows with what changed.
+/// A workspace on an overlayfs whose lower layer is the user's own tree. Changes are read from the
+/// upper folder alone, so the cost is proportional to the changes.
 ///
-/// On disk a change is a whole copy; a deletion a character device 0:0; a folder that hides the
-/// lower one has the attribute `overlay.opaque` = "y", in `trusted.` where root mounted it, in
-/// `user.` elsewhere (kernel: Documentation/filesystems/overlayfs.rst).
+/// In the upper folder a changed file is a complete copy; a deletion is a character device 0:0; a
+/// folder that hides the lower one has the attribute `overlay.opaque` = "y", in `trusted.` if root
+/// mounted it, else in `user.` (kernel: Documentation/filesystems/overlayfs.rst).
 ///
-/// The user's own files show through as they are. Which of them were written to since the start is
-/// told by their ctime, which the kernel moves on with every change and nobody can set.
+/// The user's own files show through as they are. Their ctime, which the kernel updates with every
+/// change and nobody can set, shows which were written to since the start.
 ///
-/// Makes the upper and work folders in options.state, or takes those that a run before left.
-/// @throws Error  ExitCode::environment when they can't be made
+/// Creates the upper and work folders in options.state, or reuses those of an earlier run.
+/// @throws Error  ExitCode::environment if they can't be created
 std::unique_ptr<Workspace> make_overlay(const WorkspaceOptions& options, std::string reason);
 
-/// Why an overlay can't work here, or "" when a probe of it went well.
-std::string overlay_obstacle(const WorkspaceOptions& options);
+/// Why an overlay does not work here, or "" if a probe succeeded.
+std::string why_no_overlay(const WorkspaceOptions& options);
 
 }  // namespace sortie

@@ -26,7 +26,7 @@ Error record_error(const fs::path& file) {
   return system_error(path_text(file), ExitCode::environment);
 }
 
-/// The time of the start, by the clock that stamps files, kept for a run that goes on.
+/// The start time by the clock of file stamps, stored for a resumed run.
 std::int64_t stamp_start(const fs::path& file) {
   const Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   struct stat status {};
@@ -40,7 +40,7 @@ void make_folders(const fs::path& folder) {
   if (error) throw Error(path_text(folder) + ": " + error.message(), ExitCode::environment);
 }
 
-/// git replaces its index by another file, so what was opened stays as it is.
+/// git replaces its index by a new file, so an opened one does not change.
 void copy_index(const fs::path& from, const fs::path& to) {
   const Fd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -57,7 +57,7 @@ void copy_index(const fs::path& from, const fs::path& to) {
   }
 }
 
-/// As a value of git's configuration.
+/// Quoted as a value of git's configuration.
 std::string quoted(const std::string& text) {
   std::string value = "\"";
   for (const char c : text) {
@@ -67,7 +67,7 @@ std::string quoted(const std::string& text) {
   return value + '"';
 }
 
-/// What decides how rules are read, and nothing else of the repository's configuration.
+/// Only those settings of the repository that affect how rules are read.
 std::string settings_of(const FoundRepository& found) {
   std::string text = "[core]\n\trepositoryformatversion = 0\n";
   if (!found.handle) return text;
@@ -88,7 +88,7 @@ std::string lines_of(const std::vector<fs::path>& paths) {
   return text;
 }
 
-/// What is not to be found in the small repository: the user's toplevel and its object folders.
+/// The references to the user's repository: its toplevel and object folders.
 constexpr const char* kPlaces = "places";
 
 void take_places(const fs::path& file, StartRecord& record) {
@@ -121,7 +121,7 @@ void make_record(const WorkspaceOptions& options, const StartRecord& record) {
     places.push_back(found.place.common_dir / "objects");
     places.insert(places.end(), found.place.alternates.begin(), found.place.alternates.end());
   }
-  // Those that hold for all of the workspace; others are taken when a path asks for them.
+  // The rules for the whole workspace; others are copied when a path needs them.
   fs::path below;
   const fs::path way = options.root.lexically_relative(places.front());
   for (auto part = way.begin();; ++part) {

@@ -9,22 +9,21 @@
 
 namespace sortie {
 
-/// What git had of a workspace at the start of its run, kept in the state folder as a small
-/// repository of its own: what the user does to theirs meanwhile does not show in it.
+/// The git state of a workspace at the start of its run, stored in the state folder as a small
+/// repository of its own, which later changes to the user's repository do not affect.
 struct StartRecord {
   std::filesystem::path folder;    ///< its working tree: ignore and attribute files
-  std::filesystem::path toplevel;  ///< of the user's repository; the workspace where it has none
+  std::filesystem::path toplevel;  ///< of the user's repository; without one, the workspace
   bool has_repository = false;
-  std::vector<std::filesystem::path> objects;  ///< folders of the user's objects
-  std::int64_t began = 0;  ///< by the clock that stamps files (ctime), nanoseconds
+  std::vector<std::filesystem::path> objects;  ///< object folders of the user's repository
+  std::int64_t began = 0;  ///< start time by the clock of file stamps (ctime), nanoseconds
 };
 
-/// Makes the record of a start in options.state, or takes the one that is there: a run that goes on
-/// began when it began.
-/// @throws Error  ExitCode::environment for a repository that can't be read, or a full disk
+/// Creates the record in options.state, or reuses an existing one: a resumed run keeps its start.
+/// @throws Error  ExitCode::environment if the repository can't be read, or the disk is full
 StartRecord keep_start(const WorkspaceOptions& options);
 
-/// Writes a small file at once or not at all; one that a power loss takes is made again.
+/// Writes a small file atomically. Not synced: after a power loss it is made again.
 /// @throws Error  ExitCode::environment
 void write_record(const std::filesystem::path& file, std::string_view content);
 

@@ -19,7 +19,7 @@ namespace {
 
 void refuse_blocking(const fs::path& toplevel, const std::string& path, const char* name) {
   if (const auto file = blocking_rule_file(toplevel, path, name); !file.empty())
-    throw Error(path_text(file) + ": is no regular file, and git would wait for it",
+    throw Error(path_text(file) + ": not a regular file, and git would block on it",
                 ExitCode::environment);
 }
 
@@ -63,9 +63,9 @@ git_index* StartState::index() const {
   return index_.get();
 }
 
-/// A split or sparse index is of a kind that libgit2 does not know, one can be damaged, and a clone
-/// without a checkout has none: HEAD stands in for it. An empty one takes its place where rules and
-/// attributes are looked up, which would fail at each path.
+/// HEAD replaces an index that is split or sparse, which libgit2 does not support, damaged, or
+/// missing (a clone without checkout). Rules and attributes are looked up with an empty index,
+/// since each lookup would fail otherwise.
 void StartState::do_without_index(const std::string& problem) const {
   index_problem_ = problem;
   index_.reset();
@@ -88,7 +88,7 @@ std::optional<StartState::Listed> StartState::in_head(const std::string& path) c
 std::optional<StartState::Listed> StartState::in_index(const std::string& path) const {
   if (!has_index()) return std::nullopt;
   const git_index_entry* entry = git_index_get_bypath(index(), path.c_str(), 0);
-  // Looked up without regard to case where the repository says so; here names are bytes.
+  // libgit2 may ignore case, depending on the repository; here names are bytes.
   if (entry == nullptr || path != entry->path) return std::nullopt;
   return Listed{entry->id, canonical_mode(entry->mode)};
 }
@@ -98,7 +98,7 @@ bool StartState::tracked(const std::string& path) const {
   return (has_index() ? in_index(name) : in_head(name)).has_value();
 }
 
-/// The content that the start's index, or HEAD, has of a regular file; "" for none.
+/// The content of a regular file in the start's index or HEAD; "" for none.
 std::string StartState::listed_text(const std::string& repository_path) const {
   const auto listed = has_index() ? in_index(repository_path) : in_head(repository_path);
   GitBlob blob;
@@ -108,7 +108,7 @@ std::string StartState::listed_text(const std::string& repository_path) const {
   return blob_text(blob);
 }
 
-/// Nothing where the user's tree had no such file at the start.
+/// Nothing if the user's tree had no such file at the start.
 std::optional<std::string> StartState::rules_at_start(const fs::path& folder,
                                                       const char* name) const {
   struct stat status {};
@@ -117,7 +117,7 @@ std::optional<std::string> StartState::rules_at_start(const fs::path& folder,
     if (stamp_of(status).ctime <= record_.began) return read_rule_file(file);
     return listed_text((folder / name).native());
   }
-  // Gone since, or never there: the folder that it would be in tells, or what is left above it.
+  // Removed since the start, or never there: its folder shows which, or the nearest existing one.
   for (fs::path at = file.parent_path();; at = at.parent_path()) {
     if (::lstat(at.c_str(), &status) != 0 && at != at.parent_path()) continue;
     if (stamp_of(status).ctime <= record_.began) return std::nullopt;
@@ -125,13 +125,13 @@ std::optional<std::string> StartState::rules_at_start(const fs::path& folder,
   }
 }
 
-/// Puts the rule files on the way to a path into the record, each once in a run.
-void StartState::bring_rules(const std::string& path, const char* name) const {
+/// Adds the rule files on the way to a path to the record, each once in a run.
+void StartState::add_rules(const std::string& path, const char* name) const {
   fs::path folder;
   for (const fs::path& part : fs::path(in_repository(path))) {
     const fs::path file = folder / name;
     std::error_code error;
-    if (brought_.insert(file).second && !fs::exists(record_.folder / file, error)) {
+    if (added_.insert(file).second && !fs::exists(record_.folder / file, error)) {
       if (const auto rules = rules_at_start(folder, name); rules && !rules->empty()) {
         fs::create_directories(record_.folder / folder, error);
         write_record(record_.folder / file, *rules);
@@ -143,8 +143,8 @@ void StartState::bring_rules(const std::string& path, const char* name) const {
 
 bool StartState::ignored(const std::string& path) const {
   refuse_blocking(record_.toplevel, in_repository(path), ".gitignore");
-  bring_rules(path, ".gitignore");
-  index();  // the rules are looked up in it as well
+  add_rules(path, ".gitignore");
+  index();  // rules are looked up in it, too
   int ignored = 0;
   const int result =
       git_ignore_path_is_ignored(&ignored, repository_.get(), in_repository(path).c_str());
@@ -155,7 +155,7 @@ bool StartState::ignored(const std::string& path) const {
 bool StartState::lfs(const std::string& path) const {
   if (!has_repository_) return false;
   refuse_blocking(record_.toplevel, in_repository(path), ".gitattributes");
-  bring_rules(path, ".gitattributes");
+  add_rules(path, ".gitattributes");
   index();
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,

@@ -11,44 +11,44 @@
 
 namespace sortie {
 
-/// What git knows about a workspace as it was at the start: HEAD, index, ignore rules, attributes.
-/// Paths are relative to the workspace, which may be a folder below the repository's toplevel or
-/// lie in no repository at all; then only its `.gitignore` files speak.
+/// The git state of a workspace at the start: HEAD, index, ignore rules, attributes. Paths are
+/// relative to the workspace, which may be a folder below the repository's toplevel or in no
+/// repository at all; then only its `.gitignore` files apply.
 ///
-/// Read from the record of the start. Ignore and attribute files come into it once a path asks for
-/// them: those of the user's tree that were not written to since, else what the start's index has.
-/// Where that has none either, no rule of theirs holds: the diff says more then, not less.
+/// Read from the record of the start. Ignore and attribute files are added to it when a path needs
+/// them: from the user's tree if unchanged since the start, else from the start's index. If both
+/// fail, their rules do not apply: the diff then contains more, not less.
 class StartState {
  public:
   /// Opens the record and HEAD's tree.
   /// @param root  the user's own tree, absolute, links resolved; only read
-  /// @throws Error  ExitCode::environment for a HEAD that can't be read
+  /// @throws Error  ExitCode::environment if HEAD can't be read
   StartState(const StartRecord& record, const std::filesystem::path& root);
 
   const std::string& head_commit() const { return head_commit_; }
   /// The workspace within its repository: "" or "sub/folder/".
   const std::string& prefix() const { return prefix_; }
-  /// In the index; in HEAD, where the index is of a kind that libgit2 can't read.
+  /// Whether the path is in the index, or in HEAD if libgit2 can't read the index.
   bool tracked(const std::string& path) const;
   bool ignored(const std::string& path) const;
-  /// Whether `filter=lfs` holds for it: then git keeps other bytes than the working tree.
+  /// Whether `filter=lfs` applies: then git stores other bytes than the working tree.
   bool lfs(const std::string& path) const;
-  /// The submodule that the path is or lies in, or "".
+  /// The submodule that the path is or is in, or "".
   std::string submodule(const std::string& path) const;
-  /// HEAD's file, read from the object database. @throws Error  where its object is missing
+  /// HEAD's file, read from the object database. @throws Error  if its object is missing
   std::optional<TreeEntry> head_entry(const std::string& path) const;
   bool head_has_file(const std::string& path) const {
     return in_head(in_repository(path)).has_value();
   }
   bool head_has_folder(const std::string& path) const;
-  /// Whether the user's own file is what the start's index has: the same file by its inode and
-  /// birth, though it was touched or linked, with that content. Then that was its content at the
-  /// start. (But for one that was edited before the start, and edited back in place since.)
+  /// Whether the user's own file equals the start's index: the same inode and birth time, possibly
+  /// touched or linked since, and the same content. Then this was its content at the start (unless
+  /// it was edited before the start and edited back in place since).
   bool is_as_indexed(const std::string& path, const TreeEntry& now) const;
   bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
   bool index_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
   bool has_index() const { return index() != nullptr; }
-  /// Why the repository's index can't be read, or "": HEAD stands in for it then.
+  /// Why the repository's index can't be read, or "": then HEAD replaces it.
   const std::string& index_problem() const {
     index();
     return index_problem_;
@@ -61,7 +61,7 @@ class StartState {
   };
   git_index* index() const;
   void do_without_index(const std::string& problem) const;
-  void bring_rules(const std::string& path, const char* name) const;
+  void add_rules(const std::string& path, const char* name) const;
   std::optional<std::string> rules_at_start(const std::filesystem::path& folder,
                                             const char* name) const;
   std::string listed_text(const std::string& repository_path) const;
@@ -77,10 +77,10 @@ class StartState {
   std::string prefix_;
   std::string head_commit_;
   GitTree head_;
-  mutable bool index_read_ = false;  ///< once it is asked for: a large one takes its time
+  mutable bool index_read_ = false;  ///< read on demand: a large one takes time
   mutable GitIndex index_;
   mutable std::string index_problem_;
-  mutable std::set<std::filesystem::path> brought_;  ///< rule files, by path in the repository
+  mutable std::set<std::filesystem::path> added_;  ///< rule files, by path in the repository
 };
 
 }  // namespace sortie

@@ -22,7 +22,7 @@ Error walk_error(const fs::path& shown) {
   return system_error(path_text(shown), ExitCode::environment);
 }
 
-/// Lets the owner into all folders of a tree, links not followed.
+/// Gives the owner access to all folders of a tree, without following links.
 void open_up(const fs::path& folder, int depth) noexcept {
   std::error_code error;
   const auto status = fs::symlink_status(folder, error);
@@ -34,11 +34,11 @@ void open_up(const fs::path& folder, int depth) noexcept {
   }
 }
 
-/// One line an entry, ended by a zero byte, which no path holds.
+/// One record per entry, terminated by a zero byte, which no path contains.
 void add(const std::string& path, const struct stat& status, Sha256& hash) {
   const FileStamp stamp = stamp_of(status);
   std::string line = std::to_string(stamp.mode);
-  // A folder's times change with each entry that comes or goes.
+  // A folder's times change with each entry that is added or removed.
   if (!S_ISDIR(status.st_mode))
     line += ' ' + std::to_string(stamp.size) + ' ' + std::to_string(stamp.mtime) + ' ' +
             std::to_string(stamp.ctime);
@@ -47,12 +47,12 @@ void add(const std::string& path, const struct stat& status, Sha256& hash) {
 }
 
 void walk(const Fd& folder, const std::string& path, int depth, Sha256& hash) {
-  if (depth > kDeepestFolder) throw Error(path + ": nested too deep");
+  if (depth > kDeepestFolder) throw Error(path + ": nested too deeply");
   for (const NamedStatus& entry : list_folder(folder, path)) {
     if (entry.name == ".git") continue;
     const std::string name = child_path(path, entry.name);
     add(name, entry.status, hash);
-    // What the run hides is covered by a folder without any permission.
+    // Hidden paths are covered by a folder without permissions.
     if (S_ISDIR(entry.status.st_mode) && (entry.status.st_mode & 0777) != 0)
       walk(open_folder(folder.get(), entry.name, name), name, depth + 1, hash);
   }
@@ -68,7 +68,7 @@ Fd open_folder(int parent, const std::string& name, const fs::path& shown) {
 }
 
 std::vector<NamedStatus> list_folder(const Fd& folder, const fs::path& shown) {
-  // A second description: a stream moves the offset and closes what it was given.
+  // Opened again: a directory stream moves the offset and closes its descriptor.
   FolderStream stream(Fd(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!stream) throw walk_error(shown);
   std::vector<NamedStatus> entries;
@@ -100,7 +100,7 @@ bool is_same_file(const std::string& path, const Files& one, const FileStatus& i
   try {
     return one.read(path) == other.read(path);
   } catch (const ToolError&) {
-    return false;  // unreadable: the diff says so
+    return false;  // unreadable: the diff reports it
   }
 }
 
@@ -129,7 +129,7 @@ struct stat status_of_tree(const fs::path& root) {
   if (::stat(root.c_str(), &status) != 0) throw walk_error(root);
   if (!TreeReader(status).can_read(status))
     throw Error(
-        "the workspace's own folder can't be listed any more: a command took away its "
+        "the workspace's own folder can't be listed anymore: a command removed its "
         "permissions",
         ExitCode::task_failed);
   return status;
@@ -139,7 +139,7 @@ void remove_tree(const fs::path& folder) noexcept {
   std::error_code error;
   fs::remove_all(folder, error);
   if (!error) return;
-  // Folders that were closed to their owner: the overlay's own, or by a command.
+  // Folders without permissions for their owner: the overlay's own, or changed by a command.
   open_up(folder, 0);
   fs::remove_all(folder, error);
 }

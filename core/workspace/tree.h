@@ -24,14 +24,14 @@ struct NamedStatus {
 /// Opens a folder for listing. @throws Error  with `shown` and the cause
 Fd open_folder(int parent, const std::string& name, const std::filesystem::path& shown);
 
-/// What stands in an open folder, sorted by name in byte order.
+/// The entries of an open folder, sorted by name in byte order.
 std::vector<NamedStatus> list_folder(const Fd& folder, const std::filesystem::path& shown);
 
 /// "folder/name", or "name" at the root.
 std::string child_path(const std::string& folder, const std::string& name);
 
-/// Whether two trees have the same at a path: a link's target, or a file's bytes and whether it can
-/// be executed. False for files of more than 256 MiB, and for one that can't be read.
+/// Whether a path is the same in two trees: the target of a link, or the bytes of a file and
+/// whether it is executable. False for files of more than 256 MiB, and for unreadable ones.
 bool is_same_file(const std::string& path, const Files& one, const FileStatus& in_one,
                   const Files& other, const FileStatus& in_other);
 
@@ -39,15 +39,14 @@ bool is_same_file(const std::string& path, const Files& one, const FileStatus& i
 /// (git: verify_path).
 bool in_git_folder(const std::string& path);
 
-/// Whom the permissions in a tree are judged for: the user that commands run as, which is the
-/// workspace's owner where sortie runs as root. That root itself could read all says nothing of
-/// what they see, a verification's among them.
+/// Checks permissions in a tree for the user that commands run as: the owner of the workspace if
+/// sortie runs as root. That root itself can read everything does not matter for commands.
 class TreeReader {
  public:
-  /// @param tree  of the workspace's root
+  /// @param tree  status of the workspace's root
   explicit TreeReader(const struct stat& tree);
-  /// Whether it can read a file, or list a folder and reach what is in it. Links have no
-  /// permissions; as a user, what is another's is left to the kernel.
+  /// Whether that user can read a file, or list and enter a folder. Links have no permissions.
+  /// Without root, files of other users are left to the kernel.
   bool can_read(const struct stat& entry) const;
 
  private:
@@ -56,20 +55,19 @@ class TreeReader {
   gid_t group_;
 };
 
-/// What stands at a tree's root. @throws Error  ExitCode::task_failed where commands took away the
-/// permissions to list it: then nothing is known of the tree
+/// The status of a tree's root. @throws Error  ExitCode::task_failed if commands removed the
+/// permission to list it: then nothing is known about the tree
 struct stat status_of_tree(const std::filesystem::path& root);
 
-/// Removes a state folder, the folder without any permission that an overlay leaves in `work` too;
-/// what can't be removed is left.
+/// Removes a state folder, including the folder without permissions that an overlay leaves in
+/// `work`; leaves what can't be removed.
 void remove_tree(const std::filesystem::path& folder) noexcept;
 
-/// What tells, without reading a file, that nothing in a tree was written to: a digest over its
-/// paths and over what the kernel says of its files and links, `.git` left out, which no command of
-/// a run can write. Of folders only their names and permissions count, so that a temporary file
-/// that has come and gone does not.
-/// @param root  the tree's root
-/// @return      nothing where it can't be told: a folder that can't be listed, or nested too deep
+/// A digest that shows without reading files whether anything in a tree was written to: over the
+/// paths and the kernel's attributes of files and links, without `.git`, which no command of a run
+/// can write. Only the names and permissions of folders count, so that temporary files don't
+/// matter.
+/// @return  nothing if a folder can't be listed, or is nested too deep
 std::optional<std::string> tree_stamp(const Fd& root);
 
 }  // namespace sortie

@@ -27,7 +27,7 @@ Error copy_error(const std::string& path) {
 
 bool is_leaf(mode_t mode) { return S_ISREG(mode) || S_ISLNK(mode); }
 
-/// Calls `each(folder, entry, path)` for what stands in a folder; it is told whether to go deeper.
+/// Calls `each(folder, entry, path)` for the entries of a folder; it returns whether to descend.
 template <class Each>
 void walk(const Fd& folder, const std::string& path, const std::vector<fs::path>& leave_out,
           int depth, const Each& each) {
@@ -46,14 +46,14 @@ void walk(const Fd& folder, const std::string& path, const std::vector<fs::path>
 
 Fd open_tree(const fs::path& tree) { return open_folder(AT_FDCWD, tree.native(), tree); }
 
-/// By way of this process's memory.
+/// Copies through this process's memory.
 ssize_t copy_piece(int from, int to, off_t at, std::size_t size) {
   std::array<char, 65536> buffer;
   const ssize_t count = ::pread(from, buffer.data(), std::min(buffer.size(), size), at);
   return count <= 0 ? count : ::pwrite(to, buffer.data(), static_cast<std::size_t>(count), at);
 }
 
-/// Whether copy_file_range(2) can't do it here: another file system, or one without the call.
+/// Whether copy_file_range(2) is unsupported here: another file system, or one without the call.
 bool needs_reading(int error) {
   return error == EXDEV || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
 }
@@ -66,7 +66,7 @@ void copy_range(int from, int to, off_t begin, off_t end, const std::string& pat
     off_t out = at;
     const ssize_t count = in_kernel ? ::copy_file_range(from, &in, to, &out, size, 0)
                                     : copy_piece(from, to, at, size);
-    if (count == 0) return;  // it was cut short meanwhile; its stamp will tell
+    if (count == 0) return;  // truncated meanwhile; its stamp will differ
     if (count > 0) {
       at += count;
     } else if (in_kernel && needs_reading(errno)) {
@@ -77,13 +77,13 @@ void copy_range(int from, int to, off_t begin, off_t end, const std::string& pat
   }
 }
 
-/// The data between the holes; the holes are left by the size alone.
+/// Copies only the data between the holes; the final size makes the holes.
 void copy_bytes(int from, int to, off_t size, const std::string& path) {
   if (::ftruncate(to, size) != 0) throw copy_error(path);
   off_t at = 0;
   while (at < size) {
     const off_t data = ::lseek(from, at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return;  // a hole up to the end
+    if (data < 0 && errno == ENXIO) return;  // a hole until the end
     if (data < 0) return copy_range(from, to, at, size, path);
     const off_t hole = ::lseek(from, data, SEEK_HOLE);
     if (hole < 0) throw copy_error(path);
@@ -92,7 +92,7 @@ void copy_bytes(int from, int to, off_t size, const std::string& path) {
   }
 }
 
-/// Makes one tree like another, folder by folder, and notes both sides of each file.
+/// Copies a tree folder by folder, and records the stamps of both sides of each file.
 class TreeCopy {
  public:
   using Hidden = std::function<bool(const std::string& path)>;
@@ -116,7 +116,7 @@ class TreeCopy {
     }
   }
 
-  /// Owner, mode and times, in this order: chown(2) clears set-id bits, and times are last.
+  /// Sets owner, mode and times, in this order: chown(2) clears set-id bits, and times are last.
   void finish(int file, const struct stat& status, const std::string& path) {
     if (::geteuid() == 0 && ::fchown(file, status.st_uid, status.st_gid) != 0) {
       throw copy_error(path);
@@ -187,7 +187,7 @@ class TreeCopy {
       copy_bytes(source.get(), copy.get(), status.st_size, path);
     }
     finish(copy.get(), status, path);
-    return stamp_of(status);  // as before the reading: a later change shows
+    return stamp_of(status);  // from before reading: a later change shows
   }
 
   const std::vector<fs::path>& leave_out_;
@@ -195,9 +195,9 @@ class TreeCopy {
   Manifest manifest_;
 };
 
-/// ctime is taken from a clock that moves by ticks: a file written in the tick in which its copy
-/// was finished would keep its stamp (git calls such entries racily clean). So that tick is let
-/// pass, which takes 10 ms at most; a clock that was set back is not waited for.
+/// ctime has the resolution of a clock tick: a file written in the tick in which its copy was
+/// finished would keep its stamp (git calls such entries racily clean). So this waits for the next
+/// tick, 10 ms at most, but not for a clock that was set back.
 void pass_tick(const Manifest& manifest) {
   std::int64_t newest = 0;
   for (const auto& [path, file] : manifest.files) newest = std::max(newest, file.copy.ctime);
@@ -236,7 +236,7 @@ bool can_clone(const fs::path& tree, const fs::path& folder) {
     tried = true;
     works = ::ioctl(copy.get(), FICLONE, source.get()) == 0;
   };
-  // The top levels suffice; a file below them would be of the same file system.
+  // The top levels suffice: files below are on the same file system.
   const Fd top = open_tree(tree);
   for (const NamedStatus& entry : list_folder(top, tree)) {
     attempt(top, entry, "");

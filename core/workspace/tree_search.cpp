@@ -16,11 +16,11 @@ struct Entry {
   unsigned char kind;
 };
 
-/// A folder that waits to be listed.
+/// A folder to be listed.
 struct Waiting {
   std::string path;
-  bool in_git;           ///< of git: `.git`, a bare repository, or below one
-  bool guarded = false;  ///< protected, or in node_modules: what is below is not asked about
+  bool in_git;           ///< `.git`, a bare repository, or below one
+  bool guarded = false;  ///< protected, or in node_modules: entries below are not checked
 };
 
 bool has(const std::vector<Entry>& entries, std::string_view name, unsigned char kind) {
@@ -28,7 +28,7 @@ bool has(const std::vector<Entry>& entries, std::string_view name, unsigned char
                      [&](const Entry& entry) { return entry.kind == kind && entry.name == name; });
 }
 
-/// As git itself tells one (setup.c, is_git_directory).
+/// Whether it is a repository, as git decides (setup.c, is_git_directory).
 bool is_repository(const std::vector<Entry>& entries) {
   return has(entries, "HEAD", DT_REG) && has(entries, "objects", DT_DIR) &&
          has(entries, "refs", DT_DIR);

@@ -8,32 +8,32 @@
 
 namespace sortie {
 
-/// What one walk over a tree looks for.
+/// The criteria of a tree search.
 struct TreeSearch {
-  /// Whether a path (absolute) is hidden from commands; what is below it is not looked at then.
+  /// Whether an absolute path is hidden from commands; then nothing below it is searched.
   std::function<bool(const std::string& path)> hides{};
-  /// Whether a path (absolute) is protected from commands; asked of none below such a path, nor of
-  /// what lies in node_modules.
+  /// Whether an absolute path is protected from commands; not called for paths below such a path,
+  /// or in node_modules.
   std::function<bool(const std::string& path)> protects{};
-  std::size_t entries = 300'000;  ///< of all folders, after which it gives up
+  std::size_t entries = 300'000;  ///< limit for entries of all folders; then it gives up
 };
 
-/// What it found; paths are absolute, sorted.
+/// The results of a tree search; paths are absolute and sorted.
 struct TreeFinds {
   std::vector<std::filesystem::path> hidden{};
-  std::vector<std::filesystem::path> guarded{};  ///< what is protected
-  std::vector<std::filesystem::path> links{};    ///< but those in node_modules
+  std::vector<std::filesystem::path> guarded{};  ///< protected paths
+  std::vector<std::filesystem::path> links{};    ///< except those in node_modules
   std::vector<std::filesystem::path> sockets{};
   /// Files of repositories, bare ones and submodules too, that may hold credentials
   /// (core/git/config/git_secrets.h).
   std::vector<std::filesystem::path> git_files{};
-  bool complete = true;  ///< false where there were more entries
+  bool complete = true;  ///< false if the limit was reached
 };
 
-/// Walks over a tree, breadth first, at every depth; links are not followed. In the folders of git
-/// (`.git`, bare repositories) nothing is hidden, and objects, references and logs are passed over.
-/// Reads names alone: no file is opened or asked about where the file system tells kinds by names
-/// (readdir(3), d_type). What can't be listed is passed over: nor can commands.
+/// Searches a tree breadth first, without following links. In git folders (`.git`, bare
+/// repositories) nothing is hidden, and objects, references and logs are skipped. Reads only names:
+/// no file is opened, or queried if the file system reports the types of entries (readdir(3),
+/// d_type). Folders that can't be listed are skipped: commands can't list them either.
 /// @param root  a working tree, or a folder of git
 TreeFinds search_tree(const std::filesystem::path& root, const TreeSearch& search = {});
 

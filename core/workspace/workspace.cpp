@@ -16,9 +16,9 @@ Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
 std::vector<ChangedPath> Workspace::changed_paths(const Files& view,
-                                                  const CancelCheck& pace) const {
+                                                  const CancelCheck& check_cancel) const {
   try {
-    return find_changes(view, pace);
+    return find_changes(view, check_cancel);
   } catch (const ToolError& error) {
     throw Error(std::string("changes: ") + error.what(), ExitCode::task_failed);
   }

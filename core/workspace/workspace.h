@@ -18,16 +18,15 @@ struct ChangedPath {
     added,
     deleted,
     modified,
-    unreadable,       ///< a folder that commands can't list: they see nothing of what is below it
-    unreadable_file,  ///< one that commands can't read
-    removed_folder,   ///< a folder that the run removed, and in which the user changed something
+    unreadable,       ///< a folder that commands can't list: they see nothing below it
+    unreadable_file,  ///< a file that commands can't read
+    removed_folder,   ///< a folder that the run removed, and the user changed something in it
   };
-  /// What became meanwhile of the user's own file at this path.
+  /// How the user's own file at this path changed since the start.
   enum class Own {
     as_it_was,
-    changed,       ///< written to, made or removed: what it was at the start is not known
-    perhaps_gone,  ///< none is there, and its folder was written to: either it never was, or it
-                   ///< went
+    changed,       ///< changed, created or removed: its state at the start is unknown
+    perhaps_gone,  ///< it does not exist, and its folder changed: it never existed, or was removed
   };
   std::string path;
   Kind kind = Kind::modified;
@@ -38,7 +37,7 @@ struct ChangedPath {
 /// One side of a changed path, as git sees a file.
 struct TreeEntry {
   unsigned mode = 0100644;  ///< 0100644, 0100755 or 0120000 (symlink)
-  std::string content;      ///< bytes, or the link's target
+  std::string content;      ///< the bytes, or the link's target
   bool operator==(const TreeEntry&) const = default;
 };
 
@@ -47,27 +46,27 @@ class Workspace {
  public:
   virtual ~Workspace() = default;
   Isolation isolation() const { return isolation_; }
-  /// Why this isolation: "asked for", or what did not work about those before it.
+  /// Why this isolation: "asked for", or why those before it did not work.
   const std::string& reason() const { return reason_; }
   const MountPlan& mount_plan() const { return plan_; }
-  /// Paths that differ from the start, sorted: files and links, folders by what they hold; a folder
-  /// itself only where it can't be listed, or the user wrote to one that the run removed.
-  /// `view` is the root of the view as the run saw it.
-  std::vector<ChangedPath> changed_paths(const Files& view, const CancelCheck& pace = {}) const;
-  /// The tree as it was at the start: the user's own, of which nobody knows yet what was written to
-  /// meanwhile.
+  /// Paths that differ from the start, sorted: files and links; a folder only if it can't be
+  /// listed, or if the run removed it and the user changed it. `view` is the root of the run's
+  /// view.
+  std::vector<ChangedPath> changed_paths(const Files& view,
+                                         const CancelCheck& check_cancel = {}) const;
+  /// The tree at the start: the user's own, which may have been changed since.
   const Files& start() const { return start_; }
   const StartRecord& record() const { return record_; }
 
  protected:
-  /// Makes the record of the start, or takes the one that a run before left. @throws Error
+  /// Makes the record of the start, or reuses that of an earlier run. @throws Error
   Workspace(Isolation isolation, std::string reason, MountPlan plan,
             const WorkspaceOptions& options);
   const DiskFiles& start_files() const { return start_; }
 
  private:
   virtual std::vector<ChangedPath> find_changes(const Files& view,
-                                                const CancelCheck& pace) const = 0;
+                                                const CancelCheck& check_cancel) const = 0;
 
   Isolation isolation_;
   std::string reason_;

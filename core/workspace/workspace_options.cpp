@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Not any folder of that name: one that a run has written, and no link.
+/// Whether it is a real folder, not a link, that a run has written; not just any of that name.
 bool holds_a_run(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(folder, error))) return false;

@@ -11,26 +11,26 @@
 
 namespace sortie {
 
-/// What a workspace is opened with.
+/// How to open a workspace.
 struct WorkspaceOptions {
   std::filesystem::path root;   ///< absolute, links resolved
   std::filesystem::path out;    ///< --out, absolute; may lie inside root
-  std::filesystem::path state;  ///< where upper, work or the copy go (outside root)
+  std::filesystem::path state;  ///< folder for upper and work or the copy, outside root
   Isolation isolation = Isolation::automatic;
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes
   bool namespaces = true;                 ///< whether the keeper can mount (found by probing)
-  /// Tries an overlay plan for real: mounts it in a throw-away keeper, reads the top levels,
-  /// writes through it. Returns "" or why it does not work.
+  /// Probes an overlay plan: mounts it in a temporary keeper, reads the top levels, writes through
+  /// it. Returns "" or why it does not work.
   std::function<std::string(const MountPlan&)> probe_overlay;
-  /// Paths that commands may not read, relative to the root. A copy in which nothing can be covered
-  /// is made without them; the diff says nothing of them.
+  /// Paths that commands may not read, relative to the root. A copy is made without them if they
+  /// can't be masked in it; the diff does not contain them.
   std::function<bool(const std::string& path)> hidden = {};
-  /// Not tried beforehand: whoever mounts it sees.
+  /// Skips the probe: mounting will show whether it works.
   bool overlay_assumed = false;
 };
 
-/// The folders of the workspace that a run's own output is in, relative to it: --out, and the run
-/// before it that was moved to `OUT.prev`.
+/// The folders in the workspace that contain the run's own output, relative to it: --out, and the
+/// previous run, which was moved to `OUT.prev`.
 std::vector<std::filesystem::path> output_folders(const WorkspaceOptions& options);
 
 }  // namespace sortie

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 using Words = std::span<const std::string>;
 
 constexpr int kMaxDepth = 8;
-/// Flags inform: what stands behind it in a text is not looked at.
+/// Limit for searched text: flags only inform, so the rest is not searched.
 constexpr std::size_t kMaxText = 256u << 10;
 constexpr std::size_t kMaxScriptWords = 20'000;
-/// A subcommand is among the first words that are no options.
+/// A subcommand is among the first words that are not options.
 constexpr std::size_t kSubcommandPlaces = 4;
 
 struct CompiledExpression {
@@ -54,7 +54,7 @@ bool is_address(std::string_view word) {
   return address.matches(word);
 }
 
-/// Whether a word of a row is among the arguments, from the first non-option `at` on.
+/// Whether a word of a row is among the arguments, from the non-option `at` on.
 bool has_word(std::string_view wanted, Words arguments, std::size_t& at) {
   if (wanted.starts_with("--")) {
     return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& word) {
@@ -106,13 +106,13 @@ void flag_expressions(std::string_view text, AuditFlags& flags) {
     if (flags.count(each.flag) == 0 && each.pattern.find(text)) flags.insert(each.flag);
 }
 
-/// What a flag says of one path or of a word that may be one.
+/// Adds the flags of paths and of words that may be paths.
 class PathFlags {
  public:
   PathFlags(const fs::path& workspace, const fs::path& workdir, AuditFlags& flags)
       : workspace_(workspace), workdir_(workdir), flags_(flags) {}
 
-  void look_at(std::string_view word) {
+  void scan(std::string_view word) {
     if (word.empty() || word.size() > 4096 || word.find('\n') != std::string_view::npos) return;
     if (word.front() == '-') {
       const std::size_t equals = word.find('=');
@@ -168,13 +168,13 @@ class PathFlags {
   AuditFlags& flags_;
 };
 
-/// Looks at a command and all that it could run.
+/// Adds the flags of a command and of everything that it could run.
 class CommandFlags {
  public:
   explicit CommandFlags(AuditFlags& flags, PathFlags* paths = nullptr)
       : flags_(flags), paths_(paths) {}
 
-  void look_at(Words argv, int depth = 0) {
+  void scan(Words argv, int depth = 0) {
     if (argv.empty() || depth > kMaxDepth) return;
     const std::string_view name = base_name(argv[0]);
     look_up(name, argv);
@@ -186,7 +186,7 @@ class CommandFlags {
       if (wrapped.argv.empty()) {
         if (!wrapped.loose) look_at_script(wrapped.script, depth + 1);
       } else {
-        look_at(wrapped.argv, depth + 1);
+        scan(wrapped.argv, depth + 1);
       }
     }
   }
@@ -196,7 +196,7 @@ class CommandFlags {
     if (name.starts_with("mkfs")) flags_.insert(AuditFlag::destructive_command);
     for (const AuditRow& row : audit_rows()) {
       if (row.name != name || flags_.count(row.flag) != 0) continue;
-      // `env` prints all where it runs nothing.
+      // `env` without a command prints all variables.
       if (name == "env" && !unwrap(argv).empty()) continue;
       if (name == "rsync" && row.with.empty() && !has_remote(argv)) continue;
       if (is_called_with(row.with, argv.subspan(1))) flags_.insert(row.flag);
@@ -215,12 +215,12 @@ class CommandFlags {
     for (const std::string& word : argv.subspan(1)) {
       if (!text && is_address(word)) flags_.insert(AuditFlag::network_access);
       const bool option = word.starts_with("-");
-      // The expression of grep and its like, and all that echo prints, is no path.
+      // The expression of grep and its like, and what echo prints, are not paths.
       const bool is_text = text && !option && (first_operand || name == "echo" || name == "printf");
       if (!option) first_operand = false;
-      if (paths_ != nullptr && !is_text && !is_address(word)) paths_->look_at(word);
+      if (paths_ != nullptr && !is_text && !is_address(word)) paths_->scan(word);
     }
-    if (paths_ != nullptr && argv[0].find("..") != std::string::npos) paths_->look_at(argv[0]);
+    if (paths_ != nullptr && argv[0].find("..") != std::string::npos) paths_->scan(argv[0]);
   }
 
   void look_at_script(const std::string& script, int depth) {
@@ -230,19 +230,19 @@ class CommandFlags {
     for (const LooseWord& word : loose_words(script.substr(0, kMaxText))) {
       if (++count > kMaxScriptWords) break;
       if (word.starts_command && !argv.empty()) {
-        look_at(argv, depth);
+        scan(argv, depth);
         argv.clear();
       }
-      // A name that is computed is not seen before it runs; a glob in a path is only one.
+      // A computed name is unknown until it runs; a glob in a path is just a glob.
       if (word.starts_command && !word.text.empty() && word.text.front() == kLooseAnything)
         flags_.insert(AuditFlag::obfuscated);
       argv.push_back(printable(word.text));
       if (word.ends_command) {
-        look_at(argv, depth);
+        scan(argv, depth);
         argv.clear();
       }
     }
-    look_at(argv, depth);
+    scan(argv, depth);
   }
 
   static std::string printable(std::string text) {
@@ -255,17 +255,16 @@ class CommandFlags {
 };
 
 /// The strings among a tool's arguments that are short enough to be a path or an address.
-void look_at_strings(const Json& value, PathFlags& paths, AuditFlags& flags, int depth = 0) {
+void scan_strings(const Json& value, PathFlags& paths, AuditFlags& flags, int depth = 0) {
   if (depth > kMaxDepth) return;
   if (value.is_string() && value.text().size() <= 4096) {
     if (is_address(value.text()))
       flags.insert(AuditFlag::network_access);
     else
-      paths.look_at(value.text());
+      paths.scan(value.text());
   }
-  for (const Json& item : value.items()) look_at_strings(item, paths, flags, depth + 1);
-  for (const auto& member : value.members())
-    look_at_strings(member.second, paths, flags, depth + 1);
+  for (const Json& item : value.items()) scan_strings(item, paths, flags, depth + 1);
+  for (const auto& member : value.members()) scan_strings(member.second, paths, flags, depth + 1);
 }
 
 }  // namespace
@@ -277,13 +276,13 @@ AuditFlags audit_flags(const std::vector<Action>& actions, const Json& arguments
   for (const Action& action : actions) {
     if (const auto* command = std::get_if<RunCommand>(&action)) {
       PathFlags paths(workspace, command->workdir, flags);
-      CommandFlags(flags, &paths).look_at(command->argv);
+      CommandFlags(flags, &paths).scan(command->argv);
       if (command->input)
-        CommandFlags(flags, &paths).look_at(std::vector<std::string>{"sh", "-c", *command->input});
+        CommandFlags(flags, &paths).scan(std::vector<std::string>{"sh", "-c", *command->input});
     } else if (const auto* read = std::get_if<ReadPath>(&action)) {
-      PathFlags(workspace, workspace, flags).look_at(read->path.native());
+      PathFlags(workspace, workspace, flags).scan(read->path.native());
     } else if (const auto* write = std::get_if<WritePath>(&action)) {
-      PathFlags(workspace, workspace, flags).look_at(write->path.native());
+      PathFlags(workspace, workspace, flags).scan(write->path.native());
     } else {
       continue;
     }
@@ -291,14 +290,14 @@ AuditFlags audit_flags(const std::vector<Action>& actions, const Json& arguments
   }
   if (!own_actions) {
     PathFlags paths(workspace, workspace, flags);
-    look_at_strings(arguments, paths, flags);
+    scan_strings(arguments, paths, flags);
   }
   return flags;
 }
 
 AuditFlags command_flags(Words argv) {
   AuditFlags flags;
-  CommandFlags(flags).look_at(argv);
+  CommandFlags(flags).scan(argv);
   return flags;
 }
 

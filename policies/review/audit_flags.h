@@ -14,15 +14,15 @@ namespace sortie {
 
 using AuditFlags = std::set<AuditFlag>;
 
-/// The flags of a call, from its actions and, for tools without actions of their own, the strings
-/// among its arguments. Scripts are read loosely, and wrappers are seen through.
+/// The flags of a call, from its actions and, for tools without actions, from the strings in its
+/// arguments. Scripts are read conservatively, and wrappers are looked through.
 AuditFlags audit_flags(const std::vector<Action>& actions, const Json& arguments,
                        const std::filesystem::path& workspace);
 
-/// Those of a command by its words alone, paths aside.
+/// The flags of a command by its words, without paths.
 AuditFlags command_flags(std::span<const std::string> argv);
 
-/// Their names, in the order of the enumeration: the member `audit_flags` of an approval record.
+/// The names of the flags, in enumeration order: the member `audit_flags` of an approval record.
 Json to_json(const AuditFlags& flags);
 
 }  // namespace sortie

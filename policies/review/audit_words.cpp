@@ -179,7 +179,7 @@ constexpr AuditRow kRows[] = {
     {network, "terraform", "init"},
 
     {credential, "printenv", ""},
-    {credential, "env", ""},  // where it only prints: audit_flags.cpp
+    {credential, "env", ""},  // only if it prints: audit_flags.cpp
     {credential, "export", "-p"},
     {credential, "git", "credential"},
     {credential, "git", "config --get-all"},
@@ -279,7 +279,7 @@ constexpr AuditExpression kExpressions[] = {
     {obfuscated, R"(\$\{![A-Za-z_])"},
     {obfuscated, R"((^|[;&|(\n]\s*)[A-Za-z]+(''|""|\\)[A-Za-z]+)"},
     {obfuscated, R"([A-Za-z0-9+/]{240,}={0,2})"},
-    // Characters that do not show, or that turn the direction of what is shown.
+    // Invisible characters, and those that change the text direction.
     {obfuscated, R"([\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}])"},
     {network, R"(/dev/(tcp|udp)/)"},
     {network,

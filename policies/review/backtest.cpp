@@ -32,7 +32,7 @@ Decision decide(const RecordedCall& call, const Engine& engine) {
   std::vector<Decision> decisions;
   for (const Action& action : call.actions) decisions.push_back(engine.decide(action));
   const Decision& strict = strictest(decisions);
-  // What all are allowed by says little; what the call is about is the last of them.
+  // The last action says best what the call is about; that of the tool comes first.
   return strict.effect == Effect::allow && !strict.audited && !decisions.empty() ? decisions.back()
                                                                                  : strict;
 }

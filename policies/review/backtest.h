@@ -8,7 +8,7 @@
 
 namespace sortie {
 
-/// What a policy would have decided in recorded runs, beside what was decided then.
+/// The decisions of a policy on recorded runs, compared with the recorded ones.
 struct Backtest {
   struct Change {
     std::string run;  ///< its name
@@ -20,15 +20,15 @@ struct Backtest {
   int calls = 0;
   int newly_allowed = 0;
   int newly_denied = 0;
-  int newly_asked = 0;  ///< allowed then; now its approver would decide
+  int newly_asked = 0;  ///< allowed then; now the approver would decide
   int otherwise = 0;    ///< deny became forbid, or the other way round
   std::vector<Change> changes;
 
-  /// The changes, and a line with the numbers, for people.
+  /// The changes, and a line of totals, for people.
   std::string text() const;
 };
 
-/// Pure but for the engine's look at lookup folders. The runs must outlive the result.
+/// Pure, except that the engine reads lookup folders. The runs must outlive the result.
 Backtest backtest(const Policy& policy, const std::vector<RecordedRun>& runs);
 
 }  // namespace sortie

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxWords = 32;
 constexpr std::size_t kMaxExamples = 3;
 constexpr std::size_t kMaxRefused = 200;
 
-/// How often something was called for.
+/// How often something was called, and in which runs.
 struct Seen {
   int calls = 0;
   std::set<std::size_t> runs;
@@ -43,7 +43,7 @@ bool is_prefix(const WordList& prefix, const WordList& words) {
   return prefix.size() <= words.size() && std::equal(prefix.begin(), prefix.end(), words.begin());
 }
 
-/// One rule to be written: the last place may have alternatives.
+/// One rule to write: the last place may have alternatives.
 struct Group {
   WordList first;  ///< all places but the last
   std::set<std::string> last;
@@ -118,16 +118,16 @@ class Learner {
       else
         refuse(joined(argv, " "), alone.reason);
     }
-    // Each is allowed, but not together.
+    // Each command is allowed, but not all together.
     if (!lacks_rules) refuse(joined(command.argv, " "), decision.reason);
   }
 
   void add_argv(const WordList& argv) {
     const auto key = command_key(argv);
     if (!key) {
-      refuse(joined(argv, " "), "no rule should allow it: what it runs is not in its words");
+      refuse(joined(argv, " "), "no rule should allow it: its words don't show what it runs");
     } else if (key->words.size() > kMaxWords || !can_be_written(key->words)) {
-      refuse(joined(argv, " "), "too long or with characters that no policy file can hold");
+      refuse(joined(argv, " "), "too long, or contains characters that a policy file can't");
     } else {
       Seen& seen = commands_[key->words];
       seen.add(runs_);
@@ -137,7 +137,7 @@ class Learner {
 
   void add_tool(const CallTool& tool, const Engine& engine) {
     if (lines_that_allow({tool}, engine).is_null())
-      refuse(tool.name, "its name can't stand in a rule");
+      refuse(tool.name, "its name can't be written in a rule");
     else
       tools_[tool.name].add(runs_);
   }
@@ -145,7 +145,7 @@ class Learner {
   void add_path(const Action& action, const Engine& engine) {
     const Json lines = lines_that_allow({action}, engine);
     if (lines.is_null()) {
-      refuse(shown(action), "its name can't stand in a rule");
+      refuse(shown(action), "its name can't be written in a rule");
       return;
     }
     for (const auto& [list, paths] : lines["paths"].members())
@@ -167,7 +167,7 @@ class Learner {
     return call.actions.empty() ? call.tool : shown(call.actions.back());
   }
 
-  /// Rules that no other one covers, those that differ in their last word alone as one.
+  /// Rules that no other one covers; those that differ only in their last word are merged.
   std::vector<Group> groups() const {
     std::map<WordList, Seen> kept;
     for (const auto& [words, seen] : commands_) {
@@ -178,7 +178,7 @@ class Learner {
     }
     std::map<WordList, Group> groups;
     for (const auto& [words, seen] : kept) {
-      // A name alone is a rule of its own.
+      // A single name is a rule of its own.
       const WordList first(words.begin(), words.end() - 1);
       Group& group = groups[first.empty() ? WordList{"", words.back()} : first];
       group.first = first;
@@ -197,7 +197,7 @@ class Learner {
     return "# Learned by sortie from " + std::to_string(calls_) +
            (calls_ == 1 ? " call of " : " calls of ") + std::to_string(runs_) +
            (runs_ == 1 ? " run" : " runs") +
-           ". It allows what those runs did: read each rule\n# before you use it, and try it with "
+           ". It allows what those runs did: read each rule\n# before you use it, and test it with "
            "`sortie policy backtest`.\nversion: 1\nname: learned\nextends: strict\n";
   }
 

@@ -9,7 +9,7 @@
 
 namespace sortie {
 
-/// A tool call of a finished run, as its approval record has it.
+/// A tool call of a finished run, from its approval record.
 struct RecordedCall {
   int turn = 0;
   std::string tool;
@@ -17,12 +17,12 @@ struct RecordedCall {
   Effect effect = Effect::deny;
   RulePlace rule;  ///< line 0: none
   std::string reason;
-  bool audited = false;  ///< the approval mode audit alone let it run
-  /// A rule, the approver or a fixed limit said no: not just the want of a rule.
+  bool audited = false;  ///< only the approval mode audit let it run
+  /// Denied by a rule, the approver or a fixed limit, not just since no rule matched.
   bool refused = false;
 };
 
-/// The calls of a run, in their order.
+/// The calls of a run, in order.
 struct RecordedRun {
   std::string name;                 ///< as the caller named it
   std::filesystem::path workspace;  ///< as commands saw it
@@ -31,16 +31,16 @@ struct RecordedRun {
   std::vector<RecordedCall> calls;
 };
 
-/// The PATH that a recorded call is judged with: what the machine had is not recorded.
+/// The PATH for decisions on recorded calls: the machine's PATH is not recorded.
 inline const std::vector<std::filesystem::path> kUsualFolders = {
     "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
-/// The text of a policy that adds to `strict` the smallest allow rules which these runs would have
-/// needed: commands by command and subcommand or by all of their words, tools, paths. What no rule
-/// should allow (wrappers, shells, sudo, programs given as text, unreadable scripts) and what a
-/// rule or the approver denied stands in comments with its reason.
+/// The text of a policy that adds to `strict` the smallest allow rules that these runs needed:
+/// commands by command and subcommand or by all their words, tools, paths. Comments list, with the
+/// reason, what no rule should allow (wrappers, shells, sudo, programs given as text, unreadable
+/// scripts) and what a rule or the approver denied.
 ///
-/// The same runs give the same text, in whatever order their calls came.
+/// The same runs give the same text, regardless of the order of their calls.
 std::string learned_policy(const std::vector<RecordedRun>& runs);
 
 }  // namespace sortie

@@ -17,10 +17,10 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-/// How many words behind the name say what the command does. The longest row that fits counts.
+/// How many words after the name show what the command does. The longest matching row counts.
 struct KeyRow {
   std::string_view words;  ///< name, or name and subcommand
-  std::size_t more;        ///< words behind these that belong to the key
+  std::size_t more;        ///< further words that belong to the key
 };
 
 constexpr KeyRow kKeys[] = {
@@ -60,7 +60,7 @@ constexpr KeyRow kKeys[] = {
     {"uv", 1},
     {"yarn", 1},
     {"yarn run", 1},
-    // Whatever their arguments, they do the same thing to other files.
+    // Arguments only change which files they work on.
     {"black", 0},
     {"clang-format", 0},
     {"clang-tidy", 0},
@@ -86,17 +86,17 @@ constexpr KeyRow kKeys[] = {
     {"vitest", 0},
 };
 
-/// They run what stands behind them: only the whole of it says what is done.
+/// They run their arguments: only the whole command shows what it does.
 constexpr std::array<std::string_view, 13> kRunners = {
     "bundle exec", "cargo run",  "deno eval", "deno run",     "docker exec",
     "docker run",  "git config", "go run",    "kubectl exec", "npm exec",
     "pnpm dlx",    "pnpm exec",  "poetry run"};
 
-/// Programs that read a program, with the short options that are followed by its text.
+/// Interpreters, with the short options that are followed by the text of a program.
 struct InterpreterRow {
   std::string_view name;
   std::string_view code_options;
-  std::string_view long_options;  ///< between blanks
+  std::string_view long_options;  ///< separated by blanks
 };
 constexpr InterpreterRow kInterpreters[] = {
     {"python", "c", ""},
@@ -145,14 +145,14 @@ std::string_view without_version(std::string_view name) {
   return name.starts_with("python") && dot != std::string_view::npos ? name.substr(0, dot) : name;
 }
 
-/// Whether an interpreter gets its program as text: by an option, or through stdin.
+/// Whether an interpreter gets its program as text: in an option or on stdin.
 bool is_given_text(const InterpreterRow& row, Words argv) {
   bool file = false;
   for (const std::string& word : argv.subspan(1)) {
     if (word == "-") return true;
     if (word.size() < 2 || word.front() != '-') {
       file = true;
-      break;  // what stands behind the script is the script's
+      break;  // arguments after the script belong to it
     }
     if (word.starts_with("--")) {
       const std::string name = word.substr(
@@ -188,7 +188,7 @@ bool runs_what_follows(Words argv) {
   return std::find(kRunners.begin(), kRunners.end(), two) != kRunners.end();
 }
 
-/// The number of words of a key that is a prefix; nothing where only the whole argv will do.
+/// The length of a prefix key; nothing if only the whole argv will do.
 std::optional<std::size_t> prefix_length(Words argv) {
   if (runs_what_follows(argv)) return std::nullopt;
   for (const std::size_t length : {2u, 1u}) {
@@ -211,7 +211,8 @@ Json words_json(Words words) {
   return array;
 }
 
-/// What the flags warn of is named in full: `git push` is more than `git push origin topic`.
+/// Flagged commands are named in full: a rule for `git push` allows more than `git push origin
+/// topic`.
 bool is_flagged(Words argv) { return !command_flags(argv).empty(); }
 
 Json command_approval(const std::vector<std::string>& argv, const std::string& workdir) {
@@ -223,7 +224,7 @@ Json command_approval(const std::vector<std::string>& argv, const std::string& w
 std::vector<Json> command_keys(const RunCommand& command, const Engine& engine) {
   const std::string workdir = command.workdir.string();
   Json whole = Json::object({{"argv", words_json(command.argv)}, {"workdir", workdir}});
-  if (command.input) {  // what is typed is another matter than the command
+  if (command.input) {  // typed input differs from the command
     whole.set("input", *command.input);
     return {whole};
   }
@@ -238,7 +239,7 @@ std::vector<Json> command_keys(const RunCommand& command, const Engine& engine) 
       Json key = command_approval(argv, workdir);
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
     }
-    // Allowed one by one and not together: what makes the difference is the whole.
+    // Each is allowed but not all together: the whole matters.
     return keys.empty() ? std::vector<Json>{whole} : keys;
   }
   return {command_approval(command.argv, workdir)};
@@ -330,7 +331,7 @@ class Lines {
   }
 
   bool add_command(const RunCommand& command) {
-    if (command.input) return false;  // no rule is about what is typed
+    if (command.input) return false;  // no rule applies to typed input
     const auto script = script_commands(command, engine_);
     if (!script) return add_argv(command.argv);
     bool any = false;
@@ -344,7 +345,7 @@ class Lines {
     return any;
   }
 
-  /// A list of paths takes the place of the default, so that it has to hold what it held.
+  /// A list of paths replaces the default, so it has to repeat the default's paths.
   bool add_path(const char* list, const std::vector<std::string>& held, const std::string& path) {
     if (!can_be_written({path}) || path.find_first_of("*?[\\") != std::string::npos) return false;
     if (paths_.find(list) == nullptr) paths_.set(list, Json::array());
@@ -354,7 +355,7 @@ class Lines {
     return true;
   }
 
-  /// As a policy names it: relative inside the workspace, absolute elsewhere.
+  /// The path as in a policy: relative in the workspace, absolute elsewhere.
   std::string written(const std::filesystem::path& path) const {
     const auto whole = (engine_.workspace() / path).lexically_normal();
     return path_below(whole, engine_.workspace()).value_or(whole).string();
@@ -379,7 +380,7 @@ std::optional<CommandKey> command_key(Words argv) {
   if (is_shell(argv[0]) || is_wrapper(name) || name == "pkexec" || name == "su" ||
       name == "runuser" || name == "source" || name == "." || runs_text(name, argv))
     return std::nullopt;
-  // A path that is no command's name needs a rule about scripts, or none at all.
+  // A path that is not a command name needs a script rule, or none at all.
   if (command_name(argv[0], {}) != argv[0] && argv[0].front() != '/') return std::nullopt;
   CommandKey key{.words = {argv.begin(), argv.end()}, .exact = true};
   if (argv[0].front() == '/' || is_flagged(argv)) return key;

@@ -13,52 +13,48 @@ namespace sortie {
 
 class Engine;
 
-/// The words by which a rule would name a command, no more of them than it takes to say what it
-/// does: command and subcommand where the command is known to have some, the name alone where its
-/// arguments make it no other command, else the whole argv.
+/// The shortest words of a command that show what it does, for a rule: command and subcommand if
+/// the command is known to have some, the name alone if its arguments don't matter, else the whole
+/// argv.
 struct CommandKey {
   std::vector<std::string> words;
-  bool exact = true;  ///< the whole argv, and no other arguments: not a prefix
+  bool exact = true;  ///< the whole argv without further arguments, not a prefix
   bool operator==(const CommandKey&) const = default;
 };
 
-/// @return nothing where no rule should name the command: shells, wrappers, sudo, interpreters
-///         that are given their program as text
+/// @return  nothing if no rule should name the command: shells, wrappers, sudo, interpreters that
+///          get their program as text
 std::optional<CommandKey> command_key(std::span<const std::string> argv);
 
-/// The argv of each simple command of a shell string that the strict reader reads; nothing for
-/// other commands and where it does not.
+/// The argv of each simple command of a shell script; nothing for other commands, and for scripts
+/// that the strict reader refuses.
 struct ScriptCommands {
   std::vector<std::vector<std::string>> commands;
-  /// The words alone say what it does: no `cd`, no glob, no input from a file.
+  /// The words fully show what it does: no `cd`, no glob, no input from a file.
   bool plain = true;
 };
 std::optional<ScriptCommands> script_commands(const RunCommand& command, const Engine& engine);
 
-/// What an approver's `always` holds for: an action is covered where all its keys are. They can't
-/// widen: {"prefix":["cargo","test"]} for commands whose subcommand says what they do, else
-/// {"argv":[…],"workdir":"…"}; {"tool":…}, {"read":…}, {"write":…}. For a script one for each
-/// simple command that no rule allows by itself.
+/// The keys under which an approver's `always` is remembered: an action is covered if all its keys
+/// are. {"prefix":["cargo","test"]} for commands whose subcommand shows what they do, else
+/// {"argv":[…],"workdir":"…"}; {"tool":…}, {"read":…}, {"write":…}. A script has one key for each
+/// simple command that no rule allows.
 std::vector<Json> approval_keys(const Action& action, const Engine& engine);
 
-class Engine;
-
-/// The lines of a policy that would allow these actions, each denied for want of a rule, as a
-/// value:
-/// {"commands": [{"allow": ["cargo", "test"]}]}. Null where no line could or should.
-/// @param engine  that denied them
+/// The lines of a policy that would allow these actions, which no rule matched, as a value:
+/// {"commands": [{"allow": ["cargo", "test"]}]}. Null if no line could or should.
+/// @param engine  the one that denied them
 Json lines_that_allow(const std::vector<Action>& actions, const Engine& engine);
 
-/// Such lines as YAML, one a key, ready to be put into a policy file:
-/// `commands: [{allow: [cargo, test]}]`; "" for null.
+/// Such lines as YAML for a policy file, one line per key: `commands: [{allow: [cargo, test]}]`; ""
+/// for null.
 std::string rule_lines_yaml(const Json& lines);
 
-/// Whether a policy file can hold these words: UTF-8, not empty, no control characters, also not
-/// escaped ones.
+/// Whether these words can be written in a policy file: UTF-8, not empty, no control characters,
+/// not even escaped ones.
 bool can_be_written(const std::vector<std::string>& words);
 
-/// A value in YAML's flow style, on one line; what could be read as anything but this text is
-/// quoted.
+/// A value in YAML flow style on one line; ambiguous texts are quoted.
 std::string flow_yaml(const Json& value);
 
 }  // namespace sortie

@@ -252,8 +252,8 @@ BOOST_AUTO_TEST_CASE(calls_that_nothing_can_be_made_of_are_answered_to_the_model
   check_end(run, end, 0, "success");
   const auto outputs = run.records("tool.output");
   BOOST_REQUIRE(outputs.size() == 2u);
-  BOOST_TEST(holds(outputs[0].string_at("output"), "There is no tool"));
-  BOOST_TEST(outputs[1].string_at("output") == "The arguments are no JSON object.");
+  BOOST_TEST(holds(outputs[0].string_at("output"), "Unknown tool"));
+  BOOST_TEST(outputs[1].string_at("output") == "The arguments are not a JSON object.");
   BOOST_TEST(!outputs[1]["success"].boolean(true));
   BOOST_TEST(hits(run, "unusable_arguments").size() == 1u);
   BOOST_TEST(run.result()["counts"].integer_at("tool_calls") == 2);

@@ -83,12 +83,12 @@ BOOST_AUTO_TEST_CASE(a_function_gets_its_arguments_without_a_shell_and_is_held_w
       BOOST_TEST(holds(words, "{\"one\":"), words);
       const auto outputs = scene.records("tool.output");
       BOOST_REQUIRE(outputs.size() == 5u);
-      BOOST_TEST(holds(outputs[0].string_at("shown"), "not known were ignored: more"));
+      BOOST_TEST(holds(outputs[0].string_at("shown"), "unknown arguments were ignored: more"));
       BOOST_TEST(holds(outputs[1].string_at("shown"), "Killed after 0.3 s: command_timeout\n"));
       BOOST_TEST(!outputs[1]["success"].boolean(true));
       BOOST_TEST(holds(scene.output(2), "refused"));
       BOOST_TEST(holds(scene.output(3), "would take it for an option"));
-      BOOST_TEST(holds(scene.output(4), "The arguments of words do not fit: /one"));
+      BOOST_TEST(holds(scene.output(4), "Invalid arguments for words: /one"));
       BOOST_TEST(!outputs[4]["success"].boolean(true));
       BOOST_TEST(scene.artifact("changes.diff") == "");
       BOOST_TEST(scene.result()["counts"].integer_at("tool_calls") == 5);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_tools_leaves_out_functions_that_it_does_not_name)
 
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(holds(end.errors, "tools.enable leaves out the function words"), end.errors);
-  BOOST_TEST(scene.output(0).starts_with("There is no tool \"words\"."), scene.output(0));
+  BOOST_TEST(scene.output(0).starts_with("Unknown tool \"words\"."), scene.output(0));
   BOOST_TEST(holds(scene.records("tool.output").at(1).string_at("shown"), "Killed after 0.3 s"));
 }
 

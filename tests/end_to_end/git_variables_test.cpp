@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_variable_without_a_value_says_why_and_where_it_is_used) {
          fs::remove(work / ".git/config");
          ::mkfifo((work / ".git/config").c_str(), 0600);
        },
-       2, "is no regular file"},
+       2, "regular file"},
       {"another's repository",
        [](const fs::path& work) {
          fs::rename(work / ".git", work.parent_path() / "elsewhere");

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_among_gits_files_is_not_waited_for) {
 
       for (const ProgramEnd* end : {&run, &sandbox}) {
         BOOST_TEST(end->status == 0, end->errors);
-        BOOST_TEST(end->errors.find("git would wait for it") != std::string::npos, end->errors);
+        BOOST_TEST(end->errors.find("git would block on it") != std::string::npos, end->errors);
         BOOST_TEST(end->errors.find(pipe.filename()) != std::string::npos, end->errors);
       }
     }

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_ends_a_run_that_requires_it_and_
        {.bytes = "", .then = ServedResponse::Then::hang},
        "startup_timeout: 0.3 s"},
       {"500", served_status(500, {}, ""), "the server failed (status 500)"},
-      {"401", served_status(401, {}, ""), "asks for a bearer token"},
+      {"401", served_status(401, {}, ""), "requires a bearer token"},
       {"404", served_status(404, {}, ""), "there is no server of streamable HTTP"},
       {"429", served_status(429, {}, ""), "asked too often"},
       {"a page", served_status(200, {{"Content-Type", "text/html"}}, "<p>"), "text/html"},
@@ -179,10 +179,10 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_lost_is_begun_anew_once) {
   const ProgramEnd end = run.run(server);
 
   BOOST_TEST_REQUIRE(end.status == 0, end.errors);
-  BOOST_TEST(holds(run.output(0), "the server knows the session no more"), run.output(0));
+  BOOST_TEST(holds(run.output(0), "the server does not know the session anymore"), run.output(0));
   BOOST_TEST(run.output(1) == "found with  in session-1");
-  BOOST_TEST(holds(run.output(2), "the server knows the session no more"), run.output(2));
-  BOOST_TEST(holds(run.output(3), "is not there any more"), run.output(3));
+  BOOST_TEST(holds(run.output(2), "the server does not know the session anymore"), run.output(2));
+  BOOST_TEST(holds(run.output(3), "is not available anymore"), run.output(3));
   std::size_t initialized = 0;
   for (const ReceivedRequest& request : server.requests())
     initialized += holds(request.body, "\"initialize\"") ? 1 : 0;

@@ -212,7 +212,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_repeats_its_token_wherever_it_can_tells_nobod
   const ProgramEnd end = run.run(server, kWithToken);
 
   BOOST_TEST_REQUIRE(end.status == 0, end.errors);
-  BOOST_TEST(holds(end.errors, "the tool hide is left out: its schema holds a secret"), end.errors);
+  BOOST_TEST(holds(end.errors, "the tool hide is left out: its schema contains a secret"),
+             end.errors);
   BOOST_TEST(holds(run.output(0), "my [REDACTED:ISSUES_TOKEN]"), run.output(0));
   BOOST_TEST(holds(run.output(1), "my [REDACTED:ISSUES_TOKEN]"), run.output(1));
   BOOST_TEST(!holds(run.everything(end), kMcpToken));

@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_required_server_that_does_not_come_back_ends_the_run) {
       if (required)
         BOOST_TEST(holds(end.errors, "the required MCP server can't be used"), end.errors);
       else
-        BOOST_TEST(holds(folder.output(1), "is not there any more"), folder.output(1));
+        BOOST_TEST(holds(folder.output(1), "is not available anymore"), folder.output(1));
     }
   }
 }

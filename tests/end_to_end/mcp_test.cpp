@@ -67,27 +67,28 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
     std::string output;  ///< part of the first call's
     std::string record;  ///< part of what is recorded of the server's words, or of its states
   } rows[] = {
-      {"hang_start", "startup_timeout: 300ms", "There is no tool", "startup_timeout: 0.3 s"},
-      {"die_start", "", "There is no tool", "no license"},
-      {"version", "", "There is no tool", "1999-01-01"},
-      {"die_list", "", "There is no tool", "exited with code 4"},
-      {"endless_pages", "", "There is no tool", "have no end"},
+      {"hang_start", "startup_timeout: 300ms", "Unknown tool", "startup_timeout: 0.3 s"},
+      {"die_start", "", "Unknown tool", "no license"},
+      {"version", "", "Unknown tool", "1999-01-01"},
+      {"die_list", "", "Unknown tool", "exited with code 4"},
+      {"endless_pages", "", "Unknown tool", "endless pages"},
       {"hang_call", "tool_timeout: 300ms", "the last progress: 3 of 10, digging", "cancelled "},
       {"flood_stderr", "startup_timeout: 5m", "echo: hello", "noise noise"},
       {"half", "tool_timeout: 300ms", "not answered in time", "cancelled "},
       {"half_exit", "", "lost during this call (it exited with code 3", "restarted"},
-      {"huge", "tool_timeout: 60s", "a message of more than 16.0 MiB", "passed over"},
+      {"huge", "tool_timeout: 60s", "a message of more than 16.0 MiB", "skipped"},
       {"die_call", "", "lost during this call (it was killed by signal 9)", "restarted"},
       {"wrong_id", "", "right", "a reply to nothing that was asked: id 4711"},
       {"twice", "", "first", " reply to "},
-      {"storm", "", "more than 100000 messages that nobody asked for", "died"},
-      {"deep", "tool_timeout: 24h", "its answer is no message of JSON-RPC", "not JSON"},
-      {"utf8", "tool_timeout: 24h", "its answer is no message of JSON-RPC", "not JSON"},
-      {"cut", "tool_timeout: 24h", "its answer is no message of JSON-RPC", "not JSON"},
-      {"cut_id", "tool_timeout: 24h", "its answer is no message of JSON-RPC", "not JSON"},
+      {"storm", "", "more than 100000 unsolicited messages", "died"},
+      {"deep", "tool_timeout: 24h", "its answer is not valid JSON-RPC", "not JSON"},
+      {"utf8", "tool_timeout: 24h", "its answer is not valid JSON-RPC", "not JSON"},
+      {"cut", "tool_timeout: 24h", "its answer is not valid JSON-RPC", "not JSON"},
+      {"cut_id", "tool_timeout: 24h", "its answer is not valid JSON-RPC", "not JSON"},
       {"unread", "tool_timeout: 24h", "refused with error -32700: Parse error", "ended"},
       {"garbage", "", "right", "Listening on port 3000"},
-      {"closes_stdout", "", "lost during this call (it was ended: it closed its stdout", "died"},
+      {"closes_stdout", "", "died during this call (it was terminated: it closed its stdout",
+       "died"},
       {"deaf_to_the_end", "", "echo: hello", "ended"},
   };
   for (const auto& row : rows) {
@@ -138,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_dies_is_restarted_once) {
   const ProgramEnd end = again.run();
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(holds(again.output(1), "restarted once before"), again.output(1));
-  BOOST_TEST(holds(again.output(2), "is not there any more"), again.output(2));
+  BOOST_TEST(holds(again.output(2), "is not available anymore"), again.output(2));
   BOOST_TEST((again.states() ==
               std::vector<std::string>{"started", "died", "restarted", "died", "failed"}));
   for (const char* told :
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told_in_events_and_result) {
   const Json warnings = folder.result()["warnings"];
   BOOST_REQUIRE(warnings.items().size() == 1u);
   BOOST_TEST(warnings.items()[0].text().starts_with(told), write_json(warnings));
-  BOOST_TEST(holds(end.errors, "tools.mcp.one: the run goes on without this MCP server"));
+  BOOST_TEST(holds(end.errors, "tools.mcp.one: the run continues without this MCP server"));
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_tools_that_leaves_out_a_server_says_so) {
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_list_of_tools_that_leaves_out_a_server_says_so) {
       const ProgramEnd end = folder.run();
 
       BOOST_TEST_REQUIRE(end.status == 0, end.errors);
-      BOOST_TEST(holds(folder.output(0), "There is no tool") == !row.shown, folder.output(0));
+      BOOST_TEST(holds(folder.output(0), "Unknown tool") == !row.shown, folder.output(0));
       if (*row.note)
         BOOST_TEST(holds(end.errors, row.note), end.errors);
       else
@@ -231,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_changed_list_holds_from_the_next_turn_on) {
 
   BOOST_TEST(folder.run().status == 0);
 
-  BOOST_TEST(holds(folder.output(0), "There is no tool"), folder.output(0));
+  BOOST_TEST(holds(folder.output(0), "Unknown tool"), folder.output(0));
   BOOST_TEST(folder.output(1) == "changed");
   BOOST_TEST(folder.output(2) == "echo: hello");
   BOOST_TEST((folder.states() == std::vector<std::string>{"started", "tools_changed", "ended"}));
@@ -277,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_task_takes_some_of_a_servers_tools) {
   const ProgramEnd end = folder.run();
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(folder.output(0) == "echo: hello");
-  BOOST_TEST(holds(folder.output(1), "There is no tool"), folder.output(1));
+  BOOST_TEST(holds(folder.output(1), "Unknown tool"), folder.output(1));
   BOOST_TEST(holds(end.errors, "the server has no tool nothing"), end.errors);
 }
 
@@ -330,7 +331,7 @@ BOOST_AUTO_TEST_CASE(the_reference_servers_work_in_the_sandbox,
   BOOST_TEST_REQUIRE(end.status == 0, end.errors);
   BOOST_TEST(holds(folder.output(0), "hi"), folder.output(0));
   BOOST_TEST(holds(folder.output(1), "42"), folder.output(1));
-  BOOST_TEST(holds(folder.output(2), "do not fit"), folder.output(2));
+  BOOST_TEST(holds(folder.output(2), "Invalid arguments"), folder.output(2));
   BOOST_TEST(holds(folder.output(3), "image/png"), folder.output(3));
   BOOST_TEST(holds(folder.output(4), "temperature"), folder.output(4));
   BOOST_TEST(holds(folder.output(6), "by a server"), folder.output(6));

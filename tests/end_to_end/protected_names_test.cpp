@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(a_protected_name_that_a_command_makes_is_removed_told_and_o
         BOOST_REQUIRE(outputs.size() == 2u);
         BOOST_TEST(!outputs[0]["success"].boolean());
         BOOST_TEST(outputs[0].string_at("verdict") == "protected_path_made");
-        BOOST_TEST(has(outputs[0].string_at("shown"), "removed again: Agents.md, docs/CODEOWNERS"),
+        BOOST_TEST(has(outputs[0].string_at("shown"),
+                       "nothing may create them: Agents.md, docs/CODEOWNERS"),
                    outputs[0].string_at("shown"));
         BOOST_TEST(outputs[1].string_at("output") == "a.txt\n\ndocs:\n\ndocs:\n");
         BOOST_TEST(made_paths(folder) == "Agents.md, docs/CODEOWNERS");

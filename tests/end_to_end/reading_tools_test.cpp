@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(git_status_and_git_diff_answer_on_each_wire) {
         return text_of(output_of(way.wire, requests[request], id));
       };
       const std::string clean = output(1, "s1");
-      BOOST_TEST(clean.starts_with("branch: main\nnothing is changed\nlast commits:\n"), clean);
-      BOOST_TEST(output(1, "d1") == "Nothing is changed.\n");
+      BOOST_TEST(clean.starts_with("branch: main\nno changes\nlast commits:\n"), clean);
+      BOOST_TEST(output(1, "d1") == "No changes.\n");
       const std::string status = output(3, "s2");
       BOOST_TEST(has(status, "unstaged (1):\nM a.txt\nuntracked (1):\nnew.txt\n"), status);
       const std::string diff = output(3, "d2");
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(git_status_and_git_diff_answer_on_each_wire) {
       const std::string one = output(3, "d3");
       BOOST_TEST(has(one, "+++ b/new.txt"), one);
       BOOST_TEST(!has(one, "a.txt"), one);
-      BOOST_TEST(has(output(3, "d4"), "leads out of the workspace"), output(3, "d4"));
+      BOOST_TEST(has(output(3, "d4"), "Path outside the workspace"), output(3, "d4"));
     }
   }
 }
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(an_image_that_is_viewed_is_in_the_next_request_of_each_wire
       BOOST_TEST(has(text_of(output_of(way.wire, requests[1], "v1")),
                      "shot.png: image/png, 3 x 2 pixels"));
       BOOST_TEST(has(text_of(output_of(way.wire, requests[1], "v2")),
-                     "no-image.png is no PNG, JPEG, GIF or WebP image"));
+                     "no-image.png is not a PNG, JPEG, GIF or WebP image"));
       // It stays in the history.
       BOOST_TEST(image_after(way.wire, requests[2], "v1") == png);
       BOOST_TEST(image_after(way.wire, requests[2], "v3") ==
@@ -226,9 +226,8 @@ BOOST_AUTO_TEST_CASE(view_image_is_there_for_models_that_take_images) {
       BOOST_TEST(!image_after("chat", requests[1], "v").empty() == row.shown);
       const std::string output = text_of(output_of("chat", requests[1], "v"));
       if (!row.shown)
-        BOOST_TEST(
-            has(output, std::string("There is no tool \"view_image\" in this run: ") + row.why),
-            output);
+        BOOST_TEST(has(output, std::string("Unknown tool \"view_image\" in this run: ") + row.why),
+                   output);
     }
   }
 }
@@ -382,7 +381,7 @@ BOOST_AUTO_TEST_CASE(web_search_is_left_out_with_a_note_where_the_wire_has_none)
   BOOST_REQUIRE(requests.size() == 2u);
   BOOST_TEST(!has(requests[0].body, "web_search"));
   BOOST_TEST(has(text_of(output_of("chat", requests[1], "w")),
-                 "There is no tool \"web_search\" in this run: the provider has none."));
+                 "Unknown tool \"web_search\" in this run: the provider has none."));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(without_a_verification_there_is_no_such_tool) {
   const ProgramEnd end = folder.run();
 
   BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(folder.output(0).find("There is no tool \"run_tests\"") != std::string::npos,
+  BOOST_TEST(folder.output(0).find("Unknown tool \"run_tests\"") != std::string::npos,
              folder.output(0));
 }
 

@@ -1,10 +1,12 @@
-// docs/TOOLS.md has a part that is written by the tools themselves: as a model is told of them.
+// docs/tools.md has a part that is generated from the declarations of the tools in a request.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "core/files/files.h"
 #include "core/task/tool_names.h"
@@ -17,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(tools_document)
 
 namespace {
 
-const char* const kBegin = "<!-- written by the tools themselves: begin -->\n";
+const char* const kBegin = "<!-- generated from the declarations: begin -->\n";
 const char* const kEnd = "<!-- end -->\n";
 
 /// The tools of a run that has all of them, as its request declares them.
@@ -59,7 +61,7 @@ std::string type_of(const Json& schema) {
   return text;
 }
 
-/// Of the objects in a list.
+/// The members of the objects in a list.
 std::string members_of(const Json& items) {
   std::string text;
   for (const auto& [name, schema] : items["properties"].members())
@@ -67,10 +69,27 @@ std::string members_of(const Json& items) {
   return text;
 }
 
-std::string cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find_first_of("|\n", at)) != std::string::npos; at += 2)
-    text.replace(at, 1, text[at] == '|' ? "\\|" : "  ");
-  return text;
+/// Characters, not bytes.
+std::size_t shown_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Filled at 120 columns; further lines begin with the indent.
+std::string filled(const std::string& text, const std::string& indent = "") {
+  constexpr std::size_t kColumns = 120;
+  std::istringstream words(text);
+  std::string all;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && shown_width(line) + 1 + shown_width(word) > kColumns) {
+      all += line + "\n";
+      line = indent + word;
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return all + line + "\n";
 }
 
 std::string section(const Json& tool) {
@@ -78,32 +97,33 @@ std::string section(const Json& tool) {
   const auto by_default = find_built_in_tool(name);
   const bool on = by_default == BuiltInTool::Default::on;
   std::string text = "### " + name + "\n\n";
-  text +=
-      tool.string_at("type") == "function" ? "Function"
-      : tool.string_at("type") == "custom"
-          ? "Free text held to a grammar; a function with `input` where a model takes no free text"
-          : "Run by the provider itself";
-  text += on ? ", on by default." : ", off by default.";
-  if (const std::string said = tool.string_at("description"); !said.empty()) text += "\n\n" + said;
-  text += "\n";
+  text += tool.string_at("type") == "function" ? "Function"
+          : tool.string_at("type") == "custom"
+              ? "Free text with a grammar (for models without free text: a function with `input`)"
+              : "Run by the provider itself";
+  text += on ? ", on by default.\n" : ", off by default.\n";
+  if (const std::string said = tool.string_at("description"); !said.empty())
+    text += "\n" + filled(said);
   const Json& properties = tool["parameters"]["properties"];
   if (properties.members().empty()) return text + "\n";
-  text += "\n| argument | type | |\n|---|---|---|\n";
+  text += "\n";
   for (const auto& [argument, schema] : properties.members()) {
     const auto& required = tool["parameters"]["required"].items();
     const bool needed = std::any_of(required.begin(), required.end(),
                                     [&](const Json& one) { return one.text() == argument; });
-    text += "| `" + argument + "`" + (needed ? ", required" : "") + " | " + cell(type_of(schema)) +
-            " | " + cell(schema.string_at("description")) + " |\n";
+    const std::string said = schema.string_at("description");
+    text += filled("- `" + argument + "` (" + type_of(schema) + (needed ? ", required)" : ")") +
+                       (said.empty() ? "" : ": " + said),
+                   "  ");
   }
   return text + "\n";
 }
 
 }  // namespace
 
-// SORTIE_WRITE_DOCS=1 in the environment writes it anew.
-BOOST_AUTO_TEST_CASE(docs_tell_of_each_tool_what_the_model_is_told) {
-  const std::filesystem::path file = std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/TOOLS.md";
+// SORTIE_WRITE_DOCS=1 in the environment regenerates it.
+BOOST_AUTO_TEST_CASE(docs_describe_each_tool_as_its_declaration_does) {
+  const std::filesystem::path file = std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/tools.md";
   std::string document = read_file(file);
   const std::size_t begin = document.find(kBegin);
   const std::size_t end = document.find(kEnd);
@@ -116,9 +136,10 @@ BOOST_AUTO_TEST_CASE(docs_tell_of_each_tool_what_the_model_is_told) {
     std::ofstream(file) << document;
     return;
   }
-  BOOST_TEST(document.substr(inside, end - inside) == written,
-             "docs/TOOLS.md is not what the tools say; write it anew with SORTIE_WRITE_DOCS=1 "
-             "tools_run_test -t tools_document");
+  BOOST_TEST(
+      document.substr(inside, end - inside) == written,
+      "docs/tools.md differs from the declarations of the tools; regenerate it with SORTIE_WRITE_DOCS=1 "
+      "tools_run_test -t tools_document");
 }
 
 BOOST_AUTO_TEST_CASE(a_request_declares_the_tools_in_the_order_of_their_table) {

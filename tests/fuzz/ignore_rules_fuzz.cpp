@@ -45,13 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t slash = path.rfind('/');
     const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
     for (const bool is_folder : {false, true}) {
-      const IgnoreVerdict verdict = file.judge(path, name, is_folder);
-      check(verdict == file.judge(path, name, is_folder));
+      const IgnoreVerdict verdict = file.verdict(path, name, is_folder);
+      check(verdict == file.verdict(path, name, is_folder));
       check(takes_in || verdict != IgnoreVerdict::kept);
       check(!file.empty() || verdict == IgnoreVerdict::nothing);
       const std::string below = "d/" + std::string(path);
       // The last rule of all that speak is one of the folder's, or else its own `*`.
-      const IgnoreVerdict inner = nested.judge(below, name, is_folder);
+      const IgnoreVerdict inner = nested.verdict(below, name, is_folder);
       check(verdict == IgnoreVerdict::nothing || inner == verdict);
       check(inner != IgnoreVerdict::nothing || name.empty());
     }
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   nested.leave("d");
   for (const std::string_view path : {"d/a.o", "d", "x/y"})
-    check(nested.judge(path, path.substr(path.rfind('/') + 1), false) ==
-          outer.judge(path, path.substr(path.rfind('/') + 1), false));
+    check(nested.verdict(path, path.substr(path.rfind('/') + 1), false) ==
+          outer.verdict(path, path.substr(path.rfind('/') + 1), false));
   return 0;
 }

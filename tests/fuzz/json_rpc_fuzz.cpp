@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (again.size() != 1 || again[0] != message) std::abort();
     }
   } catch (const RpcFormatError&) {
-    const BrokenMessage broken = look_at_broken(text);
+    const BrokenMessage broken = inspect_broken(text);
     if (!broken.is_reply && !broken.id.is_null()) std::abort();
   }
   return 0;

@@ -93,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_called_when_the_run_is_to_end_is_not_begun, Runn
 
   BOOST_REQUIRE(results.size() == 3u);
   for (const CallRecord& result : results) {
-    BOOST_TEST(result.output.text == "Not run: the run is to end");
+    BOOST_TEST(result.output.text == "Not run: the run is ending");
     BOOST_TEST(!result.output.success);
   }
   BOOST_TEST(events.data_of("tool.output").size() == 3u);

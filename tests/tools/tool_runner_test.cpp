@@ -108,23 +108,23 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, RunnerBench) {
     const char* check = "";  ///< that it is on record as
   } rows[] = {
       {"read_fil", "{}", "Did you mean \"read_file\"?", "unknown_tool"},
-      {"banana", "{}", "There are: shell apply_patch update_plan read_file", "unknown_tool"},
+      {"banana", "{}", "Available tools: shell apply_patch update_plan read_file", "unknown_tool"},
       {"shell", "{",
-       "The arguments are not valid JSON: Missing a name for object member at byte 1 (wanted: one "
+       "The arguments are not valid JSON: Missing a name for object member at byte 1 (expected: one "
        "JSON object)",
        "unusable_arguments"},
-      {"shell", "[]", "The arguments are no JSON object.", "unusable_arguments"},
+      {"shell", "[]", "The arguments are not a JSON object.", "unusable_arguments"},
       {"shell", "",
-       "missing property 'command' (wanted: an array, each item a string, or a string)"},
-      {"shell", R"({"command":[1]})", "/command/0: wrong type (wanted: a string)"},
+       "missing property 'command' (expected: an array, each item a string, or a string)"},
+      {"shell", R"({"command":[1]})", "/command/0: wrong type (expected: a string)"},
       {"shell", R"({"command":"ls","timeout_ms":0})",
-       "/timeout_ms: less than 1 (wanted: a whole number, 1 or more)"},
+       "/timeout_ms: less than 1 (expected: a whole number, 1 or more)"},
       {"shell", R"({"command":"ls","login":1,"with_escalated_permissions":1})",
-       "/with_escalated_permissions: wrong type (wanted: true or false)"},
+       "/with_escalated_permissions: wrong type (expected: true or false)"},
       {"update_plan", R"({"plan":[{"step":"a","status":"done"}]})",
-       R"(/plan/0/status: not one of the values allowed (wanted: one of "pending", "in_progress", "completed"))"},
+       R"(/plan/0/status: not one of the values allowed (expected: one of "pending", "in_progress", "completed"))"},
       {"update_plan", R"({"plan":[{"status":"pending"}]})",
-       "/plan/0: missing property 'step' (wanted: a string)"},
+       "/plan/0: missing property 'step' (expected: a string)"},
       {"apply_patch", R"({"input":"x"})", "Invalid patch: "},
       {"apply_patch", R"({"patch":"x"})", "missing property 'input'"},
       {"apply_patch", "*** Begin", "The arguments are not valid JSON: ", "unusable_arguments"},
@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(other_names_are_taken_and_unknown_arguments_ignored_with
   const auto result = call("shell", R"({"cmd":["ls"],"timeout":50,"mood":"good"})");
 
   BOOST_TEST(result.output.success);
-  BOOST_TEST(result.output.text.ends_with("Note: arguments that are not known were ignored: mood"));
+  BOOST_TEST(result.output.text.ends_with("Note: unknown arguments were ignored: mood"));
   BOOST_TEST((launcher.started.at(0).timeout == std::chrono::milliseconds(50)));
 }
 
@@ -163,7 +163,7 @@ BOOST_FIXTURE_TEST_CASE(unknown_arguments_are_ignored_on_all_levels, RunnerBench
 
   BOOST_TEST(result.output.success);
   BOOST_TEST(result.output.text ==
-             "Plan updated\nNote: arguments that are not known were ignored: why plan[].id "
+             "Plan updated\nNote: unknown arguments were ignored: why plan[].id "
              "plan[].mood");
   BOOST_TEST(write_json(events.data_of("plan.updated").at(0)["steps"]) ==
              R"([{"step":"a","status":"pending"},{"step":"b","status":"completed"}])");

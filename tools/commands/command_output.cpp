@@ -50,7 +50,7 @@ CollectedOutput CommandOutput::take(std::size_t shown_bytes) {
   if (!no_file_ && !file_ && !HeadTail::fits(beginning_.size(), shown_bytes)) begin_file();
   const std::string where = file_ ? file_->keep() : std::string();
   CollectedOutput output = buffer_.finish(shown_bytes, where);
-  file_.reset();  // what is not kept goes at once
+  file_.reset();  // removes a file that was not kept
   buffer_ = OutputBuffer(shown_bytes_, recorded_bytes_);
   beginning_.clear();
   no_file_ = whole_ == nullptr;

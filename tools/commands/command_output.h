@@ -12,28 +12,27 @@
 
 namespace sortie {
 
-/// The output of a command, taken as it comes: as plain text, redacted, its head and tail kept, and
-/// whole in a file once it is longer than what the model is shown. Of a command that goes on while
-/// the model does other things it is taken in portions, each with a file of its own where it needs
-/// one.
+/// Collects the output of a command as it arrives: without terminal sequences, redacted, cut to
+/// head and tail, and saved whole in a file once it is longer than the model sees. The output of a
+/// session is taken in portions, each with its own file if it needs one.
 class CommandOutput {
  public:
-  /// What the transcript gets of a portion at most.
+  /// Limit for a portion in the transcript.
   static constexpr std::size_t kRecorded = 2u << 20;
 
-  /// @param whole  where outputs stand whole; nothing: nowhere
+  /// @param whole  saves whole outputs; null: they are not saved
   CommandOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole = nullptr,
                 std::size_t recorded_bytes = kRecorded);
   void feed(std::string_view bytes) { keep(redacted_.feed(plain_.feed(bytes))); }
-  /// Nothing more will come.
+  /// Call when the output is complete.
   void end();
-  /// What came since the last portion: unless all has come, with the beginning of a line, which may
-  /// be a prompt, as far as it is known to hold no secret.
-  /// @param shown_bytes  to show less than the most
+  /// The output since the last portion. Until end(), it includes the beginning of a line, which may
+  /// be a prompt, as far as that can't be part of a secret.
+  /// @param shown_bytes  limit for this portion, below the general one
   CollectedOutput take(std::size_t shown_bytes);
-  /// Bytes that the last portion lacks, since they may be the beginning of a secret.
+  /// Bytes held back from the last portion, since they may be the beginning of a secret.
   std::size_t held_back() const noexcept { return redacted_.held_back(); }
-  /// All of it, once all has been fed.
+  /// Ends the output and returns all of it.
   CollectedOutput finish();
 
  private:
@@ -47,8 +46,8 @@ class CommandOutput {
   std::size_t recorded_bytes_;
   SavedOutputs* whole_;
   bool ended_ = false;
-  bool no_file_ = false;   ///< none can be made of this portion
-  std::string beginning_;  ///< all of the portion, as long as it is shown whole
+  bool no_file_ = false;   ///< this portion can't be saved in a file
+  std::string beginning_;  ///< the whole portion, as long as it is short enough to show
   std::unique_ptr<SavedOutputs::File> file_;
 };
 

@@ -18,7 +18,7 @@ bool is_empty(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-/// Takes a word: bare letters without any meaning to a shell, or one pair of quotes.
+/// Takes a word: characters without special meaning to a shell, or one quoted string.
 std::optional<std::string> take_word(std::string_view& text) {
   skip_blanks(text);
   if (!text.empty() && (text.front() == '\'' || text.front() == '"')) {
@@ -51,7 +51,7 @@ bool is_shell(const std::string& program) {
   return name == "sh" || name == "bash" || name == "dash" || name == "zsh";
 }
 
-/// `WORD NL … NL WORD`, and nothing after it but blanks.
+/// `WORD NL … NL WORD`, followed only by blanks.
 std::optional<std::string> take_document(std::string_view script, bool without_tabs) {
   const auto word = take_word(script);
   skip_blanks(script);
@@ -99,7 +99,7 @@ std::optional<EmbeddedPatch> find_in_script(std::string_view script) {
       return std::nullopt;
     found.folder = *folder;
     skip_blanks(rest);
-    if (rest.starts_with('\n')) rest.remove_prefix(1);  // a list may go on there
+    if (rest.starts_with('\n')) rest.remove_prefix(1);  // `&&` may be followed by a newline
     script = rest;
   }
   auto patch = take_call(script);
@@ -108,14 +108,14 @@ std::optional<EmbeddedPatch> find_in_script(std::string_view script) {
   return found;
 }
 
-/// The script that a shell is given; nothing for other commands.
+/// The script of a shell command; nothing for other commands.
 std::optional<std::string> script_of(const std::vector<std::string>& argv) {
   if (argv.size() != 3 || !is_shell(argv[0])) return std::nullopt;
   if (argv[1] != "-c" && argv[1] != "-lc") return std::nullopt;
   return argv[2];
 }
 
-/// A shell would do anything but apply it: its lines are no commands, and some of them globs.
+/// A patch given as a command: a shell would not apply it, but run its lines as commands.
 bool is_bare_patch(std::string_view text) {
   while (!text.empty() && is_empty(text.substr(0, 1))) text.remove_prefix(1);
   while (!text.empty() && is_empty(text.substr(text.size() - 1))) text.remove_suffix(1);
@@ -135,9 +135,7 @@ Json embedded_patch_arguments(const std::vector<std::string>& argv,
                               const std::filesystem::path& workspace) {
   const auto script = argv.size() == 1 ? std::optional(argv[0]) : script_of(argv);
   if (script && is_bare_patch(*script))
-    throw ToolError(
-        "The command is a patch, and nothing is called with it. Call the tool apply_patch with "
-        "it.");
+    throw ToolError("The command is a bare patch. Call the tool apply_patch with it instead.");
   const auto found = find_embedded_patch(argv);
   if (!found) return {};
   const auto folder = workspace_path(found->folder, workspace, workdir);

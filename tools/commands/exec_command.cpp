@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/text/text.h"
 #include "policies/engine/typed_input.h"
 
 namespace sortie {
@@ -15,24 +16,24 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int64_t kYield = 10'000;
-constexpr std::int64_t kBytesOfToken = 4;  // of English text and code, about
+constexpr std::int64_t kBytesPerToken = 4;  // roughly, for English text and code
 
 constexpr const char* kExecParameters = R"({
   "type": "object",
   "properties": {
     "cmd": {"type": "string", "minLength": 1, "description": "The shell command to run."},
     "workdir": {"type": "string",
-                "description": "Folder to run it in, inside the workspace; default: the workspace."},
+                "description": "Working directory, inside the workspace. Default: the workspace."},
     "shell": {"type": "string", "minLength": 1,
-              "description": "The shell that runs it; default: bash."},
+              "description": "Shell to use. Default: bash."},
     "login": {"type": "boolean",
-              "description": "Whether the shell is called with -l; no start-up files are read."},
+              "description": "Whether to call the shell with -l; it reads no start-up files in any case."},
     "tty": {"type": "boolean",
-            "description": "Whether it gets a terminal of its own (80 columns, 24 rows); default: a pipe."},
+            "description": "Whether to allocate a terminal (80 columns, 24 rows). Default: false, a pipe."},
     "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
-                      "description": "How long to wait for its end before it goes on as a session; default: 10000."},
+                      "description": "How long to wait for the command before it continues as a session. Default: 10000."},
     "max_output_tokens": {"type": "integer", "minimum": 1,
-                          "description": "The most of its output to be shown: head and tail of what is longer."}
+                          "description": "Maximum output to return. Longer output is cut to its head and tail."}
   },
   "required": ["cmd"],
   "additionalProperties": false
@@ -41,19 +42,19 @@ constexpr const char* kExecParameters = R"({
 constexpr const char* kWriteParameters = R"({
   "type": "object",
   "properties": {
-    "session_id": {"type": "integer", "description": "The session's number, as exec_command says it."},
+    "session_id": {"type": "integer", "description": "The session ID returned by exec_command."},
     "chars": {"type": "string",
-              "description": "What to type, \"\\n\" at the end of a line; without it nothing is typed. Control-C is \"\\u0003\", control-D \"\\u0004\"."},
+              "description": "Characters to type; end a line with \"\\n\". Control-C is \"\\u0003\", Control-D \"\\u0004\". Default: none."},
     "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
-                      "description": "How long to wait for its end; default: 10000."},
+                      "description": "How long to wait for the command to end. Default: 10000."},
     "max_output_tokens": {"type": "integer", "minimum": 1,
-                          "description": "The most of its output to be shown: head and tail of what is longer."}
+                          "description": "Maximum output to return. Longer output is cut to its head and tail."}
   },
   "required": ["session_id"],
   "additionalProperties": false
 })";
 
-/// The arguments of `shell` for the same command.
+/// The same command as arguments of `shell`.
 Json shell_arguments(const Json& arguments) {
   const std::string shell = arguments.string_at("shell");
   Json command = Json::array();
@@ -69,8 +70,8 @@ Json shell_arguments(const Json& arguments) {
 std::size_t shown_bytes(const Json& arguments, std::size_t most) {
   const std::int64_t tokens = arguments.integer_at("max_output_tokens", 0);
   const auto all = static_cast<std::int64_t>(most);
-  if (tokens <= 0 || tokens > all / kBytesOfToken) return most;
-  return static_cast<std::size_t>(tokens * kBytesOfToken);
+  if (tokens <= 0 || tokens > all / kBytesPerToken) return most;
+  return static_cast<std::size_t>(tokens * kBytesPerToken);
 }
 
 int session_of(const Json& arguments) {
@@ -79,7 +80,7 @@ int session_of(const Json& arguments) {
 }
 
 /// "Process running with session ID 3\nWall time: 1.2 seconds\n…Output:\n".
-std::string running_head(int id, const ExecSessions::News& news) {
+std::string running_head(int id, const ExecSessions::Poll& news) {
   std::string head = "Process running with session ID " + std::to_string(id) + '\n';
   char time[60];
   std::snprintf(time, sizeof time, "Wall time: %.1f seconds\n",
@@ -90,10 +91,10 @@ std::string running_head(int id, const ExecSessions::News& news) {
   return head + "Output:\n";
 }
 
-/// What came of the session, once it has been waited for as long as the arguments say.
+/// Waits for the session as long as the arguments say, and returns its new output.
 ToolResult poll_session(int id, const Json& arguments, ExecSessions& sessions, std::size_t most,
                         std::stop_token stop) {
-  ExecSessions::News news =
+  ExecSessions::Poll news =
       sessions.wait(id, milliseconds(arguments.integer_at("yield_time_ms", kYield)),
                     shown_bytes(arguments, most), std::move(stop));
   ToolResult result;
@@ -106,12 +107,12 @@ ToolResult poll_session(int id, const Json& arguments, ExecSessions& sessions, s
   }
   std::vector<std::string> notes;
   if (news.unwritten > 0)
-    notes.push_back(size_in_words(news.unwritten) +
-                    " of the input were not taken by the command yet");
+    notes.push_back("the command has not read " + size_in_words(news.unwritten) +
+                    " of the input yet");
   if (news.held_back > 0)
     notes.push_back("the last " + size_in_words(news.held_back) +
                     " of the output are held back, since they may be the beginning of a secret");
-  for (const std::string& note : notes) result.note += (result.note.empty() ? "" : "; ") + note;
+  result.note = joined(notes, "; ");
   result.collected = std::move(news.output);
   result.session = id;
   result.worked_on_files = true;
@@ -125,10 +126,10 @@ ExecCommand::ExecCommand(std::unique_ptr<Shell> shell, ExecSessions& sessions,
     : shell_(std::move(shell)), sessions_(sessions), shown_output_(shown_output) {
   spec_.name = "exec_command";
   spec_.description =
-      "Runs a shell command in the sandbox of the workspace and returns its output. One that has "
-      "not ended when yield_time_ms is over goes on as a session: write_stdin types into it and "
-      "reads on by the session_id that is told. At most 16 run at once, each with a time limit; "
-      "all end when you end your turn.";
+      "Runs a shell command in the sandboxed workspace and returns its output. If it has not ended "
+      "after yield_time_ms, it continues as a session and its session ID is returned: use "
+      "write_stdin to type into it and to read more output. At most 16 sessions run at once, each "
+      "with a time limit; all are killed when you end your turn.";
   spec_.parameters = parse_json(kExecParameters);
 }
 
@@ -152,7 +153,7 @@ ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
   for (const Json& word : call["command"].items()) asked.push_back(word.text());
   const int id = sessions_.open(std::move(command), std::move(asked));
   ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
-  if (result.exit) result.session.reset();  // it never became a session for the model
+  if (result.exit) result.session.reset();  // the model never saw a session
   return result;
 }
 
@@ -160,9 +161,9 @@ WriteStdin::WriteStdin(ExecSessions& sessions, std::size_t shown_output)
     : sessions_(sessions), shown_output_(shown_output) {
   spec_.name = "write_stdin";
   spec_.description =
-      "Types characters into a running session of exec_command, or only waits, and returns what it "
-      "has printed since it was last asked. Where the session has no terminal, \"\\u0004\" at the "
-      "end closes its input and \"\\u0003\" ends it.";
+      "Types characters into a running session of exec_command, or only waits, and returns the "
+      "output since the last call. If the session has no terminal, \"\\u0004\" at the end closes "
+      "its stdin and \"\\u0003\" kills it.";
   spec_.parameters = parse_json(kWriteParameters);
 }
 
@@ -182,7 +183,7 @@ ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {
   if (runs && !typed.empty()) sessions_.type(id, typed);
   ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
   if (!runs && !typed.empty()) {
-    result.note = "the session had ended before: nothing was written";
+    result.note = "the session had already ended: nothing was written";
     result.success = false;
   }
   return result;

@@ -9,10 +9,10 @@
 
 namespace sortie {
 
-/// `exec_command`: starts a command, waits a little, and lets it go on as a session.
+/// `exec_command`: starts a command, waits briefly, and lets it continue as a session.
 class ExecCommand : public Tool {
  public:
-  /// @param shell     reads the commands as the tool `shell` does, patches in them too
+  /// @param shell     reads the commands, and patches in them, as the tool `shell` does
   /// @param sessions  outlives the tool
   ExecCommand(std::unique_ptr<Shell> shell, ExecSessions& sessions, std::size_t shown_output);
   Json renamed(Json arguments) const override;
@@ -25,7 +25,7 @@ class ExecCommand : public Tool {
   std::size_t shown_output_;
 };
 
-/// `write_stdin`: types into a session, waits a little, and says what it printed since.
+/// `write_stdin`: types into a session, waits briefly, and returns its new output.
 class WriteStdin : public Tool {
  public:
   /// @param sessions  outlives the tool

@@ -13,15 +13,16 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/text/text.h"
 #include "policies/engine/typed_input.h"
 
 namespace sortie {
 namespace {
 
-/// What the transcript gets of the output between two calls: less than of a command that is waited
-/// for, since many sessions may hold some at once.
+/// Limit for the output between two calls in the transcript: less than for an ordinary command,
+/// since many sessions may hold output at once.
 constexpr std::size_t kRecorded = 512u << 10;
-/// Reads at one go, so that one session that floods does not keep the others waiting.
+/// Limit for consecutive reads, so that a session with much output does not block the others.
 constexpr int kReadsAtOnce = 16;
 
 constexpr char kInterrupt = '\x03';
@@ -30,7 +31,7 @@ constexpr char kEndOfInput = '\x04';
 using std::chrono::milliseconds;
 using Clock = ExecSession::Clock;
 
-/// The keeper kills with SIGKILL: only a machine in trouble takes longer.
+/// The keeper kills with SIGKILL: only an overloaded machine takes longer.
 constexpr std::chrono::seconds kEndWithin{20};
 
 std::string how_it_ended(const ExitStatus& status) {
@@ -77,7 +78,7 @@ void ExecSession::end(Ending why) {
   running_->end(why);
 }
 
-void ExecSession::go_on() {
+void ExecSession::advance() {
   if (ended_ || failure_) return;
   try {
     for (int i = 0; i < kReadsAtOnce && read(); ++i) {
@@ -87,7 +88,7 @@ void ExecSession::go_on() {
       end(Ending::output_limit);
     if (Clock::now() >= deadline_) end(Ending::timed_out);
     if (auto status = running_->status()) {
-      // All processes are dead, so what the pipe still holds is the last of it.
+      // All processes are dead: the pipe holds the rest of the output.
       while (read()) {
       }
       if (status->ending == Ending::exited && command_.max_output_bytes > 0 &&
@@ -106,7 +107,7 @@ void ExecSession::go_on() {
   }
 }
 
-/// @return whether there was something
+/// @return  whether there was any output
 bool ExecSession::read() {
   if (!output_open_) return false;
   std::array<char, 64 * 1024> buffer;
@@ -129,7 +130,7 @@ void ExecSession::write() {
       to_write_.erase(0, static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
       if (errno == EAGAIN) return;
-      to_write_.clear();  // nobody reads it any more
+      to_write_.clear();  // nobody reads it anymore
     }
   }
   to_write_.clear();
@@ -149,25 +150,21 @@ ExecSessions::ExecSessions(Launcher& launcher, const SessionOutputs& outputs)
 
 ExecSessions::~ExecSessions() {
   stop_thread();
-  // Each waits for its end in its destructor: told all at once, they end side by side.
+  // Destructors wait for the end: signalled all at once, the sessions end in parallel.
   for (auto& [id, session] : sessions_) session->end(Ending::cancelled);
 }
 
 int ExecSessions::open(Command command, std::vector<std::string> asked) {
   {
     const std::lock_guard lock(mutex_);
-    std::string running;
-    std::size_t count = 0;
-    for (const auto& [id, session] : sessions_) {
-      if (session->ended()) continue;
-      ++count;
-      running += (running.empty() ? "" : ", ") + std::to_string(id);
-    }
-    if (count >= kMost)
-      throw ToolError("not started: " + std::to_string(kMost) +
-                      " sessions run already, and there can't be more (" + running +
-                      "). End one first: write_stdin with chars \"\\u0003\" (control-C) or, "
-                      "where it reads its input, \"\\u0004\" (control-D).");
+    std::vector<std::string> running;
+    for (const auto& [id, session] : sessions_)
+      if (!session->ended()) running.push_back(std::to_string(id));
+    if (running.size() >= kMaxSessions)
+      throw ToolError("not started: " + std::to_string(kMaxSessions) +
+                      " sessions are running, which is the maximum (" + joined(running, ", ") +
+                      "). End one first: write_stdin with chars \"\\u0003\" (Control-C) or, if it "
+                      "reads its input, \"\\u0004\" (Control-D).");
     forget_oldest_ended();
   }
   auto running = launcher_.start(command);
@@ -183,9 +180,9 @@ int ExecSessions::open(Command command, std::vector<std::string> asked) {
   return id;
 }
 
-/// Nobody has asked for their last output for as long as it took to start kMost others.
+/// Their last output was not read while kMaxSessions others were started.
 void ExecSessions::forget_oldest_ended() {
-  while (sessions_.size() >= 2 * kMost) {
+  while (sessions_.size() >= 2 * kMaxSessions) {
     const auto oldest = std::find_if(sessions_.begin(), sessions_.end(),
                                      [](const auto& one) { return one.second->ended(); });
     if (oldest == sessions_.end()) return;
@@ -198,13 +195,11 @@ ExecSession& ExecSessions::find(int id) {
   const auto found = sessions_.find(id);
   if (found != sessions_.end()) return *found->second;
   const auto gone = gone_.find(id);
-  if (gone != gone_.end())
-    throw ToolError("session " + std::to_string(id) + ' ' + gone->second + ": it is gone");
-  std::string open;
-  for (const auto& [number, session] : sessions_)
-    open += (open.empty() ? "" : ", ") + std::to_string(number);
-  throw ToolError("there is no session " + std::to_string(id) +
-                  (open.empty() ? "; none is open" : "; open are: " + open));
+  if (gone != gone_.end()) throw ToolError("session " + std::to_string(id) + ' ' + gone->second);
+  const std::string open =
+      joined(sessions_, ", ", [](const auto& one) { return std::to_string(one.first); });
+  throw ToolError("no session " + std::to_string(id) +
+                  (open.empty() ? "; none is open" : "; open sessions: " + open));
 }
 
 ExecSessions::Typed ExecSessions::describe(int id) {
@@ -217,7 +212,7 @@ ExecSessions::Typed ExecSessions::describe(int id) {
           .runs = !session.ended()};
 }
 
-std::vector<ExecSessions::Open> ExecSessions::open_ones() {
+std::vector<ExecSessions::Open> ExecSessions::open_sessions() {
   const std::lock_guard lock(mutex_);
   std::vector<Open> open;
   for (const auto& [id, session] : sessions_)
@@ -233,12 +228,12 @@ void ExecSessions::type(int id, std::string_view characters) {
   wake();
 }
 
-ExecSessions::News ExecSessions::wait(int id, milliseconds time, std::size_t shown_bytes,
+ExecSessions::Poll ExecSessions::wait(int id, milliseconds time, std::size_t shown_bytes,
                                       std::stop_token stop) {
   std::unique_lock lock(mutex_);
   ExecSession& session = find(id);
   const auto over = [&session] { return session.ended() || session.failure(); };
-  // At the end of the run's time each session ends, or the stop is requested.
+  // When the run's time is up, each session ends or the stop is requested.
   changed_.wait_for(lock, stop, time, over);
   if (stop.stop_requested() && !over()) {
     session.end(Ending::cancelled);
@@ -250,7 +245,7 @@ ExecSessions::News ExecSessions::wait(int id, milliseconds time, std::size_t sho
     sessions_.erase(id);
     std::rethrow_exception(failure);
   }
-  News news{.output = session.take(shown_bytes),
+  Poll news{.output = session.take(shown_bytes),
             .ended = session.ended(),
             .command = session.command(),
             .age = session.age(),
@@ -301,7 +296,7 @@ void ExecSessions::work(std::stop_token stop) {
       bool changed = false;
       for (auto& [id, session] : sessions_) {
         if (session->ended() || session->failure()) continue;
-        session->go_on();
+        session->advance();
         changed = changed || session->ended() || session->failure();
         if (session->ended() || session->failure()) continue;
         RunningCommand& running = session->running();

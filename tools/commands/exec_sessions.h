@@ -23,22 +23,22 @@
 
 namespace sortie {
 
-/// Where the sessions' outputs go.
+/// How the output of sessions is shown and kept.
 struct SessionOutputs {
-  const Redactor& redactor;       ///< outlives the sessions, as `whole` does
-  std::size_t shown_bytes;        ///< that the model sees at most
-  SavedOutputs* whole = nullptr;  ///< keeps what is shown in part; nothing: it is kept nowhere
+  const Redactor& redactor;       ///< outlives the sessions, like `whole`
+  std::size_t shown_bytes;        ///< maximum that the model sees
+  SavedOutputs* whole = nullptr;  ///< keeps outputs that are cut; null: they are not kept
 };
 
-/// A command that runs while the model does other things: what it printed since it was last asked,
-/// in bounded memory, and what is still to be typed into it.
+/// A command that runs while the model does other things: its unread output, in bounded memory, and
+/// the input that it has not read yet.
 class ExecSession {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Started {
     Command command;
-    std::vector<std::string> asked;  ///< the argv that was decided on
+    std::vector<std::string> asked;  ///< the argv that the policy decided on
     std::unique_ptr<RunningCommand> running;
     std::chrono::milliseconds timeout;  ///< from now on
   };
@@ -50,29 +50,28 @@ class ExecSession {
   std::chrono::milliseconds age() const;
   Clock::time_point deadline() const noexcept { return deadline_; }
 
-  /// Whether there may be more to read.
+  /// Whether there may be more output.
   bool reads() const noexcept { return output_open_; }
   bool has_to_write() const noexcept { return running_ && (!to_write_.empty() || closes_input_); }
   std::size_t unwritten() const noexcept { return to_write_.size(); }
 
-  /// Puts the characters behind those that are still to be written. For a pipe control-D at their
-  /// end is the end of the input, and control-C anywhere ends the command.
+  /// Appends the characters to the pending input. For a pipe, control-D at their end closes stdin,
+  /// and control-C anywhere kills the command.
   void type(std::string_view characters);
-  /// What was typed and is no whole line yet: unfinished_input() of it.
+  /// The typed characters that do not form a whole line yet: their unfinished_input().
   const std::string& unfinished_line() const noexcept { return line_; }
 
-  /// Reads and writes what can be at once, and holds the limits.
-  void go_on();
+  /// Reads and writes without blocking, and enforces the limits.
+  void advance();
   void end(Ending why);
-  /// Once it has ended and nothing of it is left.
+  /// The status, once the command has ended and all its processes are gone.
   const std::optional<ExitStatus>& ended() const noexcept { return ended_; }
-  /// What the launcher threw: a layer of the sandbox failed, or the keeper is gone.
+  /// The launcher's exception: a layer of the sandbox failed, or the keeper is gone.
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
-  /// Takes the output that was not taken before, with the beginning of a line, which may be a
-  /// prompt.
+  /// Takes the output since the last call, including an unfinished line, which may be a prompt.
   CollectedOutput take(std::size_t shown_bytes) { return output_.take(shown_bytes); }
-  /// Bytes that were not taken yet, since they may be the beginning of a secret.
+  /// Bytes held back, since they may be the beginning of a secret.
   std::size_t held_back() const noexcept { return output_.held_back(); }
 
  private:
@@ -97,11 +96,11 @@ class ExecSession {
   std::exception_ptr failure_;
 };
 
-/// The sessions of a run. A thread of their own reads what they print and holds their limits, so
-/// that none waits for the model; it runs as long as one of them does.
+/// The sessions of a run. Their own thread reads their output and enforces their limits, so that
+/// none waits for the model; it runs as long as any of them.
 class ExecSessions {
  public:
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMaxSessions = 16;
 
   /// @param launcher  outlives this
   ExecSessions(Launcher& launcher, const SessionOutputs& outputs);
@@ -110,11 +109,11 @@ class ExecSessions {
   ~ExecSessions();
 
   /// Starts the command. @return its number
-  /// @param asked  the argv that was decided on, where the command's own was made of it
-  /// @throws ToolError  kMost run already
+  /// @param asked  the argv that the policy decided on, from which the command's own was made
+  /// @throws ToolError  kMaxSessions are running
   int open(Command command, std::vector<std::string> asked);
 
-  /// What a session is, as far as a decision needs it.
+  /// A session as a decision on typed input needs it.
   struct Typed {
     std::vector<std::string> argv;
     std::filesystem::path workdir;
@@ -122,34 +121,35 @@ class ExecSessions {
     bool terminal = false;
     bool runs = true;
   };
-  /// @throws ToolError  there is no such session (any more)
+  /// @throws ToolError  there is no such session
   Typed describe(int id);
-  /// One that has not ended.
+  /// A session that is still running.
   struct Open {
     int id = 0;
-    std::vector<std::string> argv;  ///< that was decided on
+    std::vector<std::string> argv;  ///< the one that the policy decided on
     std::filesystem::path workdir;
   };
-  std::vector<Open> open_ones();
+  std::vector<Open> open_sessions();
   /// @throws ToolError
   void type(int id, std::string_view characters);
 
-  /// What came of a session since it was last asked.
-  struct News {
+  /// The state of a session, and its output since the last call.
+  struct Poll {
     CollectedOutput output;
-    std::optional<ExitStatus> ended;  ///< then the session is gone
+    std::optional<ExitStatus> ended;  ///< set once: then the session is gone
     Command command;
     std::chrono::milliseconds age{0};
-    std::size_t unwritten = 0;  ///< bytes typed that it has not read yet
-    std::size_t held_back = 0;  ///< bytes that `output` lacks: they may begin a secret
+    std::size_t unwritten = 0;  ///< bytes of input that it has not read yet
+    std::size_t held_back = 0;  ///< bytes missing from `output`: they may begin a secret
   };
-  /// Waits until the command ends, at most for the time given; a stop request ends the session.
-  /// @throws ToolError  there is no such session (any more)
+  /// Waits until the command ends, at most for `time`; a stop request kills the session.
+  /// @throws ToolError  there is no such session
   /// @throws Error      the command could not be confined
-  News wait(int id, std::chrono::milliseconds time, std::size_t shown_bytes, std::stop_token stop);
+  Poll wait(int id, std::chrono::milliseconds time, std::size_t shown_bytes, std::stop_token stop);
 
-  /// Ends all and waits until they are dead. @param why  for the model that asks for one later
-  /// @return how many there were, with those that had ended and were not asked since
+  /// Kills all sessions and waits until they are dead.
+  /// @param why  for the error when the model uses one of them later
+  /// @return     how many there were, including ended ones with unread output
   int end_all(const std::string& why);
 
  private:
@@ -165,8 +165,8 @@ class ExecSessions {
   Fd wake_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<int, std::unique_ptr<ExecSession>> sessions_;  ///< also those that ended and were not
-                                                          ///< asked since
+  std::map<int, std::unique_ptr<ExecSession>> sessions_;  ///< including ended ones with output
+                                                          ///< that nobody has read
   std::map<int, std::string> gone_;                       ///< "has ended with exit code 0"
   int last_id_ = 0;
   std::jthread thread_;

@@ -14,19 +14,14 @@
 namespace sortie {
 namespace {
 
-/// A longer result is none that a model could use, and has to stand in memory whole.
+/// Limit for a JSON result, which has to fit in memory; no model could use a longer one.
 constexpr std::uint64_t kLongestJson = 16u << 20;
-/// Of what a program says on stderr beside its JSON.
+/// Limit for stderr output shown with the JSON.
 constexpr std::size_t kShownErrors = 2048;
 
-/// The value as one line, so that no control character or layout of the program's comes through.
+/// The JSON on one line, without the program's control characters and layout.
 /// @throws JsonError
 std::string normal_json(const std::string& text) { return write_large_json(parse_json(text)); }
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
 
 }  // namespace
 
@@ -64,7 +59,7 @@ ToolResult FunctionTool::run(const Json& arguments, std::stop_token stop) {
   command.environment = command_variables(options_.environment);
   if (engine_ != nullptr && engine_->holds_git({.argv = command.argv, .workdir = command.workdir}))
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
-  // A script of the manifest is run as the model's would be: as it was read.
+  // A script of the manifest runs like one of the model: exactly as it was checked.
   if (const auto script = shell_string(command.argv, options_.folders)) {
     command.argv = shell_string_argv(*script);
     command.environment = shell_string_environment(std::move(command.environment));
@@ -120,17 +115,18 @@ ToolResult FunctionTool::run_for_json(const Command& given, const std::string& i
     result.collected = normal.finish();
   } catch (const JsonError& error) {
     result.collected = output.finish();
-    problem = std::string("The output is declared to be JSON and is not: ") + error.what() +
-              " at byte " + std::to_string(error.offset());
+    problem = std::string("The function declares JSON output, but stdout is not valid JSON: ") +
+              error.what() + " at byte " + std::to_string(error.offset());
   }
   result.head = result_head(exit, *result.collected, command);
-  // Of a program that failed its end says more.
+  // If the program failed, its exit code says more.
   if (!problem.empty() && result.success) {
     result.head = problem + "\n" + result.head;
     result.success = false;
   }
-  if (const std::string said = trimmed(errors.finish().shown); !said.empty())
-    result.note = "on stderr: " + said;
+  const std::string shown_errors = errors.finish().shown;
+  if (const std::string_view said = trimmed(shown_errors); !said.empty())
+    result.note = "stderr: " + std::string(said);
   return result;
 }
 

@@ -12,12 +12,12 @@
 
 namespace sortie {
 
-/// A tool of the task's own: its program is run as a command of the model would be, decided on by
-/// the same rules and in the same sandbox, in the workspace; its argv is the manifest's, with the
-/// call's arguments in the places of its placeholders.
+/// A tool that the task defines. Its program runs in the workspace like a command of the model,
+/// under the same rules and in the same sandbox; its argv is the manifest's, with the call's
+/// arguments in place of the placeholders.
 class FunctionTool : public Tool {
  public:
-  /// @param parts  the launcher, the redactor, the outputs and the engine of it are used
+  /// @param parts  its launcher, redactor, outputs and engine are used
   FunctionTool(TaskFunction function, const ShellParts& parts, ShellOptions options);
   bool reads_only() const override { return function_.read_only; }
   std::vector<Action> actions(const Json& arguments) const override;

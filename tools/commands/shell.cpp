@@ -18,15 +18,15 @@ constexpr const char* kParameters = R"({
   "type": "object",
   "properties": {
     "command": {"type": ["array", "string"], "items": {"type": "string"}, "minItems": 1,
-                "description": "The program and its arguments; a string is a script for bash -c."},
+                "description": "The program and its arguments. A string is a script for bash -c."},
     "workdir": {"type": "string",
-                "description": "Folder to run it in, inside the workspace; default: the workspace."},
+                "description": "Working directory, inside the workspace. Default: the workspace."},
     "timeout_ms": {"type": "integer", "minimum": 1,
                    "description": "Time limit in milliseconds."},
     "with_escalated_permissions": {"type": "boolean",
-                                   "description": "Asks for what a rule of the policy grants to this very command; without such a rule it has no effect."},
+                                   "description": "Requests the extra permissions that a policy rule grants to this exact command. No effect without such a rule."},
     "justification": {"type": "string",
-                      "description": "Why it is needed, in one sentence; for the record."}
+                      "description": "Why they are needed, in one sentence. Only recorded."}
   },
   "required": ["command"],
   "additionalProperties": false
@@ -39,7 +39,7 @@ std::vector<std::string> argv_of(const Json& command) {
   return argv;
 }
 
-/// How much earlier than at its own limit a command ends that the run's time has ended.
+/// A command that is killed this much before its own limit was killed since the run's time was up.
 constexpr std::chrono::milliseconds kClose{100};
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -53,11 +53,11 @@ std::string killed(const char* what, const std::string& detail) {
   return "Killed: " + (detail.empty() ? std::string(what) + " limit reached" : detail);
 }
 
-/// The first line, where the command did not end by itself; "" where it did.
+/// The first line of the output if the command was killed; "" if it ended by itself.
 std::string ending_line(const ExitStatus& exit, const Command& command) {
   switch (exit.ending) {
     case Ending::exited:
-      // A program in the command met a limit, and the command says so by its exit code.
+      // A program in the command hit a limit; the exit code shows it.
       return exit.detail;
     case Ending::signalled: {
       const char* name = ::sigabbrev_np(exit.code);
@@ -117,16 +117,16 @@ std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
   head += time;
   if (output.left_out_bytes > 0)
     head += "Total output lines: " + std::to_string(output.total_lines) + "\n";
-  if (exit.ended_background) head += "What it left in the background was ended.\n";
+  if (exit.ended_background) head += "Background processes were killed.\n";
   return head + "Output:\n";
 }
 
 Shell::Shell(ShellParts parts, ShellOptions options) : parts_(parts), options_(std::move(options)) {
   spec_.name = "shell";
   spec_.description =
-      "Runs a command in the sandbox of the workspace and returns its exit code and output. "
-      "stdin is empty; there is no terminal, and nobody answers prompts. What it leaves in the "
-      "background is ended with it.";
+      "Runs a command in the sandboxed workspace and returns its exit code and output. stdin is "
+      "empty, there is no terminal, and nobody answers prompts. Background processes are killed "
+      "when the command ends.";
   spec_.parameters = parse_json(kParameters);
 }
 
@@ -145,7 +145,7 @@ Command Shell::command_of(const Json& arguments) const {
   const auto resolved = folder == "." ? folder : parts_.files.resolve(folder);
   const auto status = resolved == "." ? std::nullopt : parts_.files.status(resolved);
   if (resolved != "." && (!status || status->kind != FileStatus::Kind::folder))
-    throw ToolError("workdir " + folder.string() + " is no folder of the workspace");
+    throw ToolError("workdir is not a folder in the workspace: " + folder.string());
   command.workdir = resolved == "." ? options_.workspace : options_.workspace / resolved;
   const std::chrono::milliseconds asked(
       arguments.integer_at("timeout_ms", options_.command_timeout.count()));
@@ -178,9 +178,9 @@ std::string Shell::why_not_escalated() const {
       parts_.engine != nullptr ? parts_.engine->concurrent_commands() : ConcurrentCommands();
   const std::string writer = beside.unguarded ? beside.writer() : "";
   if (writer.empty()) return "no rule of the policy escalates this command";
-  return "while " + writer +
-         " is running, which may write to the workspace, no command gets more: without namespaces "
-         "it could change what that command obeys (.git/config)";
+  return "no command is escalated while " + writer +
+         " is running and may write to the workspace: without namespaces it could change files "
+         "that the command obeys (.git/config)";
 }
 
 std::string Shell::escalate(Command& command) const {
@@ -191,7 +191,7 @@ std::string Shell::escalate(Command& command) const {
   command.writes = granted->writes;
   command.read_only = granted->read_only;
   command.open_network = granted->network;
-  // Start-up files that ordinary commands may have left in HOME are not for these.
+  // Ordinary commands may have left start-up files in HOME: escalated ones get their own.
   command.private_set_alone = true;
   std::string what = granted->writes ? "may write" : granted->read_only ? "may not write" : "";
   if (granted->network) what += what.empty() ? "reaches the network" : ", reaches the network";
@@ -214,7 +214,7 @@ Command Shell::prepare(const Json& arguments, std::string& note) const {
       parts_.engine->holds_git({.argv = command.argv, .workdir = command.workdir})) {
     for (const auto& [name, value] : options_.git_environment) command.environment[name] = value;
   }
-  // One shell without start files, so that what was read is what is run.
+  // A shell without start-up files, so that exactly the script that was checked runs.
   if (script) {
     command.argv = shell_string_argv(*script);
     command.environment = shell_string_environment(std::move(command.environment));

@@ -18,23 +18,21 @@
 
 namespace sortie {
 
-/// What the shell tool works with; all of it outlives the tool.
+/// The collaborators of the shell tool; all of them outlive it.
 struct ShellParts {
   Launcher& launcher;
-  const Files& files;           ///< the workspace, to tell whether a working folder exists in it
-  const Redactor& redactor;     ///< applied before the output is cut
-  Tool* apply_patch = nullptr;  ///< runs the patches found in calls; nothing: they are commands
-  /// Says what a call gets that asks for escalated permissions; nothing: none gets any.
-  const Engine* engine = nullptr;
-  /// Keeps the outputs that are shown in part; nothing: they are kept nowhere.
-  SavedOutputs* outputs = nullptr;
+  const Files& files;               ///< the workspace, to check that a workdir exists
+  const Redactor& redactor;         ///< applied before the output is cut
+  Tool* apply_patch = nullptr;      ///< runs patches found in calls; null: they are commands
+  const Engine* engine = nullptr;   ///< grants escalated permissions; null: there are none
+  SavedOutputs* outputs = nullptr;  ///< keeps outputs that are cut; null: they are not kept
 };
 
 struct ShellOptions {
   std::filesystem::path workspace{};  ///< absolute, as commands see it
   std::map<std::string, std::string> environment{};
   std::map<std::string, std::string> git_environment{};  ///< added where Engine::holds_git()
-  /// In which a shell's name is looked up: a shell string names one of them.
+  /// Where the program of a shell command ("bash -c …") is looked up.
   std::vector<std::filesystem::path> folders{};
   std::chrono::milliseconds command_timeout{std::chrono::minutes(10)};
   std::uint64_t max_output_bytes = 64ull << 20;
@@ -49,36 +47,38 @@ class Shell : public Tool {
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;
 
-  /// Runs the patch that the call is; nothing where it is none.
+  /// Runs the call as a patch; nothing if it is not a patch.
   std::optional<ToolResult> run_patch(const Json& arguments, std::stop_token stop);
-  /// The command of a call that is no patch, ready to be started.
-  /// @param note  set to what the model is to be told of it, where there is something
+  /// The command of a call that is not a patch, ready to start.
+  /// @param note  set to a note for the model, if there is one
   Command prepare(const Json& arguments, std::string& note) const;
 
  private:
   Command command_of(const Json& arguments) const;
-  /// Gives the command what the policy's rules grant it; what to tell the model.
+  /// Grants the command what the policy's rules allow. @return  a note for the model
   std::string escalate(Command& command) const;
   std::string why_not_escalated() const;
-  /// The patch that the call is, as arguments of apply_patch; null where it is none.
+  /// The call as arguments of apply_patch; null if it is not a patch.
   Json patch_of(const Json& arguments) const;
 
   ShellParts parts_;
   ShellOptions options_;
 };
 
-/// The variables that every command gets unless the policy sets them: PAGER=cat, CI=true, ….
+/// Variables that every command gets unless the policy sets them: PAGER=cat, CI=true, …
 const std::map<std::string, std::string>& quiet_environment();
 
-/// The environment of a command: what is given, those, and nothing that starts shells.
+/// The environment of a command: the given and the quiet variables, without any that run code in
+/// shells.
 std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given);
 
-/// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", or first what ended the command.
+/// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", preceded by what killed the command, if any.
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
                         const Command& command);
 
-/// `local_shell`: the shell tool that some models were trained with, in place of `shell`. Its calls
-/// are calls of `shell` in all but their form: the same arguments, actions, rules and output.
+/// `local_shell`: the shell tool that some models were trained with, replacing `shell`. Calls
+/// differ from those of `shell` only in their form: arguments, actions, rules and output are the
+/// same.
 class LocalShell : public Tool {
  public:
   explicit LocalShell(std::unique_ptr<Tool> shell);

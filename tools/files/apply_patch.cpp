@@ -8,15 +8,14 @@ namespace sortie {
 namespace {
 
 constexpr const char* kDescription =
-    "Edits files of the workspace by a patch: '*** Begin Patch', then sections '*** Add File: "
-    "PATH' "
-    "(lines that begin with '+'), '*** Delete File: PATH' or '*** Update File: PATH' (optionally "
-    "'*** Move to: PATH', then chunks: '@@' or '@@ LINE BEFORE THE CHUNK', then lines that begin "
-    "with ' ' for context, '-' to remove, '+' to add; '*** End of File' where a chunk ends the "
-    "file), and '*** End Patch'. Three lines of context are enough. All of the patch is applied or "
-    "nothing.";
+    "Edits files in the workspace with a patch: '*** Begin Patch', then sections "
+    "'*** Add File: PATH' (lines starting with '+'), '*** Delete File: PATH' or "
+    "'*** Update File: PATH' (optionally '*** Move to: PATH', then chunks: '@@' or "
+    "'@@ LINE BEFORE THE CHUNK', then lines starting with ' ' for context, '-' to remove, '+' to "
+    "add; '*** End of File' if a chunk ends the file), and '*** End Patch'. Three lines of context "
+    "are enough. The patch is applied completely or not at all.";
 
-/// Lark, as providers take it for custom tools.
+/// A Lark grammar, the form in which providers accept one for custom tools.
 constexpr const char* kGrammar = R"(start: "*** Begin Patch" NL section+ "*** End Patch" NL?
 
 section: add | delete | update
@@ -76,7 +75,7 @@ patch::Place ApplyPatch::place_of(const Json& arguments) const {
   return {.root = workspace_,
           .folder = folder == "." ? std::filesystem::path() : folder,
           .refused = refused_,
-          .near = [this](const auto& path) { return near_path(files_, path, hidden_); }};
+          .hint = [this](const auto& path) { return path_hint(files_, path, hidden_); }};
 }
 
 std::vector<Action> ApplyPatch::actions(const Json& arguments) const {

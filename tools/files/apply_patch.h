@@ -12,14 +12,14 @@
 
 namespace sortie {
 
-/// `apply_patch`, free text held to a Lark grammar; for models that take no such tools the wires
-/// declare it as a function {"input"}. Beside "input" the arguments may hold "workdir", relative to
-/// the workspace: patches found in shell calls have one.
+/// `apply_patch`: free text constrained by a Lark grammar; for models without such tools the wires
+/// declare a function {"input"}. The arguments may also have "workdir", relative to the workspace,
+/// for patches found in shell calls.
 class ApplyPatch : public Tool {
  public:
-  /// @param workspace  absolute: what absolute paths must lie in
-  /// @param refused    files that must not be written, whatever was decided before
-  /// @param hidden     paths that are not proposed in place of a wrong one
+  /// @param workspace  absolute; absolute paths must be inside it
+  /// @param refused    files that must not be written, whatever the decision on the call
+  /// @param hidden     paths that hints must not name
   ApplyPatch(Files& files, std::filesystem::path workspace,
              std::function<bool(const std::filesystem::path&)> refused = {},
              HiddenPaths hidden = {});

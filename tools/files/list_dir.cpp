@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Entries that are counted behind the last one that is shown.
+/// Entries that are counted after the last one shown.
 constexpr std::size_t kMostCounted = 100'000;
 
 fs::path below(const fs::path& folder, const std::string& name) {
@@ -22,28 +22,28 @@ fs::path below(const fs::path& folder, const std::string& name) {
 
 struct ListDir::Listing {
   std::size_t limit = 0;
-  std::size_t room = 0;
+  std::size_t max_bytes = 0;
   const Clock& clock;
   std::chrono::steady_clock::time_point deadline{};
   std::stop_token stop{};
   std::size_t seen = 0;
   std::size_t shown = 0;
-  std::size_t left_out = 0;  ///< counted, not shown
-  std::size_t closed = 0;    ///< folders that can't be read
+  std::size_t left_out = 0;    ///< counted, not shown
+  std::size_t unreadable = 0;  ///< folders that can't be read
   std::string text{};
-  const char* cut_by = nullptr;  ///< what ended it in the midst of the folders
+  const char* cut_by = nullptr;  ///< why the walk ended early
 
   bool is_full() const { return left_out > 0; }
   bool has_ended() const { return left_out >= kMostCounted || cut_by != nullptr; }
   bool must_end() {
     if (stop.stop_requested())
-      cut_by = "since the run is to end";
+      cut_by = "since the run is ending";
     else if (clock.steady() >= deadline)
       cut_by = "at its time limit";
     return has_ended();
   }
   void add(const std::string& line) {
-    if (is_full() || shown == limit || (shown > 0 && text.size() + line.size() > room)) {
+    if (is_full() || shown == limit || (shown > 0 && text.size() + line.size() > max_bytes)) {
       ++left_out;
       return;
     }
@@ -56,17 +56,16 @@ ListDir::ListDir(const Files& files, fs::path workspace, const Clock& clock, Lis
     : files_(files), workspace_(std::move(workspace)), clock_(clock), options_(std::move(options)) {
   spec_.name = "list_dir";
   spec_.description =
-      "Lists a folder, sorted by name: 'name/' is a folder, 'name -> target' a link, 'name|' "
-      "neither file, folder nor link. Names that begin with a dot and what git ignores are listed "
-      "too.";
+      "Lists a folder, sorted by name: 'name/' is a folder, 'name -> target' a link, 'name|' a "
+      "special file. Names that begin with a dot and git-ignored files are listed too.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "path": {"type": "string", "description": "Default: the workspace."},
+      "path": {"type": "string", "description": "Folder to list. Default: the workspace."},
       "depth": {"type": "integer", "minimum": 1, "maximum": 16,
-                "description": "Levels to go down, default 1."},
+                "description": "Levels of subfolders to list. Default: 1."},
       "limit": {"type": "integer", "minimum": 1, "maximum": 5000,
-                "description": "Entries at most, default 400."}
+                "description": "Maximum number of entries. Default: 400."}
     },
     "additionalProperties": false
   })");
@@ -85,7 +84,7 @@ std::string ListDir::line_of(const fs::path& path, FileStatus::Kind kind) const 
   if (kind == FileStatus::Kind::symlink) {
     try {
       line += " -> " + one_line(files_.read_link(path), 4096);
-    } catch (const ToolError&) {  // gone, or another thing, since its folder was read
+    } catch (const ToolError&) {  // removed or replaced since its folder was read
       line += " ->";
     }
   }
@@ -95,23 +94,23 @@ std::string ListDir::line_of(const fs::path& path, FileStatus::Kind kind) const 
 void ListDir::list(const std::vector<FolderEntry>& entries, const fs::path& folder, int depth,
                    Listing& listing) const {
   for (const auto& [name, kind] : entries) {
-    // Each folder is long work, the names of one are none.
+    // Reading a folder takes time, its names do not.
     if (listing.has_ended() || (listing.seen++ % 64 == 0 && listing.must_end())) return;
     const fs::path path = below(folder, name);
     if (options_.hidden && options_.hidden(path)) continue;
-    // What is in .git is no concern of the work, and there is much of it.
-    const bool goes_on = kind == FileStatus::Kind::folder && depth > 1 && name != ".git";
+    // The content of .git is large and irrelevant to the task.
+    const bool descends = kind == FileStatus::Kind::folder && depth > 1 && name != ".git";
     std::optional<std::vector<FolderEntry>> inner;
-    if (goes_on) {
+    if (descends) {
       if (listing.must_end()) return;
       try {
         inner = files_.list(path);
       } catch (const ToolError&) {
-        ++listing.closed;
+        ++listing.unreadable;
       }
     }
     std::string line = listing.is_full() ? "" : line_of(path, kind);
-    if (goes_on && !inner && !line.empty()) line.insert(line.size() - 1, " (can't be read)");
+    if (descends && !inner && !line.empty()) line.insert(line.size() - 1, " (can't be read)");
     listing.add(line);
     if (inner) list(*inner, path, depth - 1, listing);
   }
@@ -122,7 +121,7 @@ ToolResult ListDir::run(const Json& arguments, std::stop_token stop) {
   if (path != "." && !files_.status(files_.resolve(path)))
     throw ToolError(missing_path(files_, path, options_.hidden));
   Listing listing{.limit = static_cast<std::size_t>(arguments.integer_at("limit", 400)),
-                  .room = options_.room,
+                  .max_bytes = options_.max_bytes,
                   .clock = clock_,
                   .deadline = clock_.steady() + options_.time_limit,
                   .stop = std::move(stop)};
@@ -135,11 +134,11 @@ ToolResult ListDir::run(const Json& arguments, std::stop_token stop) {
                   (listing.has_ended() ? "more than " : "") + std::to_string(listing.left_out) +
                   " more are left out\n";
   if (listing.cut_by)
-    result.note = "the listing was ended early, " + std::string(listing.cut_by) +
-                  ": there may be more, a smaller `depth` or `path` shows it";
-  if (listing.closed > 0)
-    result.note += (result.note.empty() ? "" : "; ") + std::to_string(listing.closed) +
-                   (listing.closed == 1 ? " folder" : " folders") + " can't be read";
+    result.note = "the listing stopped early, " + std::string(listing.cut_by) +
+                  ": there may be more entries; use a smaller `depth` or a deeper `path`";
+  if (listing.unreadable > 0)
+    result.note += (result.note.empty() ? "" : "; ") + std::to_string(listing.unreadable) +
+                   (listing.unreadable == 1 ? " folder" : " folders") + " can't be read";
   return result;
 }
 

@@ -11,15 +11,15 @@
 namespace sortie {
 
 struct ListDirOptions {
-  HiddenPaths hidden{};         ///< paths that are left out
-  std::size_t room = 1u << 20;  ///< bytes of the names that are shown at once
+  HiddenPaths hidden{};              ///< paths that are left out
+  std::size_t max_bytes = 1u << 20;  ///< size of the list that one call shows
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
 };
 
-/// `list_dir`: what is in a folder, some levels deep, sorted.
+/// `list_dir`: the content of a folder, some levels deep, sorted.
 class ListDir : public Tool {
  public:
-  /// @param workspace  absolute: a path that begins with it is taken as relative to it
+  /// @param workspace  absolute; paths that begin with it are relative to it
   ListDir(const Files& files, std::filesystem::path workspace, const Clock& clock,
           ListDirOptions options = {});
   std::vector<Action> actions(const Json& arguments) const override;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kLongestLine = 2000;  ///< bytes shown of a line
 
 constexpr std::int64_t kDefaultLines = 400;
-constexpr std::uint64_t kLargestFile = 64ull << 20;  ///< that is read whole
-/// So much of a file is read behind the window, for the number of its lines.
+constexpr std::uint64_t kLargestFile = 64ull << 20;  ///< bytes of a file that is read whole
+/// Limit for reading on after the window, to count the lines of the file.
 constexpr std::uint64_t kMostCountedBytes = 1ull << 30;
 
 /// Reads a file's pieces into the window.
@@ -48,7 +48,7 @@ class Reading {
 
   bool is_binary() const { return binary_; }
   bool is_empty() const { return bytes_ == 0; }
-  /// Whether the number of lines is the file's.
+  /// Whether the whole file was counted.
   bool read_all() const { return all_; }
   const std::optional<Utf16Order>& utf16() const { return utf16_; }
 
@@ -89,19 +89,17 @@ std::string remarks(const LineWindow& window, const Reading& reading) {
                                                              : "the file is in UTF-16BE");
   else if (window.repaired())
     remarks.push_back("bytes that are not UTF-8 are shown as \xEF\xBF\xBD");
-  std::string text;
-  for (const auto& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
-  return text;
+  return joined(remarks, "; ");
 }
 
 }  // namespace
 
-void LineWindow::take(std::string_view part) {
+void LineWindow::append(std::string_view part) {
   if (part.empty()) return;
   last_ = part.back();
   line_bytes_ += part.size();
   if (!in_window()) return;
-  // One more, so that a CR at the border is not shown as part of the line.
+  // One more byte, so that a CR at the border is not shown as part of the line.
   const std::size_t room = kLongestLine + 1 - std::min(line_.size(), kLongestLine + 1);
   line_.append(part.substr(0, room));
 }
@@ -122,7 +120,7 @@ void LineWindow::end_line() {
     one += repair_utf8(kept);
     if (line_bytes_ > kLongestLine) one += " … (" + size_in_words(line_bytes_) + " in this line)";
     one += '\n';
-    if (shown_ > 0 && text_.size() + one.size() > room_) {
+    if (shown_ > 0 && text_.size() + one.size() > max_bytes_) {
       full_ = true;
     } else {
       text_ += one;
@@ -138,8 +136,8 @@ void LineWindow::end_line() {
 void LineWindow::feed(std::string_view piece) {
   while (!piece.empty()) {
     const std::size_t end = piece.find('\n');
-    if (end == piece.npos) return take(piece);
-    take(piece.substr(0, end));
+    if (end == piece.npos) return append(piece);
+    append(piece.substr(0, end));
     end_line();
     piece.remove_prefix(end + 1);
   }
@@ -160,14 +158,14 @@ ReadFile::ReadFile(const Files& files, std::filesystem::path workspace, ReadFile
     };
   spec_.name = "read_file";
   spec_.description =
-      "Reads lines of a text file, with their numbers; says how many lines it has and whether more "
-      "follow.";
+      "Reads lines of a text file, with line numbers. Reports how many lines the file has and "
+      "whether more follow.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
-      "path": {"type": "string", "minLength": 1, "description": "The file, in the workspace."},
-      "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
-      "limit": {"type": "integer", "minimum": 1, "description": "Lines, default 400."}
+      "path": {"type": "string", "minLength": 1, "description": "File in the workspace."},
+      "offset": {"type": "integer", "minimum": 1, "description": "First line, counted from 1. Default: 1."},
+      "limit": {"type": "integer", "minimum": 1, "description": "Maximum number of lines. Default: 400."}
     },
     "required": ["path"],
     "additionalProperties": false
@@ -184,14 +182,14 @@ ToolResult ReadFile::run(const Json& arguments, std::stop_token stop) {
   const std::string name = path.string();
   LineWindow window(static_cast<std::uint64_t>(arguments.integer_at("offset", 1)),
                     static_cast<std::uint64_t>(arguments.integer_at("limit", kDefaultLines)),
-                    options_.room);
+                    options_.max_bytes);
   Reading reading(window, stop);
   if (!options_.stream(path, [&](std::string_view piece) { return reading.take(piece); }))
     throw ToolError(missing_path(files_, path, options_.hidden));
   reading.finish();
-  // How many lines there are is not known then.
+  // The number of lines is unknown then.
   if (stop.stop_requested() && !reading.is_binary())
-    throw ToolError(name + " was not read to its end: the run is to end");
+    throw ToolError(name + " was not read completely: the run is ending");
   ToolResult result;
   if (reading.is_binary()) {
     const auto status = files_.status(files_.resolve(path));

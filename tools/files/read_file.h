@@ -12,44 +12,44 @@
 
 namespace sortie {
 
-/// Some lines of a text that comes in pieces, numbered, in bounded memory: of a long line the
-/// beginning is kept, lines before and behind the window are counted.
+/// A window of numbered lines of a text that arrives in pieces, in bounded memory: long lines are
+/// cut, lines outside of the window are only counted.
 class LineWindow {
  public:
-  /// @param first  line, from 1
-  /// @param lines  at most
-  /// @param room   bytes that the numbered lines may take; one line is always shown
-  LineWindow(std::uint64_t first, std::uint64_t lines, std::size_t room)
-      : first_(first), lines_(lines), room_(room) {}
+  /// @param first  first line, counted from 1
+  /// @param lines  maximum number of lines
+  /// @param max_bytes  maximum size of the numbered lines; one line is always shown
+  LineWindow(std::uint64_t first, std::uint64_t lines, std::size_t max_bytes)
+      : first_(first), lines_(lines), max_bytes_(max_bytes) {}
 
   void feed(std::string_view piece);
-  /// At the end of the text: a last line without newline is one.
+  /// Ends the text; a last line without a newline counts.
   void finish();
 
   const std::string& text() const noexcept { return text_; }
   std::uint64_t first() const noexcept { return first_; }
-  /// Of the window's lines; 0: none.
+  /// How many lines the window holds.
   std::uint64_t shown() const noexcept { return shown_; }
-  /// Up to where the text was fed.
+  /// How many lines were fed.
   std::uint64_t total() const noexcept { return total_; }
   bool is_full() const noexcept { return full_; }
   /// Lines of the window that end in CR LF.
   std::uint64_t carriage_returns() const noexcept { return carriage_returns_; }
-  /// Of the lines that are shown some have bytes that are not UTF-8.
+  /// Whether shown lines contained bytes that are not UTF-8.
   bool repaired() const noexcept { return repaired_; }
 
  private:
   bool in_window() const noexcept { return !full_ && total_ + 1 >= first_; }
-  void take(std::string_view part);
+  void append(std::string_view part);
   void end_line();
 
   std::uint64_t first_;
   std::uint64_t lines_;
-  std::size_t room_;
+  std::size_t max_bytes_;
   std::string text_;
-  std::string line_;              ///< the one that is under way, as far as it is kept
-  std::uint64_t line_bytes_ = 0;  ///< of it, all
-  char last_ = 0;                 ///< byte of it
+  std::string line_;              ///< the current line, as far as it is kept
+  std::uint64_t line_bytes_ = 0;  ///< size of the current line
+  char last_ = 0;                 ///< its last byte
   std::uint64_t total_ = 0;
   std::uint64_t shown_ = 0;
   std::uint64_t carriage_returns_ = 0;
@@ -58,16 +58,16 @@ class LineWindow {
 };
 
 struct ReadFileOptions {
-  HiddenPaths hidden{};        ///< paths that are not proposed in place of a wrong one
-  FileStream stream{};         ///< of the files, piece by piece; not set: each is read whole
-  std::size_t room = 1 << 20;  ///< bytes of the lines that are shown at once
+  HiddenPaths hidden{};             ///< paths that hints must not name
+  FileStream stream{};              ///< reads files piece by piece; not set: they are read whole
+  std::size_t max_bytes = 1 << 20;  ///< size of the lines that one call shows
 };
 
-/// `read_file`: a window of a file's lines, with their numbers. Of a large file no more than a
-/// piece is in memory.
+/// `read_file`: a window of a file's lines, with their numbers. Large files are never in memory as
+/// a whole.
 class ReadFile : public Tool {
  public:
-  /// @param workspace  absolute: a path that begins with it is taken as relative to it
+  /// @param workspace  absolute; paths that begin with it are relative to it
   ReadFile(const Files& files, std::filesystem::path workspace, ReadFileOptions options = {});
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;

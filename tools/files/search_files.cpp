@@ -22,10 +22,10 @@ namespace sortie {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger one goes with its file
-constexpr std::size_t kMostGlobs = 64;
+constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger buffer is freed after its file
+constexpr std::size_t kMaxGlobs = 64;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kMostNamed = 5;  ///< of the files that can't be searched
+constexpr std::size_t kMaxNamed = 5;  ///< unsearched files that the note names
 
 std::string shown_path(std::string_view path) { return one_line(path, 4096); }
 
@@ -39,13 +39,13 @@ void expand_braces(const std::string& glob, std::vector<std::string>& globs) {
   }
   for (std::size_t at = open + 1; at <= close;) {
     const std::size_t end = std::min(glob.find(',', at), close);
-    if (globs.size() >= kMostGlobs) throw ToolError("The glob has too many alternatives");
+    if (globs.size() >= kMaxGlobs) throw ToolError("Invalid glob: too many alternatives");
     expand_braces(glob.substr(0, open) + glob.substr(at, end - at) + glob.substr(close + 1), globs);
     at = end + 1;
   }
 }
 
-/// Which files of the tree are searched.
+/// Decides by the glob which files of the tree are searched.
 class FileFilter {
  public:
   explicit FileFilter(std::string glob) {
@@ -62,7 +62,7 @@ class FileFilter {
       for (const auto& one : expanded)
         if (!one.empty()) globs_.emplace_back(one);
     } catch (const PatternError& error) {
-      throw ToolError("The glob can't be read: " + std::string(error.what()));
+      throw ToolError("Invalid glob: " + std::string(error.what()));
     }
   }
   bool passes(std::string_view path) const {
@@ -74,7 +74,7 @@ class FileFilter {
     return any != excludes_;
   }
 
-  /// Whether it asks for names that begin with a dot, by naming one.
+  /// Whether the glob names a dot name, and so asks for such names.
   bool names_dots() const { return names_dots_; }
 
  private:
@@ -83,7 +83,7 @@ class FileFilter {
   bool names_dots_ = false;
 };
 
-/// Takes CR before LF out; most texts have none.
+/// Removes CR before LF; most texts have none.
 std::string_view without_carriage_returns(char* text, std::size_t size) {
   auto* const first = static_cast<char*>(std::memchr(text, '\r', size));
   if (first == nullptr) return {text, size};
@@ -94,7 +94,7 @@ std::string_view without_carriage_returns(char* text, std::size_t size) {
   return {text, static_cast<std::size_t>(to - text)};
 }
 
-void say(std::string& text, std::uint64_t count, const char* one, const char* many) {
+void add_count(std::string& text, std::uint64_t count, const char* one, const char* many) {
   if (count == 0) return;
   if (!text.empty()) text += ", ";
   text += std::to_string(count) + " " + (count == 1 ? one : many);
@@ -104,7 +104,7 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// One search: what is asked for, and what was found so far.
+/// One search: the request, and the results so far.
 class Search {
  public:
   Search(const Json& arguments, const Clock& clock, const HiddenPaths& hidden,
@@ -115,15 +115,15 @@ class Search {
         most_(static_cast<std::uint64_t>(arguments.integer_at("max_matches", 100))),
         hidden_(hidden),
         largest_(options.largest_file),
-        most_output_(options.most_output),
+        max_output_(options.max_output),
         clock_(clock),
         deadline_(clock.steady() + options.time_limit),
         stop_(stop) {}
 
-  /// @param named  the call names this very file: no glob and no ignore file leaves it out
-  /// @return false where the search is to end
-  bool look_into(const WalkedFile& file, bool named = false);
-  bool go_on();
+  /// @param named  the call names this very file: neither globs nor ignore files exclude it
+  /// @return  false if the search has to end
+  bool search_file(const WalkedFile& file, bool named = false);
+  bool may_go_on();
   bool is_hidden(std::string_view path) const { return hidden_ && hidden_(fs::path(path)); }
   /// Whether the glob asks for names that begin with a dot.
   bool names_dots() const { return filter_.names_dots(); }
@@ -137,15 +137,15 @@ class Search {
       return LineSearch(arguments.string_at("pattern"));
     } catch (const PatternError& error) {
       throw ToolError(
-          "The pattern can't be read (RE2 syntax: no look-around, no back references; "
-          "a backslash quotes a character): " +
+          "Invalid pattern (RE2 syntax: no look-around, no back references; escape special "
+          "characters with a backslash): " +
           std::string(error.what()));
     }
   }
   std::optional<std::string_view> read(const WalkedFile& file);
   std::optional<std::string_view> read_from(const Fd& open, std::size_t size,
                                             std::string_view path);
-  void could_not(const char* why, std::string_view path);
+  void note_unread(const char* why, std::string_view path);
   void search(std::string_view text, std::string_view path);
   std::string why_it_ended() const;
 
@@ -155,26 +155,26 @@ class Search {
   std::uint64_t most_;
   const HiddenPaths& hidden_;
   std::uint64_t largest_;
-  std::size_t most_output_;
+  std::size_t max_output_;
   const Clock& clock_;
   std::chrono::steady_clock::time_point deadline_;
   const std::stop_token& stop_;
 
   std::vector<char> buffer_;
-  std::string decoded_;  ///< of a file in UTF-16
+  std::string decoded_;  ///< text of a UTF-16 file
   std::string text_;
-  std::vector<std::string> not_read_;  ///< "PATH: why", the first of them
+  std::vector<std::string> not_read_;  ///< "PATH (why)", the first few
   std::string last_path_;
   std::uint64_t matches_ = 0;
   std::uint64_t files_with_matches_ = 0;
   std::uint64_t searched_ = 0;
-  std::uint64_t passed_over_ = 0;  ///< by the glob
+  std::uint64_t passed_over_ = 0;  ///< files that the glob excludes
   std::uint64_t binary_ = 0;
   std::uint64_t failed_ = 0;
   End end_ = End::none;
 };
 
-bool Search::go_on() {
+bool Search::may_go_on() {
   if (stop_.stop_requested())
     end_ = End::stopped;
   else if (clock_.steady() >= deadline_)
@@ -182,49 +182,50 @@ bool Search::go_on() {
   return end_ == End::none;
 }
 
-void Search::could_not(const char* why, std::string_view path) {
+void Search::note_unread(const char* why, std::string_view path) {
   if (is_hidden(path)) return;
   ++failed_;
-  if (not_read_.size() < kMostNamed) not_read_.push_back(shown_path(path) + " (" + why + ")");
+  if (not_read_.size() < kMaxNamed) not_read_.push_back(shown_path(path) + " (" + why + ")");
 }
 
-/// The whole file, in the buffer, without CR at the lines' ends; nothing where it is not searched.
+/// Reads the whole file, without CR at line ends; nothing if it is not searched.
 std::optional<std::string_view> Search::read(const WalkedFile& file) {
   const Fd open(
       ::openat(file.folder, file.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!open) {
-    // Gone since its folder was read: nothing is left out.
-    if (errno != ENOENT) could_not(errno == EACCES ? "no permission" : "can't be read", file.path);
+    // Removed since its folder was read: nothing is left out.
+    if (errno != ENOENT)
+      note_unread(errno == EACCES ? "no permission" : "can't be read", file.path);
     return std::nullopt;
   }
   struct stat status {};
   if (::fstat(open.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   if (static_cast<std::uint64_t>(status.st_size) > largest_) {
-    could_not("too large", file.path);
+    note_unread("too large", file.path);
     return std::nullopt;
   }
   return read_from(open, static_cast<std::size_t>(status.st_size), file.path);
 }
 
-/// The rest of read().
-/// @param size  that the file has, as far as is known
+/// The second half of read().
+/// @param size  the file's size, as far as known
 std::optional<std::string_view> Search::read_from(const Fd& open, std::size_t size,
                                                   std::string_view path) {
   if (buffer_.size() > kKeptBuffer) std::vector<char>(kKeptBuffer).swap(buffer_);
-  // One more byte than it has, so that its end is seen by one read(2).
+  // One byte more than the size, so that one read(2) sees the end.
   buffer_.resize(std::max(buffer_.size(), size + 1));
   std::size_t filled = 0;
   std::optional<Utf16Order> order;
   for (;;) {
     if (filled > largest_) {
-      could_not("too large: it grows", path);
+      note_unread("too large: it grows", path);
       return std::nullopt;
     }
     if (filled == buffer_.size()) buffer_.resize(filled + kKeptBuffer);
     const ssize_t count = ::read(open.get(), buffer_.data() + filled, buffer_.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      could_not("can't be read", path);
+      note_unread("can't be read", path);
       return std::nullopt;
     }
     const bool first = filled == 0;
@@ -253,14 +254,14 @@ void Search::search(std::string_view text, std::string_view path) {
   lines_.search(
       text,
       [&](const LineMatch& match) {
-        // Asked once there is something to show: most files have no match.
+        // Checked only when there is something to show: most files have no match.
         if (!any && is_hidden(path)) return false;
         if (!any && std::memchr(text.data(), 0, text.size()) != nullptr) {
           --searched_;
           ++binary_;
           return false;
         }
-        if (matches_ >= most_ || text_.size() >= most_output_) {
+        if (matches_ >= most_ || text_.size() >= max_output_) {
           end_ = matches_ >= most_ ? End::matches : End::output;
           return false;
         }
@@ -270,14 +271,14 @@ void Search::search(std::string_view text, std::string_view path) {
         shown.add(match);
         return true;
       },
-      [this] { return go_on(); });
+      [this] { return may_go_on(); });
   if (!any) return;
   shown.finish();
   ++files_with_matches_;
 }
 
-bool Search::look_into(const WalkedFile& file, bool named) {
-  if ((searched_ + passed_over_) % 64 == 0 && !go_on()) return false;
+bool Search::search_file(const WalkedFile& file, bool named) {
+  if ((searched_ + passed_over_) % 64 == 0 && !may_go_on()) return false;
   last_path_ = file.path;
   if (!named && !filter_.passes(file.path)) {
     ++passed_over_;
@@ -295,7 +296,7 @@ std::string Search::why_it_ended() const {
     case End::matches:
       return "; there are more: the search ended at max_matches" + where;
     case End::output:
-      return "; there may be more: the search ended at " + size_in_words(most_output_) +
+      return "; there may be more: the search ended at " + size_in_words(max_output_) +
              " of output" + where;
     case End::time:
       return "; there may be more: the search ended at its time limit" + where;
@@ -313,14 +314,15 @@ ToolResult Search::result(const WalkCounts& counts, const std::string& where) co
   result.head += why_it_ended() + "\n";
   result.text = text_;
   std::string left_out;
-  say(left_out, counts.ignored, "name that ignore files name", "names that ignore files name");
-  say(left_out, counts.dot_names, "name that begins with a dot", "names that begin with a dot");
-  say(left_out, binary_, "binary file", "binary files");
-  say(left_out, counts.links, "link", "links");
-  say(left_out, counts.special, "pipe, socket or device", "pipes, sockets and devices");
-  say(left_out, counts.closed_folders, "folder that can't be read", "folders that can't be read");
-  say(left_out, counts.deep_folders, "folder too deep", "folders too deep");
-  say(left_out, passed_over_, "file that the glob leaves out", "files that the glob leaves out");
+  add_count(left_out, counts.ignored, "ignored name", "ignored names");
+  add_count(left_out, counts.dot_names, "name that begins with a dot",
+            "names that begin with a dot");
+  add_count(left_out, binary_, "binary file", "binary files");
+  add_count(left_out, counts.links, "link", "links");
+  add_count(left_out, counts.special, "pipe, socket or device", "pipes, sockets and devices");
+  add_count(left_out, counts.closed_folders, "unreadable folder", "unreadable folders");
+  add_count(left_out, counts.deep_folders, "folder too deep", "folders too deep");
+  add_count(left_out, passed_over_, "file excluded by the glob", "files excluded by the glob");
   result.note = "searched " + counted(searched_, "file", "files");
   if (!left_out.empty()) result.note += "; left out: " + left_out;
   if (failed_ > 0) {
@@ -343,23 +345,23 @@ SearchFiles::SearchFiles(const DiskFiles& files, fs::path workspace, const Clock
       options_(std::move(options)) {
   spec_.name = "search_files";
   spec_.description =
-      "Searches text files for lines in which a regular expression matches (RE2 syntax, (?i) for "
-      "any letter case). Left out are files that .gitignore, .ignore or .git/info/exclude name, "
-      "binary files and links, unless `path` names them, and names that begin with a dot, unless "
-      "git tracks them or `path` or `glob` names them. Sorted by path; under each path its lines: "
+      "Searches text files for lines that match a regular expression (RE2 syntax; (?i) ignores "
+      "case). Skips files that .gitignore, .ignore or .git/info/exclude list, binary files and "
+      "links, unless `path` names them, and names that begin with a dot, unless git tracks them or "
+      "`path` or `glob` names them. Results are sorted by path; below each path its lines: "
       "12:match, 13-context.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
       "pattern": {"type": "string", "minLength": 1, "maxLength": 4096,
-                  "description": "The expression; it is looked for in each line by itself."},
-      "path": {"type": "string", "description": "File or folder to search, default: the workspace."},
+                  "description": "Regular expression, matched against each line separately."},
+      "path": {"type": "string", "description": "File or folder to search. Default: the workspace."},
       "glob": {"type": "string", "maxLength": 1024,
-               "description": "Only these files: '*.py', '*.{h,cpp}', 'src/**/*.ts'; '!*.min.js': not these."},
+               "description": "Search only these files: '*.py', '*.{h,cpp}', 'src/**/*.ts'. '!*.min.js' excludes files."},
       "context": {"type": "integer", "minimum": 0, "maximum": 20,
-                  "description": "Lines around each match, default 0."},
+                  "description": "Lines of context around each match. Default: 0."},
       "max_matches": {"type": "integer", "minimum": 1, "maximum": 2000,
-                      "description": "Lines that match at most, default 100."}
+                      "description": "Maximum number of matching lines. Default: 100."}
     },
     "required": ["pattern"],
     "additionalProperties": false
@@ -373,7 +375,7 @@ std::vector<Action> SearchFiles::actions(const Json& arguments) const {
 }
 
 IgnoreRules SearchFiles::rules_above(const fs::path& folder) {
-  std::call_once(outer_ignore_files_asked_, [this] {
+  std::call_once(outer_ignore_files_once_, [this] {
     if (options_.outer_ignore_files) outer_ignore_files_ = options_.outer_ignore_files();
   });
   IgnoreRules rules = outer_rules(outer_ignore_files_);
@@ -389,7 +391,7 @@ IgnoreRules SearchFiles::rules_above(const fs::path& folder) {
 }
 
 bool SearchFiles::is_kept_dot_name(std::string_view path) {
-  std::call_once(dot_names_asked_, [this] {
+  std::call_once(dot_names_once_, [this] {
     if (options_.dot_names) dot_names_ = options_.dot_names();
   });
   return dot_names_.contains(path);
@@ -402,7 +404,7 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   const auto status = files_.status(start);
   if (!status) throw ToolError(missing_path(files_, path, hidden_));
   if (status->kind == FileStatus::Kind::other || status->kind == FileStatus::Kind::symlink)
-    throw ToolError(path.string() + ": is neither a file nor a folder");
+    throw ToolError(path.string() + ": not a file or folder");
   const bool is_folder = status->kind == FileStatus::Kind::folder;
   const fs::path folder = is_folder ? start : start.has_parent_path() ? start.parent_path() : ".";
   Fd open = open_beneath(files_.root(), folder.string(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -411,19 +413,19 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   if (!is_folder) {
     const std::string name = start.filename().string();
     const std::string whole = start.string();
-    search.look_into({open.get(), name.c_str(), whole}, true);
+    search.search_file({open.get(), name.c_str(), whole}, true);
     return search.result({}, where);
   }
 
   WalkOptions walk_options;
   walk_options.dot_names = search.names_dots();
   walk_options.keeps_dot_name = [this](std::string_view name) { return is_kept_dot_name(name); };
-  walk_options.goes_on = [&search] { return search.go_on(); };
+  walk_options.goes_on = [&search] { return search.may_go_on(); };
   TreeWalk walk(
       rules_above(start), [&](const std::string& below) { return !search.is_hidden(below); },
       std::move(walk_options));
   walk.run(std::move(open), start == "." ? "" : start.string(),
-           [&](const WalkedFile& file) { return search.look_into(file); });
+           [&](const WalkedFile& file) { return search.search_file(file); });
   return search.result(walk.counts(), where);
 }
 

@@ -4,7 +4,7 @@ namespace sortie {
 using namespace std::string_view_literals;
 namespace {
 
-void put_character(std::uint32_t code, std::string& text) {
+void append_utf8(std::uint32_t code, std::string& text) {
   const auto put = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };
   if (code < 0x80) {
     put(code);
@@ -43,24 +43,24 @@ std::string Utf16Decoder::feed(std::string_view piece) {
     const std::uint32_t unit = order_ == Utf16Order::little ? std::uint32_t{byte} << 8 | *half_
                                                             : std::uint32_t{*half_} << 8 | byte;
     half_.reset();
-    put_unit(unit, text);
+    append_unit(unit, text);
   }
   return text;
 }
 
-void Utf16Decoder::put_unit(std::uint32_t unit, std::string& text) {
+void Utf16Decoder::append_unit(std::uint32_t unit, std::string& text) {
   constexpr std::uint32_t kReplacement = 0xFFFD;
   if (std::exchange(begin_, false) && unit == 0xFEFF) return;
   const bool is_low = unit >= 0xDC00 && unit < 0xE000;
   if (high_ != 0) {
     const std::uint32_t high = std::exchange(high_, 0);
-    if (is_low) return put_character(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00), text);
-    put_character(kReplacement, text);
+    if (is_low) return append_utf8(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00), text);
+    append_utf8(kReplacement, text);
   }
   if (unit >= 0xD800 && unit < 0xDC00)
     high_ = unit;
   else
-    put_character(is_low ? kReplacement : unit, text);
+    append_utf8(is_low ? kReplacement : unit, text);
 }
 
 }  // namespace sortie

@@ -10,14 +10,14 @@
 namespace sortie {
 namespace {
 
-/// Why the content is no image that could be shown.
+/// Why the content can't be shown as an image.
 std::string why_not_shown(std::string_view content) {
   if (content.empty()) return "is empty";
   const std::string_view format = image_format(content);
   if (!format.empty())
-    return "begins as a " + std::string(format) +
-           " image, and is cut off or broken before its width and height";
-  return "is no PNG, JPEG, GIF or WebP image; what its name says does not count";
+    return "begins like a " + std::string(format) +
+           " image, but is cut off or damaged before its width and height";
+  return "is not a PNG, JPEG, GIF or WebP image (by content; the name does not matter)";
 }
 
 }  // namespace
@@ -26,12 +26,11 @@ ViewImage::ViewImage(const Files& files, std::filesystem::path workspace, Hidden
     : files_(files), workspace_(std::move(workspace)), hidden_(std::move(hidden)) {
   spec_.name = "view_image";
   spec_.description =
-      "Shows you an image file of the workspace: PNG, JPEG, GIF or WebP of at most 10 MiB, as it "
-      "is.";
+      "Shows you an image file of the workspace, unscaled: PNG, JPEG, GIF or WebP, at most 10 MiB.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {"path": {"type": "string", "minLength": 1,
-                            "description": "The file, in the workspace."}},
+                            "description": "File in the workspace."}},
     "required": ["path"],
     "additionalProperties": false
   })");
@@ -47,11 +46,11 @@ ToolResult ViewImage::run(const Json& arguments, std::stop_token stop) {
   const std::string name = one_line(path.string(), 400);
   const auto content = files_.read(path, kMaxImageBytes);
   if (!content) throw ToolError(missing_path(files_, path, hidden_));
-  // Of a disk that is slow: what follows is short, and nobody sees the image any more.
-  if (stop.stop_requested()) throw ToolError(name + " is not shown: the run is to end");
+  // Reading from a slow disk may take long; after a stop nobody would see the image.
+  if (stop.stop_requested()) throw ToolError(name + " is not shown: the run is ending");
   const auto header = read_image_header(*content);
   if (!header) throw ToolError(name + " " + why_not_shown(*content));
-  // Every later request would hold it: one that a provider can't decode would end the run.
+  // Every later request contains the image: one that a provider can't decode would end the run.
   if (const auto problem = image_problem(*content, *header); !problem.empty())
     throw ToolError(name + " " + problem);
   ToolResult result;

@@ -6,12 +6,12 @@
 
 namespace sortie {
 
-/// `view_image`: an image file of the workspace, shown to the model as it is. What counts is the
-/// content, not the name.
+/// `view_image`: shows the model an image file of the workspace, unscaled. The format is detected
+/// by content, not by name.
 class ViewImage : public Tool {
  public:
-  /// @param workspace  absolute: a path that begins with it is taken as relative to it
-  /// @param hidden     paths that are not proposed in place of a wrong one
+  /// @param workspace  absolute; paths that begin with it are relative to it
+  /// @param hidden     paths that hints must not name
   ViewImage(const Files& files, std::filesystem::path workspace, HiddenPaths hidden = {});
   std::vector<Action> actions(const Json& arguments) const override;
   ToolResult run(const Json& arguments, std::stop_token stop) override;

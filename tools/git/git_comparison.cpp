@@ -18,7 +18,7 @@ constexpr unsigned kLink = 0120000;
 constexpr unsigned kSubmodule = 0160000;
 constexpr std::size_t kLongestPath = 4096;
 
-/// In git's words, by what there is of a conflict.
+/// git's words for a conflict, by the sides that exist (1 base, 2 ours, 4 theirs).
 const char* name_of_conflict(unsigned sides) {
   switch (sides) {
     case 1:
@@ -61,8 +61,8 @@ GitComparison::GitComparison(const GitTreeState& state, const GitContent& conten
       unstaged_{most_paths},
       untracked_{most_paths} {}
 
-void GitComparison::look_at(const WalkedFile& file) {
-  pass_to(file.path);
+void GitComparison::add(const WalkedFile& file) {
+  skip_to(file.path);
   const auto& tracked = state_.tracked;
   if (next_ < tracked.size() && tracked[next_].path == file.path)
     compare(tracked[next_++], file);
@@ -74,7 +74,7 @@ void GitComparison::finish() {
   for (; next_ < state_.tracked.size(); ++next_) check_deleted(state_.tracked[next_]);
 }
 
-/// The first that the index lists at the path or behind it.
+/// The first file of the index at or after the path.
 const TrackedFile* GitComparison::find(std::string_view path) const {
   const auto& tracked = state_.tracked;
   const auto at = std::lower_bound(
@@ -99,7 +99,7 @@ bool GitComparison::is_hidden(const std::string& path) const {
   return hidden_ && hidden_(fs::path(path));
 }
 
-void GitComparison::pass_to(std::string_view path) {
+void GitComparison::skip_to(std::string_view path) {
   const auto& tracked = state_.tracked;
   for (; next_ < tracked.size() && tracked[next_].path < path; ++next_)
     check_deleted(tracked[next_]);
@@ -117,11 +117,11 @@ void GitComparison::check_deleted(const TrackedFile& file) {
   try {
     const auto status = files_.status(file.path);
     if (!status) return add_unstaged('D', file.path);
-    // What no walk comes to: a folder in its place, of which git says that the file is gone, or a
-    // pipe.
+    // The walk does not report these: a folder in the file's place, which git shows as a deletion,
+    // or a special file.
     if (status->kind == FileStatus::Kind::folder) add_unstaged('D', file.path);
     if (status->kind == FileStatus::Kind::other) add_unstaged('T', file.path);
-  } catch (const ToolError&) {  // behind what can't be read: not known
+  } catch (const ToolError&) {  // below an unreadable folder: unknown
   }
 }
 
@@ -133,7 +133,7 @@ void GitComparison::compare(const TrackedFile& file, const WalkedFile& found) {
   if (::fstatat(found.folder, found.name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
   const bool was_link = file.mode == kLink;
   const bool is_link = S_ISLNK(status.st_mode);
-  // Without core.symlinks a link is kept as a file with its target in it.
+  // Without core.symlinks git checks links out as files that contain the target.
   if (was_link != is_link && (is_link || state_.links_count)) return add_unstaged('T', file.path);
   const bool executable = (status.st_mode & 0100) != 0;
   if (!was_link && state_.modes_count && executable != (file.mode == 0100755))
@@ -157,7 +157,7 @@ void GitComparison::compare_content(const TrackedFile& file, const WalkedFile& f
       const auto lfs = content_.lfs_size(file);
       const bool differs = lfs && *lfs != size;
       return add_unstaged('M', file.path,
-                          differs ? "" : "its times are others; it is too large to be compared");
+                          differs ? "" : "its timestamps changed; too large to compare");
     }
     const auto content = files_.read(path, kLargestCompared);
     switch (content_.compare(file, content.value_or(""))) {
@@ -166,16 +166,16 @@ void GitComparison::compare_content(const TrackedFile& file, const WalkedFile& f
       case GitContent::Verdict::changed:
         return add_unstaged('M', file.path);
       case GitContent::Verdict::filtered:
-        return add_unstaged(
-            'M', file.path,
-            "or not: " + one_line(content_.conversion(file.path), 60) + " is not applied here");
+        return add_unstaged('M', file.path,
+                            "or unchanged: " + one_line(content_.conversion(file.path), 60) +
+                                " is not applied here");
     }
   } catch (const ToolError&) {
-    add_unstaged('M', file.path, "it can't be read");
+    add_unstaged('M', file.path, "unreadable");
   }
 }
 
-/// Names the highest folder that has nothing tracked in it, as git does.
+/// Lists the topmost folder without tracked files instead of each file in it, as git does.
 void GitComparison::add_untracked(std::string path) {
   if (!folder_.empty() && path.starts_with(folder_)) return;
   if (is_hidden(path)) return;

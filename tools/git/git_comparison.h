@@ -12,29 +12,29 @@
 
 namespace sortie {
 
-/// Paths of one kind, of which the first are kept.
+/// A list of paths that keeps the first few and counts the rest.
 struct PathList {
   std::size_t most;
   std::size_t count = 0;
   std::string text{};
   void add(const std::string& line);
-  /// "TITLE (3):\n…"; "" for no path.
+  /// "TITLE (3):\n…"; "" if empty.
   std::string section(const char* title) const;
 };
 
-/// Compares a working tree with its index. Both come in the order of their paths' bytes.
+/// Compares a working tree with its index. Files must be added in byte order of their paths.
 class GitComparison {
  public:
-  /// @param content  of the same repository
+  /// @param content  for the same repository
   GitComparison(const GitTreeState& state, const GitContent& content, const DiskFiles& files,
                 const HiddenPaths& hidden, std::size_t most_paths);
 
-  void look_at(const WalkedFile& file);
-  /// What the index has behind the last file.
+  void add(const WalkedFile& file);
+  /// Call after the last file: the remaining files of the index were deleted.
   void finish();
-  /// Whether the index lists the path, or something below it.
+  /// Whether the index lists the path or, for a folder, something below it.
   bool is_tracked(std::string_view path, bool is_folder) const;
-  /// A submodule's folder is another repository's business.
+  /// Whether the path is a submodule, whose content belongs to another repository.
   bool is_submodule(std::string_view path) const;
 
   const PathList& unstaged() const noexcept { return unstaged_; }
@@ -43,7 +43,7 @@ class GitComparison {
  private:
   const TrackedFile* find(std::string_view path) const;
   bool is_hidden(const std::string& path) const;
-  void pass_to(std::string_view path);
+  void skip_to(std::string_view path);
   void add_unstaged(char kind, const std::string& path, const std::string& remark = {});
   void check_deleted(const TrackedFile& file);
   void compare(const TrackedFile& file, const WalkedFile& found);
@@ -55,8 +55,8 @@ class GitComparison {
   const GitContent& content_;
   const DiskFiles& files_;
   const HiddenPaths& hidden_;
-  std::size_t next_ = 0;  ///< of state_.tracked
-  std::string folder_;    ///< the untracked one that was named last, with a slash at its end
+  std::size_t next_ = 0;  ///< index into state_.tracked
+  std::string folder_;    ///< the untracked folder listed last, with a slash at its end
   PathList unstaged_;
   PathList untracked_;
 };

@@ -11,13 +11,13 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kBegin = "diff --git ";
-constexpr std::size_t kMostListed = 200;
+constexpr std::size_t kMaxListed = 200;
 
 bool is_in(const std::string& path, const std::string& folder) {
   return folder == "." || is_below(path, folder);
 }
 
-std::string line_of(const DiffFile& file) {
+std::string summary_line(const DiffFile& file) {
   const char* kind = file.kind == ChangedPath::Kind::added     ? "A "
                      : file.kind == ChangedPath::Kind::deleted ? "D "
                                                                : "M ";
@@ -35,17 +35,17 @@ void add_note(std::string& note, const std::string& text) {
   note += (note.empty() ? "" : "; ") + text;
 }
 
-/// The changes that the run's own diff can't hold either: better known now than at its end.
+/// Changes that the final diff can't contain either: the model should know now.
 std::string undiffable(const Diff& diff, const std::string& folder) {
-  constexpr std::size_t kMostNamed = 5;
+  constexpr std::size_t kMaxNamed = 5;
   std::string text;
   std::size_t count = 0;
   for (const LeftOut& one : diff.left_out) {
     if (one.why == LeftOut::Why::git_folder || !is_in(one.path, folder)) continue;
-    if (++count <= kMostNamed)
+    if (++count <= kMaxNamed)
       text += (text.empty() ? "" : ", ") + one_line(one.path, 4096) + " (" + one.detail + ")";
   }
-  if (count > kMostNamed) text += " and " + std::to_string(count - kMostNamed) + " more";
+  if (count > kMaxNamed) text += " and " + std::to_string(count - kMaxNamed) + " more";
   return text;
 }
 
@@ -54,11 +54,11 @@ std::string undiffable(const Diff& diff, const std::string& folder) {
 std::vector<std::string_view> diff_sections(std::string_view diff) {
   std::vector<std::string_view> sections;
   const auto first_line = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  // Lines of content begin with another letter, those of binary patches hold no blank.
+  // Content lines begin with another character, and lines of binary patches contain no space.
   while (diff.starts_with(kBegin)) {
     const std::size_t next = diff.find("\ndiff --git ");
     const std::size_t end = next == diff.npos ? diff.size() : next + 1;
-    // A file that became a link, or the other way round, is told as gone and made anew.
+    // A type change (file to link or back) is a deletion followed by an addition.
     if (!sections.empty() && first_line(sections.back()) == first_line(diff))
       sections.back() = {sections.back().data(), sections.back().size() + end};
     else
@@ -75,12 +75,12 @@ GitDiff::GitDiff(MakeDiff make, fs::path workspace, const Clock& clock, GitDiffO
       options_(std::move(options)) {
   spec_.name = "git_diff";
   spec_.description =
-      "Shows what you have changed since the run began, as a diff in git's format: all of it, or "
-      "that of one file or folder. All changed files are listed; where their diffs are too long, "
-      "the first of them are shown.";
+      "Shows your changes since the run began as a git diff: all of them, or those of one file or "
+      "folder. All changed files are listed; if their diffs are too long, only the first ones are "
+      "shown.";
   spec_.parameters = parse_json(R"({
     "type": "object",
-    "properties": {"path": {"type": "string", "description": "File or folder, default: all."}},
+    "properties": {"path": {"type": "string", "description": "File or folder. Default: all changes."}},
     "additionalProperties": false
   })");
 }
@@ -90,13 +90,13 @@ std::vector<Action> GitDiff::actions(const Json& arguments) const {
 }
 
 Diff GitDiff::make(const std::string& path, const std::stop_token& stop) {
-  const CancelCheck pace =
-      pace_within(options_.time_limit, clock_, stop, "; name a smaller `path`");
+  const CancelCheck check_cancel =
+      cancel_after(options_.time_limit, clock_, stop, "; use a more specific `path`");
   std::unique_lock lock(one_at_a_time_, std::defer_lock);
-  // The one before ends in time too; in steps, so that a stop is heard meanwhile.
-  while (!lock.try_lock_for(std::chrono::milliseconds(50))) pace();
-  pace();
-  return make_(path == "." ? "" : path, pace);
+  // The diff in progress has the same time limit. Waits in steps, to notice a stop.
+  while (!lock.try_lock_for(std::chrono::milliseconds(50))) check_cancel();
+  check_cancel();
+  return make_(path == "." ? "" : path, check_cancel);
 }
 
 bool GitDiff::is_shown(const DiffFile& file, const std::string& path) const {
@@ -112,41 +112,41 @@ ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
   try {
     diff = make(path, stop);
   } catch (const Error& error) {
-    throw ToolError("The diff can't be made: " + std::string(error.what()));
+    throw ToolError("Can't make the diff: " + std::string(error.what()));
   }
   const auto sections = diff_sections(diff.text);
-  if (sections.size() != diff.files.size())
-    throw ToolError("The diff can't be told apart by files");
+  if (sections.size() != diff.files.size()) throw ToolError("Can't split the diff into files");
   ToolResult result;
   std::string list;
   std::size_t count = 0;
   std::size_t shown = 0;
   for (std::size_t i = 0; i < diff.files.size(); ++i) {
     if (!is_shown(diff.files[i], path)) continue;
-    if (++count <= kMostListed) list += line_of(diff.files[i]);
-    // Up to the first that has no room: what is shown is the list's beginning.
-    const bool fits = result.text.size() + sections[i].size() <= options_.room;
+    if (++count <= kMaxListed) list += summary_line(diff.files[i]);
+    // Stops at the first diff that does not fit: the shown diffs are the beginning of the list.
+    const bool fits = result.text.size() + sections[i].size() <= options_.max_bytes;
     if (shown + 1 != count || (shown > 0 && !fits)) continue;
     ++shown;
     result.text += sections[i];
   }
   const std::string where = path == "." ? "" : " in " + one_line(path, 4096);
   if (count == 0) {
-    result.text = "Nothing is changed" + where + ".\n";
+    result.text = "No changes" + where + ".\n";
   } else {
     result.head = files_text(count) + " changed" + where + " since " +
                   (diff.base == "head" ? "HEAD" : "the start of the run") + ":\n" + list;
-    if (count > kMostListed)
-      result.head += "… and " + std::to_string(count - kMostListed) + " more\n";
+    if (count > kMaxListed)
+      result.head += "… and " + std::to_string(count - kMaxListed) + " more\n";
   }
   if (shown < count)
     add_note(result.note, "the diffs of " + files_text(count - shown) +
-                              " are left out; `path` shows one of them");
+                              " are left out; use `path` to see one of them");
   if (!diff.too_large.empty())
     add_note(result.note,
-             std::to_string(diff.too_large.size()) + " changed files are too large to be shown");
+             std::to_string(diff.too_large.size()) + " changed files are too large to show");
   if (const std::string lost = undiffable(diff, path); !lost.empty())
-    add_note(result.note, "no diff can hold " + lost + ": take them back, or change other files");
+    add_note(result.note, "the final diff can't contain " + lost +
+                              ": undo these changes, or change other files");
   return result;
 }
 

@@ -15,22 +15,22 @@
 
 namespace sortie {
 
-/// Makes the run's diff as it is now.
-/// @param only  the path to look at, "" for all
-/// @param pace  called while it is made; what it throws has to come through
-using MakeDiff = std::function<Diff(const std::string& only, const CancelCheck& pace)>;
+/// Makes the current diff of the run.
+/// @param only          limits the diff to this path; "" for all
+/// @param check_cancel  called repeatedly; its exceptions have to propagate
+using MakeDiff = std::function<Diff(const std::string& only, const CancelCheck& check_cancel)>;
 
 struct GitDiffOptions {
   HiddenPaths hidden{};  ///< paths that are not shown
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
-  /// Bytes of the files' diffs: those that are more are listed only. One is always there.
-  std::size_t room = 64u << 10;
+  /// Limit for the diffs that are shown; further files are only listed. One diff is always shown.
+  std::size_t max_bytes = 64u << 10;
 };
 
-/// `git_diff`: what the run has changed so far, as the diff at its end has it, or one path's part.
+/// `git_diff`: the changes of the run so far, in the form of its final diff; or those of one path.
 class GitDiff : public Tool {
  public:
-  /// @param make  an Error says what can't be told
+  /// @param make  throws Error when there is no diff
   GitDiff(MakeDiff make, std::filesystem::path workspace, const Clock& clock,
           GitDiffOptions options = {});
   std::vector<Action> actions(const Json& arguments) const override;
@@ -42,14 +42,14 @@ class GitDiff : public Tool {
   bool is_shown(const DiffFile& file, const std::string& path) const;
 
   MakeDiff make_;
-  std::timed_mutex one_at_a_time_;  ///< each holds many files in memory
+  std::timed_mutex one_at_a_time_;  ///< making a diff holds many files in memory
   std::filesystem::path workspace_;
   const Clock& clock_;
   GitDiffOptions options_;
 };
 
-/// The parts of a diff in git's format, one a file: each begins with "diff --git". What is told of
-/// one file by two of those stands in one part.
+/// Splits a git diff into one part per file, each beginning with "diff --git". Two consecutive
+/// patches of the same file make one part.
 std::vector<std::string_view> diff_sections(std::string_view diff);
 
 }  // namespace sortie

@@ -39,9 +39,9 @@ std::string first_lines(const GitTreeState& state) {
   return text;
 }
 
-/// A rename of which one side is hidden is told as what the other side sees of it.
+/// A rename with one hidden side is shown as a deletion or an addition of the other side.
 PathList staged_paths(const GitTreeState& state, const GitStatusOptions& options) {
-  PathList list{options.most_paths};
+  PathList list{options.max_paths};
   const auto is_hidden = [&](const std::string& path) {
     return options.hidden && options.hidden(fs::path(path));
   };
@@ -61,13 +61,13 @@ PathList staged_paths(const GitTreeState& state, const GitStatusOptions& options
   return list;
 }
 
-/// @param whole  the comparison came to its end
+/// @param whole  whether the comparison was completed
 std::string status_text(const GitTreeState& state, const PathList& staged,
                         const GitComparison& tree, bool whole) {
   std::string text = first_lines(state) + staged.section("staged") +
                      tree.unstaged().section("unstaged") + tree.untracked().section("untracked");
   if (staged.count + tree.unstaged().count + tree.untracked().count == 0 && whole)
-    text += "nothing is changed\n";
+    text += "no changes\n";
   if (!state.commits.empty()) text += "last commits:\n";
   for (const CommitLine& commit : state.commits)
     text += commit.id + " " + commit.date + " " + one_line(commit.author, 60) + ": " +
@@ -85,9 +85,9 @@ GitStatus::GitStatus(const DiskFiles& files, fs::path repository, const Clock& c
       options_(std::move(options)) {
   spec_.name = "git_status";
   spec_.description =
-      "Shows the state of the git tree: branch, upstream and how far apart they are, staged, "
-      "unstaged (M changed, A added, D deleted, R renamed, T of another type, U in conflict) and "
-      "untracked paths, and the last commits. What ignore files name and submodules are left out.";
+      "Shows the state of the git repository: branch, upstream and how many commits they differ "
+      "by, staged, unstaged (M modified, A added, D deleted, R renamed, T type changed, U conflict) "
+      "and untracked paths, and the last commits. Ignored files and submodules are left out.";
   spec_.parameters =
       parse_json(R"({"type": "object", "properties": {}, "additionalProperties": false})");
 }
@@ -100,15 +100,15 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   std::vector<OuterIgnoreFile> outer;
   const auto deadline = clock_.steady() + options_.time_limit;
   try {
-    state = read_git_tree(repository_, kCommits, pace_within(options_.time_limit, clock_, stop));
+    state = read_git_tree(repository_, kCommits, cancel_after(options_.time_limit, clock_, stop));
     content.emplace(repository_);
     outer = outer_ignore_files(repository_);
   } catch (const Error& error) {
-    throw ToolError("The repository can't be read: " + std::string(error.what()));
+    throw ToolError("Can't read the repository: " + std::string(error.what()));
   }
-  GitComparison tree(state, *content, files_, options_.hidden, options_.most_paths);
+  GitComparison tree(state, *content, files_, options_.hidden, options_.max_paths);
   bool ended = false;
-  const auto goes_on = [&] {
+  const auto may_go_on = [&] {
     ended = ended || stop.stop_requested() || clock_.steady() >= deadline;
     return !ended;
   };
@@ -117,23 +117,23 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
       .with_links = true,
       .keeps = [&](std::string_view path,
                    bool is_folder) { return tree.is_tracked(path, is_folder); },
-      .goes_on = goes_on};
+      .goes_on = may_go_on};
   TreeWalk walk(
       outer_rules(outer), [&](const std::string& path) { return !tree.is_submodule(path); },
       std::move(walk_options));
   std::size_t seen = 0;
   Fd root = open_beneath(files_.root(), ".", O_RDONLY | O_DIRECTORY);
-  if (!root) throw ToolError("The workspace can't be read");
+  if (!root) throw ToolError("Can't read the workspace");
   walk.run(std::move(root), "", [&](const WalkedFile& file) {
-    if (seen++ % 16 == 0 && !goes_on()) return false;
-    tree.look_at(file);
+    if (seen++ % 16 == 0 && !may_go_on()) return false;
+    tree.add(file);
     return true;
   });
   if (!ended) tree.finish();
 
   ToolResult result;
   result.text = status_text(state, staged_paths(state, options_), tree, !ended);
-  if (ended) result.note = "the comparison was ended early: there may be more changes";
+  if (ended) result.note = "the comparison stopped early: there may be more changes";
   return result;
 }
 

@@ -12,15 +12,15 @@ namespace sortie {
 struct GitStatusOptions {
   HiddenPaths hidden{};  ///< paths that are not named
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
-  std::size_t most_paths = 200;  ///< of each kind
+  std::size_t max_paths = 200;  ///< of each kind
 };
 
-/// `git_status`: branch, staged, unstaged and untracked paths, last commits. No git is run: the
-/// repository is read by libgit2, the working tree through its view, so that no hook, filter or
-/// monitor of the repository comes into it.
+/// `git_status`: branch, staged, unstaged and untracked paths, last commits. git is not run:
+/// libgit2 reads the repository, and the working tree is compared here, so that no hook, filter or
+/// fsmonitor of the repository runs.
 class GitStatus : public Tool {
  public:
-  /// @param repository  the working tree, or the folder of one, on disk
+  /// @param repository  a working tree or a folder in one, on disk
   GitStatus(const DiskFiles& files, std::filesystem::path repository, const Clock& clock,
             GitStatusOptions options = {});
   std::vector<Action> actions(const Json& arguments) const override;

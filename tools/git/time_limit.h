@@ -11,21 +11,21 @@
 
 namespace sortie {
 
-/// Work on a repository is given up: the time is over, or the run is to end.
-class GivenUp : public Error {
+/// Work on a repository was cancelled: its time is up, or the run is ending.
+class Cancelled : public Error {
   using Error::Error;
 };
 
-/// Of work that is to end within the limit, from now on.
-/// @param clock   outlives the pace
-/// @param advice  behind what is said of the time
-inline CancelCheck pace_within(std::chrono::milliseconds limit, const Clock& clock,
-                               std::stop_token stop, std::string advice = {}) {
+/// Cancels the work on a stop request, or when the limit has passed from now on.
+/// @param clock   outlives the check
+/// @param advice  appended to the message about the time limit
+inline CancelCheck cancel_after(std::chrono::milliseconds limit, const Clock& clock,
+                                std::stop_token stop, std::string advice = {}) {
   return [&clock, limit, deadline = clock.steady() + limit, stop = std::move(stop),
           advice = std::move(advice)] {
-    if (stop.stop_requested()) throw GivenUp("the run is to end");
+    if (stop.stop_requested()) throw Cancelled("the run is ending");
     if (clock.steady() >= deadline)
-      throw GivenUp("not done within " + std::to_string(limit.count() / 1000) + " s" + advice);
+      throw Cancelled("not done within " + std::to_string(limit.count() / 1000) + " s" + advice);
   };
 }
 

@@ -14,13 +14,13 @@ using Kind = RequestError::Kind;
 constexpr int kMostPages = 1000;
 constexpr std::size_t kMostTools = 2000;
 constexpr std::size_t kMostToolBytes = 8u << 20;
-constexpr std::size_t kMostGivenUp = 1000;
+constexpr std::size_t kMaxCancelled = 1000;
 
 Json client_information() {
   return Json::object({{"name", "sortie"}, {"title", "sortie"}, {"version", SORTIE_VERSION}});
 }
 
-/// What is told of a request that was refused, in the server's words.
+/// The message for a refused request, in the server's words.
 std::string refusal(const std::string& method, const RpcError& error) {
   return method + " was refused with error " + std::to_string(error.code) + ": " +
          one_line(error.message, 2000);
@@ -54,12 +54,12 @@ ServerIdentity Client::connect(Deadline deadline, std::stop_token stop) {
                           deadline, stop);
   ServerIdentity identity = read_identity(result);
   transport_->agree(identity.protocol_version);
-  tell(notification("notifications/initialized"));
+  send_quietly(notification("notifications/initialized"));
   if (identity.has_logging) {
     try {
       ask("logging/setLevel", Json::object({{"level", "info"}}), deadline, stop);
     } catch (const RequestError& error) {
-      // Of its log no result depends.
+      // No result depends on the log.
       if (error.kind() != Kind::refused) throw;
     }
   }
@@ -70,9 +70,9 @@ ServerIdentity Client::read_identity(const Json& result) const {
   const std::string version = result.string_at("protocolVersion");
   const auto& known = protocol_versions();
   if (std::find(known.begin(), known.end(), version) == known.end())
-    throw RequestError(Kind::bad_reply, "it speaks protocol version '" + one_line(version, 40) +
-                                            "', which is none of those known here (" +
-                                            known.back() + " to " + known.front() + ")");
+    throw RequestError(Kind::bad_reply, "it uses protocol version '" + one_line(version, 40) +
+                                            "', which is not supported (expected " + known.back() +
+                                            " to " + known.front() + ")");
   const Json& capabilities = result["capabilities"];
   const Json& information = result["serverInfo"];
   return {.protocol_version = version,
@@ -92,21 +92,21 @@ std::vector<Json> Client::list_tools(Deadline deadline, std::stop_token stop) {
     Json result = ask("tools/list", params, deadline, stop);
     Json* list = result.find("tools");
     if (list == nullptr || !list->is_array())
-      throw RequestError(Kind::bad_reply, "its answer to tools/list has no list of tools");
+      throw RequestError(Kind::bad_reply, "its answer to tools/list contains no list of tools");
     for (Json& tool : list->items()) {
       if (!tool.is_object() || tool.string_at("name").empty())
-        throw RequestError(Kind::bad_reply, "a tool of its list has no name");
+        throw RequestError(Kind::bad_reply, "a tool in its list has no name");
       bytes += written_size(tool);
       tools.push_back(std::move(tool));
     }
     if (tools.size() > kMostTools || bytes > kMostToolBytes)
-      throw RequestError(Kind::bad_reply, "its list of tools is too long: more than " +
+      throw RequestError(Kind::bad_reply, "its tool list is too long: more than " +
                                               std::to_string(kMostTools) + " tools or " +
                                               std::to_string(kMostToolBytes >> 20) + " MiB");
     const Json& cursor = result["nextCursor"];
     if (!cursor.is_string()) return tools;
     if (page + 1 >= kMostPages || !cursors.insert(cursor.text()).second)
-      throw RequestError(Kind::bad_reply, "the pages of its list of tools have no end");
+      throw RequestError(Kind::bad_reply, "its tool list has endless pages");
     params = Json::object({{"cursor", cursor}});
   }
 }
@@ -116,7 +116,7 @@ Json Client::call_tool(const std::string& name, const Json& arguments, Deadline 
   Json result =
       ask("tools/call", Json::object({{"name", name}, {"arguments", arguments}}), deadline, stop);
   if (!result.is_object())
-    throw RequestError(Kind::bad_reply, "its answer to tools/call is no object");
+    throw RequestError(Kind::bad_reply, "its answer to tools/call is not an object");
   return result;
 }
 
@@ -128,7 +128,7 @@ Json Client::ask(const std::string& method, Json params, Deadline deadline, std:
   const std::int64_t id = next_id_++;
   pending_[id] = {};
   lock.unlock();
-  // The token says which call a progress notification is about: the request's own id.
+  // The progress token is the request's own id.
   if (method == "tools/call") params.set("_meta", Json::object({{"progressToken", id}}));
   try {
     transport_->send(request(id, method, std::move(params)));
@@ -138,12 +138,12 @@ Json Client::ask(const std::string& method, Json params, Deadline deadline, std:
     throw RequestError(lost_ ? Kind::lost : Kind::failed, lost_ ? *lost_ : error.what());
   }
   lock.lock();
-  const auto settled = [&] {
+  const auto answered = [&] {
     const Pending& one = pending_[id];
     return one.reply || !one.failure.empty() || lost_;
   };
-  changed_.wait_until(lock, stop, deadline, settled);
-  const bool done = settled();
+  changed_.wait_until(lock, stop, deadline, answered);
+  const bool done = answered();
   Pending pending = std::move(pending_[id]);
   pending_.erase(id);
   if (done) {
@@ -151,10 +151,10 @@ Json Client::ask(const std::string& method, Json params, Deadline deadline, std:
     lock.unlock();
     return take_result(method, std::move(pending));
   }
-  if (given_up_.size() >= kMostGivenUp) given_up_.erase(given_up_.begin());
-  given_up_.insert(id);
+  if (cancelled_.size() >= kMaxCancelled) cancelled_.erase(cancelled_.begin());
+  cancelled_.insert(id);
   lock.unlock();
-  give_up(id, method, stop.stop_requested(), pending.progress);
+  cancel(id, method, stop.stop_requested(), pending.progress);
 }
 
 Json Client::take_result(const std::string& method, Pending pending) const {
@@ -164,29 +164,29 @@ Json Client::take_result(const std::string& method, Pending pending) const {
   return std::move(pending.reply->result);
 }
 
-void Client::give_up(std::int64_t id, const std::string& method, bool stopped,
-                     const std::string& progress) {
+void Client::cancel(std::int64_t id, const std::string& method, bool stopped,
+                    const std::string& progress) {
   transport_->abandon(id);
   const std::string why = stopped ? "the run was stopped" : "the time is up";
-  // The handshake is not to be cancelled by its client (§ Cancellation).
+  // The client must not cancel the handshake (§ Cancellation).
   if (method != "initialize")
-    tell(notification("notifications/cancelled",
-                      Json::object({{"requestId", id}, {"reason", why}})));
+    send_quietly(notification("notifications/cancelled",
+                              Json::object({{"requestId", id}, {"reason", why}})));
   std::string text = method + " was not answered in time";
   if (stopped) text = method + " was cancelled: the run was stopped";
   if (!progress.empty()) text += "; the last progress: " + progress;
   throw RequestError(stopped ? Kind::stopped : Kind::timed_out, text);
 }
 
-void Client::tell(const Message& message) {
+void Client::send_quietly(const Message& message) {
   {
     const std::lock_guard lock(mutex_);
-    told_ = true;
+    sent_other_ = true;
   }
   try {
     transport_->send(message);
   } catch (const TransportError&) {
-    // The next request hears of it.
+    // The next request fails with it.
   }
 }
 
@@ -195,70 +195,70 @@ void Client::received(Message message) {
     case Message::Kind::request:
       return answer(message);
     case Message::Kind::notification:
-      return take_notification(message);
+      return on_notification(message);
     case Message::Kind::result:
     case Message::Kind::error:
-      return take_reply(std::move(message));
+      return on_reply(std::move(message));
   }
 }
 
 void Client::answer(const Message& request) {
-  if (request.method == "ping") return tell(result_reply(request.id, Json::object()));
+  if (request.method == "ping") return send_quietly(result_reply(request.id, Json::object()));
   if (request.method == "roots/list" && !options_.root_uri.empty()) {
     Json root = Json::object({{"uri", options_.root_uri}, {"name", options_.root_name}});
-    return tell(
+    return send_quietly(
         result_reply(request.id, Json::object({{"roots", Json::array({std::move(root)})}})));
   }
   if (request.method == "sampling/createMessage")
-    return tell(error_reply(
+    return send_quietly(error_reply(
         request.id, {.code = rpc_code::kRejected,
-                     .message = "Sampling is refused: this run's model works for its task alone"}));
+                     .message = "Sampling is refused: the model works only for its own task"}));
   const bool elicits = request.method == "elicitation/create";
-  tell(error_reply(request.id,
-                   {.code = rpc_code::kMethodNotFound,
-                    .message = elicits ? "Elicitation is refused: nobody is here to be asked"
-                                       : "Method not found: " + one_line(request.method, 100)}));
+  send_quietly(error_reply(
+      request.id, {.code = rpc_code::kMethodNotFound,
+                   .message = elicits ? "Elicitation is refused: no user is present"
+                                      : "Method not found: " + one_line(request.method, 100)}));
 }
 
-/// An error without an id answers what could not be read, or is no request (JSON-RPC 2.0 §5): it is
-/// the one that waits, where nothing else was sent that it could be.
+/// An error without an id answers a message that the server could not read (JSON-RPC 2.0 §5): the
+/// pending request, if nothing else was sent.
 Client::PendingMap::iterator Client::find_pending(const Message& reply) {
   const bool has_no_id = reply.kind == Message::Kind::error && reply.id.is_null();
   const bool says_unread = has_no_id && (reply.error.code == rpc_code::kParseError ||
                                          reply.error.code == rpc_code::kInvalidRequest);
-  if (says_unread && !told_ && pending_.size() == 1) return pending_.begin();
+  if (says_unread && !sent_other_ && pending_.size() == 1) return pending_.begin();
   const auto id = reply.id.integer();
   return id ? pending_.find(*id) : pending_.end();
 }
 
-void Client::take_reply(Message reply) {
-  std::string surprise;
+void Client::on_reply(Message reply) {
+  std::string unexpected;
   {
     const std::lock_guard lock(mutex_);
     const auto id = reply.id.integer();
     const auto found = find_pending(reply);
     if (found == pending_.end()) {
-      if (id && given_up_.count(*id) != 0) return;
-      surprise = reply.id.is_null()
-                     ? "it could not read a message: " + one_line(reply.error.message, 200)
-                     : "a reply to nothing that was asked: id " + id_text(reply.id);
+      if (id && cancelled_.count(*id) != 0) return;
+      unexpected = reply.id.is_null()
+                       ? "it could not read a message: " + one_line(reply.error.message, 200)
+                       : "a reply to an unknown request: id " + id_text(reply.id);
     } else if (found->second.reply) {
-      surprise = "a second reply to request " + id_text(reply.id);
+      unexpected = "a second reply to request " + id_text(reply.id);
     } else {
-      told_ = false;
+      sent_other_ = false;
       found->second.reply = std::move(reply);
       changed_.notify_all();
     }
   }
-  if (!surprise.empty()) listener_.remarked({Remark::Kind::bad_message, surprise});
+  if (!unexpected.empty()) listener_.remarked({Remark::Kind::bad_message, unexpected});
 }
 
-void Client::take_notification(const Message& notification) {
+void Client::on_notification(const Message& notification) {
   const Json& params = notification.params;
   if (notification.method == "notifications/tools/list_changed") {
     ++list_changes_;
   } else if (notification.method == "notifications/progress") {
-    take_progress(params);
+    on_progress(params);
   } else if (notification.method == "notifications/message") {
     const Json& data = params["data"];
     std::string text = params.string_at("level", "info");
@@ -267,10 +267,10 @@ void Client::take_notification(const Message& notification) {
     text += ": " + (data.is_string() ? data.text() : write_json(data));
     listener_.remarked({Remark::Kind::log, std::move(text)});
   }
-  // Others concern what is not used here.
+  // Other notifications concern unused features.
 }
 
-void Client::take_progress(const Json& params) {
+void Client::on_progress(const Json& params) {
   const auto id = params["progressToken"].integer();
   std::string text = params["progress"].text();
   if (const Json& total = params["total"]; total.is_number()) text += " of " + total.text();
@@ -292,7 +292,7 @@ void Client::failed(const Json& id, const std::string& why) {
 
 void Client::closed(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  if (!lost_) lost_ = why.empty() ? "the connection is over" : why;
+  if (!lost_) lost_ = why.empty() ? "the connection was lost" : why;
   changed_.notify_all();
 }
 

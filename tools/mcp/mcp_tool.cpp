@@ -15,7 +15,7 @@
 namespace sortie::mcp {
 namespace {
 
-constexpr std::size_t kMostImages = 20;
+constexpr std::size_t kMaxImages = 20;
 
 class Reading {
  public:
@@ -35,7 +35,7 @@ class Reading {
     if (structured.is_object()) tool_result_.server_answer.set("structured_content", structured);
     if (tool_result_.text.empty())
       tool_result_.text =
-          tool_result_.success ? "(no output)" : "The tool failed, and says no more.";
+          tool_result_.success ? "(no output)" : "The tool failed without a message.";
     return std::move(tool_result_);
   }
 
@@ -58,20 +58,22 @@ class Reading {
     else if (type == "resource_link")
       read_link(block);
     else
-      add("[content of the type '" + one_line(type, 60) + "', left out: it is not known here]");
+      add("[content of unknown type '" + one_line(type, 60) + "', left out]");
   }
 
   void read_image(const std::string& data, const std::string& what) {
     const std::string bytes = base64_decoded(data);
     const auto header = read_image_header(bytes);
-    if (!header) return add("[" + what + ", left out: it is no PNG, JPEG, GIF or WebP in base64]");
+    if (!header)
+      return add("[" + what + ", left out: it is not a PNG, JPEG, GIF or WebP in base64]");
     if (const auto problem = image_problem(bytes, *header); !problem.empty())
       return add("[" + what + ", left out: it " + problem + "]");
     if (bytes.size() > kMaxImageBytes)
-      return add("[" + what + ", left out: it has " + size_in_words(bytes.size()) + "]");
-    if (tool_result_.images.size() >= kMostImages)
-      return add("[" + what + ", left out: " + std::to_string(kMostImages) + " come before it]");
-    // Encoded anew: what is shown is what was looked at.
+      return add("[" + what + ", left out: too large (" + size_in_words(bytes.size()) + ")]");
+    if (tool_result_.images.size() >= kMaxImages)
+      return add("[" + what + ", left out: the limit is " + std::to_string(kMaxImages) +
+                 " images]");
+    // Encoded again, so that exactly the checked bytes are shown.
     tool_result_.images.push_back({.media_type = header->media_type,
                                    .base64 = base64_encoded(bytes),
                                    .width = header->width,
@@ -88,7 +90,7 @@ class Reading {
     const std::string blob = resource.string_at("blob");
     if (type.starts_with("image/")) return read_image(blob, name);
     add("[" + name + ", left out: " + size_in_words(base64_decoded(blob).size()) +
-        " that are no text]");
+        " of binary data]");
   }
 
   void read_link(const Json& link) {
@@ -99,7 +101,7 @@ class Reading {
     add(text + "]");
   }
 
-  /// Servers repeat it as text, for clients that know no other.
+  /// Whether a text repeats it: servers do that for older clients.
   bool says_the_same(const Json& structured) const {
     const auto& members = structured.members();
     if (members.size() == 1 && members[0].second.is_string() &&
@@ -122,9 +124,9 @@ class Reading {
       const auto findings = JsonSchema(schema).check(structured);
       if (!findings.empty())
         tool_result_.note =
-            "the structured content does not fit what the tool declares: " + describe(findings);
+            "the structured content does not match the tool's output schema: " + describe(findings);
     } catch (const InputError&) {
-      // A schema that can't be read here says nothing about its values.
+      // With a schema that can't be read here, nothing can be checked.
     }
   }
 

@@ -6,20 +6,19 @@
 
 namespace sortie::mcp {
 
-/// What the model and the transcript get of the result of tools/call: text as plain_text() has it,
-/// images as images, embedded resources by their text, links and what can't be shown by a line,
-/// structured content as JSON where no text says the same. `server_answer` is
-/// {"content","structured_content"}, as the server said it.
-/// @param output_schema  of the structured content; null for none
+/// Converts the result of tools/call for the model and the transcript: text through plain_text(),
+/// images as images, embedded resources as text, links and what can't be shown as one line each,
+/// structured content as JSON unless a text says the same. `server_answer` is the server's
+/// {"content","structured_content"}.
+/// @param output_schema  schema of the structured content; null for none
 ToolResult read_call_result(const Json& result, const Json& output_schema);
 
-/// One tool of a server as the model knows it. Nothing that a server says of its tools
-/// (readOnlyHint …) is believed: whether a call may be made is the policy's word alone, and calls
-/// are made one after the other.
+/// One tool of a server, as the model sees it. The server's own claims (readOnlyHint …) are not
+/// trusted: only the policy decides whether a call is allowed, and calls run one after the other.
 class McpTool : public Tool {
  public:
   /// @param server  outlives the tool
-  /// @param name    of shown_names()
+  /// @param name    from shown_names()
   McpTool(Server& server, ServerTool tool, std::string name);
 
   Json origin() const override;

@@ -9,8 +9,8 @@
 namespace sortie::mcp {
 namespace {
 
-constexpr std::size_t kMostBytes = 256u << 10;
-constexpr int kMostRecords = 500;
+constexpr std::size_t kMaxBytes = 256u << 10;
+constexpr int kMaxRecords = 500;
 
 const char* name_of(Remark::Kind kind) {
   switch (kind) {
@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Kind = RequestError::Kind;
 
-/// What a server has to end by itself, at the least, where the run's time is up.
+/// The time that a server gets to end by itself, even when the run's time is up.
 constexpr milliseconds kEndBeyondTime{1000};
 
 Json names_of(const ToolList& list) {
@@ -51,7 +51,7 @@ void ServerLog::remarked(const Remark& remark) {
   std::string text = repair_utf8(remark.text);
   {
     const std::lock_guard lock(mutex_);
-    const std::size_t room = records_ < kMostRecords ? kMostBytes - bytes_ : 0;
+    const std::size_t room = records_ < kMaxRecords ? kMaxBytes - bytes_ : 0;
     const std::string kept(utf8_prefix(text, room));
     left_out_ += text.size() - kept.size();
     bytes_ += kept.size();
@@ -62,7 +62,7 @@ void ServerLog::remarked(const Remark& remark) {
   events_.on(mcp_message_event(turn_(), server_, name_of(remark.kind), text));
 }
 
-void ServerLog::tell(McpServerRecord record) {
+void ServerLog::record(McpServerRecord record) {
   record.server = server_;
   events_.on(mcp_server_event(turn_(), record));
 }
@@ -74,9 +74,8 @@ void ServerLog::finish() {
     std::swap(bytes, left_out_);
   }
   if (bytes == 0) return;
-  events_.on(
-      mcp_message_event(turn_(), server_, "warning",
-                        "it said more, which is left out: " + std::to_string(bytes) + " bytes"));
+  events_.on(mcp_message_event(turn_(), server_, "warning",
+                               "further output was left out: " + std::to_string(bytes) + " bytes"));
 }
 
 Server::Server(ServerSettings settings, Connect connect, TimeLeft time_left,
@@ -94,17 +93,17 @@ Client::Deadline Server::within(milliseconds time) const {
 
 void Server::start(std::stop_token stop) {
   try {
-    begin_life(ServerState::started, stop);
+    launch(ServerState::started, stop);
   } catch (const ServerError& error) {
     why_gone_ = error.what();
     client_.reset();
-    log_->tell({.state = ServerState::failed, .detail = why_gone_});
+    log_->record({.state = ServerState::failed, .detail = why_gone_});
     throw;
   }
 }
 
-/// A new process or session, its handshake and its list of tools.
-void Server::begin_life(ServerState state, std::stop_token stop) {
+/// Starts a process or session, with its handshake and tool list.
+void Server::launch(ServerState state, std::stop_token stop) {
   const auto deadline = within(settings_.startup_timeout);
   client_.reset();
   seen_changes_ = 0;
@@ -112,7 +111,7 @@ void Server::begin_life(ServerState state, std::stop_token stop) {
   try {
     client_ = std::make_unique<Client>(connect_(), *log_, settings_.client);
     identity = client_->connect(deadline, stop);
-    take_list(stop, deadline);
+    fetch_tools(stop, deadline);
   } catch (const RequestError& error) {
     const std::string late =
         error.kind() == Kind::timed_out
@@ -123,40 +122,40 @@ void Server::begin_life(ServerState state, std::stop_token stop) {
     throw ServerError(ServerError::Kind::unavailable, error.what());
   }
   usable_ = true;
-  log_->tell({.state = state,
-              .protocol_version = identity.protocol_version,
-              .identity = identity.name + (identity.version.empty() ? "" : " " + identity.version),
-              .tools = names_of(tools_),
-              .pin = tools_.pin});
+  log_->record(
+      {.state = state,
+       .protocol_version = identity.protocol_version,
+       .identity = identity.name + (identity.version.empty() ? "" : " " + identity.version),
+       .tools = names_of(tools_),
+       .pin = tools_.pin});
   for (const auto& line : tools_.left_out) log_->remarked({Remark::Kind::warning, line});
 }
 
-/// @throws RequestError, ServerError  the latter where the list is not the one that was pinned
-void Server::take_list(std::stop_token stop, Client::Deadline deadline) {
+/// @throws RequestError
+/// @throws ServerError  if the list is not the pinned one
+void Server::fetch_tools(std::stop_token stop, Client::Deadline deadline) {
   seen_changes_ = client_->list_changes();
   const auto listed = client_->list_tools(deadline, stop);
   ToolList list = settings_.secrets ? read_tools(listed, settings_.tools, *settings_.secrets)
                                     : read_tools(listed, settings_.tools);
   if (!settings_.pin.empty() && list.pin != settings_.pin)
     throw ServerError(ServerError::Kind::pin_broken,
-                      "its list of tools is not the one that the task has pinned: it is " +
-                          list.pin + " now, tools.mcp." + settings_.name + ".pin says " +
-                          settings_.pin);
+                      "its tool list is not the one that the task pinned: it is " + list.pin +
+                          " now, tools.mcp." + settings_.name + ".pin says " + settings_.pin);
   if (list.tools != tools_.tools) changed_ = true;
   tools_ = std::move(list);
 }
 
 bool Server::renew(std::stop_token stop) {
-  if (usable_ && !rests_ && !client_->lost() && client_->list_changes() != seen_changes_) {
+  if (usable_ && !suspended_ && !client_->lost() && client_->list_changes() != seen_changes_) {
     try {
-      take_list(stop, within(settings_.tool_timeout));
+      fetch_tools(stop, within(settings_.tool_timeout));
       if (changed_)
-        log_->tell(
-            {.state = ServerState::tools_changed, .tools = names_of(tools_), .pin = tools_.pin});
+        log_->record({.state = ServerState::tools_changed, .tools = names_of(tools_), .pin = tools_.pin});
     } catch (const RequestError& error) {
-      // The tools that were there are offered as before.
+      // The old tools stay available.
       log_->remarked({Remark::Kind::warning,
-                      std::string("its changed list of tools could not be read: ") + error.what()});
+                      std::string("its changed tool list could not be read: ") + error.what()});
     } catch (const ServerError& error) {
       drop(error.what());
     }
@@ -165,8 +164,9 @@ bool Server::renew(std::stop_token stop) {
 }
 
 Json Server::call(const std::string& tool, const Json& arguments, std::stop_token stop) {
-  if (!usable_ || rests_) throw ToolError(gone());
-  if (const auto why = client_->lost(); why && !restart(*why, stop)) throw ToolError(gone());
+  if (!usable_ || suspended_) throw ToolError(why_unavailable());
+  if (const auto why = client_->lost(); why && !restart(*why, stop))
+    throw ToolError(why_unavailable());
   try {
     return client_->call_tool(tool, arguments, within(settings_.tool_timeout), stop);
   } catch (const RequestError& error) {
@@ -188,23 +188,23 @@ Json Server::call(const std::string& tool, const Json& arguments, std::stop_toke
       case Kind::lost:
         break;
     }
-    const std::string died = server + " was lost during this call (" + error.what() +
-                             "); what the call has done is not known. ";
-    if (restart(error.what(), stop)) throw ToolError(died + "It has been restarted.");
-    throw ToolError(died + gone());
+    const std::string died = server + " died during this call (" + error.what() +
+                             "); the effect of the call is unknown. ";
+    if (restart(error.what(), stop)) throw ToolError(died + "It was restarted.");
+    throw ToolError(died + why_unavailable());
   }
 }
 
-/// Once in a run.
+/// Restarts the server, once in a run.
 bool Server::restart(const std::string& why, std::stop_token stop) {
-  log_->tell({.state = ServerState::died, .detail = why});
+  log_->record({.state = ServerState::died, .detail = why});
   if (restarted_) {
-    drop(why + "; it was restarted once before");
+    drop(why + "; it had been restarted before");
     return false;
   }
   restarted_ = true;
   try {
-    begin_life(ServerState::restarted, stop);
+    launch(ServerState::restarted, stop);
     return true;
   } catch (const ServerError& error) {
     drop(error.what());
@@ -216,45 +216,45 @@ void Server::drop(const std::string& why) {
   usable_ = false;
   why_gone_ = why;
   client_.reset();
-  log_->tell({.state = ServerState::failed, .detail = why});
+  log_->record({.state = ServerState::failed, .detail = why});
 }
 
-std::string Server::gone() const {
-  if (rests_)
+std::string Server::why_unavailable() const {
+  if (suspended_)
     return "The MCP server " + settings_.name +
-           " is not running here: its program could write. Its tools can't be called.";
-  return "The MCP server " + settings_.name + " is not there any more: " + why_gone_ +
+           " is suspended, since it could write to the workspace. Its tools can't be called now.";
+  return "The MCP server " + settings_.name + " is not available anymore: " + why_gone_ +
          ". Its tools can't be called.";
 }
 
-bool Server::rest(Client::Deadline deadline) {
-  if (!settings_.may_write || !usable_ || rests_ || client_->lost()) return false;
-  end_life(deadline);
-  rests_ = true;
+bool Server::suspend(Client::Deadline deadline) {
+  if (!settings_.may_write || !usable_ || suspended_ || client_->lost()) return false;
+  shut_down(deadline);
+  suspended_ = true;
   return true;
 }
 
-void Server::wake(std::stop_token stop) {
-  if (!std::exchange(rests_, false)) return;
+void Server::resume(std::stop_token stop) {
+  if (!std::exchange(suspended_, false)) return;
   try {
-    begin_life(ServerState::started, stop);
+    launch(ServerState::started, stop);
   } catch (const ServerError& error) {
     drop(error.what());
     throw;
   }
 }
 
-void Server::end_life(Client::Deadline deadline) {
+void Server::shut_down(Client::Deadline deadline) {
   if (!client_) return;
   const bool was_there = !client_->lost();
-  // A run whose time is up does not wait for a server that is deaf.
+  // A run whose time is up does not wait for an unresponsive server.
   client_->close(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
-  if (was_there) log_->tell({.state = ServerState::ended, .detail = client_->lost().value_or("")});
+  if (was_there) log_->record({.state = ServerState::ended, .detail = client_->lost().value_or("")});
   client_.reset();
 }
 
 void Server::end(Client::Deadline deadline) {
-  end_life(deadline);
+  shut_down(deadline);
   usable_ = false;
   log_->finish();
 }

@@ -18,18 +18,17 @@
 
 namespace sortie::mcp {
 
-/// Puts on record what becomes of one server and what it says beside its replies: its stderr, its
-/// log, what is no message. All of that is bounded: nothing of what a server says may fill a
-/// transcript.
+/// Records the states of one server and what it sends apart from its replies: stderr, log, invalid
+/// messages. All of it is limited, so that no server can fill a transcript.
 class ServerLog : public Listener {
  public:
-  /// @param turn  the one that is under way
+  /// @param turn  returns the current turn
   ServerLog(std::string server, EventSink& events, std::function<int()> turn)
       : server_(std::move(server)), events_(events), turn_(std::move(turn)) {}
 
   void remarked(const Remark& remark) override;
-  void tell(McpServerRecord record);
-  /// What was left out, once the server is gone.
+  void record(McpServerRecord record);
+  /// Records how much was left out, once the server is gone.
   void finish();
 
  private:
@@ -37,12 +36,12 @@ class ServerLog : public Listener {
   EventSink& events_;
   std::function<int()> turn_;
   std::mutex mutex_;
-  std::size_t bytes_ = 0;  ///< recorded
+  std::size_t bytes_ = 0;  ///< recorded bytes
   int records_ = 0;
-  std::size_t left_out_ = 0;  ///< bytes
+  std::size_t left_out_ = 0;  ///< bytes left out
 };
 
-/// A server can't be had: not started, gone, or not the one that was pinned; one sentence.
+/// A server is unavailable: not started, gone, or not as pinned. One sentence.
 class ServerError : public std::runtime_error {
  public:
   enum class Kind { unavailable, pin_broken };
@@ -57,26 +56,26 @@ struct ServerSettings {
   std::string name{};
   std::chrono::milliseconds startup_timeout{std::chrono::seconds(10)};
   std::chrono::milliseconds tool_timeout{std::chrono::seconds(60)};
-  std::vector<std::string> tools{};  ///< that the task lets in; empty: all
+  std::vector<std::string> tools{};  ///< tools that the task allows; empty: all
   std::string pin{};                 ///< "sha256:…"; "" for none
   bool required = false;
-  bool may_write = false;  ///< what it does may change the workspace
-  /// A rule gives it a sandbox of its own. Is there before those start that are not: they could
-  /// change it.
+  bool may_write = false;  ///< it may change the workspace
+  /// A rule gives it a sandbox of its own. Such servers start before all others, which could tamper
+  /// with their programs.
   bool ahead = false;
   ClientOptions client{};
-  const Redactor* secrets = nullptr;  ///< what its list of tools may not show; outlives it
+  const Redactor* secrets = nullptr;  ///< secrets that its tool list must not show; outlives it
 };
 
-/// One server of the run, over the lives of its process: started, asked, restarted once where it
-/// dies, laid to rest and started again, ended. No two methods are called at the same time.
+/// One server of the run, across restarts of its process: started, called, restarted once if it
+/// dies, suspended and resumed, ended. No two methods are called at the same time.
 class Server {
  public:
   using Connect = std::function<std::unique_ptr<Transport>()>;
   using TimeLeft = std::function<std::chrono::milliseconds()>;
 
-  /// @param connect    makes the way to a new life of the server
-  /// @param time_left  of the run
+  /// @param connect    makes the transport to a new process or session of the server
+  /// @param time_left  returns the time left in the run
   Server(ServerSettings settings, Connect connect, TimeLeft time_left,
          std::unique_ptr<ServerLog> log);
   Server(const Server&) = delete;
@@ -86,46 +85,45 @@ class Server {
   const ServerSettings& settings() const noexcept { return settings_; }
   /// @throws ServerError
   void start(std::stop_token stop);
-  /// Whether it is there to be called, or could be.
+  /// Whether it can be called, if need be after a resume.
   bool usable() const noexcept { return usable_; }
-  /// Whether a process of it, or a session with it, may be there.
+  /// Whether it may have a process or session.
   bool runs() const noexcept { return client_ != nullptr; }
   const ToolList& tools() const noexcept { return tools_; }
-  /// Asks for the list of tools again, where the server has said that it is another one.
-  /// @return  whether it is
+  /// Fetches the tool list again if the server announced a change. @return  whether it changed
   bool renew(std::stop_token stop);
   /// The result of tools/call.
   /// @throws ToolError  worded for the model
   Json call(const std::string& tool, const Json& arguments, std::stop_token stop);
-  /// Ends it for now, as end() does, where its program may write; wake() starts it anew.
-  /// @return  whether it ran
-  bool rest(Client::Deadline deadline);
-  bool rests() const noexcept { return rests_; }
-  /// @throws ServerError  it is not there any more, then, or not as it was pinned
-  void wake(std::stop_token stop);
-  /// In the polite way, by force at the deadline.
+  /// Ends its process, as end() does, if it may write to the workspace; resume() starts it again.
+  /// @return  whether it was running
+  bool suspend(Client::Deadline deadline);
+  bool suspended() const noexcept { return suspended_; }
+  /// @throws ServerError  it is not available anymore, or not as pinned
+  void resume(std::stop_token stop);
+  /// Ends it gracefully, by force at the deadline.
   void end(Client::Deadline deadline);
 
  private:
   Client::Deadline within(std::chrono::milliseconds time) const;
-  void begin_life(ServerState state, std::stop_token stop);
-  void take_list(std::stop_token stop, Client::Deadline deadline);
+  void launch(ServerState state, std::stop_token stop);
+  void fetch_tools(std::stop_token stop, Client::Deadline deadline);
   bool restart(const std::string& why, std::stop_token stop);
   void drop(const std::string& why);
-  void end_life(Client::Deadline deadline);
-  std::string gone() const;
+  void shut_down(Client::Deadline deadline);
+  std::string why_unavailable() const;
 
   ServerSettings settings_;
   Connect connect_;
   TimeLeft time_left_;
-  std::unique_ptr<ServerLog> log_;  ///< before the client, whose threads tell it things
+  std::unique_ptr<ServerLog> log_;  ///< before the client, whose threads use it
   std::unique_ptr<Client> client_;
   ToolList tools_;
-  int seen_changes_ = 0;  ///< of the list, in this life
-  bool changed_ = false;  ///< the list is another one than at the last renew()
+  int seen_changes_ = 0;  ///< announced changes of the tool list that were fetched
+  bool changed_ = false;  ///< the tool list changed since the last renew()
   bool usable_ = false;
   bool restarted_ = false;
-  bool rests_ = false;
+  bool suspended_ = false;
   std::string why_gone_;
 };
 

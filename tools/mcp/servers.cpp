@@ -13,12 +13,12 @@
 namespace sortie::mcp {
 namespace {
 
-/// What a server has to end by itself: half of it once its stdin is closed, half after SIGTERM.
+/// The time that servers get to end: half after closing stdin, half after SIGTERM.
 constexpr std::chrono::seconds kEndWithin{4};
 
-/// Does something with each server at the same time.
+/// Calls `act` for each server in a thread of its own.
 template <typename Act>
-void side_by_side(const std::vector<std::unique_ptr<Server>>& servers, const Act& act) {
+void for_each_in_parallel(const std::vector<std::unique_ptr<Server>>& servers, const Act& act) {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < servers.size(); ++i)
     threads.emplace_back([&act, &servers, i] { act(*servers[i], i); });
@@ -31,11 +31,11 @@ Servers::~Servers() { end(); }
 
 void Servers::end() {
   const auto deadline = std::chrono::steady_clock::now() + kEndWithin;
-  side_by_side(servers_, [&](Server& server, std::size_t) { server.end(deadline); });
+  for_each_in_parallel(servers_, [&](Server& server, std::size_t) { server.end(deadline); });
 }
 
 std::vector<std::string> Servers::start(std::stop_token stop) {
-  const auto failures = begin([&](Server& server) { server.start(stop); });
+  const auto failures = start_each([&](Server& server) { server.start(stop); });
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const std::string name = "tools.mcp." + servers_[i]->settings().name;
@@ -45,21 +45,21 @@ std::vector<std::string> Servers::start(std::stop_token stop) {
       for (const auto& left_out : list.left_out) lines.push_back(name + ": " + left_out);
       continue;
     }
-    check_that_run_goes_on(*servers_[i], *failures[i], stop);
-    lines.push_back(name + ": the run goes on without this MCP server: " + failures[i]->what());
+    check_failure(*servers_[i], *failures[i], stop);
+    lines.push_back(name + ": the run continues without this MCP server: " + failures[i]->what());
   }
   return lines;
 }
 
-/// Takes a step that may fail with all of them at the same time. @return  what came of each
-Servers::Failures Servers::begin(const std::function<void(Server&)>& step) {
+/// Takes a step with all servers in parallel, `ahead` ones first. @return  the failure of each
+Servers::Failures Servers::start_each(const std::function<void(Server&)>& step) {
   Failures failures(servers_.size());
   std::vector<std::exception_ptr> others(servers_.size());
-  beginning_ = true;
+  starting_ = true;
   for (const bool ahead : {true, false}) {
     const auto waits = [&](const auto& server) { return server->settings().ahead == ahead; };
     if (std::none_of(servers_.begin(), servers_.end(), waits)) continue;
-    side_by_side(servers_, [&](Server& server, std::size_t i) {
+    for_each_in_parallel(servers_, [&](Server& server, std::size_t i) {
       if (server.settings().ahead != ahead) return;
       try {
         step(server);
@@ -70,18 +70,18 @@ Servers::Failures Servers::begin(const std::function<void(Server&)>& step) {
       }
     });
   }
-  beginning_ = false;
+  starting_ = false;
   for (const auto& other : others)
     if (other) std::rethrow_exception(other);
   return failures;
 }
 
 /// @throws Error  ExitCode::environment
-void Servers::check_that_run_goes_on(const Server& server, const ServerError& error,
-                                     const std::stop_token& stop) {
+void Servers::check_failure(const Server& server, const ServerError& error,
+                            const std::stop_token& stop) {
   const ServerSettings& settings = server.settings();
   const bool pin_broken = error.kind() == ServerError::Kind::pin_broken;
-  // A run that is stopped ends for that, and soon.
+  // A run that is stopping ends for that reason.
   if (stop.stop_requested() || (!settings.required && !pin_broken)) return;
   end();
   throw Error("tools.mcp." + settings.name + ": " +
@@ -90,40 +90,40 @@ void Servers::check_that_run_goes_on(const Server& server, const ServerError& er
               ExitCode::environment);
 }
 
-int Servers::rest() {
+int Servers::suspend() {
   const auto deadline = std::chrono::steady_clock::now() + kEndWithin;
   std::atomic<int> ran = 0;
-  side_by_side(servers_,
-               [&](Server& server, std::size_t) { ran += server.rest(deadline) ? 1 : 0; });
+  for_each_in_parallel(
+      servers_, [&](Server& server, std::size_t) { ran += server.suspend(deadline) ? 1 : 0; });
   return ran;
 }
 
 int Servers::hold(bool on) {
   held_ = on;
-  return on ? rest() : 0;
+  return on ? suspend() : 0;
 }
 
 std::vector<std::string> Servers::writing() const {
   std::vector<std::string> names;
-  if (beginning_) return names;
+  if (starting_) return names;
   for (const auto& server : servers_)
     if (server->runs() && server->settings().may_write) names.push_back(server->settings().name);
   return names;
 }
 
 bool Servers::renew(std::stop_token stop) {
-  if (!held_) wake(stop);
+  if (!held_) resume(stop);
   bool changed = false;
   for (const auto& server : servers_) changed = server->renew(stop) || changed;
   return changed;
 }
 
-void Servers::wake(std::stop_token stop) {
-  const auto rests = [](const auto& server) { return server->rests(); };
-  if (std::none_of(servers_.begin(), servers_.end(), rests)) return;
-  const auto failures = begin([&](Server& server) { server.wake(stop); });
+void Servers::resume(std::stop_token stop) {
+  const auto suspended = [](const auto& server) { return server->suspended(); };
+  if (std::none_of(servers_.begin(), servers_.end(), suspended)) return;
+  const auto failures = start_each([&](Server& server) { server.resume(stop); });
   for (std::size_t i = 0; i < servers_.size(); ++i)
-    if (failures[i]) check_that_run_goes_on(*servers_[i], *failures[i], stop);
+    if (failures[i]) check_failure(*servers_[i], *failures[i], stop);
 }
 
 std::vector<std::unique_ptr<Tool>> Servers::tools() {

@@ -12,47 +12,46 @@
 
 namespace sortie::mcp {
 
-/// The servers of a run: started side by side, ended with it, and the source of their tools.
+/// The servers of a run and the source of their tools: started in parallel, ended with the run.
 class Servers : public ToolSource {
  public:
   explicit Servers(std::vector<std::unique_ptr<Server>> servers) : servers_(std::move(servers)) {}
   Servers(const Servers&) = delete;
   Servers& operator=(const Servers&) = delete;
-  /// Ends them all, in the polite way within a few seconds.
+  /// Ends all servers, gracefully within a few seconds.
   ~Servers() override;
 
-  /// What of them the operator has to know, a line each: a server that is not there, the tools and
-  /// the pin of one that is.
-  /// @throws Error  ExitCode::environment: one that is required is not there, or one is not as it
-  ///                was pinned; all of them are ended then
+  /// Starts the servers.
+  /// @return        lines for the operator: which server is missing, the tools and pin of the
+  ///                others
+  /// @throws Error  ExitCode::environment: a required server is missing, or one is not as pinned;
+  ///                all of them are ended then
   std::vector<std::string> start(std::stop_token stop);
 
-  /// Ends those for now whose programs may write, so that nothing changes the tree behind whoever
-  /// looks at it. They are started anew by the next renew() that finds them not held.
-  /// @return  how many ran
-  int rest();
-  /// As rest(), for as long as it is on: they stay ended.
-  /// @return  how many ran
+  /// Ends the processes that may write, so that nothing changes the tree while it is examined. The
+  /// next renew() resumes them unless hold() is on.
+  /// @return  how many were running
+  int suspend();
+  /// Suspends them as suspend() does; they stay suspended while this is on.
+  /// @return  how many were running
   int hold(bool on);
-  /// The names of those whose programs run and may write to the workspace; none while they are
-  /// being started.
+  /// The names of running servers that may write to the workspace; none while servers are starting.
   std::vector<std::string> writing() const;
-  /// @throws Error  ExitCode::environment: one that rested is not there any more and required, or
-  ///                not as it was pinned
+  /// @throws Error  ExitCode::environment: a suspended server is not available anymore though
+  ///                required, or not as pinned
   bool renew(std::stop_token stop) override;
   std::vector<std::unique_ptr<Tool>> tools() override;
 
  private:
   using Failures = std::vector<std::optional<ServerError>>;
 
-  Failures begin(const std::function<void(Server&)>& step);
-  void check_that_run_goes_on(const Server& server, const ServerError& error,
-                              const std::stop_token& stop);
-  void wake(std::stop_token stop);
+  Failures start_each(const std::function<void(Server&)>& step);
+  void check_failure(const Server& server, const ServerError& error, const std::stop_token& stop);
+  void resume(std::stop_token stop);
   void end();
 
   std::vector<std::unique_ptr<Server>> servers_;
-  bool beginning_ = false;  ///< some are being started, side by side
+  bool starting_ = false;  ///< some are being started
   bool held_ = false;
 };
 

@@ -12,10 +12,9 @@
 namespace sortie::mcp {
 namespace {
 
-/// How many bytes the character at `at` has that nobody sees and that changes how others are read:
-/// U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 and the tags U+E0000 to U+E007F; 0
-/// for every other.
-std::size_t unseen_character(std::string_view text, std::size_t at) {
+/// The length of an invisible character at `at` that changes how text is read: U+061C, U+200E,
+/// U+200F, U+2028 to U+202E, U+2066 to U+2069 and the tags U+E0000 to U+E007F; 0 for all others.
+std::size_t invisible_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
   };
@@ -27,11 +26,11 @@ std::size_t unseen_character(std::string_view text, std::size_t at) {
   return tag ? 4 : 0;
 }
 
-std::string without_unseen(std::string_view text) {
+std::string without_invisible(std::string_view text) {
   std::string kept;
   kept.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t length = unseen_character(text, at); length > 0)
+    if (const std::size_t length = invisible_length(text, at); length > 0)
       at += length;
     else
       kept += text[at++];
@@ -39,8 +38,7 @@ std::string without_unseen(std::string_view text) {
   return kept;
 }
 
-/// Whether every string and name in it is plain, but for titles, descriptions and comments, which
-/// are made plain.
+/// Makes titles, descriptions and comments plain. @return  whether all other strings are plain
 bool make_plain(Json& value, const std::string& name) {
   if (value.is_string()) {
     std::string plain = plain_text(value.text());
@@ -61,7 +59,7 @@ bool make_plain(Json& value, const std::string& name) {
 
 constexpr std::size_t kMostDescription = 8u << 10;
 
-/// Members by name, all the way down.
+/// The value with the members of all objects sorted by name.
 Json ordered(const Json& value) {
   if (value.is_array()) {
     Json list = Json::array();
@@ -78,7 +76,7 @@ Json ordered(const Json& value) {
   return object;
 }
 
-/// What providers ask of parameters: an object schema that has `properties`.
+/// The input schema as providers require it: an object schema with `properties`.
 Json parameters_of(const Json& tool) {
   Json schema = tool["inputSchema"];
   if (!schema.is_object()) schema = Json::object();
@@ -114,13 +112,13 @@ std::string mangled(const std::string& name) {
 
 std::string plain_text(std::string_view text) {
   std::string plain;
-  // One at a time, since a terminal would write the line anew behind a carriage return.
+  // Split at carriage returns, since TerminalText would overwrite the line there.
   for (;;) {
     const std::size_t end = text.find('\r');
     TerminalText terminal;
     std::string part = terminal.feed(text.substr(0, end));
     part += terminal.finish();
-    plain += without_unseen(part);
+    plain += without_invisible(part);
     if (end == std::string_view::npos) return plain;
     plain += '\r';
     text.remove_prefix(end + 1);
@@ -142,21 +140,19 @@ ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::stri
     const std::string name = tool.string_at("name");
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
     if (!secrets.find(name).empty()) {
-      list.left_out.push_back("a tool is left out: its name holds a secret");
+      list.left_out.push_back("a tool is left out: its name contains a secret");
       continue;
     }
     const std::string shown = "the tool " + one_line(name, 100);
     const auto parameters = plain_schema(parameters_of(tool));
     if (!seen.insert(name).second) {
-      list.left_out.push_back(shown + " is listed twice: the first one counts");
+      list.left_out.push_back(shown + " is listed twice: the first one is used");
     } else if (tool["execution"].string_at("taskSupport") == "required") {
-      list.left_out.push_back(shown + " is left out: it can be called as a task only");
+      list.left_out.push_back(shown + " is left out: it can only be called as a task");
     } else if (!parameters) {
-      list.left_out.push_back(shown +
-                              " is left out: there are control characters in what its arguments "
-                              "can be");
+      list.left_out.push_back(shown + " is left out: its schema contains control characters");
     } else if (secrets.changed(*parameters)) {
-      list.left_out.push_back(shown + " is left out: its schema holds a secret");
+      list.left_out.push_back(shown + " is left out: its schema contains a secret");
     } else {
       list.tools.push_back({.name = name,
                             .description = description_of(tool, secrets),
@@ -197,7 +193,7 @@ std::vector<std::string> shown_names(const std::vector<ToolIdentity>& tools) {
     full.push_back(full_name(tool));
     ++times[full.back()];
   }
-  // A server may call a tool just as another one is called that is cut: then both are.
+  // A tool may have the same name as another's shortened one: then both are shortened.
   std::vector<std::string> names = full;
   std::set<std::string> taken;
   for (bool more = true; more;) {

@@ -11,53 +11,51 @@
 
 namespace sortie::mcp {
 
-/// What a server says, without what a reader does not see: control characters and the sequences
-/// that they begin (tab, newline and carriage return stay), marks that direct writing, and
-/// Unicode's tags. Bytes that are not UTF-8 become U+FFFD.
+/// A server's text without invisible parts: control characters and sequences (except tab, newline
+/// and carriage return), marks of text direction, and Unicode tags. Bytes that are not UTF-8 become
+/// U+FFFD.
 std::string plain_text(std::string_view text);
 
-/// A schema with plain_text() in its titles, descriptions and comments; nothing where anything else
-/// of it would have to change, which then would be another schema.
+/// A schema with plain_text() applied to titles, descriptions and comments; nothing if any other
+/// part would change, which would alter its meaning.
 std::optional<Json> plain_schema(const Json& schema);
 
-/// One tool of a server, as far as it is used here.
+/// One tool of a server.
 struct ServerTool {
-  std::string name{};         ///< the server's own
-  std::string description{};  ///< plain and redacted, shortened where it is too long
-  Json parameters{};          ///< its inputSchema, plain, made an object schema where it is none
-  Json output_schema{};       ///< of the structured content; null for none
+  std::string name{};         ///< the server's name for it
+  std::string description{};  ///< plain and redacted, cut if too long
+  Json parameters{};          ///< inputSchema, plain, converted to an object schema
+  Json output_schema{};       ///< schema of the structured content; null for none
   bool operator==(const ServerTool&) const = default;
 };
 
 struct ToolList {
-  std::vector<ServerTool> tools{};      ///< by name
-  std::vector<std::string> left_out{};  ///< why a tool of the server is not among them, a line each
+  std::vector<ServerTool> tools{};      ///< sorted by name
+  std::vector<std::string> left_out{};  ///< why tools were left out, a line each
   std::string pin{};                    ///< pin_of() of the whole list
 };
 
-/// What a server listed, without what can't be called here: a name that comes twice, tools that are
-/// for tasks only, a name or a schema that holds a secret or has control characters where they
-/// count.
-/// @param wanted  the names that the task lets in; empty: all
+/// Reads a server's list, without tools that can't be called here: duplicate names, tools that only
+/// run as tasks, names and schemas with secrets or with control characters.
+/// @param wanted  names that the task allows; empty: all
 ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted,
                     const Redactor& secrets = Redactor());
 
-/// "sha256:…" of the list: of the tools by name, each with all that the server says of it (but
-/// `_meta` and `icons`), its members in the order of their names, as compact JSON. The order in
-/// which a server lists does not count.
+/// "sha256:…" of the list as compact JSON: the tools sorted by name, each with all its members
+/// except `_meta` and `icons`, sorted by name. The server's order does not matter.
 std::string pin_of(std::vector<Json> listed);
 
-/// The names by which the model knows tools: "mcp__SERVER__TOOL", with '_' for what is outside of
-/// [A-Za-z0-9_-]. One that is longer than 64 bytes, or that another has too, ends in the SHA-1 of
-/// "SERVER/TOOL" instead, so that no list decides what another tool is called.
-/// @param tools  the server's name and its tool's, each pair once
-/// @return  one name a tool, in the same order
+/// The names of tools for the model: "mcp__SERVER__TOOL", with '_' for characters outside of
+/// [A-Za-z0-9_-]. A name longer than 64 bytes, or used twice, ends in the SHA-1 of "SERVER/TOOL"
+/// instead, so that no server can influence the names of other tools.
+/// @param tools  pairs of server and tool, each once
+/// @return  one name per tool, in the same order
 struct ToolIdentity {
   std::string server;
   std::string tool;
 };
 std::vector<std::string> shown_names(const std::vector<ToolIdentity>& tools);
-/// The same name before it is cut.
+/// The name before it is shortened.
 std::string full_name(const ToolIdentity& tool);
 inline constexpr std::size_t kMostNameBytes = 64;
 

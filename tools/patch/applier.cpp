@@ -15,28 +15,27 @@ namespace sortie::patch {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void leads_out(const std::string& written) {
-  throw ToolError("The path " + written +
-                  " leads out of the workspace; write it relative to the workspace");
+[[noreturn]] void refuse_outside(const std::string& written) {
+  throw ToolError("Path outside the workspace: " + written +
+                  ". Use a path relative to the workspace");
 }
 
-/// The path relative to the root. Judges the words alone; links are the Files' part.
+/// The path relative to the root. Links are not resolved here.
 fs::path place_of(const std::string& written, const Place& place) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (written.empty()) throw ToolError("Invalid patch: a path is empty");
   if (std::any_of(written.begin(), written.end(), is_control))
-    throw ToolError("Invalid patch: a path has control characters in it");
+    throw ToolError("Invalid patch: a path contains control characters");
   const fs::path path(written);
   if (place.folder.empty() && is_plain_path(written)) return path;
   fs::path inside = (place.folder / path).lexically_normal();
   if (path.is_absolute()) {
     inside = path.lexically_normal().lexically_relative(place.root);
-    if (place.root.empty() || inside.empty()) leads_out(written);
+    if (place.root.empty() || inside.empty()) refuse_outside(written);
   }
-  if (*inside.begin() == "..") leads_out(written);
+  if (*inside.begin() == "..") refuse_outside(written);
   if (!inside.has_filename()) inside = inside.parent_path();  // "a/" is "a"
-  if (inside.empty() || inside == ".")
-    throw ToolError("The path " + written + " names a folder, not a file");
+  if (inside.empty() || inside == ".") throw ToolError("Not a file but a folder: " + written);
   return inside;
 }
 
@@ -44,7 +43,7 @@ class Application {
  public:
   Application(Files& files, const Place& place) : files_(files), place_(place), changes_(files) {}
 
-  /// Several files at once. What fails is met again, and told, where its hunk is applied.
+  /// Reads several files at once. A failure is ignored here: it comes up again with its hunk.
   void read_ahead(const std::vector<Hunk>& hunks) {
     constexpr std::size_t kMany = 64;
     if (hunks.size() < kMany) return;
@@ -98,11 +97,11 @@ class Application {
     const fs::path path = place_of(hunk.path, place_);
     const fs::path entry = changes_.entry(path);
     const auto kind = changes_.kind(entry);
-    if (!kind) fail("no such file" + near(entry));
+    if (!kind) fail("no such file" + hint(entry));
     if (*kind == FileStatus::Kind::folder) fail("it is a folder");
     const fs::path target = changes_.target(path);
     const auto& before = read_target(target, "Failed to delete file " + hunk.path + ": ");
-    if (!before) fail("it is a link that leads nowhere");
+    if (!before) fail("it is a dangling link");
     refuse_protected(entry, hunk.path);
     note({.letter = 'D', .path = entry, .mode = before->mode}, hunk.path, before, std::nullopt);
     changes_.remove(entry);
@@ -113,7 +112,7 @@ class Application {
     const std::string failure = "Failed to read file to update " + hunk.path + ": ";
     const fs::path target = changes_.target(source);
     const auto& before = read_target(target, failure);
-    if (!before) throw ToolError(failure + "no such file" + near(target));
+    if (!before) throw ToolError(failure + "no such file" + hint(target));
     Changes::File after{update_content(before->content, hunk, place_.stop), before->mode};
     if (!hunk.move_to)
       return write({.letter = 'M', .path = target}, hunk.path, before, std::move(after));
@@ -121,7 +120,7 @@ class Application {
     const fs::path moved = place_of(*hunk.move_to, place_);
     const fs::path destination = changes_.target(moved);
     const fs::path entry = changes_.entry(source);
-    // Onto itself, by whatever link: an update.
+    // A move onto itself, even through links, is an update.
     if (destination == entry || changes_.entry(moved) == entry)
       return write({.letter = 'M', .path = target}, *hunk.move_to, before, std::move(after));
     read_to_replace(destination, *hunk.move_to);
@@ -145,11 +144,11 @@ class Application {
     return read_target(target, "Failed to write file " + written + ": ");
   }
 
-  std::string near(const fs::path& path) const { return place_.near ? place_.near(path) : ""; }
+  std::string hint(const fs::path& path) const { return place_.hint ? place_.hint(path) : ""; }
 
   void refuse_protected(const fs::path& path, const std::string& written) const {
     if (place_.refused && place_.refused(path))
-      throw ToolError("The file " + written + " is protected and must not be changed");
+      throw ToolError("Protected file, it must not be changed: " + written);
   }
 
   void write(FileEffect effect, const std::string& written,
@@ -172,7 +171,7 @@ class Application {
   const Place& place_;
   Changes changes_;
   std::vector<FileEffect> effects_;
-  std::vector<std::string> written_;  ///< the path of each effect, as the patch has it
+  std::vector<std::string> written_;  ///< the path of each effect, as in the patch
 };
 
 }  // namespace
@@ -183,7 +182,7 @@ Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& p
     application.read_ahead(hunks);
     for (const auto& hunk : hunks) application.apply(hunk);
   } catch (const ToolError& error) {
-    // Models know tools that have written the files before the one that failed.
+    // Models know tools that write some files before one fails.
     throw ToolError(error.what() + std::string("\nNo file was changed."));
   }
   return application.finish();
@@ -191,7 +190,7 @@ Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& p
 
 std::vector<fs::path> touched_paths(const std::vector<Hunk>& hunks, const Files& files,
                                     const Place& place) {
-  Changes changes(files);  // asked where links lead, never committed
+  Changes changes(files);  // only resolves links, never committed
   std::vector<fs::path> paths;
   std::set<fs::path> known;
   const auto add = [&](const fs::path& path) {

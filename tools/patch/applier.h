@@ -12,17 +12,16 @@
 
 namespace sortie::patch {
 
-/// Where the paths of a patch lead.
+/// How the paths of a patch are resolved.
 struct Place {
-  std::filesystem::path root{};    ///< absolute: what an absolute path must lie in; "" refuses them
-  std::filesystem::path folder{};  ///< relative to the root: what relative paths begin at
+  std::filesystem::path root{};    ///< absolute; absolute paths must be in it, "" refuses them
+  std::filesystem::path folder{};  ///< relative to the root; where relative paths start
   /// Whether a file, relative to the root and with links resolved, must not be written.
   std::function<bool(const std::filesystem::path&)> refused{};
-  /// What was probably meant by a path, relative to the root, at which nothing stands: words that
-  /// go on from "no such file", or "".
-  std::function<std::string(const std::filesystem::path&)> near{};
-  bool digests = true;  ///< whether the effects are to have any
-  /// Asked before each chunk: a stop is a failure like others, which changes nothing.
+  /// A hint about a missing path, relative to the root, to append to "no such file", or "".
+  std::function<std::string(const std::filesystem::path&)> hint{};
+  bool digests = true;  ///< whether effects get their sha256 members
+  /// Checked before each chunk: a stop is a failure that changes nothing, like any other.
   std::stop_token stop{};
 };
 
@@ -30,10 +29,10 @@ struct Place {
 struct FileEffect {
   char letter = 'M';                   ///< A, M or D
   std::filesystem::path path;          ///< relative to the root, links resolved
-  std::filesystem::path moved_from{};  ///< of a move
-  unsigned mode = 0644;                ///< after it; of a delete: before it
-  std::string sha256_before{};         ///< hex; "" where there was no file
-  std::string sha256_after{};          ///< hex; "" where there is none
+  std::filesystem::path moved_from{};  ///< set for a move
+  unsigned mode = 0644;                ///< after the change; for a delete: before
+  std::string sha256_before{};         ///< hex; "" if there was no file
+  std::string sha256_after{};          ///< hex; "" if there is none
 };
 
 struct Applied {
@@ -41,14 +40,14 @@ struct Applied {
   std::vector<FileEffect> effects;
 };
 
-/// Applies the hunks in their order, each seeing the effect of those before it. All is worked out
-/// in memory first, then written; whatever fails, the tree is as it was before.
+/// Applies the hunks in order, each on the result of those before it. Everything is computed in
+/// memory first, then written; on any failure the tree stays as it was.
 ///
-/// @throws ToolError  worded for the model, with the nearest place where lines were not found
+/// @throws ToolError  worded for the model, with the nearest place if lines were not found
 Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place);
 
-/// All files that the hunks would write or remove, relative to the root, links resolved.
-/// @throws ToolError  for a path that is not acceptable
+/// The files that the hunks would write or remove, relative to the root, links resolved.
+/// @throws ToolError  for an invalid path
 std::vector<std::filesystem::path> touched_paths(const std::vector<Hunk>& hunks, const Files& files,
                                                  const Place& place);
 

@@ -29,13 +29,13 @@ fs::path Changes::target(const fs::path& path) {
 }
 
 void Changes::read_ahead(std::vector<fs::path> entries) {
-  // Folder by folder, whatever order the patch has them in: each is opened once.
+  // Sorted, so that each folder is opened once.
   std::sort(entries.begin(), entries.end(), ByName());
   auto files = files_.read_many(entries);
   for (std::size_t i = 0; i < files.size(); ++i)
     if (files[i])
       nodes_.try_emplace(nodes_.end(), std::move(entries[i]),
-                         Node{.now = std::move(files[i]), .stood = true});
+                         Node{.now = std::move(files[i]), .exists = true});
 }
 
 const std::optional<FileStatus>& Changes::status(const fs::path& path) {
@@ -46,13 +46,13 @@ const std::optional<FileStatus>& Changes::status(const fs::path& path) {
   return last_status_;
 }
 
-Changes::Node& Changes::look_at(const fs::path& path) {
+Changes::Node& Changes::load(const fs::path& path) {
   const auto [known, is_new] = nodes_.try_emplace(path);
   Node& node = known->second;
   if (!is_new) return node;
   try {
     const auto& there = status(path);
-    node.stood = there.has_value();
+    node.exists = there.has_value();
     node.is_link = there && there->kind == FileStatus::Kind::symlink;
     if (!there || node.is_link) return node;
     if (there->kind == FileStatus::Kind::folder) throw ToolError("it is a folder");
@@ -66,7 +66,7 @@ Changes::Node& Changes::look_at(const fs::path& path) {
 }
 
 const std::optional<Changes::File>& Changes::read(const fs::path& target) {
-  return look_at(target).now;
+  return load(target).now;
 }
 
 std::optional<FileStatus::Kind> Changes::kind(const fs::path& entry) {
@@ -80,14 +80,14 @@ std::optional<FileStatus::Kind> Changes::kind(const fs::path& entry) {
 }
 
 void Changes::write(const fs::path& target, File file) {
-  Node& node = look_at(target);
+  Node& node = load(target);
   if (node.now == file) return;
   node.now = std::move(file);
   node.changed = true;
 }
 
 void Changes::remove(const fs::path& entry) {
-  Node& node = look_at(entry);
+  Node& node = load(entry);
   node.now.reset();
   node.changed = true;
 }
@@ -96,8 +96,8 @@ bool Changes::lacks_folder(const fs::path& path) const {
   return path.has_parent_path() && !files_.status(path.parent_path());
 }
 
-/// A file in the way of a folder goes first, then all is written, then the rest goes. A file that
-/// came and went leaves the folders that were made for it.
+/// Files in the way of a new folder are removed first, then all is written, then the rest is
+/// removed. A file that was added and removed again leaves the folders made for it.
 std::vector<Replacement> Changes::in_order() const {
   PathSet parents;
   for (const auto& [path, node] : nodes_)
@@ -109,7 +109,7 @@ std::vector<Replacement> Changes::in_order() const {
     if (!node.changed) continue;
     if (node.now)
       written.push_back({path, node.now->content, node.now->mode});
-    else if (node.stood)
+    else if (node.exists)
       (parents.contains(path) ? in_the_way : removed).push_back({.path = path});
     else if (lacks_folder(path)) {
       written.push_back({path, ""});

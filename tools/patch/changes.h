@@ -12,31 +12,30 @@
 
 namespace sortie::patch {
 
-/// A tree with changes that are not written yet, and their writing: all of them or none.
+/// A tree with pending changes, which commit() writes completely or not at all.
 class Changes {
  public:
   using File = RegularFile;
 
   explicit Changes(const Files& files) : files_(files) {}
 
-  /// The path with the links of its folders resolved: what is removed or moved away.
+  /// The path with links in its folders resolved: for removing or moving away.
   std::filesystem::path entry(const std::filesystem::path& path);
-  /// The path with all links resolved: what is read and written.
+  /// The path with all links resolved: for reading and writing.
   std::filesystem::path target(const std::filesystem::path& path);
 
-  /// Reads the files at these entries, where regular ones stand and can be read, several at the
-  /// same time: what follows finds them read.
+  /// Reads the regular files at these entries in parallel, for later calls. Others are skipped.
   void read_ahead(std::vector<std::filesystem::path> entries);
-  /// The file at a target, with the changes so far; stays until that is changed.
-  /// @throws ToolError  a folder, not readable
+  /// The file at a target, with the changes so far. Valid until the target changes.
+  /// @throws ToolError  for a folder, or an unreadable file
   const std::optional<File>& read(const std::filesystem::path& target);
-  /// What stands at an entry, with the changes so far.
+  /// The kind of an entry, with the changes so far.
   std::optional<FileStatus::Kind> kind(const std::filesystem::path& entry);
 
   void write(const std::filesystem::path& target, File file);
   void remove(const std::filesystem::path& entry);
 
-  /// Writes all changes, to the files that were read, or nothing.
+  /// Writes all changes or none, to the same files that were read.
   /// @throws ToolError  which path could not be written or removed, and why
   void commit(Files& files) const;
 
@@ -44,8 +43,8 @@ class Changes {
   /// A path that was read or changed.
   struct Node {
     std::optional<File> now{};  ///< with the changes so far
-    bool stood = false;         ///< something stands there on disk
-    bool is_link = false;       ///< and it is a link
+    bool exists = false;        ///< there is something on disk
+    bool is_link = false;       ///< a link on disk
     bool changed = false;
   };
 
@@ -58,12 +57,12 @@ class Changes {
   using PathSet = std::set<std::filesystem::path, ByName>;
 
   const std::optional<FileStatus>& status(const std::filesystem::path& path);
-  Node& look_at(const std::filesystem::path& path);
+  Node& load(const std::filesystem::path& path);
   bool lacks_folder(const std::filesystem::path& path) const;
   std::vector<Replacement> in_order() const;
 
   const Files& files_;
-  std::filesystem::path last_path_;  ///< asked for its status: mostly asked again at once
+  std::filesystem::path last_path_;  ///< last status query: mostly repeated at once
   std::optional<FileStatus> last_status_;
   std::map<std::filesystem::path, Node, ByName> nodes_;
   std::map<std::filesystem::path, std::filesystem::path, ByName> folders_;  ///< resolved

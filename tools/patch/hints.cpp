@@ -10,9 +10,9 @@
 namespace sortie::patch {
 namespace {
 
-constexpr std::size_t kLongestShown = 200;  ///< bytes of a line
+constexpr std::size_t kLongestShown = 200;  ///< bytes shown of a line
 
-/// Its letters in lower case: what is left of a header whatever blanks and signs it has.
+/// The letters in lower case: a header without its blanks and signs.
 std::string letters_of(std::string_view text) {
   std::string letters;
   for (const unsigned char c : text)
@@ -20,7 +20,7 @@ std::string letters_of(std::string_view text) {
   return letters;
 }
 
-/// The header that words like these mean; "" where none is.
+/// The header that was probably meant; "" if none.
 std::string_view meant_header(const std::string& letters) {
   static constexpr struct {
     std::string_view letters;
@@ -41,13 +41,13 @@ std::string_view meant_header(const std::string& letters) {
   return "";
 }
 
-/// "-1,3 +1,4 @@" and the like: where a unified diff has its lines.
+/// Whether it is the line range of a unified diff: "-1,3 +1,4 @@".
 bool is_line_range(std::string_view anchor) {
   return anchor.size() >= 2 && anchor[0] == '-' && std::isdigit(anchor[1]) != 0 &&
          anchor.find(" +") != std::string_view::npos;
 }
 
-/// "12: ", "L12:", "12|", "12 →" and a tab for the sign.
+/// Whether it begins like "12: ", "L12:", "12|" or "12 →", or with a number and a tab.
 bool begins_with_number(std::string_view line) {
   line = trim(line);
   if (line.starts_with('L')) line.remove_prefix(1);
@@ -76,7 +76,7 @@ std::string header_hint(std::string_view line) {
   const std::string_view header = meant_header(letters_of(line.substr(0, colon)));
   if (header.empty()) return "";
   const std::string_view path = colon == std::string_view::npos ? "" : trim(line.substr(colon + 1));
-  if (header.ends_with(' ') && path.empty()) return " A path has to follow the header.";
+  if (header.ends_with(' ') && path.empty()) return " The header must be followed by a path.";
   return " Did you mean " + in_quotes(std::string(header) + std::string(path), kLongestShown) + "?";
 }
 
@@ -85,28 +85,27 @@ std::string begin_hint(std::string_view first) {
   if (first.starts_with("```")) return ". Leave out the ``` around the patch";
   for (const std::string_view sign : {"--- ", "diff ", "Index: ", "@@ -"})
     if (first.starts_with(sign))
-      return ". A unified diff is not taken: after '*** Begin Patch' comes '*** Update File: "
-             "PATH', "
-             "then chunks that begin with '@@' and have no line numbers";
+      return ". Unified diffs are not supported: after '*** Begin Patch' write "
+             "'*** Update File: PATH', then chunks that begin with '@@' and have no line numbers";
   return ", not " + in_quotes(first, kLongestShown);
 }
 
 std::string end_hint(std::string_view last) {
   return ", not " + in_quotes(last, kLongestShown) +
-         ". If the patch was cut off there, send it in smaller ones";
+         ". If the patch was cut off there, split it into smaller patches";
 }
 
 std::string anchor_hint(const FileLines& file, std::string_view anchor, std::size_t from) {
   if (is_line_range(anchor))
-    return "'@@' takes no line numbers: write '@@' alone, or '@@' and a whole line of the file.\n";
+    return "'@@' takes no line numbers: write '@@' alone, or '@@ ' and a whole line of the file.\n";
   const std::string part = comparable(anchor, Leniency::signs);
   if (part.empty()) return "";
   auto found = line_with(file, part, from, file.size());
   if (!found) found = line_with(file, part, 0, std::min(from, file.size()));
   if (!found || comparable(file.text(*found), Leniency::signs) == part) return "";
-  return "An anchor is a whole line; line " + std::to_string(*found + 1) +
-         " has it as a part: " + in_quotes(file.text(*found), kLongestShown) +
-         (*found < from ? ", but stands before this chunk" : "") + ".\n";
+  return "An anchor must be a whole line; line " + std::to_string(*found + 1) +
+         " contains it: " + in_quotes(file.text(*found), kLongestShown) +
+         (*found < from ? ", but comes before this chunk" : "") + ".\n";
 }
 
 std::string lines_hint(const std::vector<std::string_view>& pattern) {
@@ -116,7 +115,7 @@ std::string lines_hint(const std::vector<std::string_view>& pattern) {
     if (!begins_with_number(line)) return "";
     numbered = true;
   }
-  return numbered ? "Leave out the line numbers: they are no part of the file's lines.\n" : "";
+  return numbered ? "Leave out the line numbers: they are not part of the file.\n" : "";
 }
 
 }  // namespace sortie::patch

@@ -8,7 +8,7 @@ namespace {
 
 bool is_ascii_blank(unsigned char c) { return c == ' ' || (c >= 0x09 && c <= 0x0d); }
 
-/// A two- or three-byte character; 0 for anything else.
+/// The code point of a two- or three-byte character; 0 for anything else.
 unsigned character(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   if (bytes.size() == 2 && (at(0) & 0xe0) == 0xc0) return (at(0) & 0x1fu) << 6 | (at(1) & 0x3fu);
@@ -22,7 +22,7 @@ bool is_wide_blank(unsigned c) {
          c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/// Bytes of the blank at the text's beginning; 0 where there is none.
+/// Length of the blank at the beginning of the text; 0 for none.
 std::size_t blank_at_left(std::string_view text) {
   if (text.empty()) return 0;
   if (is_ascii_blank(static_cast<unsigned char>(text[0]))) return 1;
@@ -39,7 +39,7 @@ std::size_t blank_at_right(std::string_view text) {
   return 0;
 }
 
-/// The ASCII relative of a sign; 0 where it has none.
+/// The ASCII replacement for a typographic character; 0 for none.
 char folded(unsigned c) {
   if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212) return '-';
   if (c >= 0x2018 && c <= 0x201b) return '\'';
@@ -56,7 +56,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
-/// Calls `use` with the comparable form, which is copied only where signs are folded.
+/// Calls `use` with the comparable form, which is copied only if signs are folded.
 template <typename Use>
 auto with_comparable(std::string_view line, Leniency leniency, Use use) {
   switch (leniency) {
@@ -99,8 +99,8 @@ std::vector<std::size_t> borders(const std::vector<Line>& pattern) {
   return lengths;
 }
 
-/// The first place at or after `from` that is accepted. Linear whatever the lines are: a generated
-/// file may be one line a million times.
+/// The first accepted place at or after `from`. Always linear: a generated file may repeat one line
+/// a million times.
 template <typename Line, typename Accept>
 std::optional<std::size_t> first_place(const std::vector<Line>& pattern,
                                        const std::vector<Line>& all, std::size_t from,
@@ -123,7 +123,7 @@ std::optional<std::size_t> first_place(const std::vector<Line>& pattern,
   return std::nullopt;
 }
 
-/// Lines of a text, judged by its beginning: to count them would take as long as to find them.
+/// An estimate of the number of lines, from the beginning of the text.
 std::size_t about_how_many(std::string_view content) {
   const std::string_view part = content.substr(0, 16'384);
   const auto ends = static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
@@ -166,7 +166,7 @@ FileLines::FileLines(std::string_view content) : content_(content) {
   lines_.reserve(about_how_many(content));
   bool first = true;
   std::size_t begin = 0;
-  // The next of each, looked for anew only once it is passed: each byte is looked at once for each.
+  // The next LF and CR are searched only when passed, so that each byte is scanned once for each.
   std::size_t feed = content.find('\n');
   std::size_t carriage = content.find('\r');
   while (begin < content.size()) {
@@ -205,9 +205,8 @@ std::optional<std::size_t> FileLines::find(const std::vector<std::string_view>& 
   if (pattern.empty()) return from;
   if (from + pattern.size() > size()) return std::nullopt;
   for (const Leniency leniency : kOrder) {
-    const bool by_looking = leniency == Leniency::exact && looked_at_ < size();
-    const auto place =
-        by_looking ? find_exact(pattern, from) : find_by_hash(pattern, from, leniency);
+    const bool by_lines = leniency == Leniency::exact && compared_ < size();
+    const auto place = by_lines ? find_exact(pattern, from) : find_by_hash(pattern, from, leniency);
     if (place) return place;
   }
   return std::nullopt;
@@ -216,7 +215,7 @@ std::optional<std::size_t> FileLines::find(const std::vector<std::string_view>& 
 std::optional<std::size_t> FileLines::find_exact(const std::vector<std::string_view>& pattern,
                                                  std::size_t from) {
   const auto place = first_place(pattern, lines_, from, [](std::size_t) { return true; });
-  looked_at_ += (place ? *place : size()) - from;
+  compared_ += (place ? *place : size()) - from;
   return place;
 }
 

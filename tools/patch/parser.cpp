@@ -88,27 +88,27 @@ class Parser {
     }
     if (index_ == 0 && trim(line).starts_with(kEnvironment)) return environment(line);
     const bool updating = !hunks_.empty() && hunks_.back().kind == Hunk::Kind::update;
-    // Inside an update a leading blank makes the line context.
+    // In an update a leading blank makes a line context.
     if (header(updating ? trim_right(line) : trim(line))) return;
-    if (hunks_.empty() || hunks_.back().kind == Hunk::Kind::remove) return no_header(line);
+    if (hunks_.empty() || hunks_.back().kind == Hunk::Kind::remove) return bad_header(line);
     if (updating)
       update_line(line);
     else
       add_line(line);
   }
 
-  static std::string with_stop(const std::string& hint) { return hint.empty() ? "" : "." + hint; }
+  static std::string after_stop(const std::string& hint) { return hint.empty() ? "" : "." + hint; }
 
   void environment(std::string_view line) {
     if (trim(trim(line).substr(kEnvironment.size())).empty())
       invalid("'*** Environment ID:' must not be empty");
   }
 
-  void no_header(std::string_view line) const {
+  void bad_header(std::string_view line) const {
     invalid_hunk(number(), "'" + std::string(trim(line)) +
                                "' is not a valid hunk header. Valid hunk headers: '*** Add File: "
                                "{path}', '*** Delete File: {path}', '*** Update File: {path}'" +
-                               with_stop(header_hint(line)));
+                               after_stop(header_hint(line)));
   }
 
   bool header(std::string_view line) {
@@ -138,7 +138,7 @@ class Parser {
     if (!line.starts_with('+'))
       invalid_hunk(number(), "Unexpected line found in add file hunk: '" + std::string(line) +
                                  "'. Every line should start with '+'" +
-                                 with_stop(header_hint(line)));
+                                 after_stop(header_hint(line)));
     hunks_.back().content.append(line.substr(1)).push_back('\n');
   }
 
@@ -148,7 +148,7 @@ class Parser {
     if (marker.starts_with(kMove) && hunk.chunks.empty() && !hunk.move_to) {
       hunk.move_to = marker.substr(kMove.size());
     } else if (marker == "@@" || marker.starts_with("@@ ")) {
-      close_chunk(". A chunk begins with one '@@' line: keep the nearer one");
+      close_chunk(". A chunk begins with a single '@@' line: keep the nearest one");
       begin_chunk();
       if (marker.size() > 3) hunk.chunks.back().anchor = marker.substr(3);
     } else if (marker == kEndOfFile) {
@@ -167,11 +167,11 @@ class Parser {
   void end_of_file() {
     if (hunks_.back().chunks.empty()) return;
     close_chunk();
-    if (hunks_.back().chunks.back().end_of_file) no_chunk(lines_[index_]);
+    if (hunks_.back().chunks.back().end_of_file) bad_chunk(lines_[index_]);
     hunks_.back().chunks.back().end_of_file = true;
   }
 
-  [[noreturn]] void no_chunk(std::string_view line) const {
+  [[noreturn]] void bad_chunk(std::string_view line) const {
     invalid_hunk(number(), "Expected update hunk to start with a @@ context marker, got: '" +
                                std::string(line) + "'");
   }
@@ -180,14 +180,14 @@ class Parser {
     auto& chunks = hunks_.back().chunks;
     if (!chunks.empty() && chunks.back().end_of_file) {
       if (trim(line).empty()) return;
-      no_chunk(line);
+      bad_chunk(line);
     }
     const char sign = line.empty() ? ' ' : line[0];
     if (sign != ' ' && sign != '+' && sign != '-')
       invalid_hunk(number(), "Unexpected line found in update hunk: '" + std::string(line) +
                                  "'. Every line should start with ' ' (context line), '+' (added "
                                  "line), or '-' (removed line)" +
-                                 with_stop(header_hint(line)));
+                                 after_stop(header_hint(line)));
     if (chunks.empty()) begin_chunk();
     const auto kind = sign == '+'   ? ChunkLine::Kind::added
                       : sign == '-' ? ChunkLine::Kind::removed

@@ -7,7 +7,7 @@
 
 namespace sortie::patch {
 
-/// A line of a chunk, without its sign.
+/// A line of a chunk, without its leading sign.
 struct ChunkLine {
   enum class Kind { context, removed, added };
   Kind kind = Kind::context;
@@ -15,30 +15,30 @@ struct ChunkLine {
   bool operator==(const ChunkLine&) const = default;
 };
 
-/// Lines to be found in a file, and what they become.
+/// Lines to find in a file, and their replacement.
 struct Chunk {
-  std::optional<std::string> anchor{};  ///< "@@ anchor": a line before the chunk's lines
+  std::optional<std::string> anchor{};  ///< from "@@ anchor": a line before the chunk
   std::vector<ChunkLine> lines{};
   bool end_of_file = false;
-  int line = 0;  ///< of the patch, from 1, where the chunk begins
+  int line = 0;  ///< where the chunk begins in the patch, from 1
   bool operator==(const Chunk&) const = default;
 };
 
-/// One section of a patch: what is to become of one file.
+/// One section of a patch: the change of one file.
 struct Hunk {
   enum class Kind { add, remove, update };
   Kind kind = Kind::update;
   std::string path;                      ///< as written
-  std::optional<std::string> move_to{};  ///< of an update
-  std::string content{};                 ///< of an add
-  std::vector<Chunk> chunks{};           ///< of an update
-  int line = 0;                          ///< of the patch, from 1
+  std::optional<std::string> move_to{};  ///< for an update
+  std::string content{};                 ///< for an add
+  std::vector<Chunk> chunks{};           ///< for an update
+  int line = 0;                          ///< where the hunk begins in the patch, from 1
   bool operator==(const Hunk&) const = default;
 };
 
 /// Parses the text of an apply_patch call into its hunks, in the order written.
 ///
-/// Judges the text alone: whether files exist and context matches is applier.h's part.
+/// Checks only the syntax; applier.h checks whether files exist and context matches.
 ///
 /// @param text  "*** Begin Patch" to "*** End Patch", UTF-8, LF or CRLF; one heredoc around it is
 ///              accepted, since some models send one

@@ -15,16 +15,16 @@ namespace sortie::patch {
 namespace {
 
 constexpr std::size_t kShownDifferences = 5;
-constexpr std::size_t kLongestCompared = 200;  ///< bytes of a line
-constexpr std::size_t kMostCompared = 20'000;  ///< lines of a file
-constexpr std::size_t kMostRepeats = 20;       ///< of one line in a pattern: more say no more
+constexpr std::size_t kLongestCompared = 200;  ///< bytes compared of a line
+constexpr std::size_t kMostCompared = 20'000;  ///< lines compared of a file
+constexpr std::size_t kMostRepeats = 20;       ///< repeats counted of one line in a pattern
 
 struct Window {
   std::size_t start = 0;
   std::size_t equal_lines = 0;
 };
 
-/// The place that shares the most lines with the pattern, blank ones not counted.
+/// The place that shares the most lines with the pattern, not counting blank ones.
 std::optional<Window> by_equal_lines(const FileLines& file,
                                      const std::vector<std::string_view>& pattern) {
   std::unordered_map<std::string, std::vector<std::size_t>> wanted;
@@ -49,8 +49,8 @@ std::optional<Window> by_equal_lines(const FileLines& file,
   return best;
 }
 
-/// The place of the line that is most like the pattern's longest; none where more than a third of
-/// it differs.
+/// The place of the line most similar to the pattern's longest line; nothing if more than a third
+/// of it differs.
 std::optional<Window> by_similar_line(const FileLines& file,
                                       const std::vector<std::string_view>& pattern) {
   if (file.size() > kMostCompared) return std::nullopt;
@@ -87,7 +87,7 @@ std::string differences(const FileLines& file, const std::vector<std::string_vie
       continue;
     if (++shown > kShownDifferences) return text + "  …\n";
     text += "  line " + std::to_string(line + 1) + " is ";
-    text += beyond ? "beyond the file's end" : in_quotes(file.text(line), kLongestCompared);
+    text += beyond ? "past the end of the file" : in_quotes(file.text(line), kLongestCompared);
     text += ", the patch has " + in_quotes(pattern[i], kLongestCompared) + "\n";
   }
   return text;
@@ -103,8 +103,8 @@ Pattern old_lines(const std::vector<ChunkLine>& lines) {
   return pattern;
 }
 
-/// The chunk once more without the empty line that ends its pattern: at the end of a file models
-/// write one for the final newline. A trailing empty new line goes with it.
+/// The chunk without the empty line at the end of its pattern, which models write for the final
+/// newline of a file. A trailing empty new line is removed with it.
 std::vector<ChunkLine> without_last_empty(std::vector<ChunkLine> lines) {
   const auto last_old = std::find_if(
       lines.rbegin(), lines.rend(), [](const ChunkLine& line) { return line.kind != Kind::added; });
@@ -138,7 +138,7 @@ class Update {
 
  private:
   std::size_t added_bytes() const {
-    std::size_t bytes = file_.line_end().size();  // of the last line
+    std::size_t bytes = file_.line_end().size();  // for the last line
     for (const auto& chunk : hunk_.chunks)
       for (const auto& line : chunk.lines)
         if (line.kind == Kind::added) bytes += line.text.size() + file_.line_end().size();
@@ -172,7 +172,7 @@ class Update {
   }
 
   std::optional<std::size_t> find(const Pattern& pattern, const Chunk& chunk) {
-    // Nothing to look for is found at once, also by a chunk that ends the file.
+    // An empty pattern matches at once, even at the end of the file.
     if (pattern.empty()) return cursor_;
     return chunk.end_of_file ? file_.find_at_end(pattern, cursor_) : file_.find(pattern, cursor_);
   }
@@ -187,7 +187,7 @@ class Update {
         keep_until(index);
         kept_ = ++index;
       } else if (gap == file_.size()) {
-        append_line(appended_, line.text);  // behind what earlier chunks put there
+        append_line(appended_, line.text);  // after what earlier chunks appended
       } else {
         keep_until(index);
         append_line(out_, line.text);
@@ -196,7 +196,7 @@ class Update {
     cursor_ = index;
   }
 
-  /// Takes over the file's lines before `index`, as they are.
+  /// Copies the file's lines before `index` unchanged.
   void keep_until(std::size_t index) {
     if (index <= kept_) return;
     out_ += content_.substr(file_.begin(kept_), file_.begin(index) - file_.begin(kept_));
@@ -220,12 +220,12 @@ class Update {
     fail(std::move(text), chunk, pattern, lines_hint(pattern));
   }
 
-  /// @param hint  what was probably meant; "" where the nearest place is to be told
+  /// @param hint  shown instead of the nearest place; "" for none
   [[noreturn]] void fail(std::string text, const Chunk& chunk, const Pattern& sought,
                          const std::string& hint) const {
     text +=
         position(chunk) + (hint.empty() ? nearest_place(file_, sought, cursor_, hunk_.path) : hint);
-    text.pop_back();  // its last line's end
+    text.pop_back();  // the final newline
     throw ToolError(text);
   }
 
@@ -234,9 +234,9 @@ class Update {
   const std::stop_token& stop_;
   FileLines file_;
   std::size_t cursor_ = 0;  ///< where the next chunk may begin
-  std::size_t kept_ = 0;    ///< lines that are in out_, or left out
+  std::size_t kept_ = 0;    ///< lines of the file that are copied or removed
   std::string out_;
-  std::string appended_;  ///< what comes behind the file's last line
+  std::string appended_;  ///< text after the file's last line
 };
 
 }  // namespace
@@ -248,11 +248,11 @@ std::string nearest_place(const FileLines& file, const std::vector<std::string_v
   auto window = by_equal_lines(file, pattern);
   if (!window) window = by_similar_line(file, pattern);
   if (!window)
-    return (pattern.size() == 1 ? "No such line stands in " : "None of these lines stands in ") +
+    return (pattern.size() == 1 ? "There is no such line in " : "None of these lines is in ") +
            path + ", which has " + std::to_string(file.size()) +
            (file.size() == 1 ? " line" : " lines") + ": read it again.\n";
   const std::size_t end = std::min(window->start + pattern.size(), file.size());
-  std::string text = "The nearest place is " + path + ", line" +
+  std::string text = "The closest match is " + path + ", line" +
                      (end - window->start > 1
                           ? "s " + std::to_string(window->start + 1) + "–" + std::to_string(end)
                           : " " + std::to_string(end));
@@ -260,9 +260,8 @@ std::string nearest_place(const FileLines& file, const std::vector<std::string_v
   if (!apart.empty()) return text + ":\n" + apart;
   if (window->start < from)
     return text +
-           ", but that is before where this chunk may stand: chunks and anchors go forward "
-           "through the file.\n";
-  return text + ", but it does not end the file, as '*** End of File' asks for.\n";
+           ", but it comes before the previous chunk or anchor: chunks must be in file order.\n";
+  return text + ", but it is not at the end of the file, as '*** End of File' requires.\n";
 }
 
 std::string update_content(std::string_view content, const Hunk& hunk,
@@ -271,7 +270,7 @@ std::string update_content(std::string_view content, const Hunk& hunk,
 }
 
 void throw_stopped() {
-  throw ToolError("The patch was stopped before all of it was found; nothing was changed");
+  throw ToolError("The patch was stopped before it was complete; nothing was changed");
 }
 
 }  // namespace sortie::patch

@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::string_view kSpecialInGlobs = "*?[\\";
 
-/// Stands at the end of a glob and of the paths it is compared with: Pattern's globs match all that
-/// is below a path too, which is not meant here.
+/// Appended to a glob and to the paths it is compared with: Pattern's globs also match everything
+/// below a path, which is not wanted here.
 constexpr char kEnd = '\x01';
 
 bool is_plain(std::string_view text) { return text.find_first_of(kSpecialInGlobs) == text.npos; }
 
-/// Whether a set is begun and not ended: git lets such a glob match nothing.
+/// Whether a set is not closed: for git such a glob matches nothing.
 bool has_open_set(std::string_view glob) {
   for (std::size_t i = 0; i < glob.size(); ++i) {
     if (glob[i] == '\\') {
@@ -26,7 +26,7 @@ bool has_open_set(std::string_view glob) {
   return false;
 }
 
-/// `**` means folders where it stands alone between slashes; anywhere else it is a `*`.
+/// Replaces each `**` that is not alone between slashes by `*`, which it means there.
 std::string with_single_stars(std::string_view glob) {
   std::string text;
   for (std::size_t i = 0; i < glob.size();) {
@@ -48,7 +48,7 @@ std::string with_single_stars(std::string_view glob) {
 constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::size_t kMostRules = 20'000;
 
-/// Without blanks at the end, but for those behind a backslash.
+/// The line without trailing blanks, except those after a backslash.
 std::string_view without_trailing_blanks(std::string_view line) {
   while (line.ends_with(' ')) {
     std::size_t slashes = 0;
@@ -119,12 +119,12 @@ void IgnoreFile::add(std::string_view line) {
   if (line.empty()) return;
   try {
     rules_.push_back({NameGlob(line), folders_only, keeps});
-  } catch (const PatternError&) {  // git has no message for it either
+  } catch (const PatternError&) {  // git ignores it silently, too
   }
 }
 
-IgnoreVerdict IgnoreFile::judge(std::string_view path, std::string_view name,
-                                bool is_folder) const {
+IgnoreVerdict IgnoreFile::verdict(std::string_view path, std::string_view name,
+                                  bool is_folder) const {
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule)
     if ((is_folder || !rule->folders_only) && rule->glob.matches(path, name))
       return rule->keeps ? IgnoreVerdict::kept : IgnoreVerdict::ignored;
@@ -147,16 +147,16 @@ void IgnoreRules::leave(std::string_view folder) {
       levels.pop_back();
 }
 
-IgnoreVerdict IgnoreRules::judge(std::string_view path, std::string_view name,
-                                 bool is_folder) const {
+IgnoreVerdict IgnoreRules::verdict(std::string_view path, std::string_view name,
+                                   bool is_folder) const {
   for (const auto& levels : levels_) {
     for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
       IgnoreVerdict verdict = IgnoreVerdict::nothing;
       if (!level->prefix.empty()) {
-        verdict = level->file.judge(level->prefix + "/" + std::string(path), name, is_folder);
+        verdict = level->file.verdict(level->prefix + "/" + std::string(path), name, is_folder);
       } else {
         const std::size_t skipped = level->folder.empty() ? 0 : level->folder.size() + 1;
-        verdict = level->file.judge(path.substr(skipped), name, is_folder);
+        verdict = level->file.verdict(path.substr(skipped), name, is_folder);
       }
       if (verdict != IgnoreVerdict::nothing) return verdict;
     }

@@ -9,9 +9,9 @@
 namespace sortie {
 namespace {
 
-/// Between two questions whether to go on.
+/// Bytes searched between two calls of `go_on`.
 constexpr std::size_t kPiece = 64u << 10;
-/// How far two looks at a line that is longer than a piece overlap.
+/// Overlap of two windows in a line that is longer than a piece.
 constexpr std::size_t kOverlap = 32u << 10;
 
 constexpr std::string_view kSpecialInExpressions = "\\.+*?()|[]{}^$";
@@ -30,7 +30,7 @@ std::size_t rarest_in(std::string_view text) {
   return best;
 }
 
-/// The end of the piece that begins at `from`: behind a line's end, or the text's.
+/// The end of the piece that begins at `from`: after a line end, or the end of the text.
 std::size_t piece_end(std::string_view text, std::size_t from) {
   if (text.size() - from <= kPiece) return text.size();
   const std::size_t end = text.find('\n', from + kPiece);
@@ -46,9 +46,9 @@ std::size_t line_begin(std::string_view text, std::size_t at) {
   return before == text.npos ? 0 : before + 1;
 }
 
-constexpr std::size_t kLongestLine = 400;          ///< bytes of a line that is shown whole
-constexpr std::size_t kBeforeMatch = 120;          ///< of a longer one
-constexpr std::size_t kLongestBefore = 64u << 10;  ///< looked back for lines of context
+constexpr std::size_t kLongestLine = 400;  ///< bytes of a line that are shown
+constexpr std::size_t kBeforeMatch = 120;  ///< bytes shown before the match of a longer line
+constexpr std::size_t kLongestBefore = 64u << 10;  ///< bytes searched backwards for context
 
 std::string cleaned(std::string_view bytes) {
   std::string text = repair_utf8(bytes);
@@ -62,13 +62,13 @@ std::string cleaned(std::string_view bytes) {
 
 LineSearch::LineSearch(const std::string& expression) {
   if (expression.find('\n') != expression.npos)
-    throw PatternError("the pattern has a newline in it; a match is always within one line");
+    throw PatternError("the pattern contains a newline, but each line is matched separately");
   if (expression.find_first_of(kSpecialInExpressions) == expression.npos && !expression.empty()) {
     plain_ = expression;
     rarest_ = rarest_in(plain_);
     return;
   }
-  // By itself first: the reason then names the expression as it was written.
+  // Compiled alone first, so that an error quotes the expression as written.
   (void)Pattern::expression(expression);
   pattern_ = Pattern::line_expression(expression);
 }
@@ -99,7 +99,8 @@ std::optional<LineSearch::Found> LineSearch::find_in_windows(
     const std::size_t found_end = found ? found->first + found->second : 0;
     if (found && (found_end < end || end == text.size())) return Found{found->first, found_end};
     if (end == text.size() || !go_on()) return std::nullopt;
-    // What ends with the window may go on behind it, or end there only because the window does.
+    // A match at the end of the window may continue after it, or exist only because the window
+    // ends.
     if (!found)
       from = end - kOverlap;
     else if (found->first > from)
@@ -125,7 +126,7 @@ bool LineSearch::search(std::string_view text, const std::function<bool(const Li
     const std::string_view piece = text.substr(0, end);
     while (at < end) {
       const auto found = find(piece, at, go_on);
-      // A match of nothing behind the last line's end is in no line.
+      // An empty match after the last line end is not in any line.
       if (!found || (found->begin == end && end > 0 && text[end - 1] == '\n')) break;
       LineMatch line;
       line.begin = line_begin(text, found->begin);
@@ -150,7 +151,7 @@ std::string shown_line(std::string_view line, std::size_t match_begin, std::size
   const std::size_t wanted = match_begin > kBeforeMatch ? match_begin - kBeforeMatch : 0;
   const std::size_t begin = std::min(wanted, line.size() - kLongestLine);
   std::string_view part = line.substr(begin, kLongestLine);
-  // Not from or to the middle of a character.
+  // Don't cut inside a character.
   if (begin > 0) part = utf8_suffix(part, part.size() - 1);
   part = utf8_prefix(part, begin + kLongestLine < line.size() ? part.size() - 1 : part.size());
   std::string text = begin > 0 ? "… " : "";
@@ -161,23 +162,23 @@ std::string shown_line(std::string_view line, std::size_t match_begin, std::size
   return text + ")";
 }
 
-void MatchText::put(std::size_t number, char mark, const std::string& line) {
+void MatchText::write_line(std::size_t number, char mark, const std::string& line) {
   out_ += std::to_string(number);
   out_ += mark;
   out_ += line;
   out_ += '\n';
 }
 
-void MatchText::put_behind(std::size_t end) {
+void MatchText::write_after(std::size_t end) {
   for (; owed_ > 0 && at_ < end; --owed_) {
     const std::size_t stop = std::min(text_.find('\n', at_), text_.size());
-    put(++number_, '-', shown_line(text_.substr(at_, stop - at_), 0, 0));
+    write_line(++number_, '-', shown_line(text_.substr(at_, stop - at_), 0, 0));
     at_ = std::min(stop + 1, text_.size());
   }
 }
 
-void MatchText::put_before(const LineMatch& match) {
-  std::vector<std::size_t> begins;  // of lines before the match, the nearest first
+void MatchText::write_before(const LineMatch& match) {
+  std::vector<std::size_t> begins;  // lines before the match, nearest first
   const std::size_t first =
       std::max(number_ == 0 ? 0 : at_,
                match.begin > kLongestBefore ? match.begin - kLongestBefore : std::size_t{0});
@@ -192,21 +193,21 @@ void MatchText::put_before(const LineMatch& match) {
   std::size_t number = match.number - begins.size();
   for (auto one = begins.rbegin(); one != begins.rend(); ++one) {
     const std::size_t stop = std::min(text_.find('\n', *one), text_.size());
-    put(number++, '-', shown_line(text_.substr(*one, stop - *one), 0, 0));
+    write_line(number++, '-', shown_line(text_.substr(*one, stop - *one), 0, 0));
   }
 }
 
 void MatchText::add(const LineMatch& match) {
-  put_behind(match.begin);
-  put_before(match);
-  put(match.number, ':',
-      shown_line(text_.substr(match.begin, match.end - match.begin),
-                 match.match_begin - match.begin, match.match_end - match.begin));
+  write_after(match.begin);
+  write_before(match);
+  write_line(match.number, ':',
+             shown_line(text_.substr(match.begin, match.end - match.begin),
+                        match.match_begin - match.begin, match.match_end - match.begin));
   at_ = std::min(match.end + 1, text_.size());
   number_ = match.number;
   owed_ = context_;
 }
 
-void MatchText::finish() { put_behind(text_.size()); }
+void MatchText::finish() { write_after(text_.size()); }
 
 }  // namespace sortie

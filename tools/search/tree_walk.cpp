@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostRuleBytes = 1u << 20;
 
-/// What getdents64(2) writes.
+/// The records of getdents64(2).
 struct DirectoryEntry {
   std::uint64_t inode;
   std::int64_t offset;
@@ -24,8 +24,8 @@ struct DirectoryEntry {
   char name[1];
 };
 
-/// The content of a small regular file, "" where there is none. What it is is looked at before it
-/// is opened: a pipe of that name would wait.
+/// The content of a small regular file, "" if there is none. Its type is checked before it is
+/// opened: opening a pipe would block.
 std::string read_small(int folder, const char* name) {
   struct stat status {};
   if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
@@ -83,7 +83,7 @@ void TreeWalk::run(Fd folder, const std::string& path,
       continue;
     }
     if (!enters_(path_)) continue;
-    if (folders_.size() >= kMostLevels) {
+    if (folders_.size() >= kMaxDepth) {
       ++counts_.deep_folders;
       continue;
     }
@@ -110,7 +110,7 @@ void TreeWalk::begin(Fd open, const std::string& path) {
     return;
   }
   if (ended_) return;
-  // A folder stands where its contents' paths do: "a.c" before "a/b".
+  // A folder sorts by the paths of its content: "a.c" before "a/b".
   std::sort(folder.entries.begin(), folder.entries.end(), [&](const Entry& a, const Entry& b) {
     const char* const left = folder.names.data() + a.name;
     const char* const right = folder.names.data() + b.name;
@@ -159,7 +159,7 @@ bool TreeWalk::passes(const Folder& folder, std::string_view name, bool is_folde
   path_ = folder.path;
   if (!path_.empty()) path_ += '/';
   path_ += name;
-  const IgnoreVerdict verdict = rules_.judge(path_, name, is_folder);
+  const IgnoreVerdict verdict = rules_.verdict(path_, name, is_folder);
   if (verdict == IgnoreVerdict::ignored && options_.keeps && options_.keeps(path_, is_folder))
     return true;
   if (verdict == IgnoreVerdict::ignored) {

@@ -11,47 +11,48 @@
 
 namespace sortie {
 
-/// Why files were not looked at.
+/// How many entries a walk left out, by reason.
 struct WalkCounts {
-  std::uint64_t ignored = 0;         ///< files and folders that ignore files name
+  std::uint64_t ignored = 0;         ///< files and folders excluded by ignore files
   std::uint64_t dot_names = 0;       ///< files and folders whose name begins with a dot
   std::uint64_t links = 0;           ///< never followed
   std::uint64_t special = 0;         ///< pipes, sockets, devices
-  std::uint64_t closed_folders = 0;  ///< that can't be read
-  std::uint64_t deep_folders = 0;    ///< beyond kMostLevels
+  std::uint64_t closed_folders = 0;  ///< unreadable folders
+  std::uint64_t deep_folders = 0;    ///< folders deeper than kMaxDepth
 };
 
-/// A regular file on the way.
+/// A file that the walk visits.
 struct WalkedFile {
-  int folder;             ///< open
-  const char* name;       ///< in it
+  int folder;             ///< descriptor of its open folder
+  const char* name;       ///< name in that folder
   std::string_view path;  ///< relative to the workspace
 };
 
 struct WalkOptions {
-  bool dot_names = false;   ///< names that begin with a dot too; never `.git`
-  bool with_links = false;  ///< links themselves as files
-  /// Asked of what ignore files name; true takes it in nevertheless.
+  bool dot_names = false;   ///< include names that begin with a dot; never `.git`
+  bool with_links = false;  ///< visit links, themselves, as files
+  /// Called for ignored entries; true includes one all the same.
   std::function<bool(std::string_view path, bool is_folder)> keeps{};
-  /// Asked of a name that begins with a dot, where `dot_names` leaves it out; true takes it in.
+  /// Called for dot names unless `dot_names` is set; true includes one.
   std::function<bool(std::string_view path)> keeps_dot_name{};
-  /// Asked of each folder, and in the midst of a long one; false ends the walk.
+  /// Called for each folder, and repeatedly within a long one; false ends the walk.
   std::function<bool()> goes_on{};
 };
 
-/// Goes through a tree in the order of its paths' bytes. Links are not followed, so that there are
-/// no loops and no way out; ignore files are heeded as they come up.
+/// Walks a tree in byte order of its paths. Links are not followed, so there are no loops and no
+/// way out; ignore files apply as they come up.
 class TreeWalk {
  public:
-  /// One descriptor is open for each.
-  static constexpr std::size_t kMostLevels = 100;
+  /// Each level holds an open descriptor.
+  static constexpr std::size_t kMaxDepth = 100;
 
-  /// @param enters  asked of each folder; false leaves it out without a word
+  /// @param enters  called for each folder; false skips it without counting it
   TreeWalk(IgnoreRules rules, std::function<bool(const std::string& path)> enters,
            WalkOptions options = {})
       : rules_(std::move(rules)), enters_(std::move(enters)), options_(std::move(options)) {}
 
-  /// @param folder  open for reading, "" for the workspace; its own rules are read too
+  /// @param folder  open for reading; its own ignore files apply too
+  /// @param path    its path, "" for the workspace
   /// @param take    false ends the walk
   void run(Fd folder, const std::string& path, const std::function<bool(const WalkedFile&)>& take);
 
@@ -59,7 +60,7 @@ class TreeWalk {
 
  private:
   struct Entry {
-    std::size_t name;  ///< in Folder::names, with a zero byte behind it
+    std::size_t name;  ///< offset in Folder::names, zero-terminated
     std::size_t length;
     bool is_folder;
   };
@@ -74,20 +75,19 @@ class TreeWalk {
   bool must_end();
   bool read_entries(Folder& folder);
   void add_entry(Folder& folder, const char* name, unsigned char type);
-  void read_rules(const Folder& folder);
   bool passes(const Folder& folder, std::string_view name, bool is_folder);
 
   IgnoreRules rules_;
   std::function<bool(const std::string&)> enters_;
   WalkOptions options_;
   WalkCounts counts_;
-  bool ended_ = false;           ///< by goes_on
-  std::vector<Folder> folders_;  ///< from the first to the one being read
-  std::string path_;             ///< of the entry being looked at
-  std::vector<char> buffer_;     ///< of getdents64(2)
+  bool ended_ = false;           ///< goes_on returned false
+  std::vector<Folder> folders_;  ///< from the root to the current one
+  std::string path_;             ///< of the current entry
+  std::vector<char> buffer_;     ///< for getdents64(2)
 };
 
-/// Adds the rules that the ignore files of an open folder hold.
+/// Adds the rules of the ignore files in an open folder.
 /// @param path  "" for the workspace
 void add_rules_of(int folder, const std::string& path, IgnoreRules& rules);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepestInclude = 10;  // as git's own limit
+constexpr int kDeepestInclude = 10;  // git's own limit
 constexpr std::size_t kMostFiles = 200;
 constexpr std::size_t kMostOfConfig = 4 << 20;
 
@@ -28,21 +28,21 @@ constexpr std::size_t kMostOfConfig = 4 << 20;
   throw Error("git configuration " + path_text(path) + ": " + why, ExitCode::environment);
 }
 
-/// The file's bytes; nothing where there is none. A pipe is refused, not waited for.
+/// The file's bytes; nothing if there is none. A pipe is refused, not read.
 std::optional<std::string> read_regular(const fs::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    refuse(path, "it can't be read");
+    refuse(path, "can't be read");
   }
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    refuse(path, "is no regular file");
+    refuse(path, "is not a regular file");
   std::string bytes;
   char part[16384];
   for (ssize_t count = 0; (count = ::read(file.get(), part, sizeof part)) > 0;) {
     bytes.append(part, static_cast<std::size_t>(count));
-    if (bytes.size() > kMostOfConfig) refuse(path, "it is too large");
+    if (bytes.size() > kMostOfConfig) refuse(path, "is too large");
   }
   return bytes;
 }
@@ -71,18 +71,18 @@ class Walk {
 
  private:
   void include(const fs::path& from, const std::string& value, int depth) {
-    // Of HOME: git as a command has one where nothing is.
+    // In HOME, which is empty for the git of commands.
     if (value == "~" || value.starts_with("~/")) return;
     if (value.front() == '~' || value.starts_with("%(prefix)"))
-      refuse(from, "it includes " + value + ", which is not followed here");
+      refuse(from, "includes " + value + ", which is not followed here");
     const fs::path path = from.parent_path() / value;
-    // Not by words: a link on the way would make ".." mean another folder.
+    // Not lexically: after a link, ".." means another folder.
     std::error_code error;
     const fs::path real = fs::weakly_canonical(path, error);
     const fs::path named = path.lexically_normal();
     if (error) refuse(path, error.message());
     if (real != named && (is_below(real, toplevel_) || is_below(named, toplevel_)))
-      refuse(path, "it is reached through a link of the workspace");
+      refuse(path, "is reached through a link in the workspace");
     found_.included.push_back(named);
     file(real, depth + 1);
   }
@@ -92,7 +92,7 @@ class Walk {
   std::set<fs::path> seen_;
 };
 
-/// Other files that git and libgit2 open by name.
+/// Refuses special files among the others that git and libgit2 open by name.
 void check_plain_files(const GitPlace& place) {
   for (const fs::path& folder : {place.git_dir, place.common_dir}) {
     for (const char* name : {"HEAD", "index", "packed-refs", "shallow", "info/exclude",
@@ -100,25 +100,25 @@ void check_plain_files(const GitPlace& place) {
       std::error_code error;
       const fs::file_status status = fs::status(folder / name, error);
       if (fs::exists(status) && !fs::is_regular_file(status))
-        refuse(folder / name, "is no regular file");
+        refuse(folder / name, "is not a regular file");
     }
   }
 }
 
-/// Files that the configuration names and libgit2 opens with the first question for a rule.
-/// Relative names are of the working tree. "~/" is of HOME, which libgit2 has none of here.
+/// Refuses special files that the configuration names and libgit2 opens to read rules. Relative
+/// paths start at the working tree. "~/" means HOME, which libgit2 does not have here.
 void check_named_files(const GitConfigFiles& config, const fs::path& toplevel) {
   for (const GitSetting& setting : config.settings) {
     if (setting.key != "core.excludesfile" && setting.key != "core.attributesfile") continue;
     if (setting.value.empty() || setting.value.starts_with("~/")) continue;
-    if (const fs::path file = toplevel / setting.value; may_be_waited_for(file))
+    if (const fs::path file = toplevel / setting.value; reading_may_block(file))
       throw Error("git configuration " + path_text(toplevel / ".git") + ": " + setting.key +
-                      " names " + path_text(file) + ", which is no regular file",
+                      " names " + path_text(file) + ", which is not a regular file",
                   ExitCode::environment);
   }
 }
 
-/// A folder of hooks and what the links in it lead to.
+/// A folder of hooks and the targets of the links in it.
 void add_folder(const fs::path& folder, std::set<fs::path>& found) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);

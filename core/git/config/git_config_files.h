@@ -8,26 +8,26 @@
 
 namespace sortie {
 
-/// A repository's own configuration with all that it includes, whatever the condition.
+/// A repository's own configuration with all its includes, regardless of conditions.
 struct GitConfigFiles {
-  std::vector<std::filesystem::path> files;     ///< those that are there
-  std::vector<std::filesystem::path> included;  ///< there or not, ".." taken back
-  std::vector<GitSetting> settings;             ///< of all files
+  std::vector<std::filesystem::path> files;     ///< existing files
+  std::vector<std::filesystem::path> included;  ///< existing or not, ".." resolved
+  std::vector<GitSetting> settings;             ///< from all files
 };
 
-/// Reads the configuration before libgit2 does, which would wait for a pipe without end.
+/// Reads the configuration before libgit2 does, which would block forever on a pipe.
 ///
-/// @throws Error  ExitCode::environment where a file is no regular one or is not git's grammar,
-///                where an include can't be followed here as git will follow it, and where
+/// @throws Error  ExitCode::environment if a file is not a regular file or not in git's grammar, if
+///                an include can't be followed here as git would follow it, and if
 ///                core.excludesFile or core.attributesFile names a pipe or a device
 GitConfigFiles read_git_config(const GitPlace& place);
 
-/// Where the hooks of the repository around a folder really lie, as far as that is not its own
-/// `hooks`: what `.git/hooks`, or a hook in it, is a link to, and the folder that `core.hooksPath`
-/// names with what is linked there. Whoever writes there has the user's next `git commit` run it.
+/// Where hooks of the repository around a folder lie outside of its own `hooks`: the targets of
+/// links at `.git/hooks` or in it, and the folder that `core.hooksPath` names with the targets of
+/// its links. The user's next `git commit` would run what is written there.
 /// @param folder  absolute, links resolved
 /// @return        links resolved, sorted
-/// @throws Error  ExitCode::environment for a configuration that can't be read
+/// @throws Error  ExitCode::environment if the configuration can't be read
 std::vector<std::filesystem::path> hooks_elsewhere(const std::filesystem::path& folder);
 
 }  // namespace sortie

@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  /// A newline at the end of the file, where there is none; CR LF is one newline.
+  /// Returns a newline at the end of the file, even if there is none; CR LF is one newline.
   char next() {
     if (at_ >= text_.size()) {
       ended_ = true;
@@ -152,7 +152,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// The line "[section]" of a key. In a subsection only quotes and backslashes are escaped.
+/// The line "[section]" for a key. In a subsection only quotes and backslashes are escaped.
 std::string section_line(std::string_view key) {
   const std::size_t first = key.find('.');
   const std::size_t last = key.rfind('.');
@@ -168,9 +168,9 @@ std::string section_line(std::string_view key) {
   return line + "]\n";
 }
 
-/// Extensions that change nothing of what is read here. They say where objects come from or may not
-/// be removed, name one more configuration file, or say how worktrees name each other.
-/// start_libgit2() names them too.
+/// Extensions that do not affect reading: they tell where objects come from or must not be removed,
+/// name another configuration file, or tell how worktrees refer to each other. start_libgit2()
+/// lists them too.
 constexpr std::string_view kHarmlessExtensions[] = {"noop", "partialclone", "worktreeconfig",
                                                     "preciousobjects", "relativeworktrees"};
 
@@ -178,10 +178,10 @@ std::string obstacle_of(std::string_view extension, const std::string& value, bo
   if (extension == "objectformat")
     return value == "sha1" ? "" : "its object ids are " + value + ", not sha1";
   if (extension == "refstorage")
-    return value == "files" ? "" : "its references are kept as " + value + ", not as files";
+    return value == "files" ? "" : "its references are stored as " + value + ", not as files";
   const auto* const known =
       std::find(std::begin(kHarmlessExtensions), std::end(kHarmlessExtensions), extension);
-  // Of format 0 git passes over extensions that it does not know.
+  // In format 0 git ignores unknown extensions.
   if (!counts || known != std::end(kHarmlessExtensions)) return "";
   return "it has the extension " + std::string(extension);
 }
@@ -192,7 +192,7 @@ std::string write_git_config(const std::vector<GitSetting>& settings) {
   std::string text;
   std::string section;
   for (const GitSetting& setting : settings) {
-    // Without a dot it stands before the first section, which git reads as well.
+    // A key without a dot comes before the first section, which git accepts.
     const std::size_t last = setting.key.rfind('.');
     const std::string line = last == std::string::npos ? "" : section_line(setting.key);
     if (line != section) text += section = line;
@@ -207,7 +207,7 @@ std::optional<std::vector<GitSetting>> parse_git_config(std::string_view text) {
   return Reader(text).read();
 }
 
-std::string format_obstacle(const std::vector<GitSetting>& settings) {
+std::string unsupported_format(const std::vector<GitSetting>& settings) {
   constexpr std::string_view kPrefix = "extensions.";
   std::string version = "0";
   for (const GitSetting& setting : settings)

@@ -25,7 +25,7 @@ namespace sortie {
 namespace {
 
 constexpr std::uint64_t kMostOfSmallFile = 1u << 20;
-constexpr int kDeepestAlternate = 5;  // as git's own limit
+constexpr int kDeepestAlternate = 5;  // git's own limit
 constexpr std::size_t kMostRepositoryEntries = 2'000'000;
 
 std::vector<fs::path>& folders_let() {
@@ -38,7 +38,7 @@ std::vector<fs::path>& lenders_let() {
   return folders;
 }
 
-/// What GitPlacesOnce keeps.
+/// The cache of GitPlacesOnce.
 struct KnownPlaces {
   int holders = 0;
   std::map<fs::path, GitPlace> by_folder{};
@@ -49,12 +49,12 @@ KnownPlaces& known_places() {
   return places;
 }
 
-/// Why a repository is not used; never leaves this file.
+/// Why a repository is not used; thrown and caught in this file.
 struct Refusal {
   std::string why;
 };
 
-/// The text of a small regular file, without its line end; nothing where there is no such file.
+/// The text of a small regular file, without its line end; nothing if there is no such file.
 std::optional<std::string> small_text(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<std::string> small_text(const fs::path& path) {
   }
 }
 
-/// The path with its links resolved; "" where nothing stands there.
+/// The path with links resolved; "" if it does not exist.
 fs::path real_path(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
@@ -81,12 +81,12 @@ fs::path real_name(const fs::path& path) {
   return folder.empty() ? fs::path() : folder / clean.filename();
 }
 
-/// The places that a repository may be read from.
+/// The folders that a repository may be read from.
 class Region {
  public:
   explicit Region(const fs::path& toplevel) : folders_(folders_let()) { add(toplevel); }
   void add(const fs::path& folder) { folders_.push_back(folder); }
-  /// The region with the folders that objects may be borrowed from.
+  /// This region plus the folders that objects may be borrowed from.
   Region with_lenders() const {
     Region wider = *this;
     for (const fs::path& folder : lenders_let()) wider.add(folder);
@@ -99,15 +99,15 @@ class Region {
   void require(const fs::path& real, const std::string& named) const {
     if (holds(real)) return;
     throw Refusal{named + " leads to " + path_text(real) +
-                  ", which lies neither in the working tree nor in its repository; paths.read of "
-                  "the policy may name that folder"};
+                  ", which is neither in the working tree nor in its repository; paths.read of the "
+                  "policy may allow that folder"};
   }
 
  private:
   std::vector<fs::path> folders_;
 };
 
-/// A linked worktree's own folder, which lies in the main one's and says where it is checked out.
+/// Whether it is a linked worktree's folder: in the main one's, with the place of its checkout.
 bool points_back(const fs::path& git_dir, const fs::path& toplevel) {
   if (git_dir.parent_path().filename() != "worktrees") return false;
   const auto text = small_text(git_dir / "gitdir");
@@ -126,19 +126,20 @@ bool names_working_tree(const fs::path& git_dir, const fs::path& toplevel) {
   return !named.empty() && real_path(git_dir / named) == toplevel;
 }
 
-/// Where `.git` leads, links resolved.
+/// The target of `.git`, links resolved.
 fs::path lead_of(const fs::path& dot_git) {
   std::error_code error;
   if (fs::is_directory(dot_git, error)) return real_path(dot_git);
   constexpr std::string_view kPrefix = "gitdir: ";
   const auto text = small_text(dot_git);
   if (!text || !text->starts_with(kPrefix))
-    throw Refusal{path_text(dot_git) + " is neither a repository nor names one"};
+    throw Refusal{path_text(dot_git) + " is not a repository and does not name one"};
   const fs::path named = dot_git.parent_path() / text->substr(kPrefix.size());
   fs::path real = real_path(named);
   std::error_code unknown;
   if (real.empty() || !fs::is_directory(real, unknown))
-    throw Refusal{path_text(dot_git) + " names " + path_text(named) + ", where no repository is"};
+    throw Refusal{path_text(dot_git) + " names " + path_text(named) +
+                  ", which is not a repository"};
   return real;
 }
 
@@ -146,23 +147,22 @@ fs::path common_of(const fs::path& git_dir) {
   const auto text = small_text(git_dir / "commondir");
   if (!text) return git_dir;
   fs::path real = real_path(git_dir / *text);
-  if (real.empty())
-    throw Refusal{path_text(git_dir / "commondir") + " names a folder that is not there"};
+  if (real.empty()) throw Refusal{path_text(git_dir / "commondir") + " names a missing folder"};
   return real;
 }
 
-/// Sets both folders, each of them proved to be this working tree's.
+/// Sets both folders, after checking that they belong to this working tree.
 void find_folders(GitPlace& place, Region& region) {
   const fs::path dot_git = place.toplevel / ".git";
   const fs::path git_dir = lead_of(dot_git);
   const fs::path common = common_of(git_dir);
-  // What lies in the working tree proves nothing: whoever wrote the one wrote the other.
+  // A repository in the working tree proves nothing: the same author could have written both.
   if (!region.holds(git_dir)) {
     const bool is_linked = points_back(git_dir, place.toplevel);
     if (!is_linked && !names_working_tree(git_dir, place.toplevel))
       throw Refusal{path_text(dot_git) + " leads to " + path_text(git_dir) +
-                    ", which does not point back at it: `git worktree repair` mends a worktree "
-                    "that was moved, and paths.read of the policy may name that folder"};
+                    ", which does not point back at it: run `git worktree repair` for a moved "
+                    "worktree, or allow that folder in paths.read of the policy"};
     region.add(is_linked ? git_dir.parent_path().parent_path() : git_dir);
   }
   region.require(common, path_text(git_dir / "commondir"));
@@ -170,18 +170,17 @@ void find_folders(GitPlace& place, Region& region) {
   place.common_dir = common;
 }
 
-/// What git and libgit2 don't read as the repository's own, or what is looked at when it is opened
-/// by itself: it may be a link, or hold links, to anywhere.
+/// Names that git and libgit2 don't read as parts of the repository, or that are checked when they
+/// are opened on their own: they may be or contain links to anywhere.
 bool is_no_part(const std::string& name) {
   for (const char* other : {"hooks", "lfs", "annex", "logs", "rr-cache", "modules", "worktrees"})
     if (name == other) return true;
   return false;
 }
 
-/// A walk over a repository, or over an object folder, before anything in it is opened. It refuses
-/// links that lead elsewhere, and pipes and devices: libgit2 opens them like any file, and would
-/// wait without end. Whether a single object is a link is not asked: whoever knows an object's id
-/// knows what is in it.
+/// Walks a repository or an object folder before anything in it is opened. Refuses links that lead
+/// elsewhere, and pipes and devices: libgit2 would open them like files and block forever. Single
+/// objects may be links: their id already reveals their content.
 class Look {
  public:
   explicit Look(const Region& region) : region_(region) {}
@@ -207,9 +206,9 @@ class Look {
   }
 
  private:
-  enum class Asks { for_waits, for_links };  // for links: and for what would be waited for
+  enum class Asks { for_waits, for_links };  // for_links includes for_waits
 
-  /// The entry and all that is below it. A ref may have any name below the repository's folder.
+  /// Checks the entry and everything below it. Refs may have any name.
   void check(const fs::directory_entry& entry, Asks asks) {
     if (asks == Asks::for_links) check_link(entry);
     check_wait(entry);
@@ -222,7 +221,7 @@ class Look {
       each_odd(folder, go_on);
   }
 
-  /// The folder that the entry is or, within the region, leads to; else "".
+  /// The folder that the entry is or, within the region, points to; else "".
   fs::path folder_at(const fs::directory_entry& entry) const {
     std::error_code error;
     if (!entry.is_symlink(error)) return entry.is_directory(error) ? entry.path() : fs::path();
@@ -241,8 +240,7 @@ class Look {
     if (error) refuse_unlisted(folder, error);
   }
 
-  /// All but regular files, of which there may be tens of thousands: they cost nothing but their
-  /// place in the list.
+  /// Checks all entries but regular files, of which there may be tens of thousands.
   template <typename Use>
   void each_odd(const fs::path& folder, Use use) {
     FolderStream list(folder);
@@ -257,10 +255,10 @@ class Look {
   void count(const fs::path& folder) {
     if (++count_ > kMostRepositoryEntries)
       throw Refusal{path_text(folder) +
-                    " holds too many files to look at each of them; `git gc` packs them"};
+                    " contains too many files to check; run `git gc` to pack them"};
   }
 
-  /// What can't be listed may yet be opened by its name.
+  /// Refuses an unreadable folder: its files might still be opened by name.
   static void refuse_unlisted(const fs::path& folder, const std::error_code& error) {
     if (::access(folder.c_str(), X_OK) == 0)
       throw Refusal{path_text(folder) + ": " + error.message()};
@@ -274,16 +272,16 @@ class Look {
     region_.require(real, path_text(entry.path()));
   }
 
-  /// By what the folder says of the entry, where it can: objects are many.
+  /// Uses the entry's type from the folder if possible, since there are many objects.
   static void check_wait(const fs::directory_entry& entry) {
     std::error_code error;
     const bool waits =
         entry.is_symlink(error)
-            ? may_be_waited_for(entry.path())
+            ? reading_may_block(entry.path())
             : entry.is_fifo(error) || entry.is_character_file(error) || entry.is_block_file(error);
     if (waits)
       throw Refusal{path_text(entry.path()) +
-                    " is no regular file, and git would wait for it: remove it"};
+                    " is not a regular file, and git would block on it: remove it"};
   }
 
   const Region& region_;
@@ -291,7 +289,7 @@ class Look {
   std::set<std::pair<fs::path, Asks>> seen_;
 };
 
-/// One line a folder: absolute, or relative to the object folder (gitrepository-layout(5)).
+/// Each line names a folder: absolute, or relative to the object folder (gitrepository-layout(5)).
 void find_alternates(const fs::path& objects, const Region& region, int depth,
                      std::vector<fs::path>& found) {
   const fs::path list = objects / "info/alternates";
@@ -299,19 +297,20 @@ void find_alternates(const fs::path& objects, const Region& region, int depth,
   for (const std::string_view line : split_lines(text)) {
     const std::string name(line.substr(0, line.find_last_not_of('\r') + 1));
     if (name.empty() || name.front() == '#') continue;
-    if (name.front() == '"') throw Refusal{path_text(list) + ": a name in quotes is not followed"};
+    if (name.front() == '"') throw Refusal{path_text(list) + ": quoted names are not supported"};
     const fs::path real = real_path(objects / name);
-    if (real.empty()) continue;  // git goes on without it too
+    if (real.empty()) continue;  // git ignores it, too
     region.require(real, path_text(list));
     if (std::find(found.begin(), found.end(), real) != found.end()) continue;
-    if (depth >= kDeepestAlternate) throw Refusal{path_text(list) + ": alternates lie too deep"};
+    if (depth >= kDeepestAlternate)
+      throw Refusal{path_text(list) + ": alternates are nested too deep"};
     found.push_back(real);
     Look(region).check_objects(real);
     find_alternates(real, region, depth + 1, found);
   }
 }
 
-/// Whether git takes it for one: an empty folder, say, it passes over.
+/// Whether git recognizes it as a repository: it ignores an empty folder, for example.
 bool may_be_repository(const fs::path& dot_git) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(dot_git, error);

@@ -6,28 +6,28 @@
 
 namespace sortie {
 
-/// Where the repository around a folder lies, found by a walk of our own, before git or libgit2
-/// follow anything: whoever wrote the folder could have them read a repository that is not its own.
+/// Where the repository around a folder lies, found by our own walk before git or libgit2 follow
+/// anything: a hostile folder could make them read a foreign repository.
 ///
-/// Files that the repository is read from lie in the working tree or in the repository itself. A
-/// `.git` that is a file or a link may lead outside the working tree only where what it leads to
-/// says so too: of a linked worktree `gitdir` points back at it, of a submodule `core.worktree`.
-/// All of it, alternates too, may besides lie in what let_git_read() names. A repository with a
-/// pipe or a device among its files is refused: libgit2 would open it, and wait without end.
+/// The files of the repository must lie in the working tree or in the repository itself. A `.git`
+/// that is a file or a link may point outside of the working tree only if its target points back:
+/// by `gitdir` for a linked worktree, by `core.worktree` for a submodule. Everything, alternates
+/// included, may also lie in the folders of let_git_read(). A repository with a pipe or a device
+/// among its files is refused: libgit2 would open it and block forever.
 struct GitPlace {
-  std::filesystem::path toplevel;      ///< the folder that holds `.git`; "" where there is none
-  std::filesystem::path git_dir{};     ///< links resolved; "" where it is refused
-  std::filesystem::path common_dir{};  ///< of a linked worktree the main one's; else git_dir
+  std::filesystem::path toplevel;      ///< the folder that contains `.git`; "" if there is none
+  std::filesystem::path git_dir{};     ///< links resolved; "" if it is refused
+  std::filesystem::path common_dir{};  ///< for a linked worktree the main one's; else git_dir
   std::vector<std::filesystem::path> alternates{};  ///< object folders of other repositories
-  std::string refused{};  ///< why it is not used, for people; "" where it is
+  std::string refused{};  ///< why it is not used, for people; "" if it is used
 };
 
-/// Looks at the folder and its parents, as git does. Opens small regular files only.
+/// Searches the folder and its parents, as git does. Opens only small regular files.
 /// @param folder  absolute, links resolved
 GitPlace find_git_place(const std::filesystem::path& folder);
 
-/// As long as one lives, find_git_place() looks at each folder once: for the start of a run, while
-/// nothing of the run writes and one thread asks. Several count as one, until the last has gone.
+/// While one exists, find_git_place() caches its results: for the start of a run, while nothing of
+/// the run writes and only one thread calls it. They may be nested.
 class GitPlacesOnce {
  public:
   GitPlacesOnce();
@@ -36,12 +36,12 @@ class GitPlacesOnce {
   ~GitPlacesOnce();
 };
 
-/// Folders beyond the repository that its alternates and links may lead to: the policy's
-/// `paths.read`. As libgit2's own options they hold for the process: call it before any repository
-/// is looked for, and before there are threads.
+/// Sets folders outside of the repository that its alternates and links may lead to: the policy's
+/// `paths.read`. Like libgit2's options they apply to the process: call this before any repository
+/// is searched, and before there are threads.
 /// @param folders  absolute, links resolved
-/// @param lenders  likewise, for alternates alone: folders whose repositories the task could have
-///                 named as its workspace anyhow
+/// @param lenders  the same for alternates only: folders whose repositories the task could have
+///                 named as its workspace
 void let_git_read(std::vector<std::filesystem::path> folders,
                   std::vector<std::filesystem::path> lenders = {});
 

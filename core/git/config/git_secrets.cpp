@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMostConfigBytes = 4u << 20;
 constexpr std::size_t kMostModuleEntries = 10'000;
 
-/// Names of keys whose value is a secret, in lower case.
+/// Whether values of keys with this lower-case name are secrets.
 bool names_secret(std::string_view name) {
   for (const auto part :
        {"password", "passwd", "token", "secret", "apikey", "accesskey", "oauth", "authorization"})
@@ -30,7 +30,7 @@ bool names_secret(std::string_view name) {
 
 std::string_view name_of_key(std::string_view key) { return key.substr(key.rfind('.') + 1); }
 
-/// What the pattern's first group matches, but for what a shell would put in.
+/// The matches of the pattern's first group, without those that a shell would expand.
 std::vector<std::string> found_by(const Pattern& said, const std::string& value) {
   std::vector<std::string> found;
   for (std::size_t at = 0;;) {
@@ -42,7 +42,7 @@ std::vector<std::string> found_by(const Pattern& said, const std::string& value)
   }
 }
 
-/// What "!f() { echo username=x; echo password=SECRET; }; f" says.
+/// The secrets in "!f() { echo username=x; echo password=SECRET; }; f".
 std::vector<std::string> said_by_helper(const std::string& value) {
   static const Pattern said =
       Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
@@ -56,7 +56,7 @@ std::vector<std::string> said_in_command(const std::string& value) {
   return found_by(said, value);
 }
 
-/// Secrets for which the whole setting is left out.
+/// Secrets because of which the whole setting is left out.
 std::vector<std::string> secrets_of_value(const GitSetting& setting) {
   const std::string_view name = name_of_key(setting.key);
   if (name == "extraheader") return header_credentials(setting.value);
@@ -67,7 +67,7 @@ std::vector<std::string> secrets_of_value(const GitSetting& setting) {
   return said_in_command(setting.value);
 }
 
-/// "https://user:password@host/x" → "https://host/x". Of other schemes the user stays: ssh needs
+/// "https://user:password@host/x" → "https://host/x". For other schemes the user stays: ssh needs
 /// it.
 std::string without_passwords(std::string text) {
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
@@ -86,13 +86,13 @@ std::string without_passwords(std::string text) {
   return text;
 }
 
-/// What git reads of a file, and what it holds besides.
+/// A configuration file: its settings and its raw text.
 struct ConfigText {
   std::string bytes;
-  std::vector<GitSetting> settings;  ///< none where git refuses it
+  std::vector<GitSetting> settings;  ///< empty if git refuses it
 };
 
-/// What is no configuration: "URL: https://…" of an old remote, lines of addresses of a store.
+/// Whether it has another format: "URL: https://…" of an old remote, URLs of a credential store.
 bool is_plain_text(const fs::path& file) {
   const fs::path above = file.parent_path().filename();
   return above == "remotes" || above == "branches" ||
@@ -101,13 +101,13 @@ bool is_plain_text(const fs::path& file) {
 
 std::optional<ConfigText> read_config(const fs::path& file) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return std::nullopt;  // a pipe would be waited for
+  if (!fs::is_regular_file(file, error)) return std::nullopt;  // reading a pipe would block
   try {
     ConfigText text{read_file(file, kMostConfigBytes), {}};
     text.settings = parse_git_config(text.bytes).value_or(std::vector<GitSetting>());
     return text;
   } catch (const Error&) {
-    return std::nullopt;  // nor can commands read it
+    return std::nullopt;  // commands can't read it either
   }
 }
 
@@ -116,10 +116,10 @@ std::set<std::string> secrets_in(const ConfigText& config) {
   const auto add = [&values](const std::vector<std::string>& more) {
     values.insert(more.begin(), more.end());
   };
-  // As it stands: commented lines are printed too.
+  // The raw text: commands could print comments, too.
   add(address_passwords(config.bytes));
   for (const GitSetting& setting : config.settings) {
-    // A key may hold an address too: url.https://user:token@host/.insteadOf.
+    // A key may contain a URL, too: url.https://user:token@host/.insteadOf.
     add(address_passwords(setting.key));
     add(address_passwords(setting.value));
     add(secrets_of_value(setting));
@@ -137,7 +137,7 @@ std::string clean_text(const fs::path& file, const ConfigText& config) {
   return write_git_config(kept);
 }
 
-/// The configuration files below a folder of a repository: of submodules, of other worktrees.
+/// Adds the configuration files of submodules and other worktrees below a repository's folder.
 void add_configs_below(const fs::path& folder, std::set<fs::path>& files) {
   std::error_code error;
   std::size_t count = 0;
@@ -153,7 +153,7 @@ void add_configs_below(const fs::path& folder, std::set<fs::path>& files) {
 
 void add_configs_of(const GitPlace& place, std::set<fs::path>& files) {
   const fs::path dot_git = place.toplevel / ".git";
-  files.insert(dot_git / "config");  // also of one that is refused
+  files.insert(dot_git / "config");  // even if it is refused
   if (place.git_dir.empty()) return;
   for (const fs::path& objects : place.alternates) files.insert(objects.parent_path() / "config");
   for (const fs::path& folder : {place.git_dir, place.common_dir}) {
@@ -164,11 +164,11 @@ void add_configs_of(const GitPlace& place, std::set<fs::path>& files) {
   try {
     const GitConfigFiles found = read_git_config(place);
     files.insert(found.files.begin(), found.files.end());
-  } catch (const Error&) {  // whoever runs git there says what is wrong
+  } catch (const Error&) {  // reported when git is used there
   }
 }
 
-/// The files that "credential.helper = store --file=PATH" names; "~" is private to commands.
+/// The files of "credential.helper = store --file=PATH"; "~" is a private HOME for commands.
 void add_stores(std::set<fs::path>& files) {
   static const Pattern store =
       Pattern::line_expression(R"re(\bstore\b.*--file[= ]['"]?([^\s'"]+))re");
@@ -182,7 +182,7 @@ void add_stores(std::set<fs::path>& files) {
       if (!match) continue;
       const fs::path named =
           setting.value.substr(match->group_begin, match->group_end - match->group_begin);
-      // git runs helpers in the working tree or in the folder of git.
+      // git runs helpers in the working tree or in the git folder.
       for (const fs::path& from : {file.parent_path(), file.parent_path().parent_path()})
         stores.insert(from / named);
     }
@@ -190,7 +190,7 @@ void add_stores(std::set<fs::path>& files) {
   files.merge(stores);
 }
 
-/// Links resolved, so that none stands twice.
+/// Resolves links, so that no file is listed twice.
 std::set<fs::path> config_files(const fs::path& folder, const std::vector<fs::path>& git_files) {
   std::set<fs::path> named(git_files.begin(), git_files.end());
   const GitPlace place = find_git_place(folder);

@@ -8,17 +8,16 @@
 
 namespace sortie {
 
-/// The credentials in the configuration of the repository around a folder, with what it includes,
-/// its worktrees' and its submodules' own, and in other files of repositories: passwords in
-/// addresses, headers (http.*.extraHeader), keys that are named as secrets (*.token, *.password …),
-/// what a credential helper says inline or keeps in a file that is named (`store --file`), what a
-/// command line says (`sshpass -p`, `Bearer`). All of them are named "git-config". What can't be
-/// read has none.
-/// @param git_files  of repositories elsewhere in the tree (TreeFinds::git_files)
+/// The credentials in the configuration of the repository around a folder, its includes, worktrees
+/// and submodules, and in other files of repositories: passwords in URLs, headers
+/// (http.*.extraHeader), keys with names of secrets (*.token, *.password …), inline credential
+/// helpers and their files (`store --file`), and command lines (`sshpass -p`, `Bearer`). All are
+/// named "git-config". Unreadable files are skipped.
+/// @param git_files  files of repositories elsewhere in the tree (TreeFinds::git_files)
 std::vector<Secret> git_config_secrets(const std::filesystem::path& folder,
                                        const std::vector<std::filesystem::path>& git_files);
 
-/// A configuration file that holds credentials, and what commands are shown instead of it.
+/// A configuration file with credentials, and the text that commands see instead.
 struct CleanGitConfig {
   std::filesystem::path file;  ///< absolute, links resolved
   std::string text;            ///< the same settings without credentials; no comments

@@ -27,15 +27,15 @@ fs::path blocking_rule_file(const fs::path& toplevel, const std::string& path, c
 
 std::optional<std::string> read_rule_file(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error) || may_be_waited_for(path)) return std::nullopt;
+  if (!fs::is_regular_file(path, error) || reading_may_block(path)) return std::nullopt;
   try {
     return read_file(path);
-  } catch (const Error&) {  // no permission: git has no rules of it either
+  } catch (const Error&) {  // no permission: git can't read it either
     return std::nullopt;
   }
 }
 
-bool may_be_waited_for(const fs::path& path) {
+bool reading_may_block(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;
   if (S_ISFIFO(status.st_mode) || S_ISBLK(status.st_mode)) return true;

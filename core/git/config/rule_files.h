@@ -6,20 +6,20 @@
 
 namespace sortie {
 
-/// libgit2 opens the ignore and attribute files on the way to a path as they are: of a pipe it
-/// would wait for the other end, without a limit.
-/// @param toplevel  of the repository's working tree
+/// libgit2 opens the ignore and attribute files on the way to a path without checking their type:
+/// it would block on a pipe.
+/// @param toplevel  root of the working tree
 /// @param path      relative to it
 /// @param name      ".gitignore" or ".gitattributes"
-/// @return          the first of them that is neither a regular file nor a folder; "" for none
+/// @return          the first of these files that is a special file; "" for none
 std::filesystem::path blocking_rule_file(const std::filesystem::path& toplevel,
                                          const std::string& path, const char* name);
 
-/// The text of an ignore or attribute file; nothing where none can be read without waiting.
+/// The text of an ignore or attribute file; nothing if it can't be read without blocking.
 std::optional<std::string> read_rule_file(const std::filesystem::path& path);
 
-/// Whether to read it could wait without end: a pipe, a device other than /dev/null, a file of the
-/// kernel's own (/proc, /sys). Links are followed; what is not there is no such file.
-bool may_be_waited_for(const std::filesystem::path& path);
+/// Whether reading the file could block: a pipe, a device other than /dev/null, a file of the
+/// kernel (/proc, /sys). Links are followed; false if the file does not exist.
+bool reading_may_block(const std::filesystem::path& path);
 
 }  // namespace sortie

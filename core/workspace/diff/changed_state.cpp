@@ -11,7 +11,7 @@
 namespace sortie {
 namespace {
 
-/// What stands at a path: its kind and mode as git keeps them, and the digest of its content.
+/// The state of a path: kind and mode as git stores them, and the digest of the content.
 std::string word_of(const Files& view, const std::string& path) {
   try {
     const auto status = view.status(path);
@@ -31,15 +31,16 @@ std::string word_of(const Files& view, const std::string& path) {
 ChangedState changed_state(const Workspace& workspace, const Files& view,
                            const std::filesystem::path& root,
                            const std::vector<std::string>& include,
-                           const std::vector<std::string>& may_change, const CancelCheck& pace) {
-  const auto changes = workspace.changed_paths(view, pace);
+                           const std::vector<std::string>& may_change,
+                           const CancelCheck& check_cancel) {
+  const auto changes = workspace.changed_paths(view, check_cancel);
   ChangedState state;
   if (changes.empty()) return state;
   const StartState start(workspace.record(), root);
   const PathPatterns included(include, "output.diff.include");
   const PathPatterns free(may_change, "verify.may_change");
   for (const ChangedPath& changed : changes) {
-    if (pace) pace();
+    if (check_cancel) check_cancel();
     if (in_git_folder(changed.path) || free.match(changed.path)) continue;
     if (is_left_to_ignore_rules(changed, start, included)) continue;
     state.emplace(changed.path, changed.kind == ChangedPath::Kind::deleted

@@ -18,37 +18,37 @@ struct DiffOptions {
   DiffBase base = DiffBase::automatic;
   int context_lines = 3;
   bool renames = true;
-  /// Ignored paths that belong into the diff, as git pathspecs: "dist", "*.log".
+  /// Ignored paths to include in the diff, as git pathspecs: "dist", "*.log".
   std::vector<std::string> include;
   std::uint64_t max_file_size = 10ull << 20;
-  /// The limit for all changed files together, both sides. They are held in memory, and compressing
-  /// binary files takes time, while files full of holes cost the agent nothing.
+  /// Limit for all changed files together, both sides: they are held in memory, and compressing
+  /// binary files takes time, while sparse files would cost the agent nothing.
   std::uint64_t max_bytes = 256ull << 20;
-  std::string only{};  ///< a file or folder: no other change is looked at; "": all are
-  /// A draft is looked at, not kept: it is not proved by applying it, and fewer pairs of files are
+  std::string only{};  ///< limits the diff to this file or folder; "": all
+  /// A draft is only shown: it is not verified by applying it, and fewer pairs of files are
   /// compared to find renames.
   bool draft = false;
-  CancelCheck pace{};
+  CancelCheck check_cancel{};
 };
 
 /// Paths are relative to the workspace.
 struct DiffFile {
   std::string path;
-  std::string old_path;  ///< where a rename came from, else ""
+  std::string old_path;  ///< the source of a rename, else ""
   ChangedPath::Kind kind = ChangedPath::Kind::modified;
   int added_lines = 0;
   int deleted_lines = 0;
 };
 
-/// A changed path that a diff can't hold.
+/// A changed path that a diff can't contain.
 struct LeftOut {
   enum class Why {
-    lfs,         ///< git keeps it by filter=lfs, other bytes than the tree's
-    submodule,   ///< it lies in a submodule
-    unreadable,  ///< a file or folder without the permissions to read it
+    lfs,         ///< filter=lfs applies: git stores other bytes than the tree
+    submodule,   ///< in a submodule
+    unreadable,  ///< a file or folder without read permission
     bad_name,    ///< git refuses such a path ("git~1")
     too_much,    ///< all changes together are larger than a diff may be
-    git_folder,  ///< a `.git` that the run made: git takes none into a tree. No failure
+    git_folder,  ///< a `.git` that the run made: never part of a git tree. Not a failure
   };
   std::string path;
   Why why = Why::unreadable;
@@ -74,28 +74,28 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
   return "";
 }
 
-/// What a run changed, as git sees a tree.
+/// The changes of a run, as git sees a tree.
 struct Diff {
-  /// git's extended unified format; "" if nothing changed. Where the workspace is a folder of a
-  /// repository, its paths begin at the repository's toplevel: git apply (is_toplevel_relative in
-  /// its source) takes them so in every folder, and skips others in silence.
+  /// git's extended unified format; "" if nothing changed. If the workspace is a folder of a
+  /// repository, the paths begin at the repository's toplevel: git apply (is_toplevel_relative in
+  /// its source) expects that in every folder, and silently skips others.
   std::string text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
-  std::vector<std::string> too_large;  ///< "PATH sha256:… BYTES"; of a draft the path alone
-  std::vector<LeftOut> left_out;       ///< sorted by path; the diff holds all the rest
-  /// Changed by the user as well since the start, sorted: what the run began with is not known any
-  /// more. The diff holds them against HEAD's file, or the user's where there is none.
+  std::vector<std::string> too_large;  ///< "PATH sha256:… BYTES"; in a draft only the path
+  std::vector<LeftOut> left_out;       ///< sorted by path; the diff contains all the rest
+  /// Paths that the user changed as well since the start, sorted: their original content is
+  /// unknown. The diff compares them with HEAD's file, or the user's if there is none.
   std::vector<std::string> conflicts;
-  /// The user made the same of them meanwhile, sorted: no conflict, and in the diff as far as HEAD
-  /// tells what they were.
+  /// Paths that the user changed in the same way, sorted: not conflicts, and in the diff as far as
+  /// HEAD has their original content.
   std::vector<std::string> already;
-  std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of links made that leave the tree
-  std::vector<std::string> applies_to;     ///< of "start", "head", "index": those it applies to; a
-                                           ///< draft's is not asked
-  std::string base;                        ///< "start" or "head": what was diffed against
-  std::string head_commit;    ///< at the start; "" where there is no repository or no commit
-  std::string index_problem;  ///< why the index can't be read, or "": HEAD stood in for it
+  std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of new links out of the tree
+  std::vector<std::string> applies_to;     ///< which of "start", "head", "index" it applies to; not
+                                           ///< checked for a draft
+  std::string base;                        ///< "start" or "head": what the diff compares with
+  std::string head_commit;                 ///< at the start; "" without a repository or a commit
+  std::string index_problem;  ///< why the index can't be read, or "": then HEAD replaced it
 };
 
 /// The touched files of a tree, by path.

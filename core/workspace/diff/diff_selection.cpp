@@ -17,10 +17,10 @@ namespace {
 using PathKind = ChangedPath::Kind;
 using Own = ChangedPath::Own;
 
-/// More than this is not even read for its digest.
+/// Larger files are not even read for a digest.
 constexpr std::uint64_t kMostRead = 2ull << 30;
 
-/// @throws ToolError  where it can't be read
+/// @throws ToolError  if it can't be read
 std::optional<TreeEntry> read_entry(const Files& files, const std::string& path) {
   const auto status = files.status(path);
   if (!status) return std::nullopt;
@@ -33,14 +33,14 @@ std::optional<TreeEntry> read_entry(const Files& files, const std::string& path)
 
 Change read_change(const ChangedPath& changed, const Files& start, const Files& view) {
   Change change{changed.path, std::nullopt, std::nullopt};
-  // Not looked up where the kind says that it isn't there: a link in its place above could
-  // lead to a file all the same.
+  // Not looked up if the kind says that it does not exist: a link above could lead to a file all
+  // the same.
   if (changed.kind != PathKind::added) change.before = read_entry(start, changed.path);
   if (changed.kind != PathKind::deleted) change.after = read_entry(view, changed.path);
   return change;
 }
 
-/// "PATH sha256:… BYTES" of a file that is larger than a diff may hold, else "".
+/// "PATH sha256:… BYTES" for a file too large for a diff, else "".
 std::string too_large(const Change& change, std::uint64_t max_bytes) {
   const auto exceeds = [&](const auto& side) { return side && side->content.size() > max_bytes; };
   if (!exceeds(change.before) && !exceeds(change.after)) return "";
@@ -49,7 +49,7 @@ std::string too_large(const Change& change, std::uint64_t max_bytes) {
          std::to_string(change.after->content.size());
 }
 
-/// Whether a side is larger than a diff may hold, told without reading it.
+/// Whether a side is too large for a diff, decided without reading it.
 bool is_too_large(const ChangedPath& changed, const Files& start, const Files& view,
                   std::uint64_t max_bytes) {
   const auto exceeds = [&](const Files& files) {
@@ -60,7 +60,7 @@ bool is_too_large(const ChangedPath& changed, const Files& start, const Files& v
          (changed.kind != PathKind::deleted && exceeds(view));
 }
 
-/// The part of a path up to its first `.git`.
+/// The prefix of a path up to its first `.git`.
 std::string git_folder_of(const std::string& path) {
   fs::path folder;
   for (const fs::path& part : fs::path(path)) {
@@ -70,8 +70,8 @@ std::string git_folder_of(const std::string& path) {
   return folder.native();
 }
 
-/// Whether a link's target lies outside of the tree that holds it, as it reads: what is absolute
-/// leads elsewhere on every other machine.
+/// Whether a link's target is, lexically, outside of its tree. Absolute targets always are: they
+/// differ on other machines.
 bool leaves_tree(const std::string& path, const std::string& target, const std::string& prefix) {
   if (fs::path(target).is_absolute()) return true;
   const fs::path place = (fs::path(prefix) / path).parent_path();
@@ -79,7 +79,7 @@ bool leaves_tree(const std::string& path, const std::string& target, const std::
   return !meant.empty() && *meant.begin() == "..";
 }
 
-/// Goes through all that a run changed, path by path.
+/// Goes through all changes of a run, path by path.
 class Selector {
  public:
   Selector(const Workspace& workspace, const Files& view, const StartState& start,
@@ -94,9 +94,9 @@ class Selector {
   }
 
   std::vector<Change> run() {
-    for (const ChangedPath& changed : workspace_.changed_paths(view_, options_.pace)) {
+    for (const ChangedPath& changed : workspace_.changed_paths(view_, options_.check_cancel)) {
       if (!is_below(changed.path, options_.only)) continue;
-      if (options_.pace) options_.pace();
+      if (options_.check_cancel) options_.check_cancel();
       one(changed);
     }
     return std::move(changes_);
@@ -116,12 +116,11 @@ class Selector {
     if (changed.kind == PathKind::unreadable)
       return leave_out(changed.path, LeftOut::Why::unreadable, "a folder that can't be listed");
     if (changed.kind == PathKind::unreadable_file)
-      return leave_out(changed.path, LeftOut::Why::unreadable,
-                       "a file without the permission to read it");
+      return leave_out(changed.path, LeftOut::Why::unreadable, "a file without read permission");
     if (const auto module = start_.submodule(changed.path); !module.empty())
       return leave_out(changed.path, LeftOut::Why::submodule, "in the submodule " + module);
     if (start_.lfs(changed.path))
-      return leave_out(changed.path, LeftOut::Why::lfs, "filter=lfs holds for it");
+      return leave_out(changed.path, LeftOut::Why::lfs, "filter=lfs applies to it");
     if (const auto flaw = flaw_of_name(changed.path); !flaw.empty())
       return leave_out(changed.path, LeftOut::Why::bad_name, flaw);
     if (options_.draft &&
@@ -133,7 +132,7 @@ class Selector {
       Change change = read_change(changed, workspace_.start(), view_);
       change.no_start = meanwhile == Meanwhile::conflict || meanwhile == Meanwhile::alike;
       if (meanwhile == Meanwhile::alike) {
-        // Of what git does not have, nobody knows what it was: but it came up since.
+        // Without a version in git the original is unknown, but the file is new since then.
         if (changed.kind == PathKind::modified && !start_.head_has_file(changed.path)) return;
         change.before.reset();
       }
@@ -166,15 +165,15 @@ class Selector {
       throw Error("the changes are too large for a diff: more than " + limit + ", reached at " +
                       path_text(path),
                   ExitCode::task_failed);
-    leave_out(path, LeftOut::Why::too_much, "with it, all changes are more than " + limit);
+    leave_out(path, LeftOut::Why::too_much, "all changes together exceed " + limit);
   }
 
-  /// What the user did to a path that the run changed.
+  /// How the user changed a path that the run changed.
   enum class Meanwhile {
-    as_it_was,  ///< nothing, or what left it as it was
+    as_it_was,  ///< not at all, or with the same content
     conflict,
-    alike,      ///< the same as the run
-    unchanged,  ///< nothing, and the run left it as it was too
+    alike,      ///< in the same way as the run
+    unchanged,  ///< neither the user nor the run changed the content
   };
 
   Meanwhile judge(const ChangedPath& changed) const {
@@ -191,7 +190,7 @@ class Selector {
       const bool untouched = now && start_.is_as_indexed(changed.path, *now);
       if (now == made) {
         if (untouched) return Meanwhile::unchanged;
-        // Of a folder that both removed, the files would have to be told.
+        // For a folder that both removed, the files would have to be listed.
         return !now && start_.head_has_folder(changed.path) ? Meanwhile::conflict
                                                             : Meanwhile::alike;
       }
@@ -201,16 +200,16 @@ class Selector {
     }
   }
 
-  /// Once for all that lies in it. One that was there at the start is the repository's own, or a
-  /// submodule's.
+  /// Reports a `.git` once for everything in it. One that existed at the start belongs to the
+  /// repository or a submodule.
   void git_folder(const std::string& path) {
     const std::string folder = git_folder_of(path);
     if (workspace_.start().status(folder)) return;
     if (!diff_.left_out.empty() && diff_.left_out.back().path == folder) return;
-    leave_out(folder, LeftOut::Why::git_folder, "git takes no .git into a tree");
+    leave_out(folder, LeftOut::Why::git_folder, "git does not store .git folders");
   }
 
-  /// What git says against a path (".git" in disguise: "git~1"), or "".
+  /// Why git rejects a path (".git" in disguise: "git~1"), or "".
   std::string flaw_of_name(const std::string& path) {
     git_index_entry entry{};
     entry.path = path.c_str();
@@ -219,7 +218,7 @@ class Selector {
       git_index_clear(names_.get());
       return "";
     }
-    return "git refuses the name";
+    return "git rejects the name";
   }
 
   void leave_out(const std::string& path, LeftOut::Why why, std::string detail) {
@@ -232,7 +231,7 @@ class Selector {
   const DiffOptions& options_;
   Diff& diff_;
   const PathPatterns included_;
-  GitIndex names_;  ///< judges names: of no repository, and empty
+  GitIndex names_;  ///< an empty index without a repository, to validate names
   std::vector<Change> changes_;
   std::uint64_t bytes_ = 0;
 };

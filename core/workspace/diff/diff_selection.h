@@ -9,19 +9,19 @@
 
 namespace sortie {
 
-/// A changed path with both of its sides; a side that git would not keep is none.
+/// A changed path with both sides; empty for a side that git would not store.
 struct Change {
   std::string path;
   std::optional<TreeEntry> before;
   std::optional<TreeEntry> after;
-  bool no_start = false;  ///< the user changed it too: `before` is not what the run began with
+  bool no_start = false;  ///< the user changed it, too: `before` is not the state at the start
 };
 
-/// Paths by git's own patterns ("dist", "*.log"), as they stand in a task.
+/// git pathspecs ("dist", "*.log") from a task.
 class PathPatterns {
  public:
-  /// @param what  for the error: "output.diff.include"
-  /// @throws Error  ExitCode::usage for what is no pattern
+  /// @param what  their name in errors: "output.diff.include"
+  /// @throws Error  ExitCode::usage for an invalid pattern
   PathPatterns(const std::vector<std::string>& patterns, const std::string& what);
   bool match(const std::string& path) const;
 
@@ -29,12 +29,12 @@ class PathPatterns {
   GitPathspec patterns_;
 };
 
-/// Whether a changed path is no part of a diff, since git ignores it.
+/// Whether a changed path is left out of the diff since git ignores it.
 bool is_left_to_ignore_rules(const ChangedPath& changed, const StartState& start,
                              const PathPatterns& included);
 
-/// The changes that belong into the diff, sorted by path. `diff` gets the lists of all others, and
-/// of what has to be said of these.
+/// The changes for the diff, sorted by path. All others, and conflicts and the like, are added to
+/// the lists of `diff`.
 std::vector<Change> select_changes(const Workspace& workspace, const Files& view,
                                    const StartState& start, const DiffOptions& options, Diff& diff);
 

@@ -51,25 +51,26 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
   return names;
 }
 
-/// One that nobody applies.
+/// A diff that nobody applies.
 PatchText draft_patch(const TouchedFiles& before, const TouchedFiles& after,
                       const DiffOptions& options) {
   constexpr std::size_t kMostPairs = 100'000;
-  return make_patch(before, after, options.context_lines, options.renames, options.pace,
+  return make_patch(before, after, options.context_lines, options.renames, options.check_cancel,
                     kMostPairs);
 }
 
-/// Renames are a nicety: where one can't be proved to apply, the same change is told without them.
+/// Renames are optional: if the diff fails its check with them, it is made without.
 PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
                        const DiffOptions& options) {
   std::string flaw;
   for (const bool renames : {true, false}) {
     if (renames && !options.renames) continue;
-    PatchText patch = make_patch(before, after, options.context_lines, renames, options.pace);
-    flaw = check_patch(patch.text, before, after, options.pace);
+    PatchText patch =
+        make_patch(before, after, options.context_lines, renames, options.check_cancel);
+    flaw = check_patch(patch.text, before, after, options.check_cancel);
     if (flaw.empty()) return patch;
   }
-  throw Error("the diff does not pass its own check: " + flaw, ExitCode::internal);
+  throw Error("the diff fails its own check: " + flaw, ExitCode::internal);
 }
 
 std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::string& prefix) {
@@ -99,16 +100,16 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
 
   TouchedFiles before;
   TouchedFiles after;
-  // A draft has no other use of them.
+  // A draft does not need them otherwise.
   const auto take = [&](std::optional<TreeEntry>& entry) {
     return options.draft ? std::exchange(entry, {}) : entry;
   };
   for (Change& change : changes) {
-    if (options.pace) options.pace();
+    if (options.check_cancel) options.check_cancel();
     const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
       if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
     };
-    // Where the start is as HEAD, its bytes are those: HEAD's need not be there to be read.
+    // If the start equals HEAD, its bytes are used: HEAD's objects may be missing.
     const bool from_head = (base == DiffBase::head || change.no_start) &&
                            start.head_has_file(change.path) &&
                            !start.head_has(change.path, change.before);

@@ -8,16 +8,17 @@
 
 namespace sortie {
 
-/// Finds out before a run what its diff could not be made with, after all the work.
-/// @throws Error  ExitCode::environment for a repository, or a HEAD, that can't be read
+/// Detects before a run what would prevent its diff at the end.
+/// @throws Error  ExitCode::environment if the repository or HEAD can't be read
 void check_start(const std::filesystem::path& root);
 
-/// Makes the diff of a workspace and applies it to a scratch copy of the touched files to prove it.
+/// Makes the diff of a workspace, and verifies it by applying it to a scratch copy of the touched
+/// files.
 ///
-/// The user's git, its config, hooks, filters and attributes are never run; HEAD, the list of
-/// tracked files, ignore rules and attributes are those of the start (StartRecord).
-/// What `options.pace` throws goes through.
-/// @throws Error  ExitCode::internal when the diff does not apply or gives other bytes;
+/// The user's git, config, hooks, filters and attributes are never run; HEAD, tracked files, ignore
+/// rules and attributes are those of the start (StartRecord). Exceptions of `options.check_cancel`
+/// propagate.
+/// @throws Error  ExitCode::internal if the diff does not apply or produces other bytes;
 ///                ExitCode::task_failed for a draft of changes that are too large together
 Diff make_diff(const Workspace& workspace, const Files& view, const std::filesystem::path& root,
                const DiffOptions& options);

@@ -17,7 +17,7 @@ std::string mode_text(unsigned mode) {
   return text;
 }
 
-/// "--- a/x" and "+++ b/x": a tab tells where a name with blanks ends.
+/// "--- a/x" and "+++ b/x": a tab marks the end of a name with blanks.
 std::string file_line(const std::string& mark, const std::string& prefix, const std::string& path,
                       unsigned mode) {
   if (mode == 0) return mark + " /dev/null\n";
@@ -90,8 +90,7 @@ std::string without_start(const std::string& name, std::string_view prefix) {
   return name.substr(prefix.size());
 }
 
-/// Both names of "a/X b/X" where they are the same; nothing in a rename, whose names other lines
-/// tell.
+/// The name X of "a/X b/X"; "" for a rename, whose names are in other lines.
 std::string same_name(std::string_view names) {
   if (!names.empty() && names.front() == '"') {
     std::string_view rest = names;
@@ -213,12 +212,12 @@ PatchHeader read_header(std::string_view& text) {
     take_line(text);
     take_line(text);
   }
-  // A pure rename tells no mode, and a reader does not need it: it stays.
+  // A pure rename has no mode, and readers don't need it: it is unchanged.
   PatchHeader written = header;
   if (written.old_id.empty() && written.old_mode == 0 && written.new_mode == 0) {
     written.old_mode = written.new_mode = 0100644;
   }
-  // What was not read can't be written again: this compares every byte, both name lines included.
+  // Writing the header again compares every byte, including both name lines.
   if (header.old_path.empty() || header.new_path.empty() ||
       write_header(written) != whole.substr(0, whole.size() - text.size())) {
     bad_line(whole.substr(0, whole.find('\n')));

@@ -7,8 +7,8 @@ namespace sortie {
 
 /// The lines before the content of one file's patch, as git writes and reads them.
 ///
-/// Written here and not by libgit2: the one of 2023 neither ends names with blanks as git does, nor
-/// gives quoted binary files the full index line that git asks for, nor reads either back.
+/// Not left to libgit2: its version of 2023 neither terminates names with blanks like git, nor
+/// writes the full index line that git requires for quoted binary files, nor reads either back.
 ///
 ///     diff --git a/OLD b/NEW
 ///     old mode M / new mode M      | new file mode M | deleted file mode M
@@ -20,11 +20,11 @@ namespace sortie {
 /// Source: git, Documentation/diff-generate-patch.txt; quoting: git, quote.c.
 struct PatchHeader {
   std::string old_path;
-  std::string new_path;   ///< the same as old_path but in a rename
-  unsigned old_mode = 0;  ///< 0: there is no such file before
-  unsigned new_mode = 0;  ///< 0: there is none after
-  int similarity = 0;     ///< per cent; of renames
-  std::string old_id;     ///< 40 hex digits; both are "" where the content stays
+  std::string new_path;   ///< the same as old_path except in a rename
+  unsigned old_mode = 0;  ///< 0: no such file before
+  unsigned new_mode = 0;  ///< 0: no such file after
+  int similarity = 0;     ///< per cent, for renames
+  std::string old_id;     ///< 40 hex digits; both "" if the content is unchanged
   std::string new_id;
   bool text = false;  ///< hunks follow
   bool operator==(const PatchHeader&) const = default;
@@ -32,12 +32,12 @@ struct PatchHeader {
 
 std::string write_header(const PatchHeader& header);
 
-/// Reads what write_header wrote, and takes it off the text.
-/// @throws Error  with the line that is not as it should be
+/// Parses what write_header wrote, and removes it from the text.
+/// @throws Error  with the invalid line
 PatchHeader read_header(std::string_view& text);
 
-/// As in C and in double quotes where it holds a control byte, a quote, a backslash, a byte of
-/// more than 7 bits or " /", else as it is.
+/// Quoted as in C if it contains a control byte, a quote, a backslash, a non-ASCII byte or " /",
+/// else unchanged.
 std::string quote_path(std::string_view path);
 
 }  // namespace sortie

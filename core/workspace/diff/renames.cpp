@@ -10,7 +10,7 @@
 namespace sortie {
 namespace {
 
-/// The last `parts` parts of a path; "" where it has fewer.
+/// The last `parts` parts of a path; "" if it has fewer.
 std::string ending_of(const std::string& path, int parts) {
   std::size_t at = path.size();
   for (int i = 0; i < parts; ++i) {
@@ -21,7 +21,7 @@ std::string ending_of(const std::string& path, int parts) {
   return path[at] == '/' ? path.substr(at + 1) : path;
 }
 
-/// What two files have to have in common: links and files don't become each other.
+/// The key that equal files share; links and files are distinct.
 std::string content_key(const TreeEntry& entry) {
   return (entry.mode == 0120000 ? "l" : "f") + id_text(blob_id(entry.content));
 }
@@ -29,10 +29,10 @@ std::string content_key(const TreeEntry& entry) {
 using ByKey = std::map<std::string, std::vector<std::string>>;
 
 ByKey by_content(const TouchedFiles& files, const std::vector<std::string>& paths,
-                 const CancelCheck& pace) {
+                 const CancelCheck& check_cancel) {
   ByKey groups;
   for (const std::string& path : paths) {
-    if (pace) pace();
+    if (check_cancel) check_cancel();
     groups[content_key(files.at(path))].push_back(path);
   }
   return groups;
@@ -51,7 +51,7 @@ void add_pair(std::vector<Rename>& renames, const std::string& from, const std::
   renames.push_back({from, to, least});
 }
 
-/// Pairs one by one, as long as there are any on both sides.
+/// Pairs files one by one, until one side has none left.
 void pair_up(const std::vector<std::string>& from, const std::vector<std::string>& to,
              std::vector<Rename>& renames) {
   for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i)
@@ -66,15 +66,15 @@ std::vector<std::string> without(const std::vector<std::string>& paths,
   return rest;
 }
 
-/// Pairs up files that all have the same bytes.
+/// Pairs files that all have the same bytes.
 void pair_same(Moves same, std::vector<Rename>& renames) {
   std::vector<Rename> named;
-  const ByKey to = by_ending(same.came, 1);
-  for (const auto& [name, from] : by_ending(same.gone, 1))
+  const ByKey to = by_ending(same.added, 1);
+  for (const auto& [name, from] : by_ending(same.deleted, 1))
     if (const auto found = to.find(name); found != to.end()) pair_up(from, found->second, named);
-  take_off(same, named);
+  subtract(same, named);
   renames.insert(renames.end(), named.begin(), named.end());
-  pair_up(same.gone, same.came, renames);
+  pair_up(same.deleted, same.added, renames);
 }
 
 }  // namespace
@@ -82,21 +82,21 @@ void pair_same(Moves same, std::vector<Rename>& renames) {
 Moves find_moves(const TouchedFiles& before, const TouchedFiles& after) {
   Moves moves;
   for (const auto& file : before)
-    if (!after.contains(file.first)) moves.gone.push_back(file.first);
+    if (!after.contains(file.first)) moves.deleted.push_back(file.first);
   for (const auto& file : after)
-    if (!before.contains(file.first)) moves.came.push_back(file.first);
+    if (!before.contains(file.first)) moves.added.push_back(file.first);
   return moves;
 }
 
 std::vector<Rename> exact_renames(const TouchedFiles& before, const TouchedFiles& after,
-                                  Moves& moves, const CancelCheck& pace) {
+                                  Moves& moves, const CancelCheck& check_cancel) {
   std::vector<Rename> renames;
-  if (moves.gone.empty() || moves.came.empty()) return renames;
-  const ByKey came = by_content(after, moves.came, pace);
-  for (const auto& [key, gone] : by_content(before, moves.gone, pace))
+  if (moves.deleted.empty() || moves.added.empty()) return renames;
+  const ByKey came = by_content(after, moves.added, check_cancel);
+  for (const auto& [key, gone] : by_content(before, moves.deleted, check_cancel))
     if (const auto found = came.find(key); found != came.end())
       pair_same({gone, found->second}, renames);
-  take_off(moves, renames);
+  subtract(moves, renames);
   return renames;
 }
 
@@ -108,27 +108,27 @@ std::vector<Rename> likely_renames(const Moves& moves) {
   Moves rest = moves;
   for (int parts = kMostParts; parts > 0; --parts) {
     std::vector<Rename> found;
-    const ByKey came = by_ending(rest.came, parts);
-    for (const auto& [ending, gone] : by_ending(rest.gone, parts)) {
+    const ByKey came = by_ending(rest.added, parts);
+    for (const auto& [ending, gone] : by_ending(rest.deleted, parts)) {
       const auto to = came.find(ending);
       if (to == came.end() || gone.size() != 1 || to->second.size() != 1) continue;
       add_pair(found, gone.front(), to->second.front(), parts == 1 ? kLeastOfName : kLeastOfPath);
     }
-    take_off(rest, found);
+    subtract(rest, found);
     renames.insert(renames.end(), found.begin(), found.end());
   }
   return renames;
 }
 
-void take_off(Moves& moves, const std::vector<Rename>& renames) {
+void subtract(Moves& moves, const std::vector<Rename>& renames) {
   std::set<std::string> from;
   std::set<std::string> to;
   for (const Rename& rename : renames) {
     from.insert(rename.from);
     to.insert(rename.to);
   }
-  moves.gone = without(moves.gone, from);
-  moves.came = without(moves.came, to);
+  moves.deleted = without(moves.deleted, from);
+  moves.added = without(moves.added, to);
 }
 
 }  // namespace sortie

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-/// The tree is not to be looked through any further.
+/// Thrown to stop the search of a tree.
 struct TooMany {};
 
 /// Collects files, links and the overlay's marks of deletion.
@@ -28,7 +28,7 @@ void look_through(const Fd& folder, const fs::path& shown, const std::string& pa
       each(name, entry.status);
       continue;
     }
-    // Folders count too, so that many empty ones are not gone through again and again.
+    // Folders count, too, so that many empty ones are not searched again and again.
     each("", entry.status);
     look_through(open_folder(folder.get(), entry.name, shown / entry.name), shown / entry.name,
                  name, cover, depth + 1, each);
@@ -56,7 +56,7 @@ TouchedPaths::Stamps TouchedPaths::look() const {
   return stamps;
 }
 
-/// Whether the user's own tree has it: then the overlay shows it until it is written over.
+/// Whether the user's own tree has it: the overlay shows that until it is replaced.
 bool TouchedPaths::stood_below(const std::string& path) const {
   struct stat status {};
   return plan_.kind == MountPlan::Kind::overlay &&
@@ -79,7 +79,7 @@ std::vector<std::string> TouchedPaths::take() {
   } catch (const TooMany&) {
     given_up_ = true;
   } catch (const Error&) {
-    given_up_ = true;  // a folder that a command has closed: the diff says so
+    given_up_ = true;  // a folder that a command made unreadable: the diff reports it
   }
   if (given_up_) {
     known_.clear();
@@ -87,7 +87,7 @@ std::vector<std::string> TouchedPaths::take() {
   }
   std::size_t more = 0;
   const auto tell = [&](const std::string& path, const FileStamp* was, const FileStamp* is) {
-    if (lines.size() < kMostTold)
+    if (lines.size() < kMaxListed)
       lines.push_back(line(path, was, is));
     else
       ++more;

@@ -11,17 +11,17 @@
 
 namespace sortie {
 
-/// Tells after each command which files it wrote to, made or removed, without reading one: by the
+/// Finds after each command which files it changed, created or removed, without reading any: by
 /// names and times in the overlay's upper folder, or in the copy.
 ///
-/// Cheap or not at all: past `most_entries` files there it gives up for the rest of the run.
+/// Always cheap: past `most_entries` files it gives up for the rest of the run.
 class TouchedPaths {
  public:
-  static constexpr std::size_t kMostTold = 100;
+  static constexpr std::size_t kMaxListed = 100;
 
   explicit TouchedPaths(const Workspace& workspace, std::size_t most_entries = 5000);
-  /// What was touched since the last call, or since the start: "A path", "M path", "D path", sorted
-  /// by path; of more than kMostTold the first, and "… N more".
+  /// The paths touched since the last call, or since the start: "A path", "M path", "D path",
+  /// sorted by path; at most kMaxListed, then "… N more".
   std::vector<std::string> take();
 
  private:

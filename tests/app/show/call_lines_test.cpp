@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_call_on_which_nothing_was_decided_has_a_line_that_says_wh
   calls.output({.call_id = "a",
                 .tool = "read_file",
                 .success = false,
-                .output = "The arguments of read_file do not fit: /limit: wrong type"});
+                .output = "Invalid arguments for read_file: /limit: wrong type"});
   calls.output({.call_id = "b",
                 .tool = "shell",
                 .success = false,
@@ -102,9 +102,8 @@ BOOST_AUTO_TEST_CASE(a_call_on_which_nothing_was_decided_has_a_line_that_says_wh
 
   BOOST_TEST(
       calls.printed ==
-          Lines(
-              {"[4] read_file: not run, The arguments of read_file do not fit: /limit: wrong type",
-               "[4] shell: not run, the run has ended (stopped by a signal)."}),
+          Lines({"[4] read_file: not run, Invalid arguments for read_file: /limit: wrong type",
+                 "[4] shell: not run, the run has ended (stopped by a signal)."}),
       boost::test_tools::per_element());
 }
 

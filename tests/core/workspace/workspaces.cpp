@@ -111,7 +111,7 @@ Bench::Bench() {
 bool overlay_works() {
   static const std::string refused = [] {
     Bench bench;
-    return overlay_obstacle(bench.options);
+    return why_no_overlay(bench.options);
   }();
   if (!refused.empty()) BOOST_TEST_MESSAGE("skipped: " << refused);
   return refused.empty();

@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(the_seventeenth_session_is_refused_in_clear_words) {
     for (int i = 1; i <= 16; ++i)
       wrong += lacks("start", talk.exec("exec tail -f /dev/null"),
                      "session ID " + std::to_string(i) + "\n");
-    wrong += lacks("17th", talk.exec("true"), "error: not started: 16 sessions run already");
+    wrong += lacks("17th", talk.exec("true"), "error: not started: 16 sessions are running");
     talk.wait_for(5, "Exit code", "\x03");
     return wrong + lacks("again", talk.exec("echo works", Json::object({{"yield_time_ms", 9000}})),
                          "works");
@@ -399,10 +399,10 @@ BOOST_AUTO_TEST_CASE(the_seventeenth_session_is_refused_in_clear_words) {
 
 BOOST_AUTO_TEST_CASE(sessions_that_are_not_there_are_named_as_such) {
   in_each_way([](Talk& talk, const Sandboxed&) {
-    std::string wrong = lacks("none", talk.write(7), "error: there is no session 7; none is open");
+    std::string wrong = lacks("none", talk.write(7), "error: no session 7; none is open");
     talk.start("echo ready; read line; echo last; exit 4", false, "ready");
     const int id = talk.last_id();
-    wrong += lacks("other", talk.write(id + 1), "open are: " + std::to_string(id));
+    wrong += lacks("other", talk.write(id + 1), "open sessions: " + std::to_string(id));
     talk.exec("true", Json::object({{"yield_time_ms", 9000}}));
     talk.write(id, "x\n", 250);
     std::string ended = talk.write(id, "y\n", 9000);
@@ -423,7 +423,7 @@ BOOST_AUTO_TEST_CASE(writing_to_one_that_has_ended_says_so_with_its_last_output)
     const std::string all = talk.write(id, "x\n");
     std::string wrong = lacks("exit", all, "Exit code: 4");
     wrong += lacks("output", all, "last\n");
-    return wrong + lacks("note", all, "the session had ended before: nothing was written");
+    return wrong + lacks("note", all, "the session had already ended: nothing was written");
   });
 }
 
@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(input_that_is_not_read_is_told) {
   in_each_way([](Talk& talk, const Sandboxed&) {
     talk.exec("exec tail -f /dev/null");
     const std::string all = talk.write(talk.last_id(), std::string(300'000, 'x'));
-    return lacks("note", all, "of the input were not taken by the command yet");
+    return lacks("note", all, "of the input yet");
   });
 }
 

@@ -168,7 +168,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_lines_say_how_it_ended, Fixture) {
       {{.ending = Ending::not_started, .detail = "no such program"},
        "Not started: no such program\nExit code: 127\n"},
       {{.ended_background = true},
-       "Exit code: 0\nWall time: 0.0 seconds\nWhat it left in the background was ended.\nOutput:"},
+       "Exit code: 0\nWall time: 0.0 seconds\nBackground processes were killed.\nOutput:"},
   };
   for (const auto& row : rows) {
     const std::string text = shown("", row.exit);

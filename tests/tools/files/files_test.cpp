@@ -54,11 +54,11 @@ BOOST_AUTO_TEST_CASE(a_link_that_leads_nowhere_is_told_as_that) {
   };
 
   BOOST_TEST(told("dang") ==
-             "dang: no such file or folder: dang is a link to gone/x, which is not there");
+             "dang: no such file or folder: dang is a link to gone/x, which does not exist");
   BOOST_TEST(told("dang/y") ==
-             "dang/y: no such file or folder: dang is a link to gone/x, which is not there");
+             "dang/y: no such file or folder: dang is a link to gone/x, which does not exist");
   BOOST_TEST(told("e/loose") ==
-             "e/loose: no such file or folder: e/loose is a link to gone, which is not there");
+             "e/loose: no such file or folder: e/loose is a link to gone, which does not exist");
   BOOST_TEST(told("dan") == "dan: no such file or folder; did you mean dang?");
 }
 
@@ -143,8 +143,8 @@ BOOST_AUTO_TEST_CASE(a_listing_is_ended_at_its_time_limit_and_at_a_stop) {
     return tool.run(parse_json(R"({"depth":2})"), stop.get_token()).note;
   };
   const auto told = [](const std::string& why) {
-    return "the listing was ended early, " + why +
-           ": there may be more, a smaller `depth` or `path` shows it";
+    return "the listing stopped early, " + why +
+           ": there may be more entries; use a smaller `depth` or a deeper `path`";
   };
 
   BOOST_TEST(note([] {}) == "");
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_listing_is_ended_at_its_time_limit_and_at_a_stop) {
   BOOST_TEST(lists == 7);
   BOOST_TEST(note([&] {
                if (lists == 5) stop.request_stop();
-             }) == told("since the run is to end"));
+             }) == told("since the run is ending"));
   BOOST_TEST(lists == 5);
 }
 

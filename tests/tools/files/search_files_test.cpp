@@ -141,8 +141,8 @@ BOOST_AUTO_TEST_CASE(a_bad_expression_glob_or_path_is_told_with_its_reason) {
       {"a\nb", "{}", "newline"},
       {"x", R"({"path":"scr"})", "scr: no such file or folder; did you mean src?"},
       {"x", R"({"path":"src/mian.cpp"})", "did you mean src/main.cpp?"},
-      {"x", R"({"path":"../x"})", "leads out of the workspace"},
-      {"x", R"({"path":"pipe"})", "pipe: is neither a file nor a folder"},
+      {"x", R"({"path":"../x"})", "Path outside the workspace"},
+      {"x", R"({"path":"pipe"})", "pipe: not a file or folder"},
   };
   for (const auto& row : rows)
     BOOST_TEST(tree.error(row.pattern, row.more).find(row.says) != std::string::npos,
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_glob_picks_files_by_name_or_path) {
     }
   }
   BOOST_TEST(tree.search("x", R"({"glob":"*.py"})").note ==
-             "searched 1 file; left out: 5 files that the glob leaves out");
+             "searched 1 file; left out: 5 files excluded by the glob");
 }
 
 BOOST_AUTO_TEST_CASE(context_lines_join_where_they_touch) {
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(ignore_files_dot_names_and_binary_files_are_left_out_and_co
   const ToolResult result = tree.search("x");
 
   BOOST_TEST(result.text == ".github/flow\n1:x\n\nsub/keep.log\n1:x\n");
-  BOOST_TEST(result.note.find("5 names that ignore files name") != std::string::npos, result.note);
+  BOOST_TEST(result.note.find("5 ignored names") != std::string::npos, result.note);
   BOOST_TEST(result.note.find("2 binary files,") != std::string::npos, result.note);
   BOOST_TEST(result.note.find("3 links, 1 pipe, socket or device") != std::string::npos,
              result.note);
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(dot_names_are_searched_where_git_tracks_them_or_the_call_na
   BOOST_TEST(files("{}") ==
              ".github/new.yml .github/workflows/ci.yml .gitlab-ci.yml a.txt web/.eslintrc");
   BOOST_TEST(tree.search("x").note ==
-             "searched 5 files; left out: 1 name that ignore files name, 4 names that begin with a "
+             "searched 5 files; left out: 1 ignored name, 4 names that begin with a "
              "dot");
   BOOST_TEST(files(R"({"path":"web"})") == "web/.eslintrc");
   BOOST_TEST(files(R"({"path":"web/.local"})") == "web/.local");
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_read_is_named) {
     const ToolResult result = tree.search("needle");
     const bool good = result.text == "open.txt\n1:needle\n" &&
                       result.note ==
-                          "searched 1 file; left out: 1 folder that can't be read; not searched: "
+                          "searched 1 file; left out: 1 unreadable folder; not searched: "
                           "closed.txt (no permission)";
     ::_exit(good ? 0 : 1);
   }
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_search_is_bounded_in_matches_output_size_time_and_depth) 
   BOOST_TEST(tree.search("x", R"({"path":"large"})").note ==
              "searched 0 files; not searched: large (too large)");
 
-  tree.options.most_output = 200;
+  tree.options.max_output = 200;
   const ToolResult cut = tree.search("x", R"({"max_matches":2000})");
   BOOST_TEST(cut.head.find("the search ended at 200 bytes of output") != std::string::npos,
              cut.head);

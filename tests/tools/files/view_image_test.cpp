@@ -83,23 +83,23 @@ BOOST_FIXTURE_TEST_CASE(what_can_not_be_shown_is_named_with_its_reason, Fixture)
     const char* path;
     const char* says;
   } rows[] = {
-      {"text.png", "text.png is no PNG, JPEG, GIF or WebP image"},
+      {"text.png", "text.png is not a PNG, JPEG, GIF or WebP image"},
       {"empty.png", "empty.png is empty"},
-      {"cut.png", "cut.png begins as a PNG image, and is cut off or broken"},
+      {"cut.png", "cut.png begins like a PNG image, but is cut off or damaged"},
       {"half.png", "half.png is not a complete PNG: it ends before its chunk IEND"},
       {"folder", "folder: is a folder"},
       {"pipe.png", "pipe.png: is not a regular file"},
       {"large.png", "large.png: is too large: 10485761 bytes of at most 10485760"},
       {"out.png", "out.png: leads outside the workspace"},
       {"loop.png", "loop.png: is a loop of links"},
-      {"../shot.png", "leads out of the workspace"},
-      {"/etc/passwd", "leads out of the workspace"},
-      {"/tmp/shot.png", "only commands reach /tmp and HOME"},
+      {"../shot.png", "Path outside the workspace"},
+      {"/etc/passwd", "Path outside the workspace"},
+      {"/tmp/shot.png", "only commands can access /tmp and HOME"},
       {"shoot.png", "shoot.png: no such file or folder; did you mean shot.png?"},
       {"none/shot.png", "none/shot.png: no such file or folder; did you mean shot.png?"},
       {"none/other.png", "none/other.png: no such file or folder; the workspace has no none"},
-      {"shot.png/x", "shot.png/x: no such file or folder: shot.png is no folder"},
-      {"a\nb", "has control characters in it"},
+      {"shot.png/x", "shot.png/x: no such file or folder: not a folder: shot.png"},
+      {"a\nb", "contains control characters"},
   };
   for (const auto& row : rows)
     BOOST_TEST(error(row.path).find(row.says) != std::string::npos, error(row.path));

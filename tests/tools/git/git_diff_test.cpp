@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
   BOOST_TEST(show(R"({"path":"src"})").text ==
              diff.text.substr(diff.text.find("diff --git a/src")));
   BOOST_TEST(asked_for == "src");
-  BOOST_TEST(show(R"({"path":"none"})").text == "Nothing is changed in none.\n");
+  BOOST_TEST(show(R"({"path":"none"})").text == "No changes in none.\n");
   BOOST_CHECK_THROW(tool.actions(parse_json(R"({"path":"../x"})")), ToolError);
   GitDiff failing([](const auto&, const auto&) -> Diff { throw Error("too large: x"); }, "/w",
                   clock);
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
     diff.files.push_back({.path = name, .kind = ChangedPath::Kind::added, .added_lines = 1});
   }
   const FakeClock clock;
-  GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {.room = 1000});
+  GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {.max_bytes = 1000});
 
   const ToolResult result = tool.run(Json::object(), {});
 
@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
   BOOST_TEST(result.head.ends_with("A n1199 +1 -0\n… and 100 more\n"));
   BOOST_TEST(result.text.size() <= 1000u);
   BOOST_TEST(diff_sections(result.text).size() == 6u);
-  BOOST_TEST(result.note == "the diffs of 294 files are left out; `path` shows one of them");
+  BOOST_TEST(result.note == "the diffs of 294 files are left out; use `path` to see one of them");
   // One is always there: what is too long of it is cut like any output.
-  GitDiff small([&](const auto&, const auto&) { return diff; }, "/w", clock, {.room = 1});
+  GitDiff small([&](const auto&, const auto&) { return diff; }, "/w", clock, {.max_bytes = 1});
   BOOST_TEST(diff_sections(small.run(Json::object(), {}).text).size() == 1u);
 }
 
@@ -110,11 +110,11 @@ BOOST_AUTO_TEST_CASE(a_diff_is_given_up_at_its_time_limit_and_at_a_stop) {
   };
 
   BOOST_TEST(error([&] { clock.monotonic += std::chrono::seconds(3); }) ==
-             "The diff can't be made: not done within 20 s; name a smaller `path`");
+             "Can't make the diff: not done within 20 s; use a more specific `path`");
   BOOST_TEST(steps == 7);
   BOOST_TEST(error([&] {
                if (steps == 5) stop.request_stop();
-             }) == "The diff can't be made: the run is to end");
+             }) == "Can't make the diff: the run is ending");
   BOOST_TEST(steps == 5);
 }
 

@@ -125,8 +125,7 @@ std::string as_git_says(const std::string& status) {
   std::string text;
   const std::string told = status.substr(0, status.find("last commits:\n"));
   for (const auto line : split_lines(told))
-    if (line != "nothing is changed" && line != "no commit yet" &&
-        !line.starts_with("in the middle of a "))
+    if (line != "no changes" && line != "no commit yet" && !line.starts_with("in the middle of a "))
       text += std::string(line) + "\n";
   return text;
 }
@@ -190,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_folder_of_a_repository_has_its_own_paths_only) {
 
 BOOST_AUTO_TEST_CASE(unborn_detached_and_conflicted_states_are_told) {
   const Repository repository;
-  BOOST_TEST(repository.status() == "branch: main\nno commit yet\nnothing is changed\n");
+  BOOST_TEST(repository.status() == "branch: main\nno commit yet\nno changes\n");
   repository.write("f", "one\n");
   commit_all(repository.workspace);
   git(repository.workspace, {"checkout", "-q", "-b", "other"});
@@ -222,7 +221,7 @@ BOOST_AUTO_TEST_CASE(nothing_that_a_repository_configures_is_run) {
   repository.write("f", "two\n");
 
   BOOST_TEST(sections_of(repository.status()) ==
-             "unstaged (1):\nM f (or not: filter=evil is not applied here)\n");
+             "unstaged (1):\nM f (or unchanged: filter=evil is not applied here)\n");
   BOOST_TEST(!fs::exists(repository.folder / "trapped"));
 }
 
@@ -456,8 +455,8 @@ BOOST_AUTO_TEST_CASE(files_behind_filters_are_judged_without_running_one) {
   const std::string status = repository.status();
 
   BOOST_TEST(sections_of(status) ==
-             "unstaged (3):\nM house.txt (or not: filter=house is not applied here)\n"
-             "M id.c (or not: ident is not applied here)\nM other.bin\n");
+             "unstaged (3):\nM house.txt (or unchanged: filter=house is not applied here)\n"
+             "M id.c (or unchanged: ident is not applied here)\nM other.bin\n");
   BOOST_TEST(!fs::exists(repository.folder / "trapped"));
 }
 
@@ -490,9 +489,10 @@ BOOST_AUTO_TEST_CASE(a_status_is_ended_at_its_time_limit_or_a_stop_and_says_so) 
   };
 
   BOOST_TEST(result([] {}).note.empty());
-  BOOST_TEST(result([&] { clock.monotonic += std::chrono::seconds(3); }).note.find("ended early") !=
-             std::string::npos);
-  BOOST_TEST(result([&] { stop.request_stop(); }).note.find("ended early") != std::string::npos);
+  BOOST_TEST(result([&] {
+               clock.monotonic += std::chrono::seconds(3);
+             }).note.find("stopped early") != std::string::npos);
+  BOOST_TEST(result([&] { stop.request_stop(); }).note.find("stopped early") != std::string::npos);
 
   // What the repository itself says is all or nothing.
   const auto error = [&](std::chrono::milliseconds limit) {
@@ -503,9 +503,9 @@ BOOST_AUTO_TEST_CASE(a_status_is_ended_at_its_time_limit_or_a_stop_and_says_so) 
       return std::string(failed.what());
     }
   };
-  BOOST_TEST(error(std::chrono::seconds(20)) == "The repository can't be read: the run is to end");
+  BOOST_TEST(error(std::chrono::seconds(20)) == "Can't read the repository: the run is ending");
   stop = std::stop_source();
-  BOOST_TEST(error(std::chrono::seconds(0)) == "The repository can't be read: not done within 0 s");
+  BOOST_TEST(error(std::chrono::seconds(0)) == "Can't read the repository: not done within 0 s");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

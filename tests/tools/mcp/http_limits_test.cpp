@@ -20,22 +20,22 @@ BOOST_AUTO_TEST_CASE(messages_that_are_none_are_passed_over_but_not_without_end)
   const auto remarks = line.receiver.wait_for_remarks(2);
   BOOST_TEST((remarks.at(0).kind == Remark::Kind::bad_message));
   BOOST_TEST(remarks.at(1).text ==
-             "the server sent what is no message: a message that is no object");
+             "the server sent an invalid message: a message that is not an object");
 
   std::string flood;
   for (int i = 0; i < 200; ++i) flood += "data: x\n\n";
   BOOST_TEST(failure_of([&](const ReceivedRequest&) { return stream(flood, Then::hang); }) ==
-             "1: the server sent 100 things that are no messages");
+             "1: the server sent 100 invalid messages");
   BOOST_TEST(failure_of([](const ReceivedRequest&) {
                return json("{}");
-             }).starts_with("1: the server sent what is no message: "));
+             }).starts_with("1: the server sent an invalid message: "));
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_that_can_not_be_read_is_waited_for_no_longer) {
   const std::string broken = R"(data: {"jsonrpc":"2.0","id":1,"result":{)";
   BOOST_TEST(failure_of([&](const ReceivedRequest&) {
                return stream(broken + "\n\n", Then::hang);
-             }).starts_with("1: the server sent what is no message: not JSON: "));
+             }).starts_with("1: the server sent an invalid message: not JSON: "));
   // Another's, a broken notification and a log are passed over.
   LoopbackHttp server([](const ReceivedRequest&) {
     return stream(R"(data: {"jsonrpc":"2.0","id":2,"result":{)"

@@ -23,29 +23,29 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_answered_says_why) {
        served_status(
            400, {{"Content-Type", "application/json"}},
            R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No session"}})"),
-       "the server does not take the message (status 400): No session"},
+       "the server rejected the message (status 400): No session"},
       {"400 with broken JSON", served_status(400, {{"Content-Type", "application/json"}}, "{\"a"),
-       "the server does not take the message (status 400): {\"a"},
+       "the server rejected the message (status 400): {\"a"},
       {"500 with a page", served_status(500, {{"Content-Type", "text/html"}}, page),
        "the server failed (status 500)"},
       {"401",
        served_status(401, {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
                      R"({"error":"invalid_token","error_description":"expired"})"),
-       "the server asks for a bearer token, and there is none (status 401): invalid_token: "
+       "the server requires a bearer token, and there is none (status 401): invalid_token: "
        "expired"},
       {"403", served_status(403, {}, ""), "the server forbids it (status 403)"},
       {"404 without a session", served_status(404, {}, ""),
-       "the server does not take the message (status 404)"},
+       "the server rejected the message (status 404)"},
       {"429", served_status(429, {{"Retry-After", "7"}}, ""),
-       "the server is asked too often (status 429), it says to wait 7 s"},
+       "too many requests (status 429), retry after 7 s"},
       {"a page", served_status(200, {{"Content-Type", "text/html"}}, page),
        "the server answers with 'text/html', not with JSON or an event stream"},
       {"no type", served_status(200, {}, answer(1)),
-       "the server answers with something of no type, not with JSON or an event stream"},
+       "the server answers with a body without a content type, not with JSON or an event stream"},
       {"nothing", served_status(200, {{"Content-Type", "application/json"}}, ""),
-       "the server's response ended without the answer"},
+       "the server's response ended without an answer"},
       {"202 for a request", served_status(202, {}, ""),
-       "the server's response ended without the answer"},
+       "the server's response ended without an answer"},
       {"half of the JSON",
        {.bytes = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
         .then = Then::close},
@@ -56,12 +56,12 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_answered_says_why) {
       {"closed", {.bytes = "", .then = Then::close}, "the server closed the connection"},
       {"a stream without numbers that breaks",
        stream("retry: 1\ndata:\n\ndata: {\"jsonrpc\":", Then::close),
-       "the server's response ended without the answer"},
+       "the server's response ended without an answer"},
       {"an id of the stream that could not be sent back",
        stream("id: a\x01"
               "b\ndata:\n\n",
               Then::close),
-       "the server's response ended without the answer"},
+       "the server's response ended without an answer"},
       {"a redirect to another host",
        served_status(307, {{"Location", "http://127.0.0.2:1/mcp"}}, ""),
        "the server redirects to 'http://127.0.0.2:1/mcp', another host: nothing was sent there"},
@@ -76,9 +76,10 @@ BOOST_AUTO_TEST_CASE(an_address_without_a_server_is_told_from_one) {
     const std::string why =
         failure_of([status](const ReceivedRequest&) { return served_status(status, {}, ""); },
                    quick_limits(), "initialize");
-    BOOST_TEST(why.find("there is no server of streamable HTTP at http://127.0.0.1:") !=
+    BOOST_TEST(why.find("there is no streamable HTTP server at http://127.0.0.1:") !=
                std::string::npos);
-    BOOST_TEST(why.find("HTTP+SSE of version 2024-11-05 is not spoken") != std::string::npos);
+    BOOST_TEST(why.find("HTTP+SSE transport of version 2024-11-05 is not supported") !=
+               std::string::npos);
   }
 }
 
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_the_server_lost_closes_the_connection) {
   line.transport.send(request(2, "slow"));
   server.wait_for("POST", 2);
   line.transport.send(request(3, "tools/call"));
-  const std::vector<std::string> why{"the server knows the session no more (status 404)"};
+  const std::vector<std::string> why{"the server does not know the session anymore (status 404)"};
   BOOST_TEST((line.receiver.wait_for_closing() == why));
   BOOST_CHECK_EXCEPTION(line.transport.send(request(4, "tools/call")), TransportError,
                         [&](const auto& error) { return error.what() == why.front(); });
@@ -165,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_could_not_be_sent_back_is_refused) {
                      return json(answer(1), {{"Mcp-Session-Id", id}});
                    },
                    quick_limits(),
-                   "initialize") == "1: the server names a session that can't be sent back to it");
+                   "initialize") == "1: the server's session ID can't be sent back in a header");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

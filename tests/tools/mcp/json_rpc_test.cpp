@@ -46,24 +46,24 @@ BOOST_AUTO_TEST_CASE(what_is_no_message_is_refused_with_its_reason) {
       {R"({"jsonrpc":"2.0","id":1,"result":{})", "not JSON"},
       {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not JSON"},
       {R"({"jsonrpc":"2.0","jsonrpc":"2.0","method":"x"})", "not JSON"},
-      {R"("hello")", "no object"},
+      {R"("hello")", "not an object"},
       {R"({"id":1,"result":{}})", "\"2.0\""},
       {R"({"jsonrpc":"1.0","id":1,"result":{}})", "\"2.0\""},
       {R"({"jsonrpc":2.0,"id":1,"result":{}})", "\"2.0\""},
       {R"({"jsonrpc":"2.0","id":1})", "neither"},
       {R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}})", "and an error"},
-      {R"({"jsonrpc":"2.0","id":1.5,"result":1})", "whole number"},
-      {R"({"jsonrpc":"2.0","id":{},"result":1})", "whole number"},
-      {R"({"jsonrpc":"2.0","id":null,"result":1})", "whole number"},
-      {R"({"jsonrpc":"2.0","result":1})", "whole number"},
-      {R"({"jsonrpc":"2.0","id":null,"method":"x"})", "whole number"},
-      {R"({"jsonrpc":"2.0","id":1,"method":7})", "no string"},
-      {R"({"jsonrpc":"2.0","id":1,"method":"x","params":7})", "no object or array"},
-      {R"({"jsonrpc":"2.0","id":1,"error":"bad"})", "no object"},
+      {R"({"jsonrpc":"2.0","id":1.5,"result":1})", "integer"},
+      {R"({"jsonrpc":"2.0","id":{},"result":1})", "integer"},
+      {R"({"jsonrpc":"2.0","id":null,"result":1})", "integer"},
+      {R"({"jsonrpc":"2.0","result":1})", "integer"},
+      {R"({"jsonrpc":"2.0","id":null,"method":"x"})", "integer"},
+      {R"({"jsonrpc":"2.0","id":1,"method":7})", "not a string"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"x","params":7})", "not an object or array"},
+      {R"({"jsonrpc":"2.0","id":1,"error":"bad"})", "not an object"},
       {R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":""}})", "code"},
       {R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})", "no message"},
       {"[]", "without messages"},
-      {R"([{"jsonrpc":"2.0","method":"m"},[]])", "no object"},
+      {R"([{"jsonrpc":"2.0","method":"m"},[]])", "not an object"},
       {std::string(200, '['), "not JSON"},
   };
   for (const auto& row : rows) {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_broken_reply_is_told_from_lines_of_a_log) {
       {"nothing", " ", false, "null"},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
-      const BrokenMessage broken = look_at_broken(row.text);
+      const BrokenMessage broken = inspect_broken(row.text);
       BOOST_TEST(broken.is_reply == row.is_reply);
       BOOST_TEST(write_json(broken.id) == row.id);
     }

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(beyond_the_runs_time_a_server_has_little_to_end_in) {
       run.time_left = left;
       const auto deadline = SteadyClock::now() + 10h;
       if (rests)
-        run.server.rest(deadline);
+        run.server.suspend(deadline);
       else
         run.server.end(deadline);
       BOOST_REQUIRE(run.end_by.has_value());

@@ -94,9 +94,10 @@ BOOST_AUTO_TEST_CASE(no_secret_comes_in_by_a_list_of_tools) {
   BOOST_TEST_REQUIRE(list.tools.size() == 1u);
   BOOST_TEST(list.tools[0].name == "a");
   BOOST_TEST(list.tools[0].description == "your [REDACTED:TOKEN]");
-  const std::vector<std::string> left_out = {"a tool is left out: its name holds a secret",
-                                             "the tool c is left out: its schema holds a secret",
-                                             "the tool d is left out: its schema holds a secret"};
+  const std::vector<std::string> left_out = {
+      "a tool is left out: its name contains a secret",
+      "the tool c is left out: its schema contains a secret",
+      "the tool d is left out: its schema contains a secret"};
   BOOST_TEST(list.left_out == left_out, boost::test_tools::per_element());
   BOOST_TEST(list.pin == pin_of(listed));
 }

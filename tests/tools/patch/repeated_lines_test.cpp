@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_long_chunk_that_almost_stands_everywhere_is_refused) {
   files.content["a"] = {repeated("x\n", 300'000)};
   BOOST_CHECK_EXCEPTION(apply_patch(update(repeated(" x\n", 150'000) + "-y\n"), files, {}),
                         ToolError, [](const ToolError& error) {
-                          return std::string(error.what()).find("The nearest place is a, lines") !=
+                          return std::string(error.what()).find("The closest match is a, lines") !=
                                  std::string::npos;
                         });
 }

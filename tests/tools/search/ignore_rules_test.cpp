@@ -20,9 +20,9 @@ std::string name_of(const std::string& path) { return path.substr(path.rfind('/'
 bool is_ignored(const IgnoreFile& file, const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
     const std::string folder = path.substr(0, slash);
-    if (file.judge(folder, name_of(folder), true) == IgnoreVerdict::ignored) return true;
+    if (file.verdict(folder, name_of(folder), true) == IgnoreVerdict::ignored) return true;
   }
-  return file.judge(path, name_of(path), false) == IgnoreVerdict::ignored;
+  return file.verdict(path, name_of(path), false) == IgnoreVerdict::ignored;
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_deeper_folder_wins_and_the_kinds_have_an_order) {
   rules.add(Kind::gitignore, "", "*.tmp\n!keep.log\n/top\n");
   rules.add(Kind::gitignore, "sub", "!*.tmp\n/inner\n");
   const auto judge = [&](const std::string& path) {
-    return rules.judge(path, name_of(path), false);
+    return rules.verdict(path, name_of(path), false);
   };
 
   BOOST_TEST((judge("sub/a.log") == IgnoreVerdict::ignored));
@@ -182,9 +182,9 @@ BOOST_AUTO_TEST_CASE(rules_of_folders_above_count_from_there) {
   rules.add_outer(IgnoreRules::Kind::gitignore, "services/web",
                   "/services/web/out\n/out2\n*.gen\n");
 
-  BOOST_TEST((rules.judge("out", "out", true) == IgnoreVerdict::ignored));
-  BOOST_TEST((rules.judge("out2", "out2", true) == IgnoreVerdict::nothing));
-  BOOST_TEST((rules.judge("a/b.gen", "b.gen", false) == IgnoreVerdict::ignored));
+  BOOST_TEST((rules.verdict("out", "out", true) == IgnoreVerdict::ignored));
+  BOOST_TEST((rules.verdict("out2", "out2", true) == IgnoreVerdict::nothing));
+  BOOST_TEST((rules.verdict("a/b.gen", "b.gen", false) == IgnoreVerdict::ignored));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

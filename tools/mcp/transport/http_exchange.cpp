@@ -11,10 +11,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using Delivered = HttpDelivery::Ending;
 
-/// A stream of the server's own may be silent for as long as the run lasts.
-constexpr milliseconds kEver = std::chrono::hours(24 * 30);
+/// The server's own stream may be silent for the whole run.
+constexpr milliseconds kUnlimited = std::chrono::hours(24 * 30);
 
-/// False on a stop.
+/// Waits. @return  false on a stop
 bool pause(milliseconds time, std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any woken;
@@ -43,14 +43,14 @@ std::string broken_text(const HttpResult& result) {
   return result.detail.empty() ? "the connection ended" : result.detail;
 }
 
-/// Why the server takes a message not, of its status and what it says.
+/// Why the server refused a message, by its status and body.
 std::string refusal_text(const HttpReply& reply, const HttpSession& session, bool is_first) {
   const std::string status = " (status " + std::to_string(reply.status()) + ")";
   std::string text;
   switch (reply.status()) {
     case 401:
-      text = (session.has_token() ? "the server does not take the bearer token"
-                                  : "the server asks for a bearer token, and there is none") +
+      text = (session.has_token() ? "the server rejects the bearer token"
+                                  : "the server requires a bearer token, and there is none") +
              status;
       break;
     case 403:
@@ -58,31 +58,30 @@ std::string refusal_text(const HttpReply& reply, const HttpSession& session, boo
       break;
     case 404:
     case 405:
-      text = is_first ? "there is no server of streamable HTTP at " + session.name() + status +
-                            "; the older HTTP+SSE of version 2024-11-05 is not spoken"
-                      : "the server does not take the message" + status;
+      text = is_first ? "there is no streamable HTTP server at " + session.name() + status +
+                            "; the older HTTP+SSE transport of version 2024-11-05 is not supported"
+                      : "the server rejected the message" + status;
       break;
     case 429:
-      text = "the server is asked too often" + status;
+      text = "too many requests" + status;
       if (is_visible_ascii(reply.retry_after()) && reply.retry_after().size() <= 10)
-        text += ", it says to wait " + reply.retry_after() + " s";
+        text += ", retry after " + reply.retry_after() + " s";
       break;
     default:
-      text =
-          (reply.status() >= 500 ? "the server failed" : "the server does not take the message") +
-          status;
+      text = (reply.status() >= 500 ? "the server failed" : "the server rejected the message") +
+             status;
   }
   const std::string refusal = reply.refusal();
   return refusal.empty() ? text : text + ": " + refusal;
 }
 
-/// What a response without the awaited message says of the delivery; `done` where it may go on.
-HttpDelivery judge(const HttpResult& result, const HttpReply& reply, const HttpSession& session,
-                   bool had_session, bool is_first) {
+/// What a response without the awaited message means for the delivery; `done` if it may continue.
+HttpDelivery delivery_of(const HttpResult& result, const HttpReply& reply,
+                         const HttpSession& session, bool had_session, bool is_first) {
   if (result.ending == HttpResult::Ending::stopped) return {Delivered::stopped, ""};
   if (!reply.problem().empty()) return {Delivered::failed, reply.problem()};
   if (reply.status() == 404 && had_session)
-    return {Delivered::session_lost, "the server knows the session no more (status 404)"};
+    return {Delivered::session_lost, "the server does not know the session anymore (status 404)"};
   if (reply.status() != 0 && !reply.accepted())
     return {Delivered::failed, refusal_text(reply, session, is_first)};
   return {};
@@ -107,13 +106,13 @@ class Request {
     const HttpResult result = session_.post(write_message(request_), false, left(), reply, stop_);
     reply_ = nullptr;
     if (answered_) return {};
-    if (const auto end = judge(result, reply, session_, had_session, is_first());
+    if (const auto end = delivery_of(result, reply, session_, had_session, is_first());
         end.ending != Delivered::done)
       return end;
     if (!bad_session_.empty()) return {Delivered::failed, bad_session_};
     note_position(reply);
     if (!reply.is_stream() || last_event_id_.empty()) return no_answer(result);
-    return take_up();
+    return resume();
   }
 
  private:
@@ -126,12 +125,12 @@ class Request {
   }
 
   HttpSink::Wants take(Message message) {
-    // Nothing but this request can be what the server could not read.
+    // An error without an id can only refer to this request.
     if (message.kind == Message::Kind::error && message.id.is_null()) message.id = request_.id;
     const bool is_answer = message.is_reply() && message.id == request_.id;
-    // Before the answer is handed on: what is sent because of it belongs to the session.
+    // Before the answer is passed on: messages sent in response belong to the session.
     if (is_answer && is_first() && reply_ && !session_.begin(reply_->session_id())) {
-      bad_session_ = "the server names a session that can't be sent back to it";
+      bad_session_ = "the server's session ID can't be sent back in a header";
       return HttpSink::Wants::enough;
     }
     if (is_answer) answered_ = true;
@@ -150,29 +149,29 @@ class Request {
   static HttpDelivery no_answer(const HttpResult& result) {
     if (result.ending != HttpResult::Ending::complete)
       return {Delivered::failed, broken_text(result)};
-    return {Delivered::failed, "the server's response ended without the answer"};
+    return {Delivered::failed, "the server's response ended without an answer"};
   }
 
-  HttpDelivery take_up() {
+  HttpDelivery resume() {
     while (tries_++ < limits_.retries) {
       const auto wait = retry_.value_or(limits_.retry);
       if (wait >= left_until(end_))
-        return {Delivered::failed, "the stream broke off, and the server asks to wait " +
-                                       seconds_text(wait) + " before it goes on"};
+        return {Delivered::failed, "the stream broke, and the server asks to wait " +
+                                       seconds_text(wait) + " before resuming it"};
       if (!pause(wait, stop_)) return {Delivered::stopped, ""};
       HttpReply reply = make_reply();
       const HttpResult result = session_.get(last_event_id_, left(), reply, stop_);
       if (answered_) return {};
-      if (const auto end = judge(result, reply, session_, session_.has_id(), false);
+      if (const auto end = delivery_of(result, reply, session_, session_.has_id(), false);
           end.ending != Delivered::done)
         return end.ending == Delivered::failed
                    ? HttpDelivery{end.ending,
-                                  "the stream broke off and could not be taken up: " + end.why}
+                                  "the stream broke and could not be resumed: " + end.why}
                    : end;
       note_position(reply);
     }
-    return {Delivered::failed, "the stream broke off, and " + std::to_string(limits_.retries) +
-                                   " tries to take it up brought nothing"};
+    return {Delivered::failed, "the stream broke, and " + std::to_string(limits_.retries) +
+                                   " attempts to resume it failed"};
   }
 
   HttpSession& session_;
@@ -181,7 +180,7 @@ class Request {
   const HttpMessages& messages_;
   const std::stop_token stop_;
   const Clock::time_point end_;
-  const HttpReply* reply_ = nullptr;  ///< of the POST, while it is under way
+  const HttpReply* reply_ = nullptr;  ///< to the POST, while that is in progress
   bool answered_ = false;
   std::string bad_session_;
   std::string last_event_id_;
@@ -208,8 +207,8 @@ HttpDelivery deliver_notice(HttpSession& session, const Message& message,
   const bool had_session = session.has_id();
   const HttpResult result =
       session.post(write_message(message), true, http_limits(limits, limit), reply, stop);
-  HttpDelivery end = judge(result, reply, session, had_session, false);
-  // Accepted is accepted, whatever follows the head.
+  HttpDelivery end = delivery_of(result, reply, session, had_session, false);
+  // An accepting status counts, whatever follows the head.
   if (end.ending == Delivered::failed && reply.accepted()) end = {};
   if (end.ending == Delivered::done && reply.status() == 0)
     end = {Delivered::failed, broken_text(result)};
@@ -221,7 +220,7 @@ HttpDelivery listen(HttpSession& session, const HttpExchangeLimits& limits,
   std::string last_event_id;
   std::optional<milliseconds> asked;
   for (int tries = 0; tries < limits.retries; ++tries) {
-    // Streams that end at once are not to keep both sides busy: each time the wait doubles.
+    // The delay doubles each time, so that streams that end at once don't keep both sides busy.
     if (tries > 0 || asked) {
       const milliseconds wait = std::max(asked.value_or(limits.retry), limits.retry);
       if (!pause(wait * (1 << std::max(tries - 1, 0)), stop)) return {Delivered::stopped, ""};
@@ -233,12 +232,12 @@ HttpDelivery listen(HttpSession& session, const HttpExchangeLimits& limits,
       return HttpSink::Wants::more;
     };
     HttpReply reply(received, messages.bad, limits.reply);
-    HttpLimits ever = http_limits(limits, kEver);
-    ever.connect = limits.connect;
-    const HttpResult result = session.get(last_event_id, ever, reply, stop);
-    // Neither is an error: the stream is an offer that a server need not make.
+    HttpLimits unlimited = http_limits(limits, kUnlimited);
+    unlimited.connect = limits.connect;
+    const HttpResult result = session.get(last_event_id, unlimited, reply, stop);
+    // Not an error: the stream is optional.
     if (reply.status() == 405 || reply.status() == 404) return {};
-    if (auto end = judge(result, reply, session, false, false); end.ending != Delivered::done)
+    if (auto end = delivery_of(result, reply, session, false, false); end.ending != Delivered::done)
       return end;
     if (reply.accepted() && !reply.is_stream()) return {};
     if (reply.retry()) asked = std::min(*reply.retry(), milliseconds(std::chrono::hours(1)));
@@ -246,7 +245,7 @@ HttpDelivery listen(HttpSession& session, const HttpExchangeLimits& limits,
     if (!id.empty() && id.size() <= 4096 && is_header_value(id)) last_event_id = id;
     if (brought) tries = 0;
   }
-  return {Delivered::failed, "the server's own stream broke off again and again"};
+  return {Delivered::failed, "the server's own stream broke repeatedly"};
 }
 
 }  // namespace sortie::mcp

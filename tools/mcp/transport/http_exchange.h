@@ -11,15 +11,15 @@ namespace sortie::mcp {
 
 struct HttpExchangeLimits {
   std::chrono::milliseconds connect{std::chrono::seconds(10)};
-  /// Of a request with all that is done to get its reply, whatever whoever waits for it says.
+  /// For a request until its reply, retries included, independent of the caller's deadline.
   std::chrono::milliseconds request{std::chrono::hours(25)};
-  /// Of a message that has no reply.
+  /// For a message without a reply.
   std::chrono::milliseconds notification{std::chrono::seconds(10)};
-  /// Before a stream is taken up again, where the server says nothing of it.
+  /// Delay before a broken stream is resumed, unless the server names one.
   std::chrono::milliseconds retry{std::chrono::seconds(1)};
-  /// At least this long, whatever the server says.
+  /// Minimum delay, whatever the server says.
   std::chrono::milliseconds shortest_retry{100};
-  /// Tries in a row that bring nothing new; then it is given up.
+  /// Consecutive attempts without anything new before giving up.
   int retries = 5;
   HttpReplyLimits reply{};
 };
@@ -27,36 +27,36 @@ struct HttpExchangeLimits {
 /// How the delivery of a message ended.
 struct HttpDelivery {
   enum class Ending {
-    done,          ///< taken; of a request: the reply has come
-    failed,        ///< and the next may be taken all the same
-    session_lost,  ///< the server knows the session no more: a new one has to be begun
+    done,          ///< accepted; for a request, the reply has arrived
+    failed,        ///< this message only: the next one may succeed
+    session_lost,  ///< the server does not know the session: a new one is needed
     stopped,
   };
   Ending ending = Ending::done;
   std::string why{};
 };
 
-/// Gets what comes meanwhile, of which the reply is the last.
+/// Receives the messages of an exchange; the reply is the last.
 struct HttpMessages {
   std::function<void(Message)> received;
   std::function<void(const std::string&)> bad;
 };
 
-/// Sends a request and reads until its reply has come. A stream that breaks before is taken up
-/// again where the server has numbered its events (by GET with Last-Event-ID).
+/// Sends a request and reads until its reply has arrived. A stream that breaks earlier is resumed
+/// (by GET with Last-Event-ID) if the server numbers its events.
 HttpDelivery deliver_request(HttpSession& session, const Message& request,
                              const HttpExchangeLimits& limits, const HttpMessages& messages,
                              std::stop_token stop);
 
-/// Sends a notification, or a reply of ours.
-/// @param limit  of it all
+/// Sends a notification or a reply.
+/// @param limit  for the whole exchange
 HttpDelivery deliver_notice(HttpSession& session, const Message& message,
                             const HttpExchangeLimits& limits, std::chrono::milliseconds limit,
                             const HttpMessages& messages, std::stop_token stop);
 
-/// Reads what the server sends unasked, on a stream of its own, until it offers none, the stream
-/// breaks again and again, or a stop.
-/// @return  done where the server has none (405), else why it ended
+/// Reads the server's own messages from a separate stream, until the server ends it, it breaks
+/// repeatedly, or a stop.
+/// @return  done if the server offers no such stream (405), else why it ended
 HttpDelivery listen(HttpSession& session, const HttpExchangeLimits& limits,
                     const HttpMessages& messages, std::stop_token stop);
 

@@ -9,11 +9,11 @@
 namespace sortie::mcp {
 namespace {
 
-/// So much of a refusal is read; what it says of itself is its beginning.
+/// Bytes that are read of a refusal.
 constexpr std::size_t kMaxRefusal = 64u << 10;
 constexpr std::size_t kShownRefusal = 300;
 
-/// "text/html" of "Text/HTML; charset=utf-8", as it is written there.
+/// "Text/HTML" from "Text/HTML; charset=utf-8".
 std::string media_type(std::string_view content_type) {
   std::string_view type = content_type.substr(0, content_type.find(';'));
   while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
@@ -50,7 +50,7 @@ void HttpReply::on_head(const HttpHead& head) {
 
 HttpSink::Wants HttpReply::on_body(std::string_view bytes) {
   if (form_ != Form::stream) {
-    // A body that is not read may be left out: of a refusal, and of what is no message anyway.
+    // Other bodies may be cut: those of refusals, and those that are not messages.
     const bool is_message = form_ == Form::json && accepted();
     const std::size_t limit = is_message ? limits_.message.max_bytes : kMaxRefusal;
     if (body_.size() + bytes.size() > limit) {
@@ -65,7 +65,7 @@ HttpSink::Wants HttpReply::on_body(std::string_view bytes) {
   try {
     events_.feed(bytes, [this](const SseEvent& event) {
       const bool is_message = event.name.empty() || event.name == "message";
-      // An event without data primes the stream: it has an id and no message.
+      // An event without data only sets the stream's id.
       if (is_message && !event.data.empty() && !enough_) take(event.data);
     });
   } catch (const SseError& error) {
@@ -82,7 +82,8 @@ void HttpReply::finish() {
     take(body_);
   } else if (!body_.empty()) {
     fail("the server answers with " +
-         (type_.empty() ? "something of no type" : "'" + one_line_of_words(type_, 80) + "'") +
+         (type_.empty() ? "a body without a content type"
+                        : "'" + one_line_of_words(type_, 80) + "'") +
          ", not with JSON or an event stream");
   }
 }
@@ -92,14 +93,14 @@ void HttpReply::take(std::string_view text) {
     for (Message& message : parse_messages(text, limits_.message))
       if (on_message_(std::move(message)) == Wants::enough) enough_ = true;
   } catch (const RpcFormatError& error) {
-    const std::string why = std::string("the server sent what is no message: ") + error.what();
+    const std::string why = std::string("the server sent an invalid message: ") + error.what();
     on_bad_message_(why);
-    const BrokenMessage broken = look_at_broken(text);
+    const BrokenMessage broken = inspect_broken(text);
     const bool is_awaited =
         awaited_ && broken.is_reply && (broken.id.is_null() || broken.id == *awaited_);
     if (form_ == Form::json || is_awaited) fail(why);
     if (++bad_messages_ >= limits_.bad_messages)
-      fail("the server sent " + std::to_string(bad_messages_) + " things that are no messages");
+      fail("the server sent " + std::to_string(bad_messages_) + " invalid messages");
   }
 }
 
@@ -119,7 +120,7 @@ std::string HttpReply::refusal() const {
         text = json.string_at("message", body_);
       }
     } catch (const JsonError&) {
-      // As it stands, then.
+      // Shown as it is, then.
     }
   } else if (form_ == Form::other && !is_type(type_, "text/plain")) {
     return "";  // A page is for a browser.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxSessionId = 4096;
 constexpr std::size_t kMaxIdle = 4;
 
-/// A token that came out of a file mostly ends with a line.
+/// A token read from a file usually ends with a newline.
 HttpServer without_line_end(HttpServer server) {
   std::string& token = server.bearer_token;
   while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
@@ -25,14 +25,14 @@ Url parse_server_url(std::string_view text) {
   const std::string_view place = text.substr(0, mark);
   const std::string_view query = mark == std::string_view::npos ? "" : text.substr(mark);
   if (!is_visible_ascii(query) && !query.empty())
-    throw InputError("address: its query has blanks, control or non-ASCII characters");
+    throw InputError("address: the query contains blanks, control or non-ASCII characters");
   if (query.find('#') != std::string_view::npos)
     throw InputError("address: a fragment is not allowed");
   Url url = parse_url(place);
   if (!url.secure && !url.is_loopback())
     throw InputError("address '" + url.text() +
-                     "': plain http is for loopback hosts only; use https://");
-  // To a server, /mcp and /mcp/ may be two places.
+                     "': plain http is only allowed for loopback hosts; use https://");
+  // /mcp and /mcp/ may be different resources.
   if (place.ends_with('/')) url.path += '/';
   if (!query.empty() && url.path.empty()) url.path = "/";
   url.path += query;

@@ -15,44 +15,43 @@ namespace sortie::mcp {
 
 /// A server that is reached over streamable HTTP.
 struct HttpServer {
-  Url url{};                   ///< path: the whole target, query included
-  std::string bearer_token{};  ///< "" for none; goes to this origin alone
+  Url url{};                   ///< its path is the whole target, query included
+  std::string bearer_token{};  ///< "" for none; only sent to this origin
 };
 
-/// Reads the address of a server: https, or http to loopback; a path and a query as they stand.
+/// Reads the address of a server: https, or http to loopback; path and query stay unchanged.
 /// @throws InputError
 Url parse_server_url(std::string_view text);
 
-/// Whether a value that somebody else gave us may go out as a header's value: visible ASCII.
+/// Whether a foreign value may be sent as a header value: visible ASCII only.
 bool is_visible_ascii(std::string_view text);
 
 using MakeHttp = std::function<std::unique_ptr<Http>()>;
 
-/// What is sent along with every request to one server, and the connections to it. Several threads
-/// may send at the same time.
+/// The common headers of the requests to one server, and the connections to it. Thread-safe.
 class HttpSession {
  public:
   HttpSession(HttpServer server, MakeHttp make_http);
 
-  /// What the answer to `initialize` names as the session; "" where there is none.
-  /// @return  false, and nothing is kept, where it could not be sent back as a header
+  /// Sets the session id from the answer to `initialize`; "" for none.
+  /// @return  false, with nothing set, if it can't be sent back as a header
   bool begin(const std::string& session_id);
-  /// The version that goes out as a header from now on.
+  /// Sets the protocol version to send as a header from now on.
   void agree(const std::string& protocol_version);
   bool has_id() const;
   bool has_token() const noexcept { return !server_.bearer_token.empty(); }
-  /// Whether the token may stand in a header.
+  /// Whether the token is valid in a header.
   bool can_be_sent() const;
-  /// "https://host/mcp" without the query, which may hold a key.
+  /// "https://host/mcp" without the query, which may contain a key.
   std::string name() const;
 
-  /// A message to the server.
+  /// Sends a message to the server.
   HttpResult post(std::string_view message, bool repeatable, const HttpLimits& limits,
                   HttpReply& reply, std::stop_token stop);
-  /// Opens an event stream, or takes one up behind that event.
+  /// Opens an event stream, or resumes one after that event.
   HttpResult get(const std::string& last_event_id, const HttpLimits& limits, HttpReply& reply,
                  std::stop_token stop);
-  /// The session's end.
+  /// Ends the session.
   HttpResult remove(const HttpLimits& limits, HttpReply& reply, std::stop_token stop);
 
  private:
@@ -65,7 +64,7 @@ class HttpSession {
   mutable std::mutex mutex_;
   std::string id_;
   std::string version_;
-  std::vector<std::unique_ptr<Http>> idle_;  ///< each with the connection that it kept
+  std::vector<std::unique_ptr<Http>> idle_;  ///< each keeps its connection open
 };
 
 }  // namespace sortie::mcp

@@ -16,10 +16,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using Delivered = HttpDelivery::Ending;
 
-/// How long the end of a session may take, whatever is granted.
-constexpr milliseconds kFarewell = std::chrono::seconds(3);
+/// Limit for ending the session, within the caller's deadline.
+constexpr milliseconds kGoodbyeLimit = std::chrono::seconds(3);
 
-/// A thread that no signal is delivered to: they are the main thread's business.
+/// Starts a thread that receives no signals: they belong to the main thread.
 template <typename Work>
 std::jthread quiet_thread(Work work) {
   sigset_t all;
@@ -31,7 +31,7 @@ std::jthread quiet_thread(Work work) {
   return thread;
 }
 
-/// Passes on what comes from several threads, one at a time and nothing after the end.
+/// Serializes the calls of several threads to the receiver, and passes none after the end.
 class Gate {
  public:
   void open(Receiver& receiver) { receiver_ = &receiver; }
@@ -77,7 +77,7 @@ struct HttpTransport::State {
   void deliver(const Message& message, std::stop_token stop);
   void start_listening();
   void end_threads();
-  void say_farewell();
+  void end_session();
   void end(const std::string& why);
   HttpMessages messages();
 
@@ -92,8 +92,8 @@ struct HttpTransport::State {
   std::list<Running> running;
   bool opened = false;
   bool closing = false;  ///< close() was called: no new message
-  Clock::time_point farewell_until{};
-  std::string over;  ///< why nothing can be sent any more; "" while it can
+  Clock::time_point close_by{};
+  std::string over;  ///< why nothing can be sent anymore; "" while it can
   bool finished = false;
   std::jthread listener;
   std::jthread worker;
@@ -112,8 +112,8 @@ HttpMessages HttpTransport::State::messages() {
               }};
 }
 
-/// Delivers what waits, until the end; then takes everything down. All threads but this one are
-/// started and joined here.
+/// Delivers queued messages until the end, then shuts everything down. Starts and joins all other
+/// threads.
 void HttpTransport::State::work(std::stop_token stop) {
   std::unique_lock lock(mutex);
   for (;;) {
@@ -151,7 +151,7 @@ void HttpTransport::State::work(std::stop_token stop) {
   end_work(lock, stop.stop_requested());
 }
 
-/// With mutex held, then without, and in the end held again.
+/// Called and returns with the mutex held, but releases it meanwhile.
 void HttpTransport::State::end_work(std::unique_lock<std::mutex>& lock, bool stopped) {
   const bool lost = !over.empty();
   if (!lost) over = "the connection was closed";
@@ -159,14 +159,14 @@ void HttpTransport::State::end_work(std::unique_lock<std::mutex>& lock, bool sto
   const bool polite = closing && !lost && !stopped;
   lock.unlock();
   end_threads();
-  if (polite) say_farewell();
+  if (polite) end_session();
   gate.close(why);
   lock.lock();
   finished = true;
   changed.notify_all();
 }
 
-/// With mutex held.
+/// Requires the mutex.
 void HttpTransport::State::start(Message request) {
   Running& one = running.emplace_back(Running{.request = std::move(request)});
   one.thread = quiet_thread([this, &one](std::stop_token stop) {
@@ -186,7 +186,7 @@ void HttpTransport::State::deliver(const Message& message, std::stop_token stop)
   {
     const std::lock_guard lock(mutex);
     if (closing)
-      limit = std::clamp(std::chrono::duration_cast<milliseconds>(farewell_until - Clock::now()),
+      limit = std::clamp(std::chrono::duration_cast<milliseconds>(close_by - Clock::now()),
                          milliseconds(0), limit);
   }
   const HttpDelivery delivery =
@@ -209,7 +209,7 @@ void HttpTransport::State::start_listening() {
     if (delivery.ending != Delivered::failed || stop.stop_requested()) return;
     gate.pass([&](Receiver& receiver) {
       receiver.remarked({.kind = Remark::Kind::warning,
-                         .text = "what the server says unasked is not heard: " + delivery.why});
+                         .text = "the server's own messages can't be received: " + delivery.why});
     });
   });
 }
@@ -226,12 +226,11 @@ void HttpTransport::State::end_threads() {
   if (listener.joinable()) listener.join();
 }
 
-/// Ends the session at the server. 405 says that clients can't, and anything else is as well: the
-/// run does not depend on it.
-void HttpTransport::State::say_farewell() {
+/// Ends the session at the server. The response does not matter, not even a refusal (405).
+void HttpTransport::State::end_session() {
   if (!session.has_id()) return;
   const auto left =
-      std::min(std::chrono::duration_cast<milliseconds>(farewell_until - Clock::now()), kFarewell);
+      std::min(std::chrono::duration_cast<milliseconds>(close_by - Clock::now()), kGoodbyeLimit);
   if (left <= milliseconds(0)) return;
   HttpReply reply([](Message) { return HttpSink::Wants::enough; }, [](const std::string&) {});
   session.remove({.connect = left, .first_byte = left, .idle = left, .total = left}, reply, {});
@@ -255,7 +254,7 @@ HttpTransport::~HttpTransport() {
 
 void HttpTransport::open(Receiver& receiver, Deadline, std::stop_token) {
   if (!state_->session.can_be_sent())
-    throw TransportError("its bearer token has blanks, control or non-ASCII characters");
+    throw TransportError("its bearer token contains blanks, control or non-ASCII characters");
   state_->gate.open(receiver);
   {
     const std::lock_guard lock(state_->mutex);
@@ -273,10 +272,10 @@ void HttpTransport::send(const Message& message) {
   if (state_->closing) throw TransportError("the connection was closed");
   if (state_->waiting.size() >= state_->limits.waiting ||
       state_->waiting_bytes + bytes > state_->limits.waiting_bytes)
-    throw TransportError("too much is waiting to be delivered: the server takes nothing");
+    throw TransportError("too many messages are queued: the server accepts none");
   if (message.kind == Message::Kind::request &&
       state_->running.size() >= state_->limits.open_requests)
-    throw TransportError("too many requests are waiting for their replies");
+    throw TransportError("too many requests are waiting for replies");
   state_->waiting.push_back({message, bytes});
   state_->waiting_bytes += bytes;
   state_->changed.notify_all();
@@ -304,7 +303,7 @@ void HttpTransport::close(Deadline deadline) {
   if (!state_->opened) return;
   if (!state_->closing) {
     state_->closing = true;
-    state_->farewell_until = deadline;
+    state_->close_by = deadline;
     state_->changed.notify_all();
   }
   if (state_->changed.wait_until(lock, deadline, [this] { return state_->finished; })) return;

@@ -10,23 +10,23 @@ namespace sortie::mcp {
 
 struct HttpTransportLimits {
   HttpExchangeLimits exchange{};
-  std::size_t waiting = 1000;             ///< messages that wait for their delivery
-  std::size_t waiting_bytes = 64u << 20;  ///< and what they are together
-  std::size_t open_requests = 64;         ///< requests whose reply has not come
+  std::size_t waiting = 1000;             ///< queued messages
+  std::size_t waiting_bytes = 64u << 20;  ///< their total size
+  std::size_t open_requests = 64;         ///< requests without a reply
 };
 
-/// Streamable HTTP, as of protocol version 2025-03-26 and later: each message is a POST, whose
-/// response is the reply, or an event stream that ends with it; what the server says unasked comes
-/// on a stream of its own, where it offers one.
+/// Streamable HTTP, protocol version 2025-03-26 and later: each message is a POST, whose response
+/// is the reply or an event stream that ends with it. The server's own messages arrive on a
+/// separate stream, if it offers one.
 ///
-/// A request runs in a thread of its own until its reply is there. Everything else goes out in its
-/// order, one by one, and a request goes out behind what was sent before it.
+/// Each request runs in its own thread until its reply has arrived. Other messages are sent one by
+/// one in order, and a request after all messages before it.
 ///
-/// A session that the server knows no more closes the transport: begin a new one.
+/// When the server forgets the session, the transport closes: begin a new one.
 class HttpTransport : public Transport {
  public:
-  /// @param make_http  what sends one request at a time; there is one for each at the same time.
-  ///                   It must not follow a redirect to another origin: the token would go along
+  /// @param make_http  makes a client for one request at a time. It must not follow redirects to
+  ///                   another origin, which would get the token
   HttpTransport(HttpServer server, MakeHttp make_http, const HttpTransportLimits& limits = {});
   ~HttpTransport() override;
   void open(Receiver& receiver, Deadline deadline, std::stop_token stop) override;

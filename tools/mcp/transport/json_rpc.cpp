@@ -7,7 +7,7 @@
 namespace sortie::mcp {
 namespace {
 
-/// A fraction in an id could not be compared after a round through the other side (§4).
+/// Fractions are not allowed: they may not survive a round trip (§4).
 bool is_id(const Json& value) {
   return value.is_string() || (value.is_number() && value.integer().has_value());
 }
@@ -20,10 +20,10 @@ Message base_message(Message::Kind kind, Json id) {
 }
 
 RpcError read_error(const Json& value) {
-  if (!value.is_object()) throw RpcFormatError("the error of a reply is no object");
+  if (!value.is_object()) throw RpcFormatError("the error of a reply is not an object");
   RpcError error;
   const auto code = value["code"].integer();
-  if (!code) throw RpcFormatError("the error of a reply has no whole number as its code");
+  if (!code) throw RpcFormatError("the error of a reply has no integer code");
   if (!value["message"].is_string()) throw RpcFormatError("the error of a reply has no message");
   error.code = *code;
   error.message = value["message"].text();
@@ -33,17 +33,17 @@ RpcError read_error(const Json& value) {
 
 Message read_call(const Json& value) {
   const Json& method = value["method"];
-  if (!method.is_string()) throw RpcFormatError("the method is no string");
+  if (!method.is_string()) throw RpcFormatError("the method is not a string");
   Message message;
   if (const Json* id = value.find("id")) {
-    if (!is_id(*id)) throw RpcFormatError("the id of a request is no string or whole number");
+    if (!is_id(*id)) throw RpcFormatError("the id of a request is not a string or integer");
     message.kind = Message::Kind::request;
     message.id = *id;
   }
   message.method = method.text();
   if (const Json* params = value.find("params")) {
     if (!params->is_object() && !params->is_array())
-      throw RpcFormatError("the params are no object or array");
+      throw RpcFormatError("the params are not an object or array");
     message.params = *params;
   }
   return message;
@@ -57,30 +57,30 @@ Message read_reply(const Json& value) {
     throw RpcFormatError("a reply with a result and an error");
   if (result != nullptr) {
     if (id == nullptr || !is_id(*id))
-      throw RpcFormatError("the id of a reply is no string or whole number");
+      throw RpcFormatError("the id of a reply is not a string or integer");
     return result_reply(*id, *result);
   }
-  // An error without an id answers what the other side could not read at all (§5).
+  // An error without an id answers an unreadable message (§5).
   if (id != nullptr && !id->is_null() && !is_id(*id))
-    throw RpcFormatError("the id of a reply is no string or whole number");
+    throw RpcFormatError("the id of a reply is not a string or integer");
   return error_reply(id == nullptr ? Json() : *id, read_error(*error));
 }
 
 Message read_message(const Json& value) {
-  if (!value.is_object()) throw RpcFormatError("a message that is no object");
+  if (!value.is_object()) throw RpcFormatError("a message that is not an object");
   if (value.string_at("jsonrpc") != "2.0") throw RpcFormatError("not \"jsonrpc\": \"2.0\"");
   if (value.find("method") != nullptr) return read_call(value);
   if (value.find("result") != nullptr || value.find("error") != nullptr) return read_reply(value);
   throw RpcFormatError("neither a method nor a result nor an error");
 }
 
-/// Goes over a text that begins as an object, and tells of its own members.
+/// Scans a text that begins like an object for its direct members.
 class BrokenObject {
  public:
   explicit BrokenObject(std::string_view text) : text_(text) {}
 
   BrokenMessage read() {
-    skip_blanks();
+    skip_whitespace();
     if (at_ == text_.size() || text_[at_] != '{') return {};
     int depth = 0;
     bool key_may_come = false;
@@ -105,11 +105,11 @@ class BrokenObject {
   }
 
  private:
-  void skip_blanks() {
+  void skip_whitespace() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
   }
 
-  /// From one quote to the next, or to the end. @return  what stands between, as it is written
+  /// Reads from one quote to the next, or to the end. @return  the raw text between them
   std::string_view read_string() {
     const std::size_t begin = ++at_;
     for (; at_ < text_.size() && text_[at_] != '"'; ++at_)
@@ -117,7 +117,7 @@ class BrokenObject {
     return text_.substr(begin, at_ - begin);
   }
 
-  /// At the quote behind its name, and stays there.
+  /// Called at the quote after the name; the position stays there.
   void take_member(std::string_view name) {
     has_version_ = has_version_ || name == "jsonrpc";
     has_method_ = has_method_ || name == "method";
@@ -126,10 +126,10 @@ class BrokenObject {
     has_id_ = true;
     const std::size_t before = at_;
     if (at_ < text_.size()) ++at_;
-    skip_blanks();
+    skip_whitespace();
     if (at_ < text_.size() && text_[at_] == ':') {
       ++at_;
-      skip_blanks();
+      skip_whitespace();
       read_id();
     }
     at_ = before;
@@ -139,7 +139,7 @@ class BrokenObject {
     constexpr std::size_t kLongest = 200;
     std::string_view value = text_.substr(at_, kLongest);
     if (value.starts_with('"')) {
-      const std::size_t end = value.find('"', 1);  // one with a quote in it is nobody's of ours
+      const std::size_t end = value.find('"', 1);  // our own ids contain no quotes
       value = value.substr(0, end == value.npos ? end : end + 1);
     } else {
       value = value.substr(0, value.find_first_not_of("-0123456789"));
@@ -147,7 +147,7 @@ class BrokenObject {
     try {
       Json id = parse_json(value);
       if (is_id(id)) id_ = std::move(id);
-    } catch (const JsonError&) {  // it can't be read, then
+    } catch (const JsonError&) {  // unreadable: no id
     }
   }
 
@@ -213,7 +213,7 @@ std::vector<Message> parse_messages(std::string_view text, const ParseLimits& li
   return messages;
 }
 
-BrokenMessage look_at_broken(std::string_view text) { return BrokenObject(text).read(); }
+BrokenMessage inspect_broken(std::string_view text) { return BrokenObject(text).read(); }
 
 std::string write_message(const Message& message) {
   Json json = Json::object({{"jsonrpc", "2.0"}});

@@ -20,12 +20,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Of what one look at a pipe takes, so that the others have their turn.
+/// Bytes of one read, so that the pipes take turns.
 constexpr std::size_t kPiece = 64 * 1024;
-/// A server that was killed is gone at once, but for a machine in trouble.
+/// A killed server is gone at once, except on an overloaded machine.
 constexpr std::chrono::seconds kGoneWithin{20};
-/// How long a server may live on that has closed its stdout.
-constexpr std::chrono::seconds kAfterLastWord{1};
+/// How long a server may continue after it has closed its stdout.
+constexpr std::chrono::seconds kAfterStdoutClosed{1};
 
 /// Reads once. @return  false at the end
 template <typename Sink>
@@ -44,27 +44,27 @@ void LineReader::feed(std::string_view bytes) {
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
-    if (!passing_over_ && held_.size() + part.size() > max_bytes_) {
-      passing_over_ = true;
+    if (!skipping_ && held_.size() + part.size() > max_bytes_) {
+      skipping_ = true;
       sink_.too_long(held_.size() + part.size());
       held_ = {};
     }
     if (end == std::string_view::npos) {
-      if (!passing_over_) grow_by(held_, part);
-    } else if (passing_over_) {
-      passing_over_ = false;
+      if (!skipping_) grow_by(held_, part);
+    } else if (skipping_) {
+      skipping_ = false;
     } else if (held_.empty()) {
-      give(part);
+      emit(part);
     } else {
       grow_by(held_, part);
       const std::string line = std::move(held_);
       held_ = {};
-      give(line);
+      emit(line);
     }
   }
 }
 
-void LineReader::give(std::string_view line) {
+void LineReader::emit(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   sink_.line(line);
 }
@@ -74,17 +74,17 @@ struct StdioTransport::Process {
   LineReader lines;
   bool output_open = true;
   bool errors_open = true;
-  std::optional<Deadline> told_at{};  ///< that it is to end: its stdin was closed then
-  bool asked = false;                 ///< likewise, by SIGTERM
+  std::optional<Deadline> closed_at{};  ///< when its stdin was closed, so that it ends
+  bool terminated = false;              ///< SIGTERM was sent
   std::optional<Deadline> kill_at{};
   std::optional<Deadline> give_up_at{};
 
-  /// Half of its time is for the end that its stdin tells it, the rest for the one by SIGTERM.
-  Deadline ask_at() const { return *told_at + (*kill_at - *told_at) / 2; }
-  /// When something is to be done about its end, where it is to end.
+  /// SIGTERM follows when half of the time after closing stdin has passed.
+  Deadline terminate_at() const { return *closed_at + (*kill_at - *closed_at) / 2; }
+  /// When the next step towards its end is due, if it is to end.
   std::optional<Deadline> next_step() const {
     if (give_up_at || !kill_at) return give_up_at;
-    return asked ? *kill_at : std::min(ask_at(), *kill_at);
+    return terminated ? *kill_at : std::min(terminate_at(), *kill_at);
   }
 
   void kill() {
@@ -129,8 +129,8 @@ void StdioTransport::send(const Message& message) {
     const std::lock_guard lock(mutex_);
     if (is_over_ || close_by_ || !thread_.joinable()) throw TransportError("the server has ended");
     if (waiting_.size() + line.size() > limits_.max_waiting_bytes)
-      throw TransportError("the server does not read what it is sent: " +
-                           size_in_words(waiting_.size()) + " are waiting");
+      throw TransportError("the server does not read its input: " + size_in_words(waiting_.size()) +
+                           " are waiting");
     waiting_ += line;
     if (message.kind == Message::Kind::request) {
       open_[id_text(message.id)] = message.id;
@@ -173,7 +173,7 @@ void StdioTransport::run() {
   over_.notify_all();
 }
 
-/// Until the process has ended. @return  why
+/// Runs until the process has ended. @return  why it ended
 std::string StdioTransport::converse(Process& process) {
   const auto take_output = [&](std::string_view bytes) { process.lines.feed(bytes); };
   const auto take_text = [this](std::string_view bytes) { take_errors(bytes); };
@@ -186,11 +186,11 @@ std::string StdioTransport::converse(Process& process) {
     if (process.errors_open)
       process.errors_open = read_piece(process.running->errors(), take_text, some);
     more = more || some;
-    // All of it is dead then: what the pipes still hold is the last.
-    if (status && !more) return ended(*status, process.asked);
-    if (!cut_off_by_.empty()) process.kill();
+    // All its processes are dead then: the pipes hold the rest of the output.
+    if (status && !more) return ended(*status, process.terminated);
+    if (!kill_reason_.empty()) process.kill();
     write_some(process);
-    end_politely(process);
+    end_gracefully(process);
     if (!more) wait(process);
   }
 }
@@ -198,13 +198,13 @@ std::string StdioTransport::converse(Process& process) {
 void StdioTransport::wait(Process& process) {
   Deadline until = steady_clock::now() + std::chrono::minutes(1);
   if (const auto next = process.next_step()) until = std::min(until, *next);
-  bool has_words = false;
+  bool has_input = false;
   {
     const std::lock_guard lock(mutex_);
-    has_words = !waiting_.empty();
+    has_input = !waiting_.empty();
   }
   const auto& running = *process.running;
-  const int input = has_words && !process.told_at ? process.running->input().get() : -1;
+  const int input = has_input && !process.closed_at ? process.running->input().get() : -1;
   std::array<pollfd, 5> polled = {{{wake_.get(), POLLIN, 0},
                                    {running.ended_descriptor(), POLLIN, 0},
                                    {process.output_open ? running.output().get() : -1, POLLIN, 0},
@@ -216,44 +216,44 @@ void StdioTransport::wait(Process& process) {
   if (polled[0].revents != 0) ::eventfd_read(wake_.get(), &ignored);
 }
 
-/// Its stdin ends; then it is asked to end; then it is killed.
-void StdioTransport::end_politely(Process& process) {
+/// Closes its stdin, then sends SIGTERM, then kills it.
+void StdioTransport::end_gracefully(Process& process) {
   const auto now = steady_clock::now();
   std::optional<Deadline> by = process.kill_at;
   {
     const std::lock_guard lock(mutex_);
     if (close_by_) by = by ? std::min(*by, *close_by_) : *close_by_;
   }
-  // One that talks no more is of no use, though it may live on.
+  // A server that closed its stdout is of no use, even if it lives on.
   if (!by && !process.output_open) {
-    by = now + kAfterLastWord;
+    by = now + kAfterStdoutClosed;
     if (end_reason_.empty()) end_reason_ = "it closed its stdout";
   }
   if (!by) return;
   process.kill_at = by;
-  if (!process.told_at) {
-    process.told_at = now;
+  if (!process.closed_at) {
+    process.closed_at = now;
     process.running->input().reset();
   }
-  if (!process.asked && now >= process.ask_at() && now < *by) {
-    process.asked = true;
+  if (!process.terminated && now >= process.terminate_at() && now < *by) {
+    process.terminated = true;
     process.running->ask_to_end();
   }
   if (process.give_up_at && now >= *process.give_up_at)
-    throw Error("it could not be ended within 20 s of being killed");
+    throw Error("it did not end within 20 s after being killed");
   if (now >= *by) process.kill();
 }
 
 void StdioTransport::write_some(Process& process) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.empty() || process.told_at) return;
+  if (waiting_.empty() || process.closed_at) return;
   const ssize_t count =
       ::write(process.running->input().get(), waiting_.data(), std::min(waiting_.size(), kPiece));
   if (count > 0) waiting_.erase(0, static_cast<std::size_t>(count));
-  // Nobody reads: it has ended, which is heard of by another way, or it has closed its stdin.
+  // Nobody reads: the server has ended, which is noticed elsewhere, or has closed its stdin.
   if (count < 0 && errno != EAGAIN && errno != EINTR) {
     waiting_.clear();
-    if (errno == EPIPE && cut_off_by_.empty()) cut_off_by_ = "it reads nothing any more";
+    if (errno == EPIPE && kill_reason_.empty()) kill_reason_ = "it closed its stdin";
   }
 }
 
@@ -268,21 +268,21 @@ void StdioTransport::take_line(std::string_view line) {
   {
     const std::lock_guard lock(mutex_);
     unasked_ += static_cast<int>(std::max<std::size_t>(messages.size(), 1));
-    if (unasked_ > limits_.max_unasked && cut_off_by_.empty())
-      cut_off_by_ = "it sent more than " + std::to_string(limits_.max_unasked) +
-                    " messages that nobody asked for";
+    if (unasked_ > limits_.max_unasked && kill_reason_.empty())
+      kill_reason_ =
+          "it sent more than " + std::to_string(limits_.max_unasked) + " unsolicited messages";
     for (const Message& message : messages)
       if (message.is_reply()) open_.erase(id_text(message.id));
   }
-  if (!cut_off_by_.empty()) return;
+  if (!kill_reason_.empty()) return;
   for (Message& message : messages) receiver_->received(std::move(message));
 }
 
-/// Nobody is kept waiting for a reply that came and can't be read. Lines of a log are none.
+/// Fails the request whose reply is malformed, so that nobody waits for it. Log lines are ignored.
 void StdioTransport::take_broken_line(std::string_view line, const std::string& why) {
   receiver_->remarked(
       {Remark::Kind::bad_message, "on its stdout, " + why + ": " + one_line(line, 200)});
-  const BrokenMessage broken = look_at_broken(line);
+  const BrokenMessage broken = inspect_broken(line);
   if (!broken.is_reply) return;
   Json id;
   {
@@ -294,14 +294,14 @@ void StdioTransport::take_broken_line(std::string_view line, const std::string& 
     id = std::move(found->second);
     open_.erase(found);
   }
-  receiver_->failed(id, "its answer is no message of JSON-RPC (" + why + ")");
+  receiver_->failed(id, "its answer is not valid JSON-RPC (" + why + ")");
 }
 
-/// Whose reply it was can't be told any more, so that nobody is kept waiting for one.
+/// Fails all open requests: the line may have been the reply to any of them.
 void StdioTransport::take_long_line(std::size_t /*bytes*/) {
   const std::string what =
       "it sent a message of more than " + size_in_words(limits_.max_message_bytes);
-  receiver_->remarked({Remark::Kind::bad_message, what + ", which was passed over"});
+  receiver_->remarked({Remark::Kind::bad_message, what + ", which was skipped"});
   std::map<std::string, Json> open;
   {
     const std::lock_guard lock(mutex_);
@@ -319,11 +319,11 @@ void StdioTransport::take_errors(std::string_view bytes) {
   receiver_->remarked({Remark::Kind::stderr_text, text});
 }
 
-/// @param asked  whether it was asked to end by SIGTERM
-std::string StdioTransport::ended(const ExitStatus& status, bool asked) const {
+/// @param terminated  whether it was sent SIGTERM
+std::string StdioTransport::ended(const ExitStatus& status, bool terminated) const {
   std::string why;
-  const bool as_asked = asked && status.ending == Ending::signalled && status.code == SIGTERM;
-  const std::string& reason = cut_off_by_.empty() ? end_reason_ : cut_off_by_;
+  const bool as_asked = terminated && status.ending == Ending::signalled && status.code == SIGTERM;
+  const std::string& reason = kill_reason_.empty() ? end_reason_ : kill_reason_;
   switch (as_asked ? Ending::cancelled : status.ending) {
     case Ending::exited:
       why = "it exited with code " + std::to_string(status.code);
@@ -335,7 +335,7 @@ std::string StdioTransport::ended(const ExitStatus& status, bool asked) const {
       why = "it could not be started";
       break;
     case Ending::cancelled:
-      why = as_asked ? "it was ended" : "it had to be killed";
+      why = as_asked ? "it was terminated" : "it had to be killed";
       if (!reason.empty()) why += ": " + reason;
       break;
     case Ending::timed_out:

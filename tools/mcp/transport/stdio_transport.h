@@ -18,42 +18,42 @@
 
 namespace sortie::mcp {
 
-/// Cuts a stream into lines without their LF or CRLF. A line past the limit is counted and not
-/// held.
+/// Splits a stream into lines without their LF or CRLF. A line past the limit is discarded and
+/// reported.
 class LineReader {
  public:
   struct Sink {
     std::function<void(std::string_view)> line;
-    std::function<void(std::size_t)> too_long;  ///< once a line, as soon as it is; its bytes so far
+    std::function<void(std::size_t)> too_long;  ///< once per line, with its bytes so far
   };
   LineReader(std::size_t max_bytes, Sink sink) : max_bytes_(max_bytes), sink_(std::move(sink)) {}
 
   void feed(std::string_view bytes);
-  /// Bytes of a line that has not ended.
+  /// Bytes of an unfinished line.
   std::size_t pending() const noexcept { return held_.size(); }
 
  private:
-  void give(std::string_view line);
+  void emit(std::string_view line);
 
   std::size_t max_bytes_;
   Sink sink_;
   std::string held_;
-  bool passing_over_ = false;
+  bool skipping_ = false;
 };
 
-/// What a server over stdio may make us hold or do.
+/// Limits for what a stdio server can make us store or do.
 struct StdioLimits {
-  std::size_t max_message_bytes = 16u << 20;  ///< a longer line is passed over
-  std::size_t max_waiting_bytes = 16u << 20;  ///< messages that the server has not read yet
-  int max_unasked = 100'000;                  ///< messages since our last request; then it is ended
+  std::size_t max_message_bytes = 16u << 20;  ///< a longer line is skipped
+  std::size_t max_waiting_bytes = 16u << 20;  ///< queued messages that the server has not read yet
+  int max_unasked = 100'000;  ///< messages since our last request; then it is killed
 };
 
 /// A server as a child process: messages are lines on its stdin and stdout, its stderr is text for
-/// people. One thread of ours reads and writes, so that no server can make a caller wait.
+/// people. A separate thread reads and writes, so that no server can block a caller.
 class StdioTransport : public Transport {
  public:
   /// @param launcher  outlives the transport
-  /// @param command   how stdin, stdout and stderr are connected is set here
+  /// @param command   its stdin, stdout and stderr are set up here
   StdioTransport(Launcher& launcher, Command command, StdioLimits limits = {});
   StdioTransport(const StdioTransport&) = delete;
   StdioTransport& operator=(const StdioTransport&) = delete;
@@ -65,13 +65,13 @@ class StdioTransport : public Transport {
   void close(Deadline deadline) override;
 
  private:
-  /// What was started, for the thread alone.
+  /// The process; used only by the thread.
   struct Process;
 
   void run();
   std::string converse(Process& process);
   void wait(Process& process);
-  void end_politely(Process& process);
+  void end_gracefully(Process& process);
   void write_some(Process& process);
   void take_line(std::string_view line);
   void take_broken_line(std::string_view line, const std::string& why);
@@ -87,17 +87,17 @@ class StdioTransport : public Transport {
   Fd wake_;
   std::thread thread_;
 
-  // The thread's own.
+  // Used only by the thread.
   std::unique_ptr<Process> process_;
   TerminalText error_text_;
   std::string last_error_line_;
-  std::string cut_off_by_;  ///< why it is killed at once, where it is
-  std::string end_reason_;  ///< why it is ended otherwise, though nobody has said so
+  std::string kill_reason_;  ///< why it is killed at once, or ""
+  std::string end_reason_;   ///< why it is ended without a call of close(), or ""
 
-  std::mutex mutex_;  ///< for all that follows
+  std::mutex mutex_;  ///< guards all below
   std::condition_variable over_;
-  std::string waiting_;               ///< to be written
-  std::map<std::string, Json> open_;  ///< requests without a reply, by their id's text
+  std::string waiting_;               ///< bytes to write
+  std::map<std::string, Json> open_;  ///< ids of requests without a reply, by id_text()
   int unasked_ = 0;
   std::optional<Deadline> close_by_;
   bool is_over_ = false;

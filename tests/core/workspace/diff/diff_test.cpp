@@ -468,11 +468,11 @@ BOOST_AUTO_TEST_CASE(a_diff_is_ended_by_its_pace_wherever_it_is) {
           [&](const Files& view) {
             DiffOptions options;
             options.draft = true;
-            options.pace = [&all] { ++all; };
+            options.check_cancel = [&all] { ++all; };
             BOOST_TEST(make_diff(*workspace, view, bench.root, options).files.size() == 40u);
             for (int at = 1; at <= all; at += 7) {
               int calls = 0;
-              options.pace = [&] {
+              options.check_cancel = [&] {
                 if (++calls == at) throw Ended{at};
               };
               try {
