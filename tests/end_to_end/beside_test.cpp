@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_server_is_started_again_only_in_the_workspace_that_it_was
       BOOST_TEST(states[1] == "died");
       BOOST_TEST(states[2] == (row.why.empty() ? "restarted" : "failed"), told);
       if (row.why.empty()) {
-        BOOST_TEST(holds(told, "It has been restarted."), told);
+        BOOST_TEST(holds(told, "It was restarted."), told);
       } else {
         BOOST_TEST(holds(told, "it is not started again: " + row.why), told);
         BOOST_TEST(holds(scene.records("mcp.server")[2].string_at("detail"), row.why));

@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
       {"hang_call", "tool_timeout: 300ms", "the last progress: 3 of 10, digging", "cancelled "},
       {"flood_stderr", "startup_timeout: 5m", "echo: hello", "noise noise"},
       {"half", "tool_timeout: 300ms", "not answered in time", "cancelled "},
-      {"half_exit", "", "lost during this call (it exited with code 3", "restarted"},
+      {"half_exit", "", "died during this call (it exited with code 3", "restarted"},
       {"huge", "tool_timeout: 60s", "a message of more than 16.0 MiB", "skipped"},
-      {"die_call", "", "lost during this call (it was killed by signal 9)", "restarted"},
+      {"die_call", "", "died during this call (it was killed by signal 9)", "restarted"},
       {"wrong_id", "", "right", "a reply to nothing that was asked: id 4711"},
       {"twice", "", "first", " reply to "},
       {"storm", "", "more than 100000 unsolicited messages", "died"},
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_dies_is_restarted_once) {
   const ServedFolder once;
   once.set(calls({"echo", "echo"}), "die_once");
   BOOST_TEST(once.run().status == 0);
-  BOOST_TEST(holds(once.output(0), "It has been restarted."), once.output(0));
+  BOOST_TEST(holds(once.output(0), "It was restarted."), once.output(0));
   BOOST_TEST(once.output(1) == "echo: hello");
   BOOST_TEST((once.states() == std::vector<std::string>{"started", "died", "restarted", "ended"}));
 
