@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <sstream>
 #include <string>
 
 #include "ci/result.h"
@@ -33,6 +34,14 @@ std::string line_of(const std::string& document, const std::string& beginning) {
 
 bool names(const std::string& text, const std::string& member) {
   return text.find("`" + member + "`") != std::string::npos;
+}
+
+/// Relative to the repository.
+std::vector<fs::path> documents() {
+  std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
+    documents.push_back(fs::path("docs") / entry.path().filename());
+  return documents;
 }
 
 /// Targets of the Markdown links to files of the repository.
@@ -176,17 +185,29 @@ BOOST_AUTO_TEST_CASE(the_policy_for_untrusted_branches_is_complete) {
 }
 
 BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {
-  std::vector<fs::path> documents = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"};
-  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
-    documents.push_back(fs::path("docs") / entry.path().filename());
   int links = 0;
-  for (const auto& document : documents) {
+  for (const auto& document : documents()) {
     for (const auto& link : links_of(read_file(kRoot / document))) {
       ++links;
       BOOST_TEST(fs::exists(kRoot / document.parent_path() / link), document << ": " << link);
     }
   }
   BOOST_TEST(links > 5);
+}
+
+BOOST_AUTO_TEST_CASE(prose_has_at_most_120_columns) {
+  for (const auto& document : documents()) {
+    std::istringstream lines(read_file(kRoot / document));
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      // Rows of tables and lines of examples can't be broken.
+      if (line.starts_with("|") || line.starts_with("    ")) continue;
+      const auto columns =
+          std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+      BOOST_TEST(columns <= 120, document << ":" << number << " has " << columns << " columns");
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/files/files.h"
+#include "core/json/json_schema.h"
 #include "core/text/text.h"
 
 using namespace sortie;

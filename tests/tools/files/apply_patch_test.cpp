@@ -62,8 +62,8 @@ BOOST_AUTO_TEST_CASE(a_run_tells_what_it_changed) {
 
   BOOST_TEST(result.text == "Success. Updated the following files:\nA f\nM new\n");
   BOOST_TEST((result.changed_files == std::vector<std::string>{"A f", "M new"}));
-  BOOST_TEST(result.file_changes.at(0).kind == "add");
-  BOOST_TEST(result.file_changes.at(1).kind == "move");
+  BOOST_TEST(name_of(result.file_changes.at(0).kind) == std::string("add"));
+  BOOST_TEST(name_of(result.file_changes.at(1).kind) == std::string("move"));
   BOOST_TEST(result.file_changes.at(1).moved_from == "old");
   BOOST_TEST(files.content.at("new").content == "2\n");
 }
