@@ -6,9 +6,9 @@ namespace sortie {
 bool ProxySession::step_exchange(Time now) {
   bool moved = step_request_body();
   if (stage_ != Stage::exchange) return moved;
-  if (!response_) moved |= step_response_head();
-  if (stage_ == Stage::exchange && response_) moved |= step_response_body();
-  if (stage_ == Stage::exchange && response_body_ && response_body_->is_done()) {
+  if (!bodies_.response_head) moved |= step_response_head();
+  if (stage_ == Stage::exchange && bodies_.response_head) moved |= step_response_body();
+  if (stage_ == Stage::exchange && bodies_.response && bodies_.response->is_done()) {
     finish_exchange(now);
     return true;
   }
@@ -16,14 +16,14 @@ bool ProxySession::step_exchange(Time now) {
 }
 
 bool ProxySession::step_request_body() {
-  if (request_body_->is_done() || to_server_.size() >= kQueueBytes || server_.write_failed())
+  if (bodies_.request->is_done() || to_server_.size() >= kQueueBytes || server_.write_failed())
     return false;
   std::string content;
-  const std::size_t used = request_body_->feed(from_client_.bytes(), content);
+  const std::size_t used = bodies_.request->feed(from_client_.bytes(), content);
   from_client_.drop(used);
   append_framed(request_.body, content, to_server_.tail());
-  if (request_body_->is_done()) append_body_end(request_.body, to_server_.tail());
-  if (request_body_->is_malformed() || (client_.read_ended() && !request_body_->is_done())) {
+  if (bodies_.request->is_done()) append_body_end(request_.body, to_server_.tail());
+  if (bodies_.request->is_malformed() || (client_.read_ended() && !bodies_.request->is_done())) {
     break_off("the request's body is malformed or cut short");
     return true;
   }
@@ -61,31 +61,31 @@ bool ProxySession::step_response_head() {
     return true;
   }
   const bool definite = response.body.kind != BodyFraming::Kind::until_close;
-  returned_ = response.body;
-  if (request_.old_version && returned_.kind == BodyFraming::Kind::chunked)
-    returned_.kind = BodyFraming::Kind::until_close;
-  keep_alive_ = request_.keep_alive && definite && request_body_->is_done();
-  to_client_.append(returned_head(response, returned_, keep_alive_));
-  response_ = std::move(response);
-  response_body_.emplace(response_->body);
+  bodies_.returned = response.body;
+  if (request_.old_version && bodies_.returned.kind == BodyFraming::Kind::chunked)
+    bodies_.returned.kind = BodyFraming::Kind::until_close;
+  bodies_.keep_alive = request_.keep_alive && definite && bodies_.request->is_done();
+  to_client_.append(returned_head(response, bodies_.returned, bodies_.keep_alive));
+  bodies_.response_head = std::move(response);
+  bodies_.response.emplace(bodies_.response_head->body);
   return true;
 }
 
 bool ProxySession::step_response_body() {
-  if (response_body_->is_done() || to_client_.size() >= kQueueBytes) return false;
+  if (bodies_.response->is_done() || to_client_.size() >= kQueueBytes) return false;
   std::string content;
-  const std::size_t used = response_body_->feed(from_server_.bytes(), content);
+  const std::size_t used = bodies_.response->feed(from_server_.bytes(), content);
   from_server_.drop(used);
-  append_framed(returned_, content, to_client_.tail());
-  if (response_body_->is_done()) append_body_end(returned_, to_client_.tail());
+  append_framed(bodies_.returned, content, to_client_.tail());
+  if (bodies_.response->is_done()) append_body_end(bodies_.returned, to_client_.tail());
   // The rest of the queue is then an incomplete element.
-  const bool ended = server_.read_ended() && used == 0 && !response_body_->is_done();
-  if (response_body_->is_malformed() ||
-      (ended && (server_.read_failed() || !response_body_->finish()))) {
+  const bool ended = server_.read_ended() && used == 0 && !bodies_.response->is_done();
+  if (bodies_.response->is_malformed() ||
+      (ended && (server_.read_failed() || !bodies_.response->finish()))) {
     break_off("the server's response is malformed or cut short");
     return true;
   }
-  return used > 0 || response_body_->is_done();
+  return used > 0 || bodies_.response->is_done();
 }
 
 void ProxySession::finish_exchange(Time now) {
@@ -93,7 +93,7 @@ void ProxySession::finish_exchange(Time now) {
   server_ = Peer();
   to_server_.clear();
   from_server_.clear();
-  if (keep_alive_ && request_body_->is_done()) {
+  if (bodies_.keep_alive && bodies_.request->is_done()) {
     stage_ = Stage::head;
     waits_for_next_ = from_client_.empty();
     deadline_ = now + (waits_for_next_ ? services_.limits.idle : services_.limits.head);

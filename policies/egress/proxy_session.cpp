@@ -58,7 +58,7 @@ bool ProxySession::reads_client() const {
     case Stage::tunnel:
       return to_server_.size() < kQueueBytes;
     case Stage::exchange:
-      return !request_body_->is_done() && from_client_.size() < kQueueBytes &&
+      return !bodies_.request->is_done() && from_client_.size() < kQueueBytes &&
              to_server_.size() < kQueueBytes;
     case Stage::farewell:
       return true;
@@ -191,7 +191,7 @@ void ProxySession::take_request(ProxyRequest request, Time now) {
   if (!decision_.allowed) return deny(403, decision_.reason, now);
   record_.rule = decision_.rule;
   deadline_ = now + services_.limits.connect;
-  hop_sent_ = hop_received_ = 0;
+  hop_bytes_.sent = hop_bytes_.received = 0;
   try {
     upstream_ = upstream_to(services_.ahead, request_.place, request_.form);
   } catch (const InputError& error) {
@@ -326,8 +326,8 @@ bool ProxySession::step_upstream(Time now) {
     fail(502, kAhead + " refused the tunnel: " + refusal_words(response->status), now);
     return true;
   }
-  hop_sent_ = server_.written_bytes();
-  hop_received_ = server_.read_bytes() - from_server_.size();
+  hop_bytes_.sent = server_.written_bytes();
+  hop_bytes_.received = server_.read_bytes() - from_server_.size();
   const std::string early(from_server_.bytes());
   from_server_.clear();
   begin(now);
@@ -346,9 +346,9 @@ void ProxySession::begin(Time now) {
     stage_ = Stage::exchange;
     to_server_.append(upstream_ ? forwarded_head_to_proxy(request_, upstream_->authorization)
                                 : forwarded_head(request_));
-    request_body_.emplace(request_.body);
-    response_.reset();
-    response_body_.reset();
+    bodies_.request.emplace(request_.body);
+    bodies_.response_head.reset();
+    bodies_.response.reset();
     from_server_.clear();
   }
   touch(now);
@@ -439,8 +439,8 @@ void ProxySession::close_record(const std::string& reason) {
   record_.state = EgressConnection::State::closed;
   record_.reason = reason;
   if (stage_ != Stage::upstream) {
-    record_.sent_bytes = server_.written_bytes() - hop_sent_;
-    record_.received_bytes = server_.read_bytes() - hop_received_;
+    record_.sent_bytes = server_.written_bytes() - hop_bytes_.sent;
+    record_.received_bytes = server_.read_bytes() - hop_bytes_.received;
   }
   record_.duration =
       std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - started_);

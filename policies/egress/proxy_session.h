@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/http1/body_reader.h"
 #include "core/net/proxy.h"
 #include "policies/egress/host_rules.h"
-#include "core/http1/body_reader.h"
 #include "policies/egress/http/proxy_request.h"
 #include "policies/egress/http/server_response.h"
 #include "policies/egress/name_lookup.h"
@@ -102,6 +102,20 @@ class ProxySession {
   bool reads_client() const;
   bool reads_server() const;
 
+  /// Bytes to and from the proxy behind this one that are not the command's.
+  struct HopBytes {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+  /// The request and response that are passed on.
+  struct Bodies {
+    std::optional<BodyReader> request;
+    std::optional<ServerResponse> response_head;
+    std::optional<BodyReader> response;
+    BodyFraming returned;  ///< of the response's body as the client gets it
+    bool keep_alive = false;
+  };
+
   ProxyServices& services_;
   Stage stage_ = Stage::head;
   Time deadline_;
@@ -115,8 +129,7 @@ class ProxySession {
   ProxyRequest request_;
   HostDecision decision_;
   std::optional<UpstreamProxy> upstream_;  ///< the proxy for this request
-  std::uint64_t hop_sent_ = 0;             ///< bytes to it that are not the command's
-  std::uint64_t hop_received_ = 0;
+  HopBytes hop_bytes_;
   std::uint64_t lookup_id_ = 0;
   std::optional<Connector> connector_;
 
@@ -125,11 +138,7 @@ class ProxySession {
   Time started_;                 ///< of the record
   bool waits_for_next_ = false;  ///< for another request on the same connection
 
-  std::optional<BodyReader> request_body_;
-  std::optional<ServerResponse> response_;
-  std::optional<BodyReader> response_body_;
-  BodyFraming returned_;  ///< of the response's body as the client gets it
-  bool keep_alive_ = false;
+  Bodies bodies_;
 };
 
 }  // namespace sortie

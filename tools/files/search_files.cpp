@@ -165,12 +165,14 @@ class Search {
   std::string text_;
   std::vector<std::string> not_read_;  ///< "PATH (why)", the first few
   std::string last_path_;
-  std::uint64_t matches_ = 0;
-  std::uint64_t files_with_matches_ = 0;
-  std::uint64_t searched_ = 0;
-  std::uint64_t passed_over_ = 0;  ///< files that the glob excludes
-  std::uint64_t binary_ = 0;
-  std::uint64_t failed_ = 0;
+  struct Counts {
+    std::uint64_t matches = 0;
+    std::uint64_t files_with_matches = 0;
+    std::uint64_t searched = 0;
+    std::uint64_t passed_over = 0;  ///< files that the glob excludes
+    std::uint64_t binary = 0;
+    std::uint64_t failed = 0;
+  } counts_;
   End end_ = End::none;
 };
 
@@ -184,7 +186,7 @@ bool Search::may_go_on() {
 
 void Search::note_unread(const char* why, std::string_view path) {
   if (is_hidden(path)) return;
-  ++failed_;
+  ++counts_.failed;
   if (not_read_.size() < kMaxNamed) not_read_.push_back(shown_path(path) + " (" + why + ")");
 }
 
@@ -232,12 +234,12 @@ std::optional<std::string_view> Search::read_from(const Fd& open, std::size_t si
     filled += static_cast<std::size_t>(count);
     if (first) order = utf16_order({buffer_.data(), filled});
     if (first && !order && begins_binary({buffer_.data(), filled})) {
-      ++binary_;
+      ++counts_.binary;
       return std::nullopt;
     }
     if (count == 0 || (first && filled == size)) break;
   }
-  ++searched_;
+  ++counts_.searched;
   if (order) {
     decoded_ = Utf16Decoder(*order).feed({buffer_.data(), filled});
     return without_carriage_returns(decoded_.data(), decoded_.size());
@@ -257,31 +259,31 @@ void Search::search(std::string_view text, std::string_view path) {
         // Checked only when there is something to show: most files have no match.
         if (!any && is_hidden(path)) return false;
         if (!any && std::memchr(text.data(), 0, text.size()) != nullptr) {
-          --searched_;
-          ++binary_;
+          --counts_.searched;
+          ++counts_.binary;
           return false;
         }
-        if (matches_ >= most_ || text_.size() >= max_output_) {
-          end_ = matches_ >= most_ ? End::matches : End::output;
+        if (counts_.matches >= most_ || text_.size() >= max_output_) {
+          end_ = counts_.matches >= most_ ? End::matches : End::output;
           return false;
         }
         if (!any) text_ += (text_.empty() ? "" : "\n") + shown_path(path) + "\n";
         any = true;
-        ++matches_;
+        ++counts_.matches;
         shown.add(match);
         return true;
       },
       [this] { return may_go_on(); });
   if (!any) return;
   shown.finish();
-  ++files_with_matches_;
+  ++counts_.files_with_matches;
 }
 
 bool Search::search_file(const WalkedFile& file, bool named) {
-  if ((searched_ + passed_over_) % 64 == 0 && !may_go_on()) return false;
+  if ((counts_.searched + counts_.passed_over) % 64 == 0 && !may_go_on()) return false;
   last_path_ = file.path;
   if (!named && !filter_.passes(file.path)) {
-    ++passed_over_;
+    ++counts_.passed_over;
     return true;
   }
   if (const auto text = read(file)) search(*text, file.path);
@@ -308,28 +310,30 @@ std::string Search::why_it_ended() const {
 
 ToolResult Search::result(const WalkCounts& counts, const std::string& where) const {
   ToolResult result;
-  result.head = matches_ == 0 ? "No line matches" + where
-                              : counted(matches_, "line matches", "lines match") + where + ", in " +
-                                    counted(files_with_matches_, "file", "files");
+  result.head = counts_.matches == 0
+                    ? "No line matches" + where
+                    : counted(counts_.matches, "line matches", "lines match") + where + ", in " +
+                          counted(counts_.files_with_matches, "file", "files");
   result.head += why_it_ended() + "\n";
   result.text = text_;
   std::string left_out;
   add_count(left_out, counts.ignored, "ignored name", "ignored names");
   add_count(left_out, counts.dot_names, "name that begins with a dot",
             "names that begin with a dot");
-  add_count(left_out, binary_, "binary file", "binary files");
+  add_count(left_out, counts_.binary, "binary file", "binary files");
   add_count(left_out, counts.links, "link", "links");
   add_count(left_out, counts.special, "pipe, socket or device", "pipes, sockets and devices");
   add_count(left_out, counts.closed_folders, "unreadable folder", "unreadable folders");
   add_count(left_out, counts.deep_folders, "folder too deep", "folders too deep");
-  add_count(left_out, passed_over_, "file excluded by the glob", "files excluded by the glob");
-  result.note = "searched " + counted(searched_, "file", "files");
+  add_count(left_out, counts_.passed_over, "file excluded by the glob",
+            "files excluded by the glob");
+  result.note = "searched " + counted(counts_.searched, "file", "files");
   if (!left_out.empty()) result.note += "; left out: " + left_out;
-  if (failed_ > 0) {
+  if (counts_.failed > 0) {
     result.note += "; not searched:";
     for (const auto& one : not_read_) result.note += " " + one;
-    if (failed_ > not_read_.size())
-      result.note += " and " + std::to_string(failed_ - not_read_.size()) + " more";
+    if (counts_.failed > not_read_.size())
+      result.note += " and " + std::to_string(counts_.failed - not_read_.size()) + " more";
   }
   return result;
 }
