@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(apply_patch_writes_nothing_of_git) {
         folder, {"apply-patch"},
         std::string("*** Begin Patch\n*** Add File: ") + name + "\n+x\n*** End Patch\n");
     BOOST_TEST(end.status == 1, name);
-    BOOST_TEST(holds(end.errors, "protected"), end.errors);
+    BOOST_TEST(holds(end.errors, "Protected file"), end.errors);
     BOOST_TEST((read_tree(folder.workspace()) == before), name);
   }
   BOOST_TEST(

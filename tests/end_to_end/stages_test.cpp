@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(each_prompt_is_sent_once_the_stage_before_has_ended) {
   const std::string plan = parse_json(requests[2].body).string_at("instructions");
   BOOST_TEST(holds(plan, "update_plan, read_file"));
   BOOST_TEST(!holds(plan, "apply_patch"));
-  BOOST_TEST(holds(plan, "can't be written in this stage"));
+  BOOST_TEST(holds(plan, "The workspace is read-only in this stage"));
   BOOST_TEST(holds(plan, "A stage ends with your first message"));
   // Within a stage each request begins with the bytes of the one before; with the same tools and
   // sandbox the next stage's head is the same.
@@ -479,7 +479,7 @@ BOOST_AUTO_TEST_CASE(each_model_of_a_run_is_briefed_as_its_family_is) {
   BOOST_REQUIRE(requests.size() == 2u);
   const std::string first = parse_json(requests[0].body).string_at("instructions");
   const Json second = parse_json(requests[1].body)["messages"].items().at(0);
-  BOOST_TEST(holds(first, "No more: nobody reads along."));
+  BOOST_TEST(holds(first, "No more: nobody is reading along."));
   BOOST_TEST(second.string_at("role") == "system");
   BOOST_TEST(holds(second.string_at("content"), "Work in this order:"));
   // It is the stage's briefing that each of them gets.
