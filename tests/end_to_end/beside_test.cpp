@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_program_of_the_workspace_does_not_run_beside_a_server_tha
         if (row.runs)
           BOOST_TEST(holds(scene.output(0), "good"), scene.output(0));
         else
-          BOOST_TEST(holds(scene.output(0), "runs alone, and the MCP server one is running"),
+          BOOST_TEST(holds(scene.output(0), "must run alone, but the MCP server one is running"),
                      scene.output(0));
       }
     }

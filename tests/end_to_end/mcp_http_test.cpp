@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_ends_a_run_that_requires_it_and_
        "startup_timeout: 0.3 s"},
       {"500", served_status(500, {}, ""), "the server failed (status 500)"},
       {"401", served_status(401, {}, ""), "requires a bearer token"},
-      {"404", served_status(404, {}, ""), "there is no server of streamable HTTP"},
-      {"429", served_status(429, {}, ""), "asked too often"},
+      {"404", served_status(404, {}, ""), "there is no streamable HTTP server"},
+      {"429", served_status(429, {}, ""), "too many requests"},
       {"a page", served_status(200, {{"Content-Type", "text/html"}}, "<p>"), "text/html"},
       {"another host", served_status(307, {{"Location", "https://other.example/mcp"}}, ""),
        "another host"},
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(calls_that_go_wrong_are_told_to_the_model_and_the_run_goes_
       {"500", served_status(500, {}, ""), "the server failed (status 500)"},
       {"half an event",
        {.bytes = stream + "data: {\"json", .then = ServedResponse::Then::close},
-       "ended without the answer"},
+       "ended without an answer"},
       {"an event without end",
        {.bytes = stream + "data: ",
         .then = ServedResponse::Then::drip,
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(calls_that_go_wrong_are_told_to_the_model_and_the_run_goes_
        "longer than 16777216 bytes"},
       {"resumed without end",
        {.bytes = stream + "id: 1\nretry: 0\ndata:\n\n", .then = ServedResponse::Then::close},
-       "could not be taken up"},
+       "could not be resumed"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes
       {"half_exit", "", "died during this call (it exited with code 3", "restarted"},
       {"huge", "tool_timeout: 60s", "a message of more than 16.0 MiB", "skipped"},
       {"die_call", "", "died during this call (it was killed by signal 9)", "restarted"},
-      {"wrong_id", "", "right", "a reply to nothing that was asked: id 4711"},
+      {"wrong_id", "", "right", "a reply to an unknown request: id 4711"},
       {"twice", "", "first", " reply to "},
       {"storm", "", "more than 100000 unsolicited messages", "died"},
       {"deep", "tool_timeout: 24h", "its answer is not valid JSON-RPC", "not JSON"},
@@ -138,15 +138,15 @@ BOOST_AUTO_TEST_CASE(a_server_that_dies_is_restarted_once) {
   again.set(calls({"echo", "echo", "echo"}), "die_call");
   const ProgramEnd end = again.run();
   BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(holds(again.output(1), "restarted once before"), again.output(1));
+  BOOST_TEST(holds(again.output(1), "had been restarted before"), again.output(1));
   BOOST_TEST(holds(again.output(2), "is not available anymore"), again.output(2));
   BOOST_TEST((again.states() ==
               std::vector<std::string>{"started", "died", "restarted", "died", "failed"}));
   for (const char* told :
        {"[1] The MCP server one was lost: it was killed by signal 9",
         "[1] The MCP server one was started again.",
-        "[2] The MCP server one can't be used: it was killed by signal 9; it was "
-        "restarted once before"})
+        "[2] The MCP server one can't be used: it was killed by signal 9; it had "
+        "been restarted before"})
     BOOST_TEST(holds(end.errors, told), end.errors);
   BOOST_TEST(again.result()["warnings"].items().size() == 4u);
 }
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(a_pinned_list_has_to_be_the_same) {
   BOOST_TEST(end.status == 0, end.errors);
   BOOST_TEST(holds(end.errors, "pin " + pin), end.errors);
   BOOST_TEST(right.output(0) == "changed");
-  BOOST_TEST(holds(right.output(1), "is not the one that the task has pinned"), right.output(1));
+  BOOST_TEST(holds(right.output(1), "is not the one that the task pinned"), right.output(1));
 }
 
 BOOST_AUTO_TEST_CASE(a_changed_list_holds_from_the_next_turn_on) {

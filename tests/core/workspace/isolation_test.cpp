@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(the_mode_is_picked_with_its_reason) {
   BOOST_TEST((workspace->isolation() == Isolation::copy));
   BOOST_TEST(workspace->reason().find("refused by the test") != std::string::npos);
   BOOST_TEST((workspace->mount_plan().kind == MountPlan::Kind::bind));
-  BOOST_TEST(open_workspace(bench.options)->reason() == "the run goes on in its copy");
+  BOOST_TEST(open_workspace(bench.options)->reason() == "the run continues in its copy");
 
   bench.options.isolation = Isolation::overlay;
   BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,

@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(what_is_too_large_together_is_named_and_the_rest_is_diffed)
   BOOST_TEST(diff.files.size() == 28u);  // 252 MiB
   BOOST_REQUIRE(diff.left_out.size() == 2u);
   BOOST_TEST((diff.left_out[0].why == LeftOut::Why::too_much));
-  BOOST_TEST(diff.left_out[0].detail.find("more than 256 MiB") != std::string::npos);
+  BOOST_TEST(diff.left_out[0].detail.find("exceed 256 MiB") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_draft_of_one_path_looks_at_nothing_else) {
