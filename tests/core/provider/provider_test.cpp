@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_can_not_be_used_is_refused_with_the_reason)
     const char* address;
     const char* reason;
   } rows[] = {
-      {"azure", "", "base_url is missing"},
+      {"azure", "", "set base_url"},
       {"openai", "http://api.example/v1", "plain http is for loopback hosts only"},
       {"anthropic", "http://10.0.0.1", "plain http is for loopback hosts only"},
       {"local", "http://192.168.1.5:11434", "plain http is for loopback hosts only"},
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(an_address_that_can_not_be_used_is_refused_with_the_reason)
       {"local", "http://localhost:1/v1/messages", "(anthropic)"},
       {"openai", "https://user:pass@a.example/v1", "user name or password"},
       {"opanai", "", "did you mean 'openai'?"},
-      {"replay", "", "no provider that is asked over the network"},
+      {"replay", "", "unknown provider 'replay'"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.provider << " " << row.address) {

@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_waited_for_as_long_as_allowed_and_until_a_stop) {
   const auto failure = bench.prepare(sign_in);
   BOOST_REQUIRE(failure.has_value());
   BOOST_TEST(failure->transient);
-  BOOST_TEST(holds(failure->message, "keeps "), failure->message);
+  BOOST_TEST(holds(failure->message, "holds the lock of "), failure->message);
   BOOST_TEST(bench.http.bodies.empty());
 
   std::stop_source source;
