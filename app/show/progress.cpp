@@ -126,9 +126,9 @@ void Progress::show(const ModelAnswered& answer) {
 }
 
 void Progress::show(const CompactionRecord& record) {
-  print_turn_line(std::string("context: ") + name_of(record.method) + ", " + std::to_string(record.tokens_before) +
-                  " tokens became " + std::to_string(record.tokens_after) + " (" + record.cause +
-                  ")");
+  print_turn_line(std::string("context: ") + name_of(record.method) + ", " +
+                  std::to_string(record.tokens_before) + " tokens became " +
+                  std::to_string(record.tokens_after) + " (" + record.cause + ")");
 }
 
 void Progress::show(const ModelCutOff& answer) {
