@@ -30,7 +30,7 @@ const KnownModel* known_at(const TaskModel& model) {
   return known_models().find(provider->vendor, model.name);
 }
 
-/// Of each part the higher price.
+/// The higher price of each part.
 ModelPrice dearer(const ModelPrice& one, const ModelPrice& other) {
   const auto cached = [](const ModelPrice& price) {
     return price.cached_input.value_or(price.input);

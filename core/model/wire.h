@@ -43,7 +43,7 @@ class ItemWriter {
 /// Reads the events of one response stream. The terminal event completes the response.
 class WireDecoder {
  public:
-  /// Of one response, far more than models can write. A longer stream counts as cut.
+  /// Limit of one response: far more than models can write. A longer stream counts as cut.
   static constexpr std::size_t kMaxResponseBytes = 64u << 20;
   /// Messages, calls or blocks of one response, likewise.
   static constexpr std::size_t kMaxResponseItems = 4096;

@@ -23,7 +23,7 @@ class Exchange : public HttpSink {
     bool keep_stream = false;      ///< for stream()
     bool stop_repetition = false;  ///< a text that repeats itself ends the exchange
     bool may_repeat = false;       ///< repetition is detected, but does not end the exchange
-    /// Of the whole stream with comments: several times the longest response in the smallest
+    /// Limit of the whole stream with its comments: several times the longest response in the smallest
     /// pieces.
     std::uint64_t max_stream_bytes = 256u << 20;
   };

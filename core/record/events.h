@@ -467,21 +467,12 @@ RunEvent tool_call_event(int turn, const ToolCall& call, const Json& origin = {}
 inline RunEvent check_hit_event(int turn, std::string check, std::string saw, std::string sent) {
   return {turn, CheckRecord{std::move(check), std::move(saw), std::move(sent)}};
 }
-inline RunEvent tool_output_event(int turn, ToolOutputRecord record) {
-  return {turn, std::move(record)};
-}
-inline RunEvent plan_updated_event(int turn, std::string explanation, Json steps) {
-  return {turn, PlanUpdated{std::move(explanation), std::move(steps)}};
-}
 inline RunEvent mcp_server_event(int turn, McpServerRecord record) {
   return {turn, std::move(record)};
 }
 inline RunEvent mcp_message_event(int turn, std::string server, std::string kind,
                                   std::string text) {
   return {turn, McpMessage{std::move(server), std::move(kind), std::move(text)}};
-}
-inline RunEvent file_changed_event(int turn, FileChange change) {
-  return {turn, std::move(change)};
 }
 
 /// The wire's own JSON if the provider sent the item, else a neutral form: {"type":"message",

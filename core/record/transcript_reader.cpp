@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// No record of ours is longer than 1 MiB; what has no newline for this long is no transcript.
+/// No record of ours is longer than 1 MiB; a file without a newline for this long is not a transcript.
 constexpr std::size_t kMaxLineBytes = 8u << 20;
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
@@ -39,7 +39,7 @@ std::uint64_t each_line(const fs::path& path, const Each& each) {
     throw system_error("open " + path.string(), ExitCode::usage);
   // A pipe would be waited for without end, a device may have none.
   if (!S_ISREG(status.st_mode))
-    throw Error(path.string() + ": is no regular file, and so no transcript", ExitCode::usage);
+    throw Error(path.string() + ": not a transcript: not a regular file", ExitCode::usage);
   std::string part(1 << 20, '\0');
   std::string held;
   for (;;) {
@@ -105,8 +105,8 @@ class ChainCheck {
     Envelope envelope;
     if (line.size() > kMaxLineBytes) return "is longer than any record";
     if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
-      return "is no record: " + wrong;
-    if (!is_json(envelope.data)) return "is no record: data is not valid JSON";
+      return "not a valid record: " + wrong;
+    if (!is_json(envelope.data)) return "not a valid record: data is not valid JSON";
     const std::string expected =
         result_.records == 0 ? std::string(kNoRecordBefore) : result_.last_digest;
     if (envelope.seq != result_.records)
@@ -188,7 +188,8 @@ std::optional<FileDigest> digest_of(const fs::path& path) {
 }
 
 std::string ChainCheck::check_blob(const std::string& name, const Json& reference) {
-  if (name.find('/') != std::string::npos) return "blob '" + one_line(name) + "' is no file name";
+  if (name.find('/') != std::string::npos)
+    return "blob '" + one_line(name) + "' is not a file name";
   const auto found = digest_of(blobs_ / name);
   if (!found) return "blobs/" + name + " is missing";
   if (found->bytes != static_cast<std::uint64_t>(reference.integer_at("bytes")))
@@ -211,7 +212,7 @@ std::string check_blob_folder(const fs::path& folder, const std::set<std::string
                               bool finished) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return {};
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return "blobs is no folder";
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return "blobs is not a folder";
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -232,7 +233,7 @@ std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
                             std::vector<std::string>& equal) {
   for (const auto& [name, digest] : completed.artifacts) {
     if (name.empty() || name.find('/') != std::string::npos || name == "..")
-      return "run.completed names '" + one_line(name) + "', which is no file name";
+      return "run.completed names '" + one_line(name) + "', which is not a file name";
     const auto found = digest_of(folder / name);
     if (!found) return name + " is missing";
     if ("sha256:" + found->sha256 != digest)
@@ -300,7 +301,7 @@ std::string check_unfinished(const fs::path& folder, const VerifyResult& chain,
     return "changes.diff is there, but the transcript has no run.completed: its end is missing";
   if (!fs::exists(fs::symlink_status(folder / "result.json", error))) return {};
   if (!fs::is_regular_file(fs::symlink_status(folder / "result.json", error)))
-    return "result.json can't be read: is no regular file";
+    return "result.json can't be read: not a regular file";
   Json result;
   try {
     result = parse_json(read_file(folder / "result.json", kMaxResultBytes));
@@ -365,12 +366,12 @@ VerifyResult verify_transcript(std::string_view text) {
 TranscriptRecord parse_record(std::string_view line) {
   Envelope envelope;
   if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
-    throw Error("is no record: " + wrong, ExitCode::integrity);
+    throw Error("not a valid record: " + wrong, ExitCode::integrity);
   try {
     return {envelope.seq,  std::string(envelope.timestamp), std::string(envelope.type),
             envelope.turn, std::string(envelope.prev),      parse_json(envelope.data)};
   } catch (const JsonError& error) {
-    throw Error(std::string("is no record: ") + error.what(), ExitCode::integrity);
+    throw Error(std::string("not a valid record: ") + error.what(), ExitCode::integrity);
   }
 }
 
@@ -412,7 +413,7 @@ Json with_blobs(const Json& value, const fs::path& transcript) {
   const std::string name = value.string_at("blob");
   if (name.starts_with("sha256-") && value["bytes"].is_number()) {
     if (name.find('/') != std::string::npos)
-      throw Error("blob '" + one_line(name) + "' is no file name", ExitCode::integrity);
+      throw Error("blob '" + one_line(name) + "' is not a file name", ExitCode::integrity);
     const std::string text = read_file(transcript.parent_path() / "blobs" / name, kMaxBlobBytes);
     if ("sha256-" + sha256_hex(text) != name)
       throw Error("blobs/" + name + " was changed", ExitCode::integrity);

@@ -22,8 +22,10 @@ const Redactor& redactor() {
 RunEvent output(const std::string& id, int code) {
   ExitStatus exit;
   exit.code = code;
-  return tool_output_event(
-      1, {.call_id = id, .tool = "shell", .success = code == 0, .exit = exit, .duration = 250ms});
+  return RunEvent{
+      1,
+      ToolOutputRecord{
+          .call_id = id, .tool = "shell", .success = code == 0, .exit = exit, .duration = 250ms}};
 }
 
 RunEvent approval(const std::string& id, const char* decision) {

@@ -259,8 +259,8 @@ BOOST_AUTO_TEST_CASE(images_of_the_history_are_left_out_for_a_fallback_that_take
     BOOST_TEST(!has(request.body, base64_encoded(images::kPng)));
   }
   BOOST_TEST(has(text_of(output_of("chat", requests[0], "v")), "(an image is left out here)"));
-  BOOST_TEST(
-      has(text_of(output_of("chat", requests[1], "w")), "left out: the model does not accept images"));
+  BOOST_TEST(has(text_of(output_of("chat", requests[1], "w")),
+                 "left out: the model does not accept images"));
   BOOST_TEST(run.records("model.fallback").at(0).integer_at("dropped_items") == 1);
   BOOST_TEST(run.records("check.hit").at(0).string_at("check") == "images_left_out");
 }

@@ -71,12 +71,14 @@ BOOST_FIXTURE_TEST_CASE(a_script_is_on_record_taken_apart, RunnerBench) {
   BOOST_TEST(denied.string_at("part") == "cargo test -q");
   BOOST_TEST(write_json(denied["would_allow"]) == R"({"commands":[{"allow":["cargo","test"]}]})");
   const Json& unreadable = approvals.at(2);
-  BOOST_TEST(unreadable["actions"].items().at(1).string_at("unreadable").starts_with("variables are not"));
+  BOOST_TEST(
+      unreadable["actions"].items().at(1).string_at("unreadable").starts_with("variables are not"));
   BOOST_TEST(unreadable["would_allow"].is_null());
   BOOST_TEST(
       unread.output.text.starts_with("Denied: $HOME: the script can't be checked at column 4"));
   BOOST_TEST(unread.output.text.find('\n') == std::string::npos);
-  BOOST_TEST(unread.output.text.find("Instead: send a script of plain commands") != std::string::npos);
+  BOOST_TEST(unread.output.text.find("Instead: send a script of plain commands") !=
+             std::string::npos);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_forbidden_call_ends_the_run, RunnerBench) {

@@ -151,7 +151,8 @@ bool Server::renew(std::stop_token stop) {
     try {
       fetch_tools(stop, within(settings_.tool_timeout));
       if (changed_)
-        log_->record({.state = ServerState::tools_changed, .tools = names_of(tools_), .pin = tools_.pin});
+        log_->record(
+            {.state = ServerState::tools_changed, .tools = names_of(tools_), .pin = tools_.pin});
     } catch (const RequestError& error) {
       // The old tools stay available.
       log_->remarked({Remark::Kind::warning,
@@ -249,7 +250,8 @@ void Server::shut_down(Client::Deadline deadline) {
   const bool was_there = !client_->lost();
   // A run whose time is up does not wait for an unresponsive server.
   client_->close(std::min(deadline, steady_clock::now() + std::max(time_left_(), kEndBeyondTime)));
-  if (was_there) log_->record({.state = ServerState::ended, .detail = client_->lost().value_or("")});
+  if (was_there)
+    log_->record({.state = ServerState::ended, .detail = client_->lost().value_or("")});
   client_.reset();
 }
 

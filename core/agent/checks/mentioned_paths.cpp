@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostPaths = 50;
 constexpr std::size_t kLongest = 200;
 
-/// Of files that a name alone, without a folder, is taken for.
+/// Extensions of files: a name with one of them counts as a path even without a folder.
 constexpr std::string_view kCommon[] = {
     "py",   "pyi",  "ipynb", "js",   "mjs", "cjs", "jsx", "ts",   "tsx", "vue",  "go",  "rs",
     "java", "kt",   "cpp",   "cc",   "cxx", "hpp", "rb",  "php",  "sh",  "md",   "rst", "txt",

@@ -40,7 +40,7 @@ inline constexpr std::chrono::hours kSignInAge{28 * 24};
 struct SignInOptions {
   std::filesystem::path file;  ///< auth.json; a link is followed
   Url address{};               ///< refresh_address()
-  /// Of a refresh: a small request, but the run waits for it.
+  /// Time limit of a refresh: a small request, but the run waits for it.
   HttpLimits limits{.first_byte = std::chrono::seconds(30), .total = std::chrono::seconds(60)};
   /// How long another process may hold the file's lock.
   std::chrono::milliseconds lock_wait{60000};

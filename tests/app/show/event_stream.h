@@ -40,7 +40,7 @@ struct Stream {
          Json::array({Json::object({{"kind", "call_tool"}, {"name", tool}}),
                       Json::object({{"kind", "run_command"}, {"argv", Json::array(argv)}})}));
   }
-  void output(const ToolOutputRecord& record) { events.on(tool_output_event(1, record)); }
+  void output(const ToolOutputRecord& record) { events.on(RunEvent{1, record}); }
   void end(ExitCode code = ExitCode::success, const std::string& reason = "done") {
     RunEnd end;
     end.code = code;

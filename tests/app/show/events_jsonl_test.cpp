@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning) {
 BOOST_AUTO_TEST_CASE(whatever_was_started_is_completed_before_the_turn_ends) {
   Stream stream;
   stream.events.on(
-      plan_updated_event(1, "", parse_json(R"([{"step":"one","status":"in_progress"}])")));
+      RunEvent{1, PlanUpdated{"", parse_json(R"([{"step":"one","status":"in_progress"}])")}});
   stream.run("c1", {"sleep", "9"});
   stream.call("c2", "mcp__x", "{}", Json::array());
   stream.call("c3", "apply_patch", "{}", Json::array());
@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(the_plan_is_one_list_from_the_first_to_the_end_of_the_turn)
     const std::string id = std::string("c-") + status;
     stream.call(id, "update_plan", "{}", Json::array());
     stream.output({.call_id = id, .tool = "update_plan", .output = "Plan updated"});
-    stream.events.on(plan_updated_event(
-        1, "", Json::array({Json::object({{"step", "one"}, {"status", status}})})));
+    stream.events.on(RunEvent{
+        1, PlanUpdated{"", Json::array({Json::object({{"step", "one"}, {"status", status}})})}});
   }
   stream.end();
   BOOST_TEST(stream.story() == Lines({"started item_0 todo_list", "updated item_0 todo_list",
@@ -218,8 +218,9 @@ BOOST_AUTO_TEST_CASE(no_line_holds_a_secret_and_none_can_be_forged) {
   stream.call("c3", "apply_patch",
               "*** Begin Patch\n*** Delete File: " + secret + "\n*** End Patch\n", Json::array(),
               {}, ToolCall::Form::custom);
-  stream.events.on(plan_updated_event(
-      1, secret, Json::array({Json::object({{"step", hostile}, {"status", "pending"}})})));
+  stream.events.on(RunEvent{
+      1, PlanUpdated{secret,
+                     Json::array({Json::object({{"step", hostile}, {"status", "pending"}})})}});
   stream.end(ExitCode::task_failed, hostile);
   int turns = 0;
   for (const Json& line : stream.lines) {

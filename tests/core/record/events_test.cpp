@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(sinks_hear_of_an_event_in_their_order_without_secrets) {
   fanout.add(first);
   fanout.add(second);
 
-  fanout.on(tool_output_event(1, {.call_id = "c", .tool = "shell", .output = "s3cret-value"}));
+  fanout.on(
+      RunEvent{1, ToolOutputRecord{.call_id = "c", .tool = "shell", .output = "s3cret-value"}});
 
   BOOST_TEST(log == "1[REDACTED:K]2[REDACTED:K]");
 }
@@ -78,8 +79,8 @@ BOOST_AUTO_TEST_CASE(items_that_came_as_one_are_recorded_as_that_one) {
 }
 
 BOOST_AUTO_TEST_CASE(modes_are_four_octal_digits) {
-  const Record event = to_record(file_changed_event(
-      1, {.path = "a", .kind = ChangeKind::move, .moved_from = "b", .mode = 0100755}));
+  const Record event = to_record(RunEvent{
+      1, FileChange{.path = "a", .kind = ChangeKind::move, .moved_from = "b", .mode = 0100755}});
 
   BOOST_TEST(event.data.string_at("mode") == "0755");
   BOOST_TEST(event.data.string_at("moved_from") == "b");

@@ -64,10 +64,10 @@ BOOST_AUTO_TEST_CASE(the_first_record_that_does_not_fit_is_named) {
       {"beginning cut off", [](Lines& lines) { lines.erase(lines.begin()); },
        "transcript.jsonl:1: seq is 1 instead of 0"},
       {"not a record", [](Lines& lines) { lines[2] = "{}"; },
-       "transcript.jsonl:3: is no record: no sequence number"},
-      {"empty line", [](Lines& lines) { lines[2] = ""; }, "transcript.jsonl:3: is no record"},
+       "transcript.jsonl:3: not a valid record: no sequence number"},
+      {"empty line", [](Lines& lines) { lines[2] = ""; }, "transcript.jsonl:3: not a valid record"},
       {"data no JSON", [](Lines& lines) { lines[5].insert(lines[5].size() - 2, ","); },
-       "transcript.jsonl:6: is no record: data is not valid JSON"},
+       "transcript.jsonl:6: not a valid record: data is not valid JSON"},
       {"another first prev", [](Lines& lines) { lines[0].replace(lines[0].find("0000"), 1, "1"); },
        "transcript.jsonl:1: prev is 100000000000… instead of 64 zeros"},
       {"all gone", [](Lines& lines) { lines.clear(); }, "transcript.jsonl: holds no whole record"},
@@ -180,8 +180,8 @@ BOOST_AUTO_TEST_CASE(a_blob_that_differs_is_found) {
   FakeClock clock;
   Transcript transcript(folder.path(), clock);
   transcript.on(to_record(sample_events().front()));
-  transcript.on(
-      to_record(tool_output_event(1, {.call_id = "c", .output = std::string(2 << 20, 'x')})));
+  transcript.on(to_record(
+      RunEvent{1, ToolOutputRecord{.call_id = "c", .output = std::string(2 << 20, 'x')}}));
   const auto blob = std::filesystem::directory_iterator(folder / "blobs")->path();
   BOOST_TEST(verify_run(folder.path()).ok);
 

@@ -51,7 +51,7 @@ class FileSizeLimit {
 };
 
 Record output_event(const std::string& text) {
-  return to_record(tool_output_event(1, {.call_id = "c", .tool = "shell", .output = text}));
+  return to_record(RunEvent{1, ToolOutputRecord{.call_id = "c", .tool = "shell", .output = text}});
 }
 
 }  // namespace

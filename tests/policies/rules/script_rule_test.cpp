@@ -177,8 +177,9 @@ BOOST_AUTO_TEST_CASE(what_may_write_does_not_start_beside_a_script) {
       const Decision decision = decide_beside(policy, {.argv = row.argv, .workdir = "/w"}, beside);
       BOOST_TEST((decision.effect == Effect::allow) == row.allowed, decision.reason);
       if (!row.allowed)
-        BOOST_TEST(decision.reason.find("session 3 runs a program of the workspace") != std::string::npos,
-                   decision.reason);
+        BOOST_TEST(
+            decision.reason.find("session 3 runs a program of the workspace") != std::string::npos,
+            decision.reason);
     }
   }
 }
