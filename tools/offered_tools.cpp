@@ -1,12 +1,174 @@
 #include "tools/offered_tools.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/json/json_pointer.h"
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
 
 namespace sortie {
+namespace {
+
+constexpr int kMaxDepth = 32;           ///< levels of a schema that are followed
+constexpr std::size_t kMaxValues = 12;  ///< values of an enum that a message lists
+
+/// Resolves a reference into the same document. A reference to a reference is not followed.
+const Json& resolved(const Json& schema, const Json& root) {
+  const std::string reference = schema.string_at("$ref");
+  if (!reference.starts_with('#')) return schema;
+  const Json* target = at_pointer(root, percent_decoded(reference).substr(1));
+  return target ? *target : schema;
+}
+
+/// What happens to members that a schema allows without naming them.
+enum class OtherMembers { kept, dropped };
+
+class Dropper {
+ public:
+  explicit Dropper(const Json& root) : root_(root) {}
+
+  void drop(Json& value, const Json& given, const std::string& place, OtherMembers others,
+            int depth) {
+    const Json& schema = resolved(given, root_);
+    if (depth > kMaxDepth) return;
+    if (value.is_array() && schema["items"].is_object()) {
+      for (Json& item : value.items())
+        drop(item, schema["items"], place + "[]", OtherMembers::kept, depth + 1);
+    }
+    const Json& properties = schema["properties"];
+    if (!value.is_object()) return;
+    if (!properties.is_object() && others == OtherMembers::kept) return;
+    const Json& closed = schema["additionalProperties"];
+    const bool allows_others = closed.type() != Json::Type::boolean || closed.boolean();
+    // The check decides on members that patternProperties allows.
+    const bool drops =
+        !schema.find("patternProperties") && (!allows_others || others == OtherMembers::dropped);
+    const std::string before = place.empty() ? "" : place + ".";
+    if (drops)
+      std::erase_if(value.members(), [&](const Json::Member& member) {
+        if (properties.find(member.first)) return false;
+        note(before + member.first);
+        return true;
+      });
+    for (auto& [name, member] : value.members())
+      if (const Json* inner = properties.find(name))
+        drop(member, *inner, before + name, OtherMembers::kept, depth + 1);
+  }
+
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  void note(std::string name) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end())
+      names_.push_back(std::move(name));
+  }
+
+  const Json& root_;
+  std::vector<std::string> names_;
+};
+
+/// The part of the schema that describes the value at the pointer; null if there is none.
+const Json* schema_at(const Json& parameters, std::string_view pointer) {
+  const Json* schema = &resolved(parameters, parameters);
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    const std::string_view part = pointer.substr(0, end);
+    pointer.remove_prefix(end);
+    const Json* inner = nullptr;
+    for (const auto& [name, property] : (*schema)["properties"].members())
+      if (escape_pointer(name) == part) inner = &property;
+    const bool is_index = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (inner == nullptr && is_index) inner = schema->find("items");
+    if (inner == nullptr || !inner->is_object()) return nullptr;
+    schema = &resolved(*inner, parameters);
+  }
+  return schema;
+}
+
+std::string range(const Json& schema, const char* least, const char* most) {
+  const Json* from = schema.find(least);
+  const Json* to = schema.find(most);
+  if (from && to) return " from " + write_json(*from) + " to " + write_json(*to);
+  if (from) return ", " + write_json(*from) + " or more";
+  return to ? ", " + write_json(*to) + " or less" : "";
+}
+
+std::string expected(const Json& schema, int depth = 0);
+
+std::string expected_type(const std::string& type, const Json& schema, int depth) {
+  if (type == "string") return "a string";
+  if (type == "boolean") return "true or false";
+  if (type == "object") return "an object";
+  if (type == "integer") return "a whole number" + range(schema, "minimum", "maximum");
+  if (type == "number") return "a number" + range(schema, "minimum", "maximum");
+  if (type != "array") return type;
+  const std::string items = depth < 2 ? expected(schema["items"], depth + 1) : "";
+  return items.empty() ? "an array" : "an array, each item " + items;
+}
+
+/// Describes the values that fit the schema; "" if it has no simple description.
+std::string expected(const Json& schema, int depth) {
+  std::string text;
+  if (const auto& values = schema["enum"].items(); !values.empty()) {
+    for (std::size_t i = 0; i < std::min(values.size(), kMaxValues); ++i)
+      text += (i == 0 ? "one of " : ", ") + one_line(write_json(values[i]), 60);
+    return values.size() > kMaxValues ? text + ", …" : text;
+  }
+  if (const Json* value = schema.find("const")) return one_line(write_json(*value), 60);
+  const Json& type = schema["type"];
+  if (type.is_string()) return expected_type(type.text(), schema, depth);
+  for (const Json& one : type.items())
+    text += (text.empty() ? "" : ", or ") + expected_type(one.text(), schema, depth);
+  return text;
+}
+
+/// One line that names each invalid argument.
+std::string describe_findings(const std::vector<SchemaFinding>& findings, const Json& parameters) {
+  std::string text;
+  for (const SchemaFinding& finding : findings) {
+    if (!text.empty()) text += "; ";
+    std::string pointer = finding.path;
+    // For a missing property, the schema of that property says what is expected.
+    static constexpr std::string_view kMissing = "missing property '";
+    if (finding.message.starts_with(kMissing))
+      pointer += "/" + escape_pointer(std::string_view(finding.message)
+                                          .substr(kMissing.size(),
+                                                  finding.message.size() - kMissing.size() - 1));
+    const Json* schema = schema_at(parameters, pointer);
+    const std::string words = schema && !pointer.empty() ? expected(*schema) : "";
+    if (words.empty()) {
+      text += describe({finding});
+      continue;
+    }
+    // The words below say more than the types that were expected.
+    static constexpr std::string_view kWrongType = "wrong type";
+    const bool type = finding.message.starts_with(kWrongType);
+    text += describe({{finding.path, type ? std::string(kWrongType) : finding.message}}) +
+            " (expected: " + words + ")";
+  }
+  return text;
+}
+
+Json read_object(const ToolCall& call) {
+  if (call.form == ToolCall::Form::custom) return Json::object({{"input", call.arguments}});
+  Json arguments;
+  try {
+    arguments = parse_json(call.arguments.empty() ? "{}" : call.arguments);
+  } catch (const JsonError& error) {
+    throw UnusableArguments(std::string("The arguments are not valid JSON: ") + error.what() +
+                            " at byte " + std::to_string(error.offset()) +
+                            " (expected: one JSON object)");
+  }
+  if (!arguments.is_object()) throw UnusableArguments("The arguments are not a JSON object.");
+  return arguments;
+}
+
+}  // namespace
 
 OfferedTool::OfferedTool(std::unique_ptr<Tool> given)
     : tool(std::move(given)), foreign(!tool->origin().is_null()) {
@@ -74,6 +236,21 @@ std::string OfferedTools::why_unknown(const std::string& name) const {
   text += " Available tools:";
   for (const auto& known : names) text += " " + known;
   return text;
+}
+
+CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered) {
+  const Json& parameters = offered.tool->spec().parameters;
+  CallArguments arguments{.values = offered.tool->renamed(read_object(call))};
+  Dropper dropper(parameters);
+  dropper.drop(arguments.values, parameters, "",
+               offered.foreign ? OtherMembers::kept : OtherMembers::dropped, 0);
+  arguments.ignored = dropper.take();
+  std::vector<SchemaFinding> findings;
+  if (offered.schema) findings = offered.schema->check(arguments.values);
+  if (!findings.empty())
+    throw ToolError("Invalid arguments for " + call.name + ": " +
+                    describe_findings(findings, parameters));
+  return arguments;
 }
 
 }  // namespace sortie

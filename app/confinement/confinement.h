@@ -18,7 +18,7 @@
 #include "policies/engine/engine.h"
 #include "policies/environment/command_path.h"
 #include "policies/environment/environment.h"
-#include "policies/rules/command_place.h"
+#include "policies/rules/action.h"
 #include "policies/rules/policy.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"

@@ -5,7 +5,7 @@
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
-#include "app/run/run_ends.h"
+#include "app/run/signals.h"
 #include "core/files/file_name.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"

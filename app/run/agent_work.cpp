@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/run/run_ends.h"
+#include "app/run/signals.h"
 #include "core/files/file_name.h"
 #include "core/model/failure.h"
 #include "core/text/text.h"

@@ -15,11 +15,11 @@
 #include "app/run/acceptance.h"
 #include "app/run/agent_work.h"
 #include "app/run/handover.h"
-#include "app/run/run_ends.h"
 #include "app/run/run_notes.h"
 #include "app/run/run_record.h"
 #include "app/run/run_start.h"
 #include "app/run/run_tree.h"
+#include "app/run/signals.h"
 #include "app/setup/run_secrets.h"
 #include "app/show/failure.h"
 #include "core/base/error.h"
@@ -421,14 +421,6 @@ void Run::hand_over() {
 }
 
 }  // namespace
-
-void end_if_stopped(const Signals& signals) {
-  if (!signals.token().stop_requested()) return;
-  const bool interrupt = signals.received() == SIGINT;
-  throw RunEnds{interrupt ? ExitCode::interrupted : ExitCode::terminated,
-                interrupt ? "interrupted by SIGINT" : "ended by a signal",
-                "the same command again"};
-}
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   RunOptions resolved = options;

@@ -4,7 +4,7 @@
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/kept_files.h"
-#include "app/run/run_ends.h"
+#include "app/run/signals.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/workspace/diff/make_diff.h"

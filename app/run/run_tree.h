@@ -16,7 +16,6 @@
 #include "core/secrets/redact.h"
 #include "core/workspace/diff/changed_state.h"
 #include "core/workspace/diff/diff.h"
-#include "core/workspace/diff/touched_paths.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {

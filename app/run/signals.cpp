@@ -181,4 +181,12 @@ void Signals::ask_to_stop(int signal) {
   stop_.request_stop();
 }
 
+void end_if_stopped(const Signals& signals) {
+  if (!signals.token().stop_requested()) return;
+  const bool interrupt = signals.received() == SIGINT;
+  throw RunEnds{interrupt ? ExitCode::interrupted : ExitCode::terminated,
+                interrupt ? "interrupted by SIGINT" : "ended by a signal",
+                "the same command again"};
+}
+
 }  // namespace sortie

@@ -3,7 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <stop_token>
+#include <string>
 #include <thread>
+
+#include "core/base/exit_code.h"
 
 namespace sortie {
 
@@ -67,5 +70,15 @@ class Signals {
   std::atomic<bool> done_{false};
   std::thread waiter_;
 };
+
+/// Ends the run with an exit code that is not a failure of the program; caught only in run.cpp.
+struct RunEnds {
+  ExitCode code;
+  std::string reason;
+  std::string next{};
+};
+
+/// @throws RunEnds  a signal has asked the run to stop
+void end_if_stopped(const Signals& signals);
 
 }  // namespace sortie

@@ -4,18 +4,55 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/inputs/options.h"
-#include "app/show/call_lines.h"
 #include "app/show/error_stream.h"
 #include "core/catalog/cost.h"
 #include "core/record/events.h"
 #include "core/secrets/redact.h"
 
 namespace sortie {
+
+/// The lines of tool calls on stderr: one each, with its decision, its result and its time.
+///
+/// Calls may run in parallel; a line is written when its call's output arrives, so lines are in the
+/// order of the calls, and with `outputs` each is followed by its own output.
+class CallLines {
+ public:
+  struct Options {
+    bool colors = false;
+    bool outputs = false;  ///< the calls' outputs too, indented
+  };
+  CallLines(Options options, const Redactor& redactor) : options_(options), redactor_(redactor) {}
+
+  void on_approval(const CallDecided& decided);
+  /// @return  the call's line, and those of its output
+  std::vector<std::string> on_output(int turn, const ToolOutputRecord& record);
+  /// The running calls: the first one, and the number of the others; "" for none.
+  std::string under_way() const;
+
+ private:
+  /// A call that has its approval and no output yet.
+  struct Call {
+    std::string id;
+    std::string what;                ///< "shell git status"
+    std::optional<Ruling> decision;  ///< nothing if there was no decision
+    std::string note;                ///< about an allowed call
+    std::string reason;              ///< of a call that was not allowed
+  };
+  Call take(const ToolOutputRecord& output);
+  std::string line_of(const Call& call, const ToolOutputRecord& output) const;
+  std::string shown(std::string_view text) const;
+
+  Options options_;
+  const Redactor& redactor_;
+  std::vector<Call> calls_;  ///< in their order
+};
 
 /// Shows people a run's progress on stderr: a line per tool call (what, decision, exit, time), retries,
 /// verification. On a terminal there is a live status line below; elsewhere a heartbeat at least

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/model_price.h"
+#include "core/catalog/cost.h"
 #include "core/catalog/known_models.h"
 #include "core/catalog/model_family.h"
 #include "core/json/json.h"

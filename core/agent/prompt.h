@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/catalog/item.h"
@@ -47,6 +48,10 @@ struct Briefing {
   std::string instructions;         ///< the task's own, added at the end
   bool replace = false;             ///< use these instructions only
 };
+
+/// How to work, for a family of models: the role, and what these models tend to skip or overdo
+/// unless told. The rest of the prompt is the same for all families.
+std::string_view instructions_for(ModelFamily family) noexcept;
 
 /// The system prompt for a model of the family. Depends on its arguments only, so that the requests
 /// of a stage keep their bytes.

@@ -12,4 +12,10 @@ template <>
 inline constexpr auto kSpelling<Isolation> = std::to_array<Spelled<Isolation>>(
     {{Isolation::automatic, "auto"}, {Isolation::overlay, "overlay"}, {Isolation::copy, "copy"}});
 
+/// The tree that a run's diff is made against.
+enum class DiffBase { automatic, start, head };
+template <>
+inline constexpr auto kSpelling<DiffBase> = std::to_array<Spelled<DiffBase>>(
+    {{DiffBase::automatic, "auto"}, {DiffBase::start, "start"}, {DiffBase::head, "head"}});
+
 }  // namespace sortie

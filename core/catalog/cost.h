@@ -2,12 +2,21 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "core/base/model_price.h"
 #include "core/catalog/item.h"
 
 namespace sortie {
+
+/// USD per million tokens.
+struct ModelPrice {
+  double input = 0;
+  std::optional<double> cached_input;  ///< default: as input
+  std::optional<double> cache_write;   ///< default: as input
+  double output = 0;
+  bool operator==(const ModelPrice&) const = default;
+};
 
 /// An amount of money in units of 10^-12 USD, so that any published price times any number of
 /// tokens is a whole number, and sums do not drift. Saturates at nine million USD.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/model_price.h"
+#include "core/catalog/cost.h"
 #include "core/catalog/item.h"
 
 namespace sortie {

@@ -7,7 +7,6 @@
 #include <exception>
 
 #include "core/base/clock.h"
-#include "core/git/git_distance.h"
 #include "core/git/git_repository.h"
 
 namespace sortie {

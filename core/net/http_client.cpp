@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/net/body_decoder.h"
 #include "core/net/connection.h"
 #include "core/net/http_reader.h"
 #include "core/net/watchdog.h"

@@ -27,8 +27,9 @@ class WholeHistory : public StreamSink {
   const PortableItems& portable_;
 };
 
-}  // namespace
-
+/// Whether another model may take over after this failure: the provider can't be reached, its quota
+/// is exhausted, it rejects our key, or it does not know the model. A request that was read and
+/// refused (its content, its length) would be refused elsewhere too, or people should see it.
 bool allows_fallback(const ModelError& error) {
   switch (error.code()) {
     case ExitCode::unavailable:
@@ -39,6 +40,8 @@ bool allows_fallback(const ModelError& error) {
       return error.kind() == "unknown_model";
   }
 }
+
+}  // namespace
 
 FallbackModel::FallbackModel(std::vector<Candidate> candidates)
     : candidates_(std::move(candidates)), portable_(candidates_.front().source) {}

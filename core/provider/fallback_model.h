@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "core/provider/portable_items.h"
+#include "core/provider/request_body.h"
 
 namespace sortie {
-
-/// Whether another model may take over after this failure: the provider can't be reached, its quota
-/// is exhausted, it rejects our key, or it does not know the model. A request that was read and
-/// refused (its content, its length) would be refused elsewhere too, or people should see it.
-bool allows_fallback(const ModelError& error);
 
 /// The run's models: once the current one has failed permanently, the next takes over with the same
 /// history, for the rest of the run.

@@ -8,7 +8,6 @@
 
 #include "core/model/model.h"
 #include "core/provider/cassette.h"
-#include "core/provider/portable_items.h"
 #include "core/provider/request_body.h"
 #include "core/provider/wires.h"
 

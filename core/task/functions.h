@@ -11,6 +11,19 @@
 
 namespace sortie {
 
+/// The argv for the arguments of a call. `{{arg}}` within an element is replaced by one argument;
+/// `{{paths...}}`, an element of its own, by one element for each item of an array; `\{{` is the
+/// literal `{{`. An argument that is missing or null has its `default` from the schema; without a
+/// default, the element that needs it is left out. Strings are inserted as they are, other values as
+/// JSON.
+///
+/// An element that begins with text of the model and with '-' would be an option to most programs:
+/// it is refused, unless an element `--` precedes it. Numbers may be negative if the element has no
+/// string of the model.
+/// @throws ToolError  worded for the model
+std::vector<std::string> fill_argv(const std::vector<std::string>& elements, const Json& parameters,
+                                   const Json& arguments);
+
 /// Reads a manifest of functions: a JSON array of objects.
 ///
 /// Errors become findings, at their place in the manifest if it can be read. Names are unique and

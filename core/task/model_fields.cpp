@@ -7,7 +7,6 @@
 #include "core/host/host.h"
 #include "core/host/url.h"
 #include "core/task/referenced_files.h"
-#include "core/task/task_draft.h"
 #include "core/text/text.h"
 
 namespace sortie {

@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/diff_base.h"
 #include "core/base/isolation.h"
-#include "core/base/model_price.h"
 #include "core/base/spelling.h"
+#include "core/catalog/cost.h"
 #include "core/images/image_file.h"
 #include "core/json/json.h"
 
@@ -133,7 +132,7 @@ struct TaskFunction {
   std::string name;
   std::string description;
   Json parameters;  ///< JSON Schema of an object, with `properties`
-  /// The argv with its placeholders: see argv_template.h.
+  /// The argv with its placeholders: see functions.h.
   std::vector<std::string> run;
   Input input = Input::none;
   Output output = Output::text;

@@ -1,13 +1,53 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/config/fields.h"
 #include "core/task/task.h"
-#include "core/task/task_draft.h"
 
 namespace sortie {
+
+/// A task while its file is read.
+struct TaskDraft {
+  Task task{};
+  std::string prompt_file{};          ///< as written
+  std::optional<TextPlace> prompt{};  ///< where a prompt was read
+  std::optional<TextPlace> prompt_file_at{};
+  std::optional<TextPlace> schema_at{};     ///< place of output.schema
+  std::string functions{};                  ///< the manifest's file as written
+  std::optional<TextPlace> functions_at{};  ///< place of tools.functions
+  /// The entries of tools.enable, which are checked once the manifest is read.
+  std::vector<YamlNode> enabled{};
+
+  /// The places of a stage's texts; one for each stage of the task.
+  struct StagePlace {
+    TextPlace stage;
+    TextPlace prompt;         ///< of the prompt or of the prompt file's name
+    std::string prompt_file;  ///< as written
+    std::vector<TextPlace> tools;
+    TextPlace save;
+  };
+  std::vector<StagePlace> stages{};
+  std::vector<TextPlace> images{};  ///< one for each image of the task
+};
+
+/// Limits of values in several parts of a task file.
+inline constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
+inline constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
+                                             .meaning = "the name of an environment variable"};
+
+/// `text`, relative to the task file's folder, without "." and ".." and a slash at its end.
+std::filesystem::path absolute_path(const std::filesystem::path& folder, const std::string& text);
+
+/// A path, which becomes absolute.
+FieldValue path_value(std::filesystem::path& target, const std::filesystem::path& folder);
+
+/// null for ""
+Json path_json(const std::filesystem::path& path);
 
 /// The table of the task file's keys, over the draft: for reading, writing and the schema.
 /// @param folder  absolute; paths in the file are relative to it

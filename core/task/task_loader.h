@@ -11,7 +11,7 @@
 #include "core/task/placeholders.h"
 #include "core/task/referenced_files.h"
 #include "core/task/task.h"
-#include "core/task/task_draft.h"
+#include "core/task/task_fields.h"
 
 namespace sortie {
 

@@ -6,7 +6,7 @@
 
 #include "core/host/host.h"
 #include "core/net/proxy.h"
-#include "policies/egress/http/proxy_request.h"
+#include "policies/egress/http/proxy_messages.h"
 
 namespace sortie {
 

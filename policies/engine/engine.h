@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "policies/rules/action.h"
-#include "policies/rules/command_place.h"
 #include "policies/rules/command_rules.h"
 #include "policies/rules/decision.h"
 #include "policies/rules/path_rules.h"

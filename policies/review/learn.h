@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "policies/rules/action.h"
+#include "policies/rules/decision.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
@@ -31,10 +32,6 @@ struct RecordedRun {
   std::vector<RecordedCall> calls;
 };
 
-/// The PATH for decisions on recorded calls: the machine's PATH is not recorded.
-inline const std::vector<std::filesystem::path> kUsualFolders = {
-    "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
-
 /// The text of a policy that adds to `strict` the smallest allow rules that these runs needed:
 /// commands by command and subcommand or by all their words, tools, paths. Comments list, with the
 /// reason, what no rule should allow (wrappers, shells, sudo, programs given as text, unreadable
@@ -42,5 +39,28 @@ inline const std::vector<std::filesystem::path> kUsualFolders = {
 ///
 /// The same runs give the same text, regardless of the order of their calls.
 std::string learned_policy(const std::vector<RecordedRun>& runs);
+
+/// The decisions of a policy on recorded runs, compared with the recorded ones.
+struct Backtest {
+  struct Change {
+    std::string run;  ///< its name
+    const RecordedCall* call = nullptr;
+    Decision now;
+    bool asks = false;  ///< the policy's approver would be asked
+  };
+  int runs = 0;
+  int calls = 0;
+  int newly_allowed = 0;
+  int newly_denied = 0;
+  int newly_asked = 0;  ///< allowed then; now the approver would decide
+  int otherwise = 0;    ///< deny became forbid, or the other way round
+  std::vector<Change> changes;
+
+  /// The changes, and a line of totals, for people.
+  std::string text() const;
+};
+
+/// Pure, except that the engine reads lookup folders. The runs must outlive the result.
+Backtest backtest(const Policy& policy, const std::vector<RecordedRun>& runs);
 
 }  // namespace sortie

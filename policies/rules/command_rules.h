@@ -8,7 +8,6 @@
 
 #include "core/text/pattern.h"
 #include "policies/rules/action.h"
-#include "policies/rules/command_place.h"
 #include "policies/rules/decision.h"
 #include "policies/rules/deny_search.h"
 #include "policies/rules/policy.h"

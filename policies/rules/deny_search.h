@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/text/pattern.h"
-#include "policies/rules/command_place.h"
+#include "policies/rules/action.h"
 #include "policies/rules/policy.h"
 #include "policies/shell/script.h"
 

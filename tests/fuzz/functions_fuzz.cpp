@@ -3,7 +3,6 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/task/argv_template.h"
 #include "core/task/functions.h"
 
 using namespace sortie;

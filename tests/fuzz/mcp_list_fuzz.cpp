@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "tools/mcp/mcp_tool.h"
+#include "tools/mcp/servers.h"
 #include "tools/mcp/tool_list.h"
 
 namespace {

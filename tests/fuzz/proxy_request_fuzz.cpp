@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "core/http1/body_reader.h"
-#include "policies/egress/http/proxy_request.h"
-#include "policies/egress/http/server_response.h"
+#include "policies/egress/http/proxy_messages.h"
 
 using namespace sortie;
 

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/process/process.h"
-#include "core/task/argv_template.h"
+#include "core/task/functions.h"
 #include "core/text/text.h"
 #include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"

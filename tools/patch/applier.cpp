@@ -1,19 +1,200 @@
 #include "tools/patch/applier.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
-#include "tools/patch/changes.h"
+#include "core/files/files.h"
 #include "tools/patch/parser.h"
 #include "tools/patch/update.h"
 
 namespace sortie::patch {
-namespace fs = std::filesystem;
 namespace {
+
+namespace fs = std::filesystem;
+
+/// A tree with pending changes, which commit() writes completely or not at all.
+class Changes {
+ public:
+  using File = RegularFile;
+
+  explicit Changes(const Files& files) : files_(files) {}
+
+  /// The path with links in its folders resolved: for removing or moving away.
+  fs::path entry(const fs::path& path);
+  /// The path with all links resolved: for reading and writing.
+  fs::path target(const fs::path& path);
+
+  /// Reads the regular files at these entries in parallel, for later calls. Others are skipped.
+  void read_ahead(std::vector<fs::path> entries);
+  /// The file at a target, with the changes so far. Valid until the target changes.
+  /// @throws ToolError  for a folder, or an unreadable file
+  const std::optional<File>& read(const fs::path& target);
+  /// The kind of an entry, with the changes so far.
+  std::optional<FileStatus::Kind> kind(const fs::path& entry);
+
+  void write(const fs::path& target, File file);
+  void remove(const fs::path& entry);
+
+  /// Writes all changes or none, to the same files that were read.
+  /// @throws ToolError  which path could not be written or removed, and why
+  void commit(Files& files) const;
+
+ private:
+  /// A path that was read or changed.
+  struct Node {
+    std::optional<File> now{};  ///< with the changes so far
+    bool exists = false;        ///< there is something on disk
+    bool is_link = false;       ///< a link on disk
+    bool changed = false;
+  };
+
+  /// By the bytes of the name: comparing paths part by part costs ten times as much.
+  struct ByName {
+    bool operator()(const fs::path& a, const fs::path& b) const { return a.native() < b.native(); }
+  };
+  using PathSet = std::set<fs::path, ByName>;
+
+  const std::optional<FileStatus>& status(const fs::path& path);
+  Node& load(const fs::path& path);
+  bool lacks_folder(const fs::path& path) const;
+  std::vector<Replacement> in_order() const;
+
+  const Files& files_;
+  fs::path last_path_;  ///< last status query: mostly repeated at once
+  std::optional<FileStatus> last_status_;
+  std::map<fs::path, Node, ByName> nodes_;
+  std::map<fs::path, fs::path, ByName> folders_;  ///< resolved
+};
+
+fs::path Changes::entry(const fs::path& path) {
+  fs::path parent = path.parent_path();
+  if (parent.empty()) return path;
+  auto known = folders_.find(parent);
+  if (known == folders_.end()) {
+    fs::path resolved = files_.resolve(parent);
+    known = folders_.emplace(std::move(parent), std::move(resolved)).first;
+  }
+  const auto& [folder, resolved] = *known;
+  if (folder.native() == resolved.native()) return path;
+  return resolved.empty() || resolved == "." ? path.filename() : resolved / path.filename();
+}
+
+fs::path Changes::target(const fs::path& path) {
+  const fs::path place = entry(path);
+  if (nodes_.contains(place)) return place;
+  const auto& there = status(place);
+  if (!there || there->kind != FileStatus::Kind::symlink) return place;
+  return files_.resolve(place);
+}
+
+void Changes::read_ahead(std::vector<fs::path> entries) {
+  // Sorted, so that each folder is opened once.
+  std::sort(entries.begin(), entries.end(), ByName());
+  auto files = files_.read_many(entries);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (files[i])
+      nodes_.try_emplace(nodes_.end(), std::move(entries[i]),
+                         Node{.now = std::move(files[i]), .exists = true});
+}
+
+const std::optional<FileStatus>& Changes::status(const fs::path& path) {
+  if (last_path_.native() != path.native()) {
+    last_status_ = files_.status(path);
+    last_path_ = path;
+  }
+  return last_status_;
+}
+
+Changes::Node& Changes::load(const fs::path& path) {
+  const auto [known, is_new] = nodes_.try_emplace(path);
+  Node& node = known->second;
+  if (!is_new) return node;
+  try {
+    const auto& there = status(path);
+    node.exists = there.has_value();
+    node.is_link = there && there->kind == FileStatus::Kind::symlink;
+    if (!there || node.is_link) return node;
+    if (there->kind == FileStatus::Kind::folder) throw ToolError("it is a folder");
+    if (there->kind != FileStatus::Kind::file) throw ToolError("it is not a regular file");
+    if (auto content = files_.read(path)) node.now = File{std::move(*content), there->mode};
+  } catch (...) {
+    nodes_.erase(known);
+    throw;
+  }
+  return node;
+}
+
+const std::optional<Changes::File>& Changes::read(const fs::path& target) {
+  return load(target).now;
+}
+
+std::optional<FileStatus::Kind> Changes::kind(const fs::path& entry) {
+  if (const auto known = nodes_.find(entry); known != nodes_.end()) {
+    if (!known->second.now) return std::nullopt;
+    return FileStatus::Kind::file;
+  }
+  const auto& there = status(entry);
+  if (!there) return std::nullopt;
+  return there->kind;
+}
+
+void Changes::write(const fs::path& target, File file) {
+  Node& node = load(target);
+  if (node.now == file) return;
+  node.now = std::move(file);
+  node.changed = true;
+}
+
+void Changes::remove(const fs::path& entry) {
+  Node& node = load(entry);
+  node.now.reset();
+  node.changed = true;
+}
+
+bool Changes::lacks_folder(const fs::path& path) const {
+  return path.has_parent_path() && !files_.status(path.parent_path());
+}
+
+/// Files in the way of a new folder are removed first, then all is written, then the rest is
+/// removed. A file that was added and removed again leaves the folders made for it.
+std::vector<Replacement> Changes::in_order() const {
+  PathSet parents;
+  for (const auto& [path, node] : nodes_)
+    if (node.changed && node.now)
+      for (fs::path parent = path.parent_path(); !parent.empty(); parent = parent.parent_path())
+        if (!parents.insert(parent).second) break;
+  std::vector<Replacement> in_the_way, written, removed;
+  for (const auto& [path, node] : nodes_) {
+    if (!node.changed) continue;
+    if (node.now)
+      written.push_back({path, node.now->content, node.now->mode});
+    else if (node.exists)
+      (parents.contains(path) ? in_the_way : removed).push_back({.path = path});
+    else if (lacks_folder(path)) {
+      written.push_back({path, ""});
+      removed.push_back({.path = path});
+    }
+  }
+  std::vector<Replacement> order = std::move(in_the_way);
+  for (auto* group : {&written, &removed})
+    order.insert(order.end(), std::make_move_iterator(group->begin()),
+                 std::make_move_iterator(group->end()));
+  return order;
+}
+
+void Changes::commit(Files& files) const {
+  const auto order = in_order();
+  if (!order.empty()) files.replace_all(order);
+}
 
 [[noreturn]] void refuse_outside(const std::string& written) {
   throw ToolError("Path outside the workspace: " + written +
@@ -176,18 +357,6 @@ class Application {
 
 }  // namespace
 
-Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place) {
-  Application application(files, place);
-  try {
-    application.read_ahead(hunks);
-    for (const auto& hunk : hunks) application.apply(hunk);
-  } catch (const ToolError& error) {
-    // Models know tools that write some files before one fails.
-    throw ToolError(error.what() + std::string("\nNo file was changed."));
-  }
-  return application.finish();
-}
-
 std::vector<fs::path> touched_paths(const std::vector<Hunk>& hunks, const Files& files,
                                     const Place& place) {
   Changes changes(files);  // only resolves links, never committed
@@ -212,7 +381,16 @@ std::vector<fs::path> touched_paths(const std::vector<Hunk>& hunks, const Files&
 }
 
 Applied apply_patch(std::string_view text, Files& files, const Place& place) {
-  return apply_hunks(parse_patch(text), files, place);
+  const std::vector<Hunk> hunks = parse_patch(text);
+  Application application(files, place);
+  try {
+    application.read_ahead(hunks);
+    for (const auto& hunk : hunks) application.apply(hunk);
+  } catch (const ToolError& error) {
+    // Models know tools that write some files before one fails.
+    throw ToolError(error.what() + std::string("\nNo file was changed."));
+  }
+  return application.finish();
 }
 
 }  // namespace sortie::patch

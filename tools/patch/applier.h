@@ -40,18 +40,15 @@ struct Applied {
   std::vector<FileEffect> effects;
 };
 
-/// Applies the hunks in order, each on the result of those before it. Everything is computed in
-/// memory first, then written; on any failure the tree stays as it was.
-///
-/// @throws ToolError  worded for the model, with the nearest place if lines were not found
-Applied apply_hunks(const std::vector<Hunk>& hunks, Files& files, const Place& place);
-
 /// The files that the hunks would write or remove, relative to the root, links resolved.
 /// @throws ToolError  for an invalid path
 std::vector<std::filesystem::path> touched_paths(const std::vector<Hunk>& hunks, const Files& files,
                                                  const Place& place);
 
-/// parse_patch and apply_hunks.
+/// Parses a patch and applies its hunks in order, each on the result of those before it. Everything
+/// is computed in memory first, then written; on any failure the tree stays as it was.
+///
+/// @throws ToolError  worded for the model, with the nearest place if lines were not found
 Applied apply_patch(std::string_view text, Files& files, const Place& place);
 
 }  // namespace sortie::patch

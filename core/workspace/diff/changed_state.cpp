@@ -1,12 +1,18 @@
 #include "core/workspace/diff/changed_state.h"
 
+#include <fcntl.h>
+
+#include <algorithm>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/files/path_below.h"
 #include "core/workspace/diff/diff_selection.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
+
+namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
@@ -25,6 +31,30 @@ std::string word_of(const Files& view, const std::string& path) {
     return "unreadable";
   }
 }
+
+/// Thrown to stop the search of a tree.
+struct TooMany {};
+
+/// Collects files, links and the overlay's marks of deletion.
+template <typename Each>
+void look_through(const Fd& folder, const fs::path& shown, const std::string& path,
+                  const std::vector<fs::path>& cover, int depth, const Each& each) {
+  if (depth > kDeepestFolder) throw TooMany();
+  for (const NamedStatus& entry : list_folder(folder, shown)) {
+    const std::string name = child_path(path, entry.name);
+    if (is_below_any(name, cover) || in_git_folder(entry.name)) continue;
+    if (!S_ISDIR(entry.status.st_mode)) {
+      each(name, entry.status);
+      continue;
+    }
+    // Folders count, too, so that many empty ones are not searched again and again.
+    each("", entry.status);
+    look_through(open_folder(folder.get(), entry.name, shown / entry.name), shown / entry.name,
+                 name, cover, depth + 1, each);
+  }
+}
+
+bool is_whiteout(const FileStamp& stamp) { return S_ISCHR(stamp.mode); }
 
 }  // namespace
 
@@ -61,6 +91,79 @@ std::vector<std::string> differing_paths(const ChangedState& one, const ChangedS
   add(one, other);
   add(other, one);
   return {paths.begin(), paths.end()};
+}
+
+TouchedPaths::TouchedPaths(const Workspace& workspace, std::size_t most_entries)
+    : plan_(workspace.mount_plan()), most_entries_(most_entries) {
+  take();
+}
+
+TouchedPaths::Stamps TouchedPaths::look() const {
+  const fs::path& top = plan_.kind == MountPlan::Kind::overlay ? plan_.upper : plan_.source;
+  Stamps stamps;
+  std::size_t seen = 0;
+  look_through(open_folder(AT_FDCWD, top.native(), top), top, "", plan_.cover, 0,
+               [&](const std::string& name, const struct stat& status) {
+                 if (++seen > most_entries_) throw TooMany();
+                 if (!name.empty()) stamps.emplace(name, stamp_of(status));
+               });
+  return stamps;
+}
+
+/// Whether the user's own tree has it: the overlay shows that until it is replaced.
+bool TouchedPaths::stood_below(const std::string& path) const {
+  struct stat status {};
+  return plan_.kind == MountPlan::Kind::overlay &&
+         ::lstat((plan_.workspace / path).c_str(), &status) == 0;
+}
+
+std::string TouchedPaths::line(const std::string& path, const FileStamp* was,
+                               const FileStamp* is) const {
+  if (is == nullptr || is_whiteout(*is)) return "D " + path;
+  const bool there = was != nullptr ? !is_whiteout(*was) : stood_below(path);
+  return (there ? "M " : "A ") + path;
+}
+
+std::vector<std::string> TouchedPaths::take() {
+  std::vector<std::string> lines;
+  if (given_up_) return lines;
+  Stamps now;
+  try {
+    now = look();
+  } catch (const TooMany&) {
+    given_up_ = true;
+  } catch (const Error&) {
+    given_up_ = true;  // a folder that a command made unreadable: the diff reports it
+  }
+  if (given_up_) {
+    known_.clear();
+    return lines;
+  }
+  std::size_t more = 0;
+  const auto tell = [&](const std::string& path, const FileStamp* was, const FileStamp* is) {
+    if (lines.size() < kMaxListed)
+      lines.push_back(line(path, was, is));
+    else
+      ++more;
+  };
+  auto old = known_.begin();
+  auto fresh = now.begin();
+  while (old != known_.end() || fresh != now.end()) {
+    if (fresh == now.end() || (old != known_.end() && old->first < fresh->first)) {
+      if (!is_whiteout(old->second)) tell(old->first, &old->second, nullptr);
+      ++old;
+    } else if (old == known_.end() || fresh->first < old->first) {
+      tell(fresh->first, nullptr, &fresh->second);
+      ++fresh;
+    } else {
+      if (!(old->second == fresh->second)) tell(old->first, &old->second, &fresh->second);
+      ++old;
+      ++fresh;
+    }
+  }
+  known_ = std::move(now);
+  if (more > 0) lines.push_back("… " + std::to_string(more) + " more");
+  return lines;
 }
 
 }  // namespace sortie

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/diff_base.h"
+#include "core/base/isolation.h"
 #include "core/files/files.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"

@@ -1,4 +1,4 @@
-#include "app/show/call_lines.h"
+#include "app/show/progress.h"
 
 #include <boost/test/unit_test.hpp>
 

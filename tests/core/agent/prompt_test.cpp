@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "core/agent/instructions.h"
 #include "core/files/files.h"
 #include "core/text/text.h"
 #include "tests/support/temporary_folder.h"

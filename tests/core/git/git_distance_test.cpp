@@ -1,4 +1,3 @@
-#include "core/git/git_distance.h"
 
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>

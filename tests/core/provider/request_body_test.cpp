@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "core/provider/portable_items.h"
 #include "core/provider/wires.h"
 
 using namespace sortie;

@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/json/json_schema.h"
-#include "core/task/argv_template.h"
 #include "core/task/task.h"
 #include "core/task/task_loader.h"
 #include "tests/support/temporary_folder.h"

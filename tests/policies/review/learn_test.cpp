@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "policies/file/policy_loader.h"
-#include "policies/review/backtest.h"
 
 using namespace sortie;
 

@@ -7,7 +7,7 @@
 
 #include "core/images/image_file.h"
 #include "tests/support/images.h"
-#include "tools/mcp/mcp_tool.h"
+#include "tools/mcp/servers.h"
 
 using namespace sortie;
 using namespace sortie::mcp;

@@ -1,4 +1,4 @@
-#include "policies/egress/http/server_response.h"
+#include "policies/egress/http/proxy_messages.h"
 
 #include <boost/test/unit_test.hpp>
 
