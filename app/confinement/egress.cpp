@@ -1,5 +1,7 @@
 #include "app/confinement/egress.h"
 
+#include <string>
+
 #include "core/base/error.h"
 #include "core/net/proxy.h"
 #include "policies/egress/host_rules.h"
@@ -40,8 +42,8 @@ ConnectionState recorded_state(EgressConnection::State state) {
   return ConnectionState::denied;
 }
 
-}  // namespace
-
+/// Why the proxy from the environment can't be used for a listed host, or "": only http:// proxies
+/// are supported.
 std::string upstream_proxy_problem(const Policy& policy, const Environment& own) {
   if (policy.network != NetworkMode::allow_list) return "";
   const ProxySettings ahead = proxies_ahead(own);
@@ -61,6 +63,8 @@ std::string upstream_proxy_problem(const Policy& policy, const Environment& own)
   }
   return "";
 }
+
+}  // namespace
 
 NetworkRecord network_record(const EgressConnection& connection) {
   return {.id = connection.id,

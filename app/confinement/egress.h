@@ -3,7 +3,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "app/confinement/confinement.h"
 #include "core/record/events.h"
@@ -31,10 +30,6 @@ class Egress {
   std::unique_ptr<EgressProxy> proxy_;
   std::unique_ptr<ConnectGate> gate_;  ///< hands connections to the proxy: ended before it
 };
-
-/// Why the proxy from the environment can't be used for a listed host, or "": only http:// proxies
-/// are supported.
-std::string upstream_proxy_problem(const Policy& policy, const Environment& own);
 
 /// A connection as the transcript records it.
 NetworkRecord network_record(const EgressConnection& connection);

@@ -176,6 +176,14 @@ void fail_result(Json& item, const ToolOutputRecord& output) {
   if (!first.empty() && !first.starts_with("Exit code: ")) item.set("reason", first);
 }
 
+/// The head and tail of a long output.
+std::string shortened_output(const std::string& output) {
+  if (output.size() <= kMostItemOutput) return output;
+  HeadTail cut(kMostItemText);
+  cut.feed(output);
+  return cut.render();
+}
+
 void complete_command(Json& item, const ToolOutputRecord& output) {
   item.set("aggregated_output", shortened_output(output.output));
   const std::string status = status_of(output);
@@ -213,13 +221,6 @@ void complete_server_call(Json& item, const ToolOutputRecord& output) {
 }
 
 }  // namespace
-
-std::string shortened_output(const std::string& output) {
-  if (output.size() <= kMostItemOutput) return output;
-  HeadTail cut(kMostItemText);
-  cut.feed(output);
-  return cut.render();
-}
 
 Json said_item(const Said& said) {
   if (said.kind == Said::Kind::web_search)

@@ -48,7 +48,4 @@ Json todo_item(const PlanUpdated& plan);
 /// `error`: a warning.
 Json warning_item(const std::string& message);
 
-/// The head and tail of a long output.
-std::string shortened_output(const std::string& output);
-
 }  // namespace sortie

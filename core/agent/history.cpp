@@ -47,6 +47,22 @@ std::int64_t tokens_of(double bytes, double ratio) {
   return static_cast<std::int64_t>(bytes / kBytesPerToken * ratio + 0.5);
 }
 
+/// Head and tail of a text that is too long, with the number of bytes left out.
+/// @param where  the file with the whole text, as for HeadTail::render
+std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::string_view where) {
+  HeadTail cut(max_bytes);
+  cut.feed(text);
+  return cut.render(where);
+}
+
+/// The user message that holds the summary.
+Item summary_message(std::string_view summary) {
+  return {Message{Message::Role::user,
+                  "<summary>\nEarlier turns were removed here to save space. Your own summary of "
+                  "them:\n\n" +
+                      std::string(summary) + "\n</summary>"}};
+}
+
 }  // namespace
 
 History::Size History::size_of(const Item& item) const noexcept {
@@ -200,12 +216,6 @@ void History::take_out_images(std::size_t index, std::string_view text) {
   begin_epoch();
 }
 
-std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::string_view where) {
-  HeadTail cut(max_bytes);
-  cut.feed(text);
-  return cut.render(where);
-}
-
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept {
   std::uint64_t bytes = 0;
   for (const Item& item : items) bytes += bytes_of(item);
@@ -249,13 +259,6 @@ ContextBudget context_budget(const ModelLimits& limits, double compact_at) {
   const double share = static_cast<double>(limits.context_window) * compact_at;
   room.trigger = std::min(room.limit, static_cast<std::int64_t>(std::floor(share)));
   return room;
-}
-
-Item summary_message(std::string_view summary) {
-  return {Message{Message::Role::user,
-                  "<summary>\nEarlier turns were removed here to save space. Your own summary of "
-                  "them:\n\n" +
-                      std::string(summary) + "\n</summary>"}};
 }
 
 History with_summary(const History& history, std::string_view summary, int keep_last_turns,

@@ -77,11 +77,6 @@ class History {
   int epoch_ = 0;
 };
 
-/// Head and tail of a text that is too long, with the number of bytes left out.
-/// @param where  the file with the whole text, as for HeadTail::render
-std::string head_and_tail(std::string_view text, std::size_t max_bytes,
-                          std::string_view where = {});
-
 /// Estimated tokens of a response: bytes / 4.
 std::int64_t estimated_output(const std::vector<Item>& items) noexcept;
 std::int64_t estimated_output(std::uint64_t bytes) noexcept;
@@ -99,9 +94,6 @@ ContextBudget context_budget(const ModelLimits& limits, double compact_at);
 extern const std::string_view kSummaryRequest;
 /// Asks the model for the notes of a run, for later runs.
 extern const std::string_view kRunNotesRequest;
-
-/// The user message that holds the summary.
-Item summary_message(std::string_view summary);
 
 /// The history with a summary in place of everything but its first items, the current prompt and
 /// the last turns: as many of these as leave a quarter of the limit free. If even one turn is too

@@ -117,6 +117,14 @@ ModelFailure transient_failure(std::string kind, ExitCode code = ExitCode::unava
   return failure;
 }
 
+/// Whether an error code means that an image of the request can't be used. The codes are those of
+/// OpenAI's Responses (`invalid_image`, `image_parse_error`, …), which Chat Completions shares.
+///
+/// Source: ResponseError.code of OpenAI's API reference.
+bool is_image_code(std::string_view code) {
+  return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
+}
+
 /// The meaning of an error code or type; nothing if it is unknown.
 std::optional<ModelFailure> known_code(std::string_view code) {
   if (is_one_of(code, {"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
@@ -147,6 +155,13 @@ std::optional<ModelFailure> known_code(std::string_view code) {
                        "permission_denied", "permission_error", "organization_deactivated"}))
     return final_failure("auth", ExitCode::auth);
   return std::nullopt;
+}
+
+/// Whether the message of a refused request says the same, for providers without such codes:
+/// Messages, and servers of local models. The message must be about an image, not about a tool or
+/// model with that word in its name.
+bool says_image_is_unusable(std::string_view message) {
+  return image_word().find(message) && problem_word().find(message) && !other_part().find(message);
 }
 
 /// The meaning of an error message, for a code that only says that the request was refused. Each
@@ -214,14 +229,6 @@ void add_limit(const ErrorBody& error, ModelFailure& failure) {
 }
 
 }  // namespace
-
-bool is_image_code(std::string_view code) {
-  return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
-}
-
-bool says_image_is_unusable(std::string_view message) {
-  return image_word().find(message) && problem_word().find(message) && !other_part().find(message);
-}
 
 std::string_view provider_words(std::string_view message) {
   constexpr std::string_view kBefore = "HTTP status ";

@@ -14,17 +14,6 @@ namespace sortie {
 /// ModelError::kind() if the provider refused an image of the request.
 inline constexpr const char* kImageRefused = "invalid_image";
 
-/// Whether an error code means that an image of the request can't be used. The codes are those of
-/// OpenAI's Responses (`invalid_image`, `image_parse_error`, …), which Chat Completions shares.
-///
-/// Source: ResponseError.code of OpenAI's API reference.
-bool is_image_code(std::string_view code);
-
-/// Whether the message of a refused request says the same, for providers without such codes:
-/// Messages, and servers of local models. The message must be about an image, not about a tool or
-/// model with that word in its name.
-bool says_image_is_unusable(std::string_view message);
-
 /// The provider's own text in the message of a ModelError: the part after "HTTP status 400: ", or
 /// all of it.
 std::string_view provider_words(std::string_view message);

@@ -17,6 +17,11 @@ Json object_of(const std::string& text) {
   return {};
 }
 
+/// The arguments of a free-text tool declared as a function: {"input": TEXT}.
+std::string free_text_arguments(const std::string& text) {
+  return write_json(Json::object({{"input", text}}));
+}
+
 }  // namespace
 
 std::string not_run(const std::string& name, const std::string& why) {
@@ -60,10 +65,6 @@ Json free_text_parameters(const ToolSpec& tool) {
                                                             {"description", description}})}})},
        {"required", Json::array({"input"})},
        {"additionalProperties", false}});
-}
-
-std::string free_text_arguments(const std::string& text) {
-  return write_json(Json::object({{"input", text}}));
 }
 
 std::string object_arguments(const ToolCall& call) {

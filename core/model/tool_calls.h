@@ -37,8 +37,6 @@ std::set<std::string> free_text_functions(const ModelSettings& settings);
 
 /// The parameters of a free-text tool declared as a function: one argument, `input`.
 Json free_text_parameters(const ToolSpec& tool);
-/// The arguments of such a function: {"input": TEXT}.
-std::string free_text_arguments(const std::string& text);
 
 /// The call's arguments as JSON text of an object, as providers require; anything else becomes
 /// {"input": TEXT}.

@@ -43,6 +43,19 @@ bool is_listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// The repository of a folder: the folder itself or the nearest one above it with a `.git`. The
+/// folder if there is none, or if it is HOME or "/". "" for "/".
+fs::path repository_or_folder(const fs::path& folder, const fs::path& home) {
+  if (folder.empty() || folder == "/") return {};
+  const fs::path at_home = resolved_place(home);
+  for (fs::path place = folder; place != "/" && place != at_home; place = place.parent_path()) {
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(place / ".git", error))) return place;
+    if (!place.has_relative_path()) break;
+  }
+  return folder;
+}
+
 }  // namespace
 
 std::string policy_place(const Policy& policy, const std::string& key) {
@@ -215,17 +228,6 @@ std::string TaskGate::header(const std::string& name) const {
   if (!is_own_header(name)) return "";
   return "can't be set by the task: it carries a credential, an account, or what sortie itself "
          "writes";
-}
-
-fs::path repository_or_folder(const fs::path& folder, const fs::path& home) {
-  if (folder.empty() || folder == "/") return {};
-  const fs::path at_home = resolved_place(home);
-  for (fs::path place = folder; place != "/" && place != at_home; place = place.parent_path()) {
-    std::error_code error;
-    if (fs::exists(fs::symlink_status(place / ".git", error))) return place;
-    if (!place.has_relative_path()) break;
-  }
-  return folder;
 }
 
 }  // namespace sortie

@@ -77,11 +77,6 @@ class TaskGate {
   GatePlaces places_;
 };
 
-/// The repository of a folder: the folder itself or the nearest one above it with a `.git`. The
-/// folder if there is none, or if it is HOME or "/". "" for "/".
-std::filesystem::path repository_or_folder(const std::filesystem::path& folder,
-                                           const std::filesystem::path& home);
-
 /// "policy.yaml:7: bounds.models", or "bounds.models (the default)".
 std::string policy_place(const Policy& policy, const std::string& key);
 

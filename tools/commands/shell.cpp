@@ -85,8 +85,7 @@ std::string ending_line(const ExitStatus& exit, const Command& command) {
   return "";
 }
 
-}  // namespace
-
+/// Variables that every command gets unless the policy sets them: PAGER=cat, CI=true, …
 const std::map<std::string, std::string>& quiet_environment() {
   static const std::map<std::string, std::string> variables = {
       {"PAGER", "cat"},
@@ -98,6 +97,8 @@ const std::map<std::string, std::string>& quiet_environment() {
       {"DEBIAN_FRONTEND", "noninteractive"}};
   return variables;
 }
+
+}  // namespace
 
 std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given) {
   for (const auto& [name, value] : quiet_environment()) given.try_emplace(name, value);

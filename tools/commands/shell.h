@@ -65,9 +65,6 @@ class Shell : public Tool {
   ShellOptions options_;
 };
 
-/// Variables that every command gets unless the policy sets them: PAGER=cat, CI=true, …
-const std::map<std::string, std::string>& quiet_environment();
-
 /// The environment of a command: the given and the quiet variables, without any that run code in
 /// shells.
 std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given);

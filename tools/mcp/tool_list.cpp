@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -108,6 +109,14 @@ std::string mangled(const std::string& name) {
   return text;
 }
 
+/// A schema with plain_text() applied to titles, descriptions and comments; nothing if any other
+/// part would change, which would alter its meaning.
+std::optional<Json> plain_schema(const Json& schema) {
+  Json plain = schema;
+  if (!make_plain(plain, "")) return std::nullopt;
+  return plain;
+}
+
 }  // namespace
 
 std::string plain_text(std::string_view text) {
@@ -123,12 +132,6 @@ std::string plain_text(std::string_view text) {
     plain += '\r';
     text.remove_prefix(end + 1);
   }
-}
-
-std::optional<Json> plain_schema(const Json& schema) {
-  Json plain = schema;
-  if (!make_plain(plain, "")) return std::nullopt;
-  return plain;
 }
 
 ToolList read_tools(const std::vector<Json>& listed, const std::vector<std::string>& wanted,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +14,6 @@ namespace sortie::mcp {
 /// and carriage return), marks of text direction, and Unicode tags. Bytes that are not UTF-8 become
 /// U+FFFD.
 std::string plain_text(std::string_view text);
-
-/// A schema with plain_text() applied to titles, descriptions and comments; nothing if any other
-/// part would change, which would alter its meaning.
-std::optional<Json> plain_schema(const Json& schema);
 
 /// One tool of a server.
 struct ServerTool {

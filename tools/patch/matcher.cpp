@@ -56,6 +56,23 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
+/// The text with typographic dashes, quotes and spaces replaced by ASCII.
+std::string fold_signs(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const std::string_view bytes = text.substr(i, length);
+    if (const char sign = folded(character(bytes)))
+      out += sign;
+    else
+      out += bytes;
+    i += bytes.size();
+  }
+  return out;
+}
+
 /// Calls `use` with the comparable form, which is copied only if signs are folded.
 template <typename Use>
 auto with_comparable(std::string_view line, Leniency leniency, Use use) {
@@ -140,22 +157,6 @@ std::string_view trim_right(std::string_view text) {
 std::string_view trim(std::string_view text) {
   while (const std::size_t length = blank_at_left(text)) text.remove_prefix(length);
   return trim_right(text);
-}
-
-std::string fold_signs(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    const std::string_view bytes = text.substr(i, length);
-    if (const char sign = folded(character(bytes)))
-      out += sign;
-    else
-      out += bytes;
-    i += bytes.size();
-  }
-  return out;
 }
 
 std::string comparable(std::string_view line, Leniency leniency) {

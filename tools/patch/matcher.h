@@ -14,9 +14,6 @@ namespace sortie::patch {
 std::string_view trim(std::string_view text);
 std::string_view trim_right(std::string_view text);
 
-/// The text with typographic dashes, quotes and spaces replaced by ASCII.
-std::string fold_signs(std::string_view text);
-
 /// How leniently lines are compared, in the order of the attempts.
 enum class Leniency { exact, right_blanks, outer_blanks, signs };
 inline constexpr std::size_t kLeniencies = 4;

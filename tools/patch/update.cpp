@@ -123,6 +123,31 @@ std::vector<ChunkLine> without_last_empty(std::vector<ChunkLine> lines) {
   return lines;
 }
 
+/// Describes for the model where lines that were not found match best: the file's lines N–M and
+/// what differs there, or that they come before `from`, or that nothing is similar.
+std::string nearest_place(const FileLines& file, const std::vector<std::string_view>& pattern,
+                          std::size_t from, const std::string& path) {
+  if (pattern.empty()) return "";
+  if (file.size() == 0) return path + " is empty.\n";
+  auto window = by_equal_lines(file, pattern);
+  if (!window) window = by_similar_line(file, pattern);
+  if (!window)
+    return (pattern.size() == 1 ? "There is no such line in " : "None of these lines is in ") +
+           path + ", which has " + std::to_string(file.size()) +
+           (file.size() == 1 ? " line" : " lines") + ": read it again.\n";
+  const std::size_t end = std::min(window->start + pattern.size(), file.size());
+  std::string text = "The closest match is " + path + ", line" +
+                     (end - window->start > 1
+                          ? "s " + std::to_string(window->start + 1) + "–" + std::to_string(end)
+                          : " " + std::to_string(end));
+  const std::string apart = differences(file, pattern, window->start);
+  if (!apart.empty()) return text + ":\n" + apart;
+  if (window->start < from)
+    return text +
+           ", but it comes before the previous chunk or anchor: chunks must be in file order.\n";
+  return text + ", but it is not at the end of the file, as '*** End of File' requires.\n";
+}
+
 class Update {
  public:
   Update(std::string_view content, const Hunk& hunk, const std::stop_token& stop)
@@ -240,29 +265,6 @@ class Update {
 };
 
 }  // namespace
-
-std::string nearest_place(const FileLines& file, const std::vector<std::string_view>& pattern,
-                          std::size_t from, const std::string& path) {
-  if (pattern.empty()) return "";
-  if (file.size() == 0) return path + " is empty.\n";
-  auto window = by_equal_lines(file, pattern);
-  if (!window) window = by_similar_line(file, pattern);
-  if (!window)
-    return (pattern.size() == 1 ? "There is no such line in " : "None of these lines is in ") +
-           path + ", which has " + std::to_string(file.size()) +
-           (file.size() == 1 ? " line" : " lines") + ": read it again.\n";
-  const std::size_t end = std::min(window->start + pattern.size(), file.size());
-  std::string text = "The closest match is " + path + ", line" +
-                     (end - window->start > 1
-                          ? "s " + std::to_string(window->start + 1) + "–" + std::to_string(end)
-                          : " " + std::to_string(end));
-  const std::string apart = differences(file, pattern, window->start);
-  if (!apart.empty()) return text + ":\n" + apart;
-  if (window->start < from)
-    return text +
-           ", but it comes before the previous chunk or anchor: chunks must be in file order.\n";
-  return text + ", but it is not at the end of the file, as '*** End of File' requires.\n";
-}
 
 std::string update_content(std::string_view content, const Hunk& hunk,
                            const std::stop_token& stop) {

@@ -3,17 +3,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "tools/patch/matcher.h"
 #include "tools/patch/parser.h"
 
 namespace sortie::patch {
-
-/// Describes for the model where lines that were not found match best: the file's lines N–M and
-/// what differs there, or that they come before `from`, or that nothing is similar.
-std::string nearest_place(const FileLines& file, const std::vector<std::string_view>& pattern,
-                          std::size_t from, const std::string& path);
 
 /// The content of a file after an update. Matched lines keep their bytes and line ends; new lines
 /// get the file's first line end; the last line gets a line end.

@@ -58,6 +58,24 @@ std::string cleaned(std::string_view bytes) {
   return text;
 }
 
+/// A line for the model: a long one cut to the part around the match, UTF-8 repaired, control
+/// characters except tabs as spaces.
+std::string shown_line(std::string_view line, std::size_t match_begin, std::size_t match_end) {
+  if (line.size() <= kLongestLine) return cleaned(line);
+  const std::size_t wanted = match_begin > kBeforeMatch ? match_begin - kBeforeMatch : 0;
+  const std::size_t begin = std::min(wanted, line.size() - kLongestLine);
+  std::string_view part = line.substr(begin, kLongestLine);
+  // Don't cut inside a character.
+  if (begin > 0) part = utf8_suffix(part, part.size() - 1);
+  part = utf8_prefix(part, begin + kLongestLine < line.size() ? part.size() - 1 : part.size());
+  std::string text = begin > 0 ? "… " : "";
+  text += cleaned(part);
+  if (begin + kLongestLine < line.size()) text += " …";
+  text += " (" + std::to_string(line.size()) + " bytes in this line";
+  if (match_end > begin + kLongestLine) text += ", the match goes on";
+  return text + ")";
+}
+
 }  // namespace
 
 LineSearch::LineSearch(const std::string& expression) {
@@ -144,22 +162,6 @@ bool LineSearch::search(std::string_view text, const std::function<bool(const Li
     at = std::max(at, end);
   }
   return true;
-}
-
-std::string shown_line(std::string_view line, std::size_t match_begin, std::size_t match_end) {
-  if (line.size() <= kLongestLine) return cleaned(line);
-  const std::size_t wanted = match_begin > kBeforeMatch ? match_begin - kBeforeMatch : 0;
-  const std::size_t begin = std::min(wanted, line.size() - kLongestLine);
-  std::string_view part = line.substr(begin, kLongestLine);
-  // Don't cut inside a character.
-  if (begin > 0) part = utf8_suffix(part, part.size() - 1);
-  part = utf8_prefix(part, begin + kLongestLine < line.size() ? part.size() - 1 : part.size());
-  std::string text = begin > 0 ? "… " : "";
-  text += cleaned(part);
-  if (begin + kLongestLine < line.size()) text += " …";
-  text += " (" + std::to_string(line.size()) + " bytes in this line";
-  if (match_end > begin + kLongestLine) text += ", the match goes on";
-  return text + ")";
 }
 
 void MatchText::write_line(std::size_t number, char mark, const std::string& line) {

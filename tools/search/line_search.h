@@ -50,10 +50,6 @@ class LineSearch {
   std::optional<Pattern> pattern_{};
 };
 
-/// A line for the model: a long one cut to the part around the match, UTF-8 repaired, control
-/// characters except tabs as spaces.
-std::string shown_line(std::string_view line, std::size_t match_begin, std::size_t match_end);
-
 /// Writes the matching lines of one file with their context, like grep: "12:match", "13-context",
 /// "--" between groups that are not adjacent.
 class MatchText {

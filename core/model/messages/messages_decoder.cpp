@@ -158,8 +158,10 @@ std::optional<Usage> usage_of(const Json& usage) {
       .cache_write_input_tokens = written};
 }
 
-}  // namespace
-
+/// Sorts a response's blocks into usable items and findings, like read_output_items().
+///
+/// @param free_text  free_text_functions()
+/// @throws JsonError  if the pieces of a block are not a JSON string
 void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
                          ContentEnd end, Response& response) {
   CallReader calls(free_text);
@@ -194,6 +196,8 @@ void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::s
   }
   if (end != ContentEnd::paused) drop_unanswered(response.items);
 }
+
+}  // namespace
 
 WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on) return state_;

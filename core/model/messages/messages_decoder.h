@@ -31,13 +31,6 @@ enum class ContentEnd {
   paused,  ///< the provider will continue its own work
 };
 
-/// Sorts a response's blocks into usable items and findings, like read_output_items().
-///
-/// @param free_text  free_text_functions()
-/// @throws JsonError  if the pieces of a block are not a JSON string
-void read_content_blocks(std::vector<ContentBlock> blocks, const std::set<std::string>& free_text,
-                         ContentEnd end, Response& response);
-
 /// Reads the events of one Messages stream. The text of deltas, nearly all of the stream, is
 /// collected with its escapes, and decoded once the response is complete.
 ///

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <variant>
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
@@ -104,16 +105,10 @@ bool is_in_place(const Fd& file, const fs::path& path) {
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
-}  // namespace
-
-Url refresh_address(const std::string& given) {
-  const Url url = parse_url(given.empty() ? kDefaultRefreshAddress : given);
-  if (!url.secure && !url.is_loopback())
-    throw InputError("SORTIE_AUTH_URL '" + url.text() +
-                     "': plain http is for loopback hosts only; use https://");
-  return url;
-}
-
+/// Exchanges a refresh token, which is spent by that, for new tokens (RFC 6749 §6). Tokens that the
+/// answer lacks are "". Sends one request; a failure is worded for the operator, and is transient
+/// if a retry may help, else with ExitCode::auth.
+/// @throws Stopped  if a stop was requested
 std::variant<SignInTokens, ModelFailure> request_tokens(Http& http, const Url& address,
                                                         const std::string& refresh_token,
                                                         const HttpLimits& limits,
@@ -152,6 +147,16 @@ std::variant<SignInTokens, ModelFailure> request_tokens(Http& http, const Url& a
   if (!failure.transient) return final_failure(status, refusal(answer.head, told));
   failure.message = place + "HTTP status " + std::to_string(status);
   return failure;
+}
+
+}  // namespace
+
+Url refresh_address(const std::string& given) {
+  const Url url = parse_url(given.empty() ? kDefaultRefreshAddress : given);
+  if (!url.secure && !url.is_loopback())
+    throw InputError("SORTIE_AUTH_URL '" + url.text() +
+                     "': plain http is for loopback hosts only; use https://");
+  return url;
 }
 
 SignIn::SignIn(Http& http, Clock& clock, SignInOptions options, AuthFile file)

@@ -6,7 +6,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <variant>
 
 #include "core/base/clock.h"
 #include "core/model/failure.h"
@@ -23,16 +22,6 @@ inline constexpr const char* kDefaultRefreshAddress = "https://auth.openai.com/o
 /// @param given  SORTIE_AUTH_URL; "" is the default
 /// @throws InputError  for an invalid address; plain http is for loopback hosts only
 Url refresh_address(const std::string& given);
-
-/// Exchanges a refresh token, which is spent by that, for new tokens (RFC 6749 §6). Tokens that the
-/// answer lacks are "". Sends one request; a failure is worded for the operator, and is transient
-/// if a retry may help, else with ExitCode::auth.
-/// @throws Stopped  if a stop was requested
-std::variant<SignInTokens, ModelFailure> request_tokens(Http& http, const Url& address,
-                                                        const std::string& refresh_token,
-                                                        const HttpLimits& limits,
-                                                        std::chrono::system_clock::time_point now,
-                                                        std::stop_token stop);
 
 /// Tokens older than this are refreshed before they are used.
 inline constexpr std::chrono::hours kSignInAge{28 * 24};

@@ -36,8 +36,4 @@ std::string write_header(const PatchHeader& header);
 /// @throws Error  with the invalid line
 PatchHeader read_header(std::string_view& text);
 
-/// Quoted as in C if it contains a control byte, a quote, a backslash, a non-ASCII byte or " /",
-/// else unchanged.
-std::string quote_path(std::string_view path);
-
 }  // namespace sortie

@@ -17,7 +17,6 @@ inline constexpr std::int64_t kRejected = -1;  ///< rejected by the user: sampli
 inline constexpr std::int64_t kParseError = -32700;
 inline constexpr std::int64_t kInvalidRequest = -32600;
 inline constexpr std::int64_t kMethodNotFound = -32601;
-inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kInternal = -32603;
 }  // namespace rpc_code
 
