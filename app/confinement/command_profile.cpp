@@ -202,6 +202,7 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   const Policy& policy = inputs.policy;
   SandboxProfile profile;
   profile.mode = policy.sandbox;
+  profile.tracing = policy.tracing;
   profile.network = policy.network;
   profile.mount = inputs.mount;
   // What "~" means in the policy: the caller's, also where commands have another one.

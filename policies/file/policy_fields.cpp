@@ -123,6 +123,8 @@ Fields network_fields(PolicyDraft& draft) {
 Fields sandbox_fields(PolicyDraft& draft) {
   return Fields("sandbox")
       .add("mode", enum_value(draft.policy.sandbox), "Where the kernel lets commands write.")
+      .add("ptrace", enum_value(draft.policy.tracing),
+           "Which processes commands may trace, as debuggers do.")
       .add("guarantee", guarantee_value(draft), "What must be proved before the run starts.");
 }
 

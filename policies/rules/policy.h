@@ -34,6 +34,12 @@ inline constexpr auto kSpelling<SandboxMode> =
                                          {SandboxMode::workspace_write, "workspace-write"},
                                          {SandboxMode::none, "none"}});
 
+/// Which processes a command may trace (ptrace(2)): its own are those that it started.
+enum class Tracing { none, own };
+template <>
+inline constexpr auto kSpelling<Tracing> = std::to_array<Spelled<Tracing>>({{Tracing::none, "none"},
+                                                                            {Tracing::own, "own"}});
+
 enum class NetworkMode { none, allow_list, full };
 template <>
 inline constexpr auto kSpelling<NetworkMode> =
@@ -230,6 +236,7 @@ struct Policy {
   std::map<std::string, std::string> environment_set;
   PolicyLimits limits;
   SandboxMode sandbox = SandboxMode::workspace_write;
+  Tracing tracing = Tracing::none;  ///< sandbox.ptrace
   std::vector<Guarantee> guarantee = {Guarantee::writes, Guarantee::secrets, Guarantee::network};
   bool escalation = false;  ///< `rules`: calls may ask for the sandbox of rules with `escalate`
   std::optional<PolicyApprover> approver;    ///< nothing: nobody is asked

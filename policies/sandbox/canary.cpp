@@ -186,6 +186,7 @@ Json plan_for(const SandboxProfile& profile) {
                        {"writable", writable},
                        {"in_place", profile.mount.in_place},
                        {"namespaces", profile.use_namespaces},
+                       {"traces", profile.tracing == Tracing::own},
                        {"network", name_of(profile.network)},
                        {"proxy_port", static_cast<std::int64_t>(kProxyPort)},
                        {"outside", outside_folders(profile)},

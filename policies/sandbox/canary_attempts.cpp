@@ -352,7 +352,7 @@ int got_in_child() {
 }
 
 /// These calls change nothing if they are not refused.
-void try_kernel(Findings& findings) {
+void try_kernel(Findings& findings, bool traces) {
   findings.holds("run without no_new_privs", ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
   findings.holds("run without a system call filter", ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2);
   findings.holds("have capabilities", !has_capabilities());
@@ -360,7 +360,9 @@ void try_kernel(Findings& findings) {
     findings.holds(name, result < 0 && errno == EPERM);
   };
   refused("mount", ::mount("none", "/no/such/folder", "tmpfs", 0, nullptr));
-  refused("ptrace", ::ptrace(PTRACE_CONT, ::getpid(), nullptr, nullptr));
+  // Where a command may trace what it starts: not the process of sortie that started it.
+  refused("ptrace", traces ? ::ptrace(PTRACE_SEIZE, ::getppid(), nullptr, nullptr)
+                           : ::ptrace(PTRACE_CONT, ::getpid(), nullptr, nullptr));
   refused("bpf", ::syscall(SYS_bpf, 0, nullptr, 0));
   refused("keyctl", ::syscall(SYS_keyctl, 0, -3, 0, 0, 0));
   refused("io_uring", ::syscall(SYS_io_uring_setup, 1, nullptr));
@@ -380,7 +382,7 @@ int canary_main(int argc, char** argv) {
     try_secrets(secrets, plan);
     try_network(network, plan);
     try_processes(processes, plan);
-    try_kernel(kernel);
+    try_kernel(kernel, plan["traces"].boolean());
     const Json report = Json::object({{"writes", writes.json()},
                                       {"secrets", secrets.json()},
                                       {"network", network.json()},

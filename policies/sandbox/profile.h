@@ -51,6 +51,7 @@ struct SandboxProfile {
   std::filesystem::path home;  ///< HOME, private and writable in the view
   uid_t uid = 0;               ///< the user that commands run as
   gid_t gid = 0;
+  Tracing tracing = Tracing::none;
   PolicyLimits limits;
   std::uint64_t memory_bytes = 0;  ///< limits.memory resolved
   bool use_namespaces = true;      ///< false: Landlock and seccomp alone
@@ -58,7 +59,9 @@ struct SandboxProfile {
   /// of the user on the machine, so that a busy user could start no command, and does not apply to
   /// root.
   bool counts_own_tasks = false;
-  bool cgroup = true;                 ///< limit the run by a control group if available
+  bool cgroup = true;  ///< limit the run by a control group if available
+  /// Set by the keeper: the control group that the view shows, the run's or else sortie's own.
+  std::filesystem::path shown_group{};
   bool may_escalate_writes = false;   ///< commands may come with `Command::writes`
   bool may_escalate_network = false;  ///< commands may come with `Command::open_network`
 };
@@ -116,6 +119,15 @@ inline bool has_proxy_listener(const SandboxProfile& profile) {
   return profile.mode != SandboxMode::none && profile.network == NetworkMode::allow_list &&
          profile.use_namespaces;
 }
+
+/// What commands see of /sys and /var, read-only: how many processors and how much memory there are,
+/// what is installed. All of it is the distribution's or the kernel's own description, readable by
+/// every user; serial numbers, host names and debconf's answers are elsewhere.
+inline constexpr auto kMachineFolders = std::to_array<const char*>(
+    {"/sys/devices/system", "/sys/kernel/mm/transparent_hugepage", "/var/cache/fontconfig",
+     "/var/lib/dpkg", "/var/lib/gems", "/var/lib/ghc", "/var/lib/texmf"});
+/// Where commands find the limits of their control group.
+inline constexpr const char* kGroupFolder = "/sys/fs/cgroup";
 
 /// The restrictions of one command, in addition to the run's profile.
 struct CommandProfile {

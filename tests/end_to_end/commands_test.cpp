@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_CASE(doctor_says_what_works_here) {
         layers.insert(one.string_at("layer"));
       }
       BOOST_TEST(layers.count("namespaces") == (caller.namespaces ? 0u : 1u));
+      BOOST_TEST(layers.count("user") == (report.string_at("user") == "root" ? 1u : 0u));
       for (const char* key : {"version", "kernel", "user", "isolation", "layers", "guarantees",
                               "problem", "remedies", "surroundings", "remedy"})
         BOOST_TEST(report.find(key) != nullptr, key);

@@ -271,6 +271,9 @@ bool enter(const CommandPlaces& places) noexcept {
   if (network >= 0 && ::setns(network, CLONE_NEWNET) != 0) fail(StartStep::network, errno);
   if (!enter(places)) fail(StartStep::places, errno);
   if (namespaces) {
+    // The group that it was started in becomes the root of what it sees; without, it sees a path of
+    // the machine in /proc/self/cgroup, and nothing else changes.
+    static_cast<void>(::unshare(CLONE_NEWCGROUP));
     // uid 0 without capabilities still owns the machine's switches in /proc.
     if (const int error = mount_command_proc(layers.profile.uid == 0)) fail(StartStep::proc, error);
     const std::string workspace = workspace_root(layers.profile);

@@ -107,6 +107,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
   if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
   // Since Linux 5.14 each user namespace has a count of its own.
   profile.counts_own_tasks = profile.use_namespaces && !is_admin() && kernel_is(5, 14);
+  profile.shown_group = group != nullptr ? group->path() : own_group();
   if (profile.use_namespaces) {
     if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);

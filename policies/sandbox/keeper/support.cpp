@@ -176,6 +176,14 @@ std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string
                             ? "Linux 5.13 or later with landlock in its lsm= list"
                             : "Linux 6.12 or later"});
   }
+  if (machine.root) {
+    remedies.push_back(
+        {"user",
+         "started as root: in a workspace that root owns, commands are uid 0 without capabilities, "
+         "so that seteuid, chown, mknod, su and set-id programs fail, and tests that use them",
+         "start sortie as an ordinary user, or give the workspace to one: root's commands run as "
+         "its owner"});
+  }
   for (const std::string& note : layers.notes) {
     if (!note.starts_with("cgroup: ")) continue;
     remedies.push_back({"cgroup", note.substr(8),

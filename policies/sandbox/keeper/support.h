@@ -21,11 +21,12 @@ bool namespaces_available(std::string* why);
 /// @return "" if it works, else why not
 std::string probe_overlay(const MountPlan& plan);
 
-/// A part of the sandbox that this machine does not offer, the reason, and how to fix it.
+/// A part of the sandbox that this machine does not offer, or that differs for its user; the reason,
+/// and how to fix it.
 struct Remedy {
-  std::string layer;   ///< "namespaces", "landlock", "cgroup"
-  std::string why;     ///< in the kernel's words
-  std::string remedy;  ///< a setting, a flag or a kernel
+  std::string layer;   ///< "namespaces", "landlock", "user", "cgroup"
+  std::string why;     ///< in the kernel's words, or what fails
+  std::string remedy;  ///< a setting, a flag, a kernel or another user
 };
 
 /// The kernel's settings for user namespaces and containers; read once.
@@ -40,7 +41,7 @@ struct MachineSettings {
 };
 MachineSettings read_machine_settings();
 
-/// One remedy for each layer that is missing or incomplete.
+/// One remedy for each layer that is missing, incomplete or different.
 std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string& no_namespaces,
                                   const MachineSettings& machine);
 

@@ -184,6 +184,11 @@ bool RunGroup::end() {
   return true;
 }
 
+fs::path own_group() {
+  const auto hierarchy = find_hierarchy();
+  return hierarchy ? hierarchy->own : fs::path();
+}
+
 std::uint64_t memory_kills(const Fd& group) {
   const Fd file(group ? ::openat(group.get(), "memory.events", O_RDONLY | O_CLOEXEC) : -1);
   char text[512] = {};

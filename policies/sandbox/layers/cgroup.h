@@ -51,6 +51,9 @@ class RunGroup {
   Fd folder_;  ///< locked (flock(2)) while this process lives: marks a living run's group
 };
 
+/// This process's own group of version 2; "" if it can't be found.
+std::filesystem::path own_group();
+
 /// How often the kernel has killed in the group for lack of memory; 0 if it does not count.
 std::uint64_t memory_kills(const Fd& group);
 

@@ -71,19 +71,8 @@ std::uint64_t known_file_rights(int abi) {
 /// The folders of the machine that a run without a mount namespace may read. In /dev and /sys only
 /// what programs need: /dev/shm and /dev/pts hold the memory and terminals of the user's other
 /// programs, and root's commands own the disks.
-const char* const kSystemFolders[] = {"/usr",
-                                      "/bin",
-                                      "/sbin",
-                                      "/lib",
-                                      "/lib32",
-                                      "/lib64",
-                                      "/libx32",
-                                      "/etc",
-                                      "/opt",
-                                      "/proc",
-                                      "/sys/devices/system",
-                                      "/sys/fs/cgroup",
-                                      "/sys/kernel/mm/transparent_hugepage"};
+const char* const kSystemFolders[] = {"/usr",    "/bin", "/sbin", "/lib",  "/lib32",    "/lib64",
+                                      "/libx32", "/etc", "/opt",  "/proc", kGroupFolder};
 const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                 "/dev/urandom"};
 // Only the view has a devpts of its own: the machine's has the user's terminals.
@@ -176,6 +165,7 @@ void allow_machine(Builder& builder, const SandboxProfile& profile) {
   // Nothing can be put in their place; git reads nothing at all without them.
   for (const auto& [path, text] : profile.git.files) hidden.push_back(path);
   for (const char* folder : kSystemFolders) builder.allow_read_except(folder, hidden);
+  for (const char* folder : kMachineFolders) builder.allow_read_except(folder, hidden);
   for (const auto& path : profile.readable) builder.allow_read_except(path, hidden);
   for (const auto& path : profile.toolchains) builder.allow_read_except(path, hidden);
   for (const auto& path : profile.git.folders) builder.allow_read_except(path, hidden);

@@ -41,8 +41,7 @@ constexpr int kRefused[] = {
     SCMP_SYS(move_mount), SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick),
     SCMP_SYS(mount_setattr), SCMP_SYS(setns), kOpenTreeAttr,
     // other processes
-    SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kcmp),
-    SCMP_SYS(pidfd_getfd),
+    SCMP_SYS(kcmp), SCMP_SYS(pidfd_getfd),
     // large or new parts of the kernel
     SCMP_SYS(bpf), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
     SCMP_SYS(userfaultfd), SCMP_SYS(perf_event_open), SCMP_SYS(add_key), SCMP_SYS(keyctl),
@@ -54,6 +53,9 @@ constexpr int kRefused[] = {
     SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex), SCMP_SYS(sethostname),
     SCMP_SYS(setdomainname), SCMP_SYS(vhangup), SCMP_SYS(iopl), SCMP_SYS(ioperm),
     SCMP_SYS(modify_ldt), SCMP_SYS(lookup_dcookie), SCMP_SYS(nfsservctl)};
+
+constexpr int kTracing[] = {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
+                            SCMP_SYS(process_vm_writev)};
 
 constexpr scmp_datum_t kNamespaces[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
                                         CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
@@ -154,6 +156,15 @@ void refuse_special_modes(Rules& rules) {
   rules.refuse(EPERM, SCMP_SYS(renameat2), has_bit(4, kRenameWhiteout));
   // Its mode is in memory; programs that try it fall back to openat.
   rules.refuse(ENOSYS, SCMP_SYS(openat2));
+}
+
+/// Whether the filter may leave tracing to other layers, which allow the command's own processes
+/// alone: no other has an id in its PID namespace but its first process, which is not dumpable; and
+/// Landlock lets a process trace only those of its own domain, of which each command has another.
+/// A traced process stays behind its filter and no_new_privs.
+bool is_tracing_bounded(const SandboxProfile& profile) {
+  return profile.tracing == Tracing::own &&
+         (profile.use_namespaces || LandlockRules::kernel_abi() >= 1);
 }
 
 /// Without namespaces a command sees the same user's other processes, including sortie: it could
@@ -263,6 +274,8 @@ SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
   if (profile.mode == SandboxMode::none) return;
   Rules rules;
   for (const int call : kRefused) rules.refuse(EPERM, call);
+  if (!is_tracing_bounded(profile))
+    for (const int call : kTracing) rules.refuse(EPERM, call);
   refuse_namespaces(rules);
   refuse_terminal_input(rules);
   refuse_special_modes(rules);

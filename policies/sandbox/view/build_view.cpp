@@ -27,8 +27,9 @@ namespace fs = std::filesystem;
 struct Place {
   enum class Kind { machine, own, private_folder, toolchain, workspace };
   Kind kind = Kind::machine;
-  fs::path source;          ///< machine, own and toolchain: the real path
-  std::string folder = {};  ///< private_folder: its name in the private file system
+  bool is_optional = false;  ///< machine: left out if it can't be shown
+  fs::path source = {};      ///< machine, own and toolchain: the real path
+  std::string folder = {};   ///< private_folder: its name in the private file system
   Access access = Access::read_only;
   Fd tree{};
   bool is_folder = true;
@@ -58,7 +59,9 @@ void add(Places& places, const fs::path& path, Place::Kind kind, Access access) 
   if (!place) return;
   std::error_code error;
   const bool is_folder = fs::is_directory(place->second, error);
-  places.insert_or_assign(place->first, Place{kind, place->second, {}, access, Fd(), is_folder});
+  places.insert_or_assign(
+      place->first,
+      Place{.kind = kind, .source = place->second, .access = access, .is_folder = is_folder});
 }
 
 void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {
@@ -78,6 +81,25 @@ void add_machine(Places& places, const SandboxProfile& profile, const std::strin
     if (!error && !is_below(resolver, "/etc")) readable(resolver);
   }
   for (const char* folder : {"/usr", "/etc", "/opt"}) readable(folder);
+}
+
+/// Parts of /sys and /var. Their limits are those of the group that commands are in, as a group
+/// namespace of their own makes it the root of the hierarchy for them.
+void add_machine_state(Places& places, const SandboxProfile& profile) {
+  const auto show = [&](const fs::path& path, const fs::path& source) {
+    std::error_code error;
+    if (!fs::is_directory(source, error)) return;
+    Place place;
+    place.source = source;
+    place.is_optional = true;
+    places.insert_or_assign(path, std::move(place));
+  };
+  for (const char* folder : kMachineFolders) {
+    std::error_code error;
+    const fs::path source = fs::canonical(folder, error);
+    if (!error) show(folder, source);
+  }
+  if (!profile.shown_group.empty()) show(kGroupFolder, profile.shown_group);
 }
 
 /// /bin, /lib64 …: links on most systems, folders on some.
@@ -105,6 +127,7 @@ void add_toolchains(Places& places, const SandboxProfile& profile) {
 Places gather(const SandboxProfile& profile, const std::string& path_variable,
               std::map<fs::path, fs::path>& links) {
   Places places;
+  add_machine_state(places, profile);
   add_machine(places, profile, path_variable);
   add_top_level(places, links);
   const auto keep_private = [&](const fs::path& path, const std::string& folder) {
@@ -159,10 +182,15 @@ void open_sources(Places& places) {
       it = places.erase(it);
       continue;
     }
-    if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own ||
-        place.kind == Place::Kind::toolchain)
-      place.tree = copy_tree(place.source, place.access);
-    ++it;
+    try {
+      if (place.kind == Place::Kind::machine || place.kind == Place::Kind::own ||
+          place.kind == Place::Kind::toolchain)
+        place.tree = copy_tree(place.source, place.access);
+      ++it;
+    } catch (const Error&) {
+      if (!place.is_optional) throw;
+      it = places.erase(it);
+    }
   }
 }
 

@@ -113,6 +113,7 @@ limits:
   transcript: 5MiB
 sandbox:
   mode: none
+  ptrace: own
   guarantee: [processes]
 escalation: rules
 approver:
@@ -172,6 +173,7 @@ BOOST_AUTO_TEST_CASE(the_presets_are_what_the_documentation_says) {
     BOOST_TEST(preset.name == name);
     BOOST_TEST(preset_text(name).starts_with("# " + name));
     BOOST_TEST((preset.hide == Policy().hide));
+    BOOST_TEST((preset.tracing == Tracing::none));
     if (name != "foreign") BOOST_TEST((preset.protect == Policy().protect));
     BOOST_TEST((preset.environment_exclude == Policy().environment_exclude));
     if (name != "unsandboxed") BOOST_TEST((preset.guarantee == Policy().guarantee));
@@ -279,6 +281,7 @@ BOOST_AUTO_TEST_CASE(a_file_goes_over_what_it_extends) {
   BOOST_TEST(policy.limits.memory_percent == 50);
   BOOST_TEST(policy.limits.transcript == 5u << 20);
   BOOST_TEST((policy.sandbox == SandboxMode::none));
+  BOOST_TEST((policy.tracing == Tracing::own));
   // strict asks for writes, secrets and network: a list is added to.
   BOOST_TEST(
       (policy.guarantee == std::vector<Guarantee>{Guarantee::writes, Guarantee::secrets,

@@ -142,7 +142,7 @@ constexpr const char* kPolicy = R"({
   "limits": {"command_timeout": "1s", "output": "2B", "memory": "3GiB", "processes": 4,
              "file_size": "5B", "open_files": 60, "disk": "7B", "diff_file_size": "8B",
              "transcript": "9B"},
-  "sandbox": {"mode": "none", "guarantee": ["kernel"]}, "escalation": "rules",
+  "sandbox": {"mode": "none", "ptrace": "own", "guarantee": ["kernel"]}, "escalation": "rules",
   "trust": {"input": "trusted", "allow_all_three": true},
   "redact": {"patterns": ["x+"], "on_leak": "report"},
   "approver": {"command": ["/bin/ask"], "timeout": "1s"}})";

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <set>
 
 #include "core/process/process.h"
 #include "policies/environment/environment.h"
@@ -114,6 +116,78 @@ BOOST_AUTO_TEST_CASE(no_attempt_gets_out_of_a_run) {
       });
 
       BOOST_TEST(findings == "tried " + std::to_string(possible.size()) + "\n");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_may_trace_what_it_starts_reaches_no_other_process) {
+  const std::set<std::string> of_processes = {
+      "read_environ",     "open_memory", "open_by_its_root", "trace",
+      "seize_it",         "read_memory", "signal_it",        "signal_by_descriptor",
+      "steal_descriptor", "compare",     "run_setuid"};
+  for (const Way& way : ways()) {
+    BOOST_TEST_CONTEXT(way.name) {
+      const Scene scene(way.run);
+      SandboxProfile profile = profile_for(scene, way);
+      profile.tracing = Tracing::own;
+      std::vector<std::string> argv = {scene.tools() / "escape", to_text(scene.ground())};
+      std::size_t tried = 0;
+      for (const std::string& name : possible_attempts(scene, way.machine == Machine::open)) {
+        if (of_processes.count(name) == 0) continue;
+        argv.push_back(name);
+        ++tried;
+      }
+      BOOST_TEST(tried >= 8u);
+
+      const std::string findings = findings_of(way, [&] {
+        Keeper keeper(profile);
+        const Ran ran = run(keeper, profile, argv);
+        std::string text = ran.output;
+        for (const auto& proof :
+             run_canary(keeper.launcher(), profile, environment_for(profile), {"a-secret-value"})) {
+          if (!proof.proved) text += std::string(name_of(proof.guarantee)) + ": " + proof.detail;
+        }
+        return text;
+      });
+
+      BOOST_TEST(findings == "tried " + std::to_string(tried) + "\n");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(debuggers_trace_what_their_own_command_starts_if_the_policy_says_so) {
+  const struct {
+    const char* program;
+    const char* script;
+  } rows[] = {
+      {"strace",
+       "strace -f -o log -e trace=execve sh -c '/bin/true; exit 0' && grep -q '/bin/true' log"},
+      {"gdb",
+       "printf 'int half(int n) { return n / 2; }\nint main() { return half(84); }\n' > t.c && "
+       "gcc -g -O0 t.c -o t && gdb -nx -batch -ex 'break half' -ex run -ex 'print n' -ex finish ./t "
+       "> log 2>&1; grep -q '1 = 84' log && grep -q 'Value returned is .2 = 42' log"}};
+  for (const Way& way : ways()) {
+    BOOST_TEST_CONTEXT(way.name) {
+      for (const auto& row : rows) {
+        if (std::system(("command -v " + std::string(row.program) + " > /dev/null").c_str()) != 0) {
+          BOOST_TEST_MESSAGE("skipped: there is no " << row.program);
+          continue;
+        }
+        for (const Tracing tracing : {Tracing::own, Tracing::none}) {
+          const Scene scene(way.run);
+          SandboxProfile profile = profile_for(scene, way);
+          profile.tracing = tracing;
+
+          const std::string findings = findings_of(way, [&] {
+            Keeper keeper(profile);
+            const Ran ran = run(keeper, profile, {"sh", "-c", row.script});
+            const bool works = ran.status.success();
+            return works == (tracing == Tracing::own) ? "" : row.program + ran.output;
+          });
+
+          BOOST_TEST(findings == "");
+        }
+      }
     }
   }
 }

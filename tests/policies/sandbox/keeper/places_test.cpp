@@ -1,6 +1,7 @@
 // What a command finds in the view beside the workspace: toolchains, terminals.
 #include <boost/test/unit_test.hpp>
 
+#include "policies/sandbox/layers/cgroup.h"
 #include "tests/policies/sandbox/ways.h"
 
 namespace sortie::test {
@@ -70,6 +71,38 @@ BOOST_AUTO_TEST_CASE(toolchains_are_shown_without_credentials_and_writes_are_thr
       return text;
     });
     BOOST_TEST(wrong == "", way.name << ":\n" << wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_machine_tells_its_processors_packages_and_limits_and_nothing_else) {
+  for (const SandboxWay& way : sandbox_ways()) {
+    const std::string wrong = found_wrong(way, [&](Sandboxed& here) {
+      Keeper keeper(here.profile);
+      std::string text;
+      const auto expect = [&](const std::string& script, bool works) {
+        const Ran ran = run(keeper, here.shell(script));
+        if (ran.status.success() != works) text += script + ": " + said(ran) + '\n';
+      };
+      for (const char* folder : kMachineFolders) {
+        if (!fs::is_directory(folder)) continue;
+        expect(std::string("ls ") + folder, true);
+        expect(std::string("touch ") + folder + "/made", false);
+      }
+      expect("cat /sys/devices/system/cpu/online", true);
+      if (fs::exists("/var/lib/dpkg/status")) {
+        expect("dpkg -l libc6 | grep -q ^ii", true);
+        expect(": >> /var/lib/dpkg/status", false);
+      }
+      for (const char* other : {"/sys/class/dmi", "/sys/kernel/debug", "/var/log", "/var/spool"})
+        expect(std::string("ls ") + other + " 2> /dev/null | grep -q .", false);
+      if (way.namespaces && !own_group().empty()) {
+        expect("grep -qx 0::/ /proc/self/cgroup", true);
+        expect("test -e /sys/fs/cgroup/cgroup.procs", true);
+        expect(": >> /sys/fs/cgroup/cgroup.procs", false);
+      }
+      return text;
+    });
+    BOOST_TEST(wrong == "", way.name << ": " << wrong);
   }
 }
 

@@ -130,6 +130,26 @@ BOOST_AUTO_TEST_CASE(every_call_of_the_list_is_refused_in_every_mode) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_policy_may_let_commands_trace_what_they_start_and_nothing_more) {
+  for (const bool namespaces : {true, false}) {
+    SandboxProfile profile = profile_of(namespaces);
+    profile.tracing = Tracing::own;
+    const SeccompFilter filter(profile);
+    for (const Refused& row : kRefused) {
+      const auto& a = row.arguments;
+      const int got =
+          answer(filter, [&] { return ::syscall(row.number, a[0], a[1], a[2], a[3], a[4]); });
+      const bool traces = row.number == SYS_ptrace || row.number == SYS_process_vm_readv ||
+                          row.number == SYS_process_vm_writev;
+      const bool refused = got == EPERM || (row.number == SYS_socketpair && got == EAFNOSUPPORT);
+      if (!traces) BOOST_TEST(refused, row.name << " answers " << got);
+    }
+    BOOST_TEST(answer(filter, [] {
+                 return ::syscall(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr);
+               }) == kWorked);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(without_namespaces_nobody_signals_all_of_the_users_processes) {
   const SeccompFilter filter(profile_of(false));
 
