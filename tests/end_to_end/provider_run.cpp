@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 
 ProviderRun::ProviderRun() {
   write("work/a.txt", "a\n");
+  fs::create_directory(path("caller"));
   commit_workspace();
   write_task();
 }
@@ -39,6 +40,8 @@ ProgramStart ProviderRun::start(const std::string& url,
         "AZURE_OPENAI_BASE_URL", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY",
         "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"})
     start.environment[name] = "";
+  // The toolchains below the user's own are gigabytes, and some tests search all that commands see.
+  start.environment["HOME"] = path("caller").string();
   return start;
 }
 

@@ -16,8 +16,8 @@ class ProviderRun : public RunFolder {
   void write_task(const std::string& model = {}, const std::string& more = {}) const;
   /// The same with all that the task says of its model.
   void write_model(const std::string& model) const;
-  /// `sortie run` with SORTIE_BASE_URL, without a key and out of reach of the machine's own
-  /// settings.
+  /// `sortie run` with SORTIE_BASE_URL, without a key, out of reach of the machine's own settings,
+  /// and with an empty HOME.
   ProgramStart start(const std::string& url, const std::vector<std::string>& flags = {}) const;
   ProgramEnd run(const ModelServer& server, const std::vector<std::string>& flags = {}) const;
   /// Everything that the run wrote, in one string: all files of --out and what it printed.

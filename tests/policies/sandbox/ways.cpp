@@ -34,6 +34,23 @@ std::string run_body(const SandboxWay& way,
   }
 }
 
+/// A process that runs the body for one way, and what it has to say.
+struct Child {
+  pid_t pid = 0;
+  Fd report;
+};
+
+std::string said_by(const Child& child) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = ::read(child.report.get(), buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(count));
+  int status = 0;
+  ::waitpid(child.pid, &status, 0);
+  if (status != 0) text += "the child ended with status " + std::to_string(status) + '\n';
+  return text;
+}
+
 }  // namespace
 
 std::vector<SandboxWay> sandbox_ways() {
@@ -47,22 +64,25 @@ std::vector<SandboxWay> sandbox_ways() {
 
 std::string found_wrong(const SandboxWay& way,
                         const std::function<std::string(Sandboxed& here)>& body) {
-  Pipe pipe = make_pipe();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    become(way.uid);
-    write_all(pipe.write.get(), run_body(way, body));
-    ::_exit(0);
+  return found_wrong_together({way}, body).front();
+}
+
+std::vector<std::string> found_wrong_together(
+    const std::vector<SandboxWay>& ways, const std::function<std::string(Sandboxed& here)>& body) {
+  std::vector<Child> children;
+  for (const SandboxWay& way : ways) {
+    Pipe pipe = make_pipe();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      become(way.uid);
+      write_all(pipe.write.get(), run_body(way, body));
+      ::_exit(0);
+    }
+    children.push_back({child, std::move(pipe.read)});
   }
-  pipe.write.reset();
-  std::string text;
-  char buffer[4096];
-  for (ssize_t count = 0; (count = ::read(pipe.read.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(count));
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (status != 0) text += "the child ended with status " + std::to_string(status) + '\n';
-  return text;
+  std::vector<std::string> wrong;
+  for (const Child& child : children) wrong.push_back(said_by(child));
+  return wrong;
 }
 
 }  // namespace sortie::test

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/policies/sandbox/keeper_fixture.h"
 
@@ -22,5 +23,8 @@ std::vector<SandboxWay> sandbox_ways();
 /// @return what the body found wrong, a line each; "" for nothing
 std::string found_wrong(const SandboxWay& way,
                         const std::function<std::string(Sandboxed& here)>& body);
+/// The same for several ways at once, for bodies that mostly wait; in the order of the ways.
+std::vector<std::string> found_wrong_together(
+    const std::vector<SandboxWay>& ways, const std::function<std::string(Sandboxed& here)>& body);
 
 }  // namespace sortie::test

@@ -107,16 +107,16 @@ std::string has(const std::string& what, const std::string& text, const std::str
 void in_each_way(const std::function<std::string(Talk&, const Sandboxed&)>& body,
                  const ShellOptions& options = {}) {
   ::signal(SIGPIPE, SIG_IGN);
-  for (const SandboxWay& way : sandbox_ways()) {
-    const std::string wrong = found_wrong(way, [&](Sandboxed& here) {
-      Talk talk(here, options);
-      std::string text = body(talk, here);
-      talk.sessions.reset();
-      if (!talk.shut_down()) text += "not everything has ended\n";
-      return text;
-    });
-    BOOST_TEST(wrong == "", way.name << ":\n" << wrong);
-  }
+  const std::vector<SandboxWay> ways = sandbox_ways();
+  const auto wrong = found_wrong_together(ways, [&](Sandboxed& here) {
+    Talk talk(here, options);
+    std::string text = body(talk, here);
+    talk.sessions.reset();
+    if (!talk.shut_down()) text += "not everything has ended\n";
+    return text;
+  });
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    BOOST_TEST(wrong[i] == "", ways[i].name << ":\n" << wrong[i]);
 }
 
 bool is_installed(const std::string& program) {
@@ -344,7 +344,8 @@ BOOST_AUTO_TEST_CASE(what_is_shown_in_part_stands_whole_in_the_files_that_the_li
                 Json::object({{"tty", tty}}));
       take();
       const int id = talk.last_id();
-      for (int i = 0; i < 80 && whole.find("KEY]\n") == std::string::npos; ++i) {
+      // What comes next may be held back, as the beginning of a longer secret, until more comes.
+      for (int i = 0; i < 80 && whole.find("\n20000\n") == std::string::npos; ++i) {
         talk.write(id);
         take();
       }
