@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -16,6 +18,7 @@
 #include "policies/file/policy_loader.h"
 #include "policies/file/policy_warnings.h"
 #include "policies/rules/policy.h"
+#include "tests/support/schema_keys.h"
 
 using namespace sortie;
 
@@ -44,16 +47,70 @@ std::vector<fs::path> documents() {
   return documents;
 }
 
-/// Targets of the Markdown links to files of the repository.
-std::vector<std::string> links_of(const std::string& document) {
-  std::vector<std::string> links;
+/// Where a Markdown link leads: a file of the repository, "" for the document itself, and a heading
+/// in it, "" for none.
+struct Link {
+  std::string file;
+  std::string heading;
+};
+std::vector<Link> links_of(const std::string& document) {
+  std::vector<Link> links;
   for (std::size_t at = document.find("]("); at != std::string::npos;
        at = document.find("](", at + 2)) {
     const std::string target = document.substr(at + 2, document.find(')', at) - at - 2);
-    const std::string file = target.substr(0, target.find('#'));
-    if (!file.empty() && !target.starts_with("http")) links.push_back(file);
+    if (target.starts_with("http") || target.find(' ') != std::string::npos) continue;
+    const std::size_t hash = target.find('#');
+    links.push_back({target.substr(0, hash),
+                     hash == std::string::npos ? std::string() : target.substr(hash + 1)});
   }
   return links;
+}
+
+/// The names by which links reach a document's headings: "## Where time goes" is where-time-goes.
+std::set<std::string> headings_of(const std::string& document) {
+  std::set<std::string> names;
+  for (const auto line : split_lines(document)) {
+    if (!line.starts_with('#')) continue;
+    std::string name;
+    for (const char c : line.substr(std::min(line.find(' '), line.size() - 1) + 1)) {
+      const auto letter = static_cast<unsigned char>(c);
+      if (c == ' ')
+        name += '-';
+      else if (std::isalnum(letter) != 0 || c == '-' || c == '_')
+        name += static_cast<char>(std::tolower(letter));
+    }
+    names.insert(name);
+  }
+  return names;
+}
+
+/// The rest of the row of a key in a table of docs/policy.md, in the section of its mapping; ""
+/// where there is none.
+std::string policy_row(const std::string& page, const std::string& key) {
+  const std::size_t dot = key.find('.');
+  const std::string section = dot == std::string::npos ? "The file itself" : key.substr(0, dot);
+  const std::size_t begin = page.find("\n## " + section + "\n");
+  if (begin == std::string::npos) return {};
+  const std::string text = page.substr(begin + 1, page.find("\n## ", begin + 1) - begin);
+  const std::string head = "| `" + (dot == std::string::npos ? key : key.substr(dot + 1)) + "` | ";
+  const std::string row = line_of(text, head);
+  return row.empty() ? row : row.substr(head.size());
+}
+
+/// Compares the defaults of the mapping's keys, and of those below, with the page.
+void check_defaults(const Json& mapping, const std::string& prefix, const std::string& page,
+                    int& compared) {
+  for (const auto& [name, schema] : mapping["properties"].members()) {
+    const Json& value = schema["default"];
+    if (!value.is_null() && !value.is_array() && !value.is_object()) {
+      ++compared;
+      const std::string row = policy_row(page, prefix + name);
+      const std::string text = value.is_string() ? value.text() : write_json(value);
+      BOOST_TEST((row.starts_with(text + " |") || row.starts_with("`" + text + "` |")),
+                 prefix << name << ": " << text << ", in docs/policy.md: " << row);
+    }
+    check_defaults(schema, prefix + name + ".", page, compared);
+  }
 }
 
 }  // namespace
@@ -184,12 +241,34 @@ BOOST_AUTO_TEST_CASE(the_policy_for_untrusted_branches_is_complete) {
     BOOST_TEST((check.decide(row.argv).effect == Effect::allow) == row.allowed, row.argv.back());
 }
 
+BOOST_AUTO_TEST_CASE(the_policys_page_has_every_key_in_a_table_with_its_default) {
+  const std::string page = read_file(kRoot / "docs/policy.md");
+  std::set<std::string> keys;
+  test::collect_keys(policy_schema(), "", keys);
+  BOOST_TEST(keys.size() > 60u);
+  for (std::string key : keys) {
+    while (key.ends_with("[]") || key.ends_with(".*")) key.resize(key.size() - 2);
+    const std::string last = key.substr(key.rfind('.') + 1);
+    // `budget.cost`, `but_not: {args: […]}`
+    const std::regex in_code("`[^`\\n]*\\b" + last + "\\b[^`\\n]*`");
+    BOOST_TEST(std::regex_search(page, in_code), key);
+  }
+  int compared = 0;
+  check_defaults(policy_schema(), "", page, compared);
+  BOOST_TEST(compared > 20);
+}
+
 BOOST_AUTO_TEST_CASE(links_between_documents_lead_somewhere) {
   int links = 0;
   for (const auto& document : documents()) {
-    for (const auto& link : links_of(read_file(kRoot / document))) {
+    for (const Link& link : links_of(read_file(kRoot / document))) {
       ++links;
-      BOOST_TEST(fs::exists(kRoot / document.parent_path() / link), document << ": " << link);
+      const fs::path file =
+          kRoot / (link.file.empty() ? document : document.parent_path() / link.file);
+      BOOST_TEST(fs::exists(file), document << ": " << link.file);
+      if (link.heading.empty() || file.extension() != ".md") continue;
+      BOOST_TEST(headings_of(read_file(file)).count(link.heading) == 1u,
+                 document << ": " << link.file << "#" << link.heading);
     }
   }
   BOOST_TEST(links > 5);

@@ -98,7 +98,8 @@ bool is_required(const Json& mapping, const std::string& name) {
 std::string default_of(const Json& mapping, const std::string& name, const Json& schema) {
   if (is_required(mapping, name)) return "must be given";
   const Json& value = schema["default"];
-  if (value.is_null()) return "";
+  // An empty list is not to be written: what its absence means, the key's text says.
+  if (value.is_null() || (value.is_array() && value.items().empty())) return "";
   return code(value.is_string() ? value.text() : write_json(value));
 }
 
