@@ -41,7 +41,7 @@ constexpr bool is_retryable(ExitCode code) noexcept {
 struct ExitCodeRow {
   ExitCode code;
   const char* status;   ///< "task-failed"
-  const char* meaning;  ///< in the manual: "task failed"
+  const char* meaning;  ///< for the manual: what has happened
 };
 
 /// All exit codes, sorted by number.

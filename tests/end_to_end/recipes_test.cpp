@@ -5,9 +5,7 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "core/config/yaml.h"
 #include "core/files/files.h"
 #include "tests/support/cassette_writer.h"
 #include "tests/support/document_blocks.h"
@@ -89,24 +87,6 @@ class Job {
   TemporaryFolder folder_;
 };
 
-void collect_runs(const YamlNode& node, std::vector<std::string>& scripts) {
-  for (const YamlNode& item : node.items) collect_runs(item, scripts);
-  for (const YamlMember& member : node.members) {
-    if (member.key.text == "run" && member.value.text.find("sortie run") != std::string::npos)
-      scripts.push_back(member.value.text);
-    collect_runs(member.value, scripts);
-  }
-}
-
-/// What of a block is to be run: all of a script, the steps of a workflow that call sortie.
-std::vector<std::string> scripts_of(const DocumentBlock& block) {
-  if (block.language == "sh") return {block.text};
-  Diagnostics findings;
-  std::vector<std::string> scripts;
-  collect_runs(read_yaml(findings.add_source(block.place, block.text), findings), scripts);
-  return scripts;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(recipes)
@@ -117,16 +97,19 @@ BOOST_AUTO_TEST_CASE(each_recipe_runs_as_it_stands) {
     if (!block.marker.starts_with("run")) continue;
     BOOST_TEST_CONTEXT(block.place) {
       const Job job;
-      const auto scripts = scripts_of(block);
-      BOOST_TEST(!scripts.empty());
-      for (const std::string& script : scripts) {
+      int runs = 0;
+      for (const std::string& script : scripts_of(block)) {
+        // The other steps of a workflow need its system.
+        if (script.find("sortie run") == std::string::npos) continue;
+        ++runs;
         const Said said = job.run(script, block.marker == "run in .." ? ".." : ".");
         BOOST_TEST(said.status == 0, said.output);
       }
+      BOOST_TEST(runs > 0);
       sections.insert(block.section);
     }
   }
-  BOOST_TEST(sections.size() >= 8u);
+  BOOST_TEST(sections.size() >= 10u);
 }
 
 BOOST_AUTO_TEST_CASE(the_recipe_with_a_pipe_changes_the_tree_and_a_failed_run_fails_it) {

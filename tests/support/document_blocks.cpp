@@ -1,7 +1,8 @@
 #include "tests/support/document_blocks.h"
 
 #include <fstream>
-#include <sstream>
+
+#include "core/config/yaml.h"
 
 namespace sortie::test {
 
@@ -19,7 +20,41 @@ std::string file_of(const DocumentBlock& block) {
   return first.ends_with(".yaml") || first.ends_with(".yml") ? first.substr(2) : std::string();
 }
 
+/// A text, or the lines of a list.
+std::string lines_of(const YamlNode& node) {
+  std::string lines = node.text;
+  for (const YamlNode& item : node.items) lines += item.text + "\n";
+  return lines;
+}
+
+void collect_scripts(const YamlNode& node, std::vector<std::string>& scripts) {
+  for (const YamlNode& item : node.items) collect_scripts(item, scripts);
+  for (const YamlMember& member : node.members) {
+    const std::string& key = member.key.text;
+    if (key == "run" || key == "script" || key == "args") scripts.push_back(lines_of(member.value));
+    collect_scripts(member.value, scripts);
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> scripts_of(const DocumentBlock& block) {
+  if (block.language == "sh") return {block.text};
+  std::vector<std::string> scripts;
+  if (block.language == "yaml") {
+    Diagnostics findings;
+    const YamlNode root = read_yaml(findings.add_source(block.place, block.text), findings);
+    // `run` of a task is another one's.
+    if (root.find("version") == nullptr) collect_scripts(root, scripts);
+  }
+  const std::string quotes = "'''";
+  const std::size_t begin = block.text.find("sh " + quotes);
+  if (block.language == "groovy" && begin != std::string::npos) {
+    const std::size_t at = begin + 3 + quotes.size();
+    scripts.push_back(block.text.substr(at, block.text.find(quotes, at) - at));
+  }
+  return scripts;
+}
 
 std::vector<DocumentBlock> blocks_of(const std::string& document) {
   std::ifstream lines(fs::path(SORTIE_SOURCE_DIR) / document);

@@ -22,6 +22,10 @@ struct DocumentBlock {
 /// @param document  relative to the repository
 std::vector<DocumentBlock> blocks_of(const std::string& document);
 
+/// What of a block a shell runs: all of a script, and in files of CI systems GitHub's `run`, GitLab's
+/// `script`, the `args` of a container, Jenkins' `sh`.
+std::vector<std::string> scripts_of(const DocumentBlock& block);
+
 /// Writes those that are files below the folder.
 void write_files(const std::vector<DocumentBlock>& blocks, const std::filesystem::path& folder);
 
