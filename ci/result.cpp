@@ -5,13 +5,15 @@
 
 #include "core/base/clock.h"
 #include "core/files/files.h"
+#include "core/text/display_width.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::size_t kReasonBytes = 400;
-constexpr std::size_t kNextBytes = 200;
+constexpr std::size_t kLastBytes = 200;
+constexpr std::size_t kNextBytes = 600;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -69,7 +71,7 @@ void add_outcome(Json& json, const RunResult& result) {
   json.set("exit_code", static_cast<int>(result.code));
   json.set("reason", result.reason);
   json.set("next", text_or_null(result.next));
-  json.set("retryable", is_retryable(result.code));
+  json.set("retryable", result.retryable.value_or(is_retryable(result.code)));
   json.set("retry_after_s", retry_json(result.retry_after));
 }
 
@@ -109,6 +111,8 @@ Json left_out_json(const RunResult& result) {
 
 void add_changes(Json& json, const RunResult& result) {
   json.set("changed_files", result.changed_files);
+  json.set("added_lines", result.added_lines);
+  json.set("removed_lines", result.removed_lines);
   json.set("ignored_changes", Json::strings(result.ignored_changes));
   json.set("applies_to", Json::strings(result.applies_to));
   json.set("base", text_or_null(result.base));
@@ -175,11 +179,56 @@ std::string last_line(const RunResult& result, const std::string& last, const st
   std::string line = "sortie: " + status_of(result) + " (" +
                      std::to_string(static_cast<int>(result.code)) +
                      "): " + clean(result.reason, kReasonBytes);
-  if (!last.empty()) line += "; last: " + clean(last, kNextBytes);
+  if (!last.empty()) line += "; last: " + clean(last, kLastBytes);
   if (!result.next.empty()) line += "; next: " + clean(result.next, kNextBytes);
   if (!out.empty())
     line += "; see " + clean((std::filesystem::path(out) / "result.json").string(), kReasonBytes);
   return line;
+}
+
+namespace {
+
+std::string counted(std::int64_t number, const char* noun) {
+  return with_thousands(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+/// "3 files changed, +40 -12"
+std::string changes_text(const RunResult& result) {
+  if (result.changed_files == 0) return "no file changed";
+  return counted(result.changed_files, "file") + " changed, +" +
+         with_thousands(result.added_lines) + " -" + with_thousands(result.removed_lines);
+}
+
+std::string time_text(std::chrono::milliseconds time) {
+  const auto seconds = time.count() / 1000;
+  if (seconds >= 60)
+    return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+  return std::to_string(seconds) + "." + std::to_string(time.count() / 100 % 10) + " s";
+}
+
+std::string usage_text(const Tally& tally) {
+  const Usage& usage = tally.usage;
+  std::string text = counted(tally.turns, "turn") + ", " + counted(tally.tool_calls, "call");
+  if (tally.denial_count > 0) text += " (" + std::to_string(tally.denial_count) + " denied)";
+  text += ", " + with_thousands(usage.input_tokens + usage.output_tokens) + " tokens";
+  if (usage.cached_input_tokens > 0)
+    text += " (" + with_thousands(usage.cached_input_tokens) + " cached)";
+  if (const auto cost = tally.cost(); cost && *cost > Cost()) text += ", " + cost->text() + " USD";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> sum_lines(const RunResult& result, const Tally& tally,
+                                   const std::string& out) {
+  std::string used = changes_text(result);
+  if (!result.ignored_changes.empty())
+    used += ", and " +
+            counted(static_cast<std::int64_t>(result.ignored_changes.size()), "ignored path");
+  used += "; " + usage_text(tally) + ", " + time_text(result.duration);
+  std::string names;
+  for (const auto& [name, digest] : result.artifacts) names += name + ", ";
+  return {used, "artifacts in " + one_line(out) + ": " + names + "result.json, transcript.jsonl"};
 }
 
 }  // namespace sortie

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,8 +22,10 @@ struct RunResult {
   ExitCode code = ExitCode::success;
   bool nothing_to_do = false;  ///< a success with the status "nothing-to-do"
   std::string reason;          ///< one sentence: the cause
-  std::string next;            ///< what to do about it; may be ""
+  std::string next;            ///< what to do about it
   std::optional<std::chrono::milliseconds> retry_after{};
+  /// Whether the same command may succeed later; nothing: as its exit code says.
+  std::optional<bool> retryable{};
 
   std::string run_id;
   std::string run_key;
@@ -57,6 +60,8 @@ struct RunResult {
   std::string base;         ///< "start" | "head"
   std::string head_commit;  ///< "" if there is none
   int changed_files = 0;
+  std::int64_t added_lines = 0;  ///< of the diff
+  std::int64_t removed_lines = 0;
   std::vector<LeftOut> left_out;
   std::vector<std::string> too_large;                ///< as in Diff
   std::vector<std::string> conflicts;                ///< files that the user changed too
@@ -87,6 +92,12 @@ void write_result(const std::filesystem::path& folder, const Json& result,
 /// @param out   --out as the user wrote it; "" if nothing is written
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,
                       const Redactor& redactor);
+
+/// The lines above the last one, for people: what was changed and used, and where the artifacts
+/// are. Nothing of others is in them.
+/// @param out  as for last_line()
+std::vector<std::string> sum_lines(const RunResult& result, const Tally& tally,
+                                   const std::string& out);
 
 /// JSON Schema (draft 2020-12) of result.json.
 Json result_schema();

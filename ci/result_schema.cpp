@@ -29,7 +29,7 @@ constexpr const char* kSchema = R"({
     "finished": {
       "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
                    "model", "usage", "durations", "counts", "verified", "verification",
-                   "stages", "changed_files", "ignored_changes", "applies_to", "base", "head_commit",
+                   "stages", "changed_files", "added_lines", "removed_lines", "ignored_changes", "applies_to", "base", "head_commit",
                    "left_out", "conflicts", "kept",
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
@@ -96,6 +96,8 @@ constexpr const char* kSchema = R"({
           }
         },
         "changed_files": {"$ref": "#/$defs/count"},
+        "added_lines": {"$ref": "#/$defs/count"},
+        "removed_lines": {"$ref": "#/$defs/count"},
         "ignored_changes": {"$ref": "#/$defs/strings"},
         "applies_to": {"$ref": "#/$defs/strings"},
         "base": {"type": ["string", "null"]},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,16 @@ class SavedOutputs {
   /// Null if no file can be created.
   std::unique_ptr<File> begin();
 
+  /// Sets who is shown each piece of each output as it comes, from the threads of the calls: without
+  /// terminal sequences, redacted for tools. Set it before the first call.
+  /// @param watcher  its first argument tells outputs apart
+  void show_to(std::function<void(const void* output, std::string_view text)> watcher) {
+    watcher_ = std::move(watcher);
+  }
+  void show(const void* output, std::string_view text) const {
+    if (watcher_ && !text.empty()) watcher_(output, text);
+  }
+
   /// The output at this path; nothing if it was removed.
   std::optional<SavedOutput> find(const std::string& path);
 
@@ -64,6 +75,7 @@ class SavedOutputs {
   void keep(SavedOutput output);
 
   std::filesystem::path folder_;
+  std::function<void(const void*, std::string_view)> watcher_;
   std::uint64_t max_bytes_;
   DiskFiles files_;
   std::mutex mutex_;  ///< guards all below: calls that only read run in parallel

@@ -140,4 +140,24 @@ std::vector<std::string> diff_warnings(const Diff& diff,
   return warnings;
 }
 
+LineCounts count_lines(std::string_view diff) {
+  LineCounts counts;
+  bool in_hunk = false;
+  while (!diff.empty()) {
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    const std::string_view line = diff.substr(0, end);
+    // Within a hunk each line begins with its own sign: no content can look like a header.
+    if (line.starts_with("@@ "))
+      in_hunk = true;
+    else if (line.starts_with("diff --git "))
+      in_hunk = false;
+    else if (in_hunk && line.starts_with('+'))
+      ++counts.added;
+    else if (in_hunk && line.starts_with('-'))
+      ++counts.removed;
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+  }
+  return counts;
+}
+
 }  // namespace sortie

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ std::string undiffable_changes(const Diff& diff);
 /// @param by_verification  paths that a verification made, not a call of the agent
 std::vector<std::string> diff_warnings(const Diff& diff,
                                        const std::set<std::string>& by_verification);
+
+/// The lines that a diff adds and removes, without those of its headers.
+struct LineCounts {
+  std::int64_t added = 0;
+  std::int64_t removed = 0;
+};
+LineCounts count_lines(std::string_view diff);
 
 /// The .gitignore line for a path that, by its name, was made by a compiler, a test runner or a
 /// package manager: "__pycache__/" for "src/__pycache__/a.pyc"; "" for all others. Names that people

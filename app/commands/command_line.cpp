@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "app/commands/habits.h"
 #include "app/commands/manual.h"
 #include "app/run/signals.h"
 #include "app/show/failure.h"
@@ -25,6 +26,10 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
                       CommandBody body) {
   CLI::App* app = parent.add_subcommand(name, description);
   app->footer("Example:\n  " + example);
+  app->add_option("--color", table.style.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app->add_flag("-q,--quiet", table.style.quiet, "on stderr nothing but errors");
+  app->add_flag("-v,--verbose", table.style.verbose, "more on stderr: of a run the tools' output");
   table.bodies[app] = std::move(body);
   return *app;
 }
@@ -87,6 +92,8 @@ std::string words_of_command(const CLI::App& root) {
 std::string describe_unknown(const CLI::App& app, const std::string& word) {
   const bool flag = word.starts_with('-');
   const std::string bare = word.substr(0, word.find('='));
+  if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
+    return "unknown flag '" + bare + "'; write instead: " + instead;
   if (contains(flag ? kLaterFlags : kLaterCommands, bare))
     return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
@@ -101,6 +108,9 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
 std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = chosen_command(root);
   const auto extras = root.remaining(true);
+  // A mistyped flag makes a word too many of its value: the flag is the cause.
+  for (const auto& word : extras)
+    if (word != "--" && word.starts_with('-')) return describe_unknown(app, word);
   for (const auto& word : extras)
     if (word != "--") return describe_unknown(app, unmarked(word));
   return one_line(error.what(), 400);
@@ -111,6 +121,24 @@ int print(const std::string& text) {
   return 0;
 }
 
+/// What to do about an error before or without a run: "; next: …", or "" if the error says it.
+/// @param many  its text is of many lines, above the last one
+std::string next_after(ExitCode code, bool many) {
+  switch (code) {
+    case ExitCode::usage:
+      return many ? "; next: correct the errors above, and run the same command again"
+                  : "; next: correct this, and run the same command again";
+    case ExitCode::busy:
+      return "; next: wait for its end, or name another folder";
+    case ExitCode::environment:
+      return "; next: 'sortie doctor' says what this machine can do";
+    case ExitCode::auth:
+      return "; next: 'sortie doctor' shows which key would be used";
+    default:
+      return "";
+  }
+}
+
 int fail(const Error& error) {
   std::string what = error.what();
   if (error.code() == ExitCode::internal) what += std::string("; ") + kHowToReport;
@@ -118,10 +146,12 @@ int fail(const Error& error) {
   const std::string status =
       std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
   // Errors in files are shown as compilers do; the last line gives the outcome.
-  if (what.find('\n') != std::string::npos)
-    say(what + "\n" + status + ": nothing was started; see the errors above");
+  const bool many = what.find('\n') != std::string::npos;
+  const std::string next = next_after(error.code(), many);
+  if (many)
+    say(what + "\n" + status + ": nothing was started" + next);
   else
-    say(status + ": " + what);
+    say(status + ": " + what + next);
   return static_cast<int>(error.code());
 }
 
@@ -134,7 +164,7 @@ int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::strin
   } catch (const CLI::CallForVersion&) {
     return print(root.version() + "\n");
   } catch (const CLI::ParseError& error) {
-    say("sortie: usage (2): " + usage_problem(root, error) + "; see 'sortie " +
+    say("sortie: usage (2): " + usage_problem(root, error) + "; next: see 'sortie " +
         words_of_command(root) + "--help'");
     return static_cast<int>(ExitCode::usage);
   }

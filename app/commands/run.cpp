@@ -1,12 +1,15 @@
 #include "app/run/run.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "app/commands/command_line.h"
 #include "app/show/words.h"
 #include "core/base/isolation.h"
 #include "core/catalog/providers.h"
+#include "core/text/text.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
@@ -21,6 +24,25 @@ std::string names_for_help() {
     text += (text.empty() ? "" : last ? " or " : ", ") + std::string(row.name);
   }
   return text;
+}
+
+constexpr std::int64_t kMostTurns = 1'000'000;
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+
+/// A number without sign, fraction or unit, from 1 on.
+CLI::Validator whole_number(std::int64_t most) {
+  return CLI::Validator(
+      [most](std::string& word) -> std::string {
+        const bool digits = !word.empty() && std::all_of(word.begin(), word.end(), is_ascii_digit);
+        const std::size_t zeros = std::min(word.find_first_not_of('0'), word.size());
+        const std::string limit = std::to_string(most);
+        const std::string_view number = std::string_view(word).substr(zeros);
+        const bool fits =
+            number.size() < limit.size() || (number.size() == limit.size() && number <= limit);
+        if (digits && !number.empty() && fits) return "";
+        return "expected a whole number from 1 to " + limit + ", got " + in_quotes(word);
+      },
+      "");
 }
 
 void add_inputs(CLI::App& app, RunOptions& options) {
@@ -69,9 +91,11 @@ void add_model(CLI::App& app, RunOptions& options) {
 void add_limits(CLI::App& app, RunOptions& options) {
   app.add_option("--isolation", options.isolation,
                  names_for_help<Isolation>() + ", instead of the task's");
-  app.add_option("--max-turns", options.max_turns, "maximum number of requests to the model");
+  app.add_option("--max-turns", options.max_turns, "maximum number of requests to the model")
+      ->check(whole_number(kMostTurns));
   app.add_option("--max-tokens", options.max_tokens,
-                 "maximum number of uncached input and output tokens");
+                 "maximum number of uncached input and output tokens")
+      ->check(whole_number(kMostTokens));
   app.add_option(
       "--max-cost", options.max_cost,
       "maximum cost in USD; needs a model whose price is known, or model.price in the task");
@@ -93,10 +117,6 @@ void add_run(CommandTable& table) {
   add_model(app, *options);
   add_limits(app, *options);
   app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
-  app.add_option("--color", table.style.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("-q,--quiet", table.style.quiet, "nothing on stderr but the last line");
-  app.add_flag("-v,--verbose", table.style.verbose, "tool output on stderr too");
 }
 
 }  // namespace sortie

@@ -110,7 +110,8 @@ void learn_secrets(Redactor& redactor, const Policy& policy, const Environment& 
 }
 
 /// Prints what the user must know about the sandbox.
-void announce_start(const Policy& policy, InPlace& place) {
+void announce_start(const Policy& policy, InPlace& place, bool quiet) {
+  if (quiet) return;
   if (policy.sandbox == SandboxMode::none)
     print_note("sandbox: NONE by the policy: the command can do all that this user can");
   if (const auto why = why_git_is_refused(std::filesystem::canonical(".")); !why.empty())
@@ -120,7 +121,7 @@ void announce_start(const Policy& policy, InPlace& place) {
   for (const auto& warning : place.confinement().warnings()) print_note(warning);
 }
 
-ExitCode run_sandboxed(const SandboxOptions& options) {
+ExitCode run_sandboxed(const SandboxOptions& options, bool quiet) {
   check_machine();
   Policy policy = load_policy(options.policy);
   if (options.mode == "read-only") policy.sandbox = SandboxMode::read_only;
@@ -138,7 +139,7 @@ ExitCode run_sandboxed(const SandboxOptions& options) {
       print_note("network: " + one_line(connection.reason, 500));
   });
   egress.report_from_now_on();
-  announce_start(policy, place);
+  announce_start(policy, place, quiet);
 
   Command command;
   command.argv = options.command;
@@ -168,7 +169,8 @@ void add_sandbox(CommandTable& table) {
   auto options = std::make_shared<SandboxOptions>();
   CLI::App& app = add_command(
       table, table.root, "sandbox", "Run one command in a policy's sandbox, in this folder.",
-      "sortie sandbox --policy auto -- make test", [options] { return run_sandboxed(*options); });
+      "sortie sandbox --policy auto -- make test",
+      [options, &table] { return run_sandboxed(*options, table.style.quiet); });
   app.add_option("--policy", options->policy, "policy file or preset")->capture_default_str();
   app.add_option("--mode", options->mode, "read-only or workspace-write, instead of the policy's")
       ->check(CLI::IsMember({"read-only", "workspace-write"}));

@@ -1,6 +1,7 @@
 #include "app/inputs/inputs.h"
 
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <chrono>
@@ -168,6 +169,16 @@ void warn_of_prices(RunInputs& inputs) {
   }
 }
 
+/// The limits of the models, those of one's own servers without the lack of a price.
+std::vector<ModelLimits> terms_to_know(const RunInputs& inputs) {
+  std::vector<ModelLimits> terms = inputs.terms;
+  const TaskModel& model = inputs.task.model;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if ((i == 0 ? model.provider : model.fallback[i - 1].provider) == "local" && !terms[i].price)
+      terms[i].price.emplace();
+  return terms;
+}
+
 /// Sets the limits and prices of the models; a cost limit that was set must be enforceable.
 void apply_terms(const RunOptions& options, RunInputs& inputs) {
   Task& task = inputs.task;
@@ -187,7 +198,8 @@ void apply_terms(const RunOptions& options, RunInputs& inputs) {
                   " is unknown, so the cost can't be limited; set model.price (of a fallback: "
                   "its price), or leave the cost out: then budget.tokens limits the run";
   if (!problems.empty()) throw InputError(problems);
-  for (auto& line : unknown_limits(inputs.terms)) inputs.warnings.push_back(std::move(line));
+  for (auto& line : unknown_limits(terms_to_know(inputs)))
+    inputs.warnings.push_back(std::move(line));
   if (task.places.count("model.max_output_tokens") != 0 &&
       inputs.terms.front().max_output_tokens < task.model.max_output_tokens)
     inputs.warnings.push_back(
@@ -291,6 +303,22 @@ std::string new_run_id() {
   return text;
 }
 
+/// Warns of files with credentials that other users of the machine can read.
+void warn_of_readable_keys(const RunOptions& options, RunInputs& inputs) {
+  const std::pair<const char*, const std::string&> files[] = {
+      {"--api-key-file", options.api_key_file}, {"--auth-file", options.auth_file}};
+  for (const auto& [flag, file] : files) {
+    struct stat status {};
+    if (file.empty() || ::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if ((status.st_mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH)) == 0) continue;
+    char mode[8];
+    std::snprintf(mode, sizeof mode, "%03o", static_cast<unsigned>(status.st_mode & 0777));
+    inputs.warnings.push_back(std::string(flag) + " " + one_line(file, 200) +
+                              ": others on this machine may read it (mode " + mode +
+                              "); chmod 600 keeps it to you");
+  }
+}
+
 /// Hides a file from commands and tools.
 void hide_file(const fs::path& file, Policy& policy) {
   std::error_code error;
@@ -346,6 +374,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task.digest = task_digest(inputs.task);
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
+  warn_of_readable_keys(options, inputs);
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);

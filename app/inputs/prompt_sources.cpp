@@ -1,6 +1,7 @@
 #include "app/inputs/prompt_sources.h"
 
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 #include "app/inputs/standard_input.h"
@@ -60,8 +61,12 @@ FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
   for (const auto& file : options.variable_files) {
     int number = 0;
     const std::string text = read_flag_file("--var-file", file);
-    for (const auto line : split_lines(text)) {
+    std::string_view rest = text;
+    // Editors of other systems leave a byte order mark and CRLF.
+    if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+    for (auto line : split_lines(rest)) {
       ++number;
+      if (line.ends_with('\r')) line.remove_suffix(1);
       if (line.empty() || line.front() == '#') continue;
       const std::size_t equals = line.find('=');
       if (equals == std::string_view::npos || equals == 0)

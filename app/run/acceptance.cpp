@@ -5,7 +5,7 @@
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
-#include "app/run/signals.h"
+#include "app/run/run_ends.h"
 #include "core/files/file_name.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -194,9 +194,11 @@ std::string Acceptance::evaluate_verification(Background& agent) {
 }
 
 /// Ends the run if the rounds are used up.
-void Acceptance::count_failure(const std::string& reason) {
-  if (++failed_rounds_ >= parts_.inputs.task.verify.rounds)
-    throw RunEnds{ExitCode::task_failed, reason};
+void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
+  const int rounds = parts_.inputs.task.verify.rounds;
+  if (++failed_rounds_ >= rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
+  parts_.record.say("this goes back to the agent: round " + std::to_string(failed_rounds_) +
+                    " of " + std::to_string(rounds) + " has failed");
 }
 
 std::string Acceptance::evaluate_stage(Background& agent) {
@@ -253,7 +255,8 @@ std::string Acceptance::evaluate_diff() {
       judge_changes(expected_changes(task.expect.changes, nothing_may_be_written(parts_.inputs),
                                      task.output.schema.has_value()),
                     !diff.text.empty());
-  if (!feedback.empty()) count_failure(feedback);
+  if (feedback.empty()) return feedback;
+  count_failure(feedback, diff.text.empty() ? kNoChanges : "");
   return feedback;
 }
 
@@ -294,7 +297,7 @@ void Acceptance::check_leaks(const std::string& final_message) {
   }
   for (const std::string& leak : found) {
     warnings.push_back("LEAK: " + leak);
-    parts_.record.say("WARNING: LEAK: " + leak);
+    parts_.record.show_warning("LEAK: " + leak);
   }
 }
 

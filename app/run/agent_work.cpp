@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/run/signals.h"
+#include "app/run/run_ends.h"
 #include "core/files/file_name.h"
 #include "core/model/failure.h"
 #include "core/text/text.h"
@@ -49,7 +49,8 @@ void AgentWork::run() {
 void AgentWork::accept_without_message() {
   if (!without_message_) return;
   if (parts_.tree.diff()->text.empty())
-    throw RunEnds{without_message_->code, without_message_->reason, ""};
+    throw RunEnds{without_message_->code, without_message_->reason, without_message_->next,
+                  without_message_->kind};
   parts_.record.warn(without_message_->reason +
                      ": what it has changed was judged without a final message");
 }
@@ -74,7 +75,7 @@ void AgentWork::ask(const std::string& text) {
   }
   parts_.result.retry_after = result.retry_after;
   throw RunEnds{result.code, result.reason + refused_images(result, inputs_.task.images),
-                result.next};
+                result.next, result.kind};
 }
 
 /// Whether the run needs the final message of the current prompt.

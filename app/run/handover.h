@@ -31,6 +31,8 @@ class Handover {
   explicit Handover(const Parts& parts) : parts_(parts) {}
 
   void take(AgentWork::Answer answer);
+  /// The agent's last message; "" for none.
+  const std::string& message() const noexcept { return message_; }
 
   /// Writes everything for a success, else what there is to look at.
   /// @throws Error

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/run/signals.h"
+#include "app/run/run_ends.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 

@@ -15,6 +15,9 @@
 #include "app/run/acceptance.h"
 #include "app/run/agent_work.h"
 #include "app/run/handover.h"
+#include "app/run/next_step.h"
+#include "app/run/run_ends.h"
+#include "app/run/run_head.h"
 #include "app/run/run_notes.h"
 #include "app/run/run_record.h"
 #include "app/run/run_start.h"
@@ -53,7 +56,9 @@ class Run {
         record_({.folder = out_.path(),
                  .json = options.json,
                  .retries = inputs_.task.model.retries,
-                 .style = style},
+                 .style = style,
+                 .log = {.rounds = inputs_.task.verify.rounds,
+                         .start_must_pass = inputs_.task.verify.before == ExpectedStart::pass}},
                 secrets_.redactor(), result_) {}
 
   /// @param git_places  is reset when the work begins
@@ -72,6 +77,8 @@ class Run {
   void work();
   void learn_secrets();
   void take_failure(const std::exception& error);
+  void explain_end();
+  void print_end();
   ExitCode end();
   void end_agent();
   void end_processes();
@@ -99,6 +106,7 @@ class Run {
   std::unique_ptr<Acceptance> acceptance_;
   std::unique_ptr<AgentWork> work_;
   std::optional<Handover> handover_;  ///< from the beginning of the end
+  std::string end_kind_;              ///< RunEnds::kind
 };
 
 /// Everything up to the keeper: single-threaded, and before any key is read.
@@ -161,6 +169,8 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   result_.layers = confinement_->layers_json();
   outputs_ = std::make_unique<SavedOutputs>(
       confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
+  outputs_->show_to(
+      [this](const void* output, std::string_view text) { record_.show_output(output, text); });
 }
 
 void Run::start_record() {
@@ -212,6 +222,7 @@ void Run::make_acceptance(Confinement& confinement) {
 /// Emits the first event, and prints what the operator must know.
 void Run::announce_start() {
   record_.events().on({0, describe_start(inputs_, result_, git_, *workspace_, *confinement_)});
+  record_.show_lines(head_lines(record_.log_style(), inputs_, options_, result_));
   std::string names;
   for (const auto& name : secrets_.not_searched_for()) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
@@ -302,10 +313,12 @@ ExitCode Run::execute(std::optional<GitPlacesOnce>& git_places) {
     result_.code = ends.code;
     result_.reason = ends.reason;
     result_.next = ends.next;
+    end_kind_ = ends.kind;
   } catch (const ModelError& error) {
     result_.code = error.code();
     result_.reason = error.what();
     result_.retry_after = error.retry_after();
+    end_kind_ = error.kind();
   } catch (const std::exception& error) {
     take_failure(error);
   }
@@ -359,7 +372,7 @@ ExitCode Run::end() {
   });
   // A record may end twice; the last end counts.
   if (result_.code != recorded) finish([this] { record_.close(); });
-  record_.end_progress();
+  print_end();
   if (!untold.empty())
     record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
   if (options_.json)
@@ -370,6 +383,14 @@ ExitCode Run::end() {
   record_.say_last(
       last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
   return result_.code;
+}
+
+/// Ends the status line, and shows the lines above the last one.
+void Run::print_end() {
+  const bool on_stdout =
+      result_.code == ExitCode::success && !options_.json && options_.diff != "-";
+  record_.end_progress(!on_stdout);
+  if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
 }
 
 /// Ends the agent, and makes its diff while the tree still exists.
@@ -400,13 +421,11 @@ void Run::hand_over() {
   std::vector<std::string>& warnings = result_.warnings;
   if (!result_.survivors_excluded)
     warnings.push_back("it could not be proved that no process of the run is left");
-  if (!result_.ignored_changes.empty())
-    warnings.push_back(std::to_string(result_.ignored_changes.size()) +
-                       " changed paths are ignored by git and not in the diff: "
-                       "see ignored_changes; output.diff.include adds them");
+  const std::size_t before = warnings.size();
   if (tree_ && tree_->diff())
     for (auto& warning : diff_warnings(*tree_->diff(), acceptance_->made_by_verification()))
       warnings.push_back(std::move(warning));
+  for (std::size_t i = before; i < warnings.size(); ++i) record_.show_warning(warnings[i]);
   for (const auto& warning : record_.tally().warnings()) warnings.push_back(warning);
   finish([this] { handover_->write_artifacts(); });
   // The next run should only read the notes of a successful one.
@@ -418,9 +437,27 @@ void Run::hand_over() {
     }
   }
   result_.duration = budget_.time_used();
+  explain_end();
+}
+
+/// Says what to do about the end, and more of its cause.
+void Run::explain_end() {
+  const EndFacts facts{inputs_,         options_,  result_,
+                       record_.tally(), end_kind_, handover_->message()};
+  std::string reason = full_reason(facts);
+  result_.retryable = retryable_by(facts);
+  if (result_.next.empty()) result_.next = next_step(facts);
+  result_.reason = std::move(reason);
 }
 
 }  // namespace
+
+void end_if_stopped(const Signals& signals) {
+  if (!signals.token().stop_requested()) return;
+  const int signal = signals.received();
+  throw RunEnds{signal == SIGINT ? ExitCode::interrupted : ExitCode::terminated,
+                std::string("stopped by ") + signal_name(signal), "the same command again"};
+}
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   RunOptions resolved = options;

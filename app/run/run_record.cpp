@@ -1,5 +1,7 @@
 #include "app/run/run_record.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/text/output_buffer.h"
@@ -34,6 +36,19 @@ std::string for_terminal(std::string_view line) {
   return text;
 }
 
+/// The last line with its outcome, "sortie: budget (4)", and its "next:" coloured.
+std::string with_outcome_tinted(const LogStyle& style, const std::string& line, bool fine) {
+  const std::size_t end = line.find("): ");
+  if (!style.colors || end == std::string::npos) return line;
+  std::string text = tinted(style, fine ? Tint::good : Tint::bad, line.substr(0, end + 1));
+  std::string rest = line.substr(end + 1);
+  constexpr std::string_view kNext = "; next: ";
+  const std::size_t next = rest.rfind(kNext);
+  if (next == std::string::npos) return text + rest;
+  return text + rest.substr(0, next) + "; " + tinted(style, Tint::caution, "next:") + " " +
+         rest.substr(next + kNext.size());
+}
+
 }  // namespace
 
 RunRecord::RunRecord(Options options, const Redactor& redactor, RunResult& result)
@@ -46,7 +61,7 @@ ErrorStream& RunRecord::errors() {
 
 void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
-  progress_ = std::make_unique<Progress>(options_.style, redactor_, errors());
+  progress_ = std::make_unique<Progress>(options_.style, options_.log, redactor_, errors());
   events_.record_to(*transcript_);
   events_.add(tally_);
   if (options_.json) open_live_events();
@@ -94,7 +109,8 @@ RunEnd RunRecord::run_end() const {
           .usage = tally_.usage_json(),
           .durations = tally_.durations_json(result_.duration),
           .counts = tally_.counts_json(),
-          .artifacts = result_.artifacts};
+          .artifacts = result_.artifacts,
+          .retryable = result_.retryable};
 }
 
 void RunRecord::close() {
@@ -106,8 +122,18 @@ void RunRecord::close() {
   result_.digests["transcript"] = "sha256:" + transcript_->last_digest();
 }
 
-void RunRecord::end_progress() {
-  if (progress_) progress_->finish();
+void RunRecord::show_lines(const std::vector<std::string>& lines) {
+  if (progress_) progress_->print_lines(lines);
+}
+
+LogStyle RunRecord::log_style() const { return progress_ ? progress_->style() : LogStyle{}; }
+
+void RunRecord::show_output(const void* output, std::string_view text) {
+  if (progress_) progress_->on_output(output, text);
+}
+
+void RunRecord::end_progress(bool with_message) {
+  if (progress_) progress_->finish(with_message);
 }
 
 void RunRecord::end_live_events(const std::stop_token& stop) noexcept {
@@ -141,8 +167,28 @@ void RunRecord::warn_about_stdout(const std::string& problem) {
     write_error("sortie: " + text);
 }
 
+void RunRecord::annotate() {
+  constexpr std::size_t kMostNotes = 10;  // of one step; GitHub shows no more
+  const CiLog log(ci_systems());
+  const auto clean = [this](const std::string& text) {
+    return redactor_.text(text, Audience::people);
+  };
+  std::string notes;
+  if (result_.code != ExitCode::success)
+    notes =
+        log.error("sortie: " + status_of(result_),
+                  clean(result_.reason + (result_.next.empty() ? "" : "; next: " + result_.next)));
+  for (std::size_t i = 0; i < std::min(result_.warnings.size(), kMostNotes - 1); ++i)
+    notes += log.warning("sortie", clean(result_.warnings[i]));
+  errors().write_commands(std::move(notes));
+}
+
 void RunRecord::say_last(const std::string& line, const std::stop_token& stop) {
-  errors().finish(line + "\n", reader_stalls_ ? kPatienceOnceLost : kPatience, stop);
+  const bool fine = result_.code == ExitCode::success;
+  std::string last;
+  if (!options_.style.quiet) annotate();
+  if (!fine || !options_.style.quiet) last = with_outcome_tinted(log_style(), line, fine) + "\n";
+  errors().finish(std::move(last), reader_stalls_ ? kPatienceOnceLost : kPatience, stop);
   errors().go_through(nullptr);
   event_writer_.reset();
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/inputs/options.h"
 #include "app/setup/run_services.h"
@@ -34,6 +36,7 @@ class RunRecord : public Notices {
     bool json = false;             ///< live events are written
     int retries = 0;               ///< as in EventsJsonl::Options
     OutputStyle style{};
+    LogLines::Options log{};
     int lines = STDOUT_FILENO;  ///< takes the live events
     int errors = STDERR_FILENO;
   };
@@ -56,6 +59,12 @@ class RunRecord : public Notices {
   void warn(const std::string& line) override;
   /// Shows a warning without keeping it in the result.
   void show_warning(const std::string& line);
+  /// Shows lines as they are: redacted, with colours.
+  void show_lines(const std::vector<std::string>& lines);
+  /// How lines for show_lines() look.
+  LogStyle log_style() const;
+  /// Shows the output of a running command; any thread.
+  void show_output(const void* output, std::string_view text);
   /// Writes a line on stderr that is not a step of the run; redacted by the caller, no newline.
   void write_error(const std::string& line);
 
@@ -63,11 +72,13 @@ class RunRecord : public Notices {
   /// end counts. Before begin() it does nothing.
   void close();
   /// No status line from here on.
-  void end_progress();
+  /// @param with_message  the agent's last message is shown, since stdout does not have it
+  void end_progress(bool with_message);
   /// Ends the stream of live events after everything else, and waits for its reader. Errors are
   /// printed on stderr.
   void end_live_events(const std::stop_token& stop) noexcept;
-  /// Writes the last line.
+  /// Writes the last line; with --quiet only if the run failed. A CI system gets the outcome, and
+  /// the warnings of the result, as notes of the job too.
   /// @param line  without its newline
   void say_last(const std::string& line, const std::stop_token& stop);
 
@@ -76,6 +87,7 @@ class RunRecord : public Notices {
   void open_live_events();
   void write_live_end(const std::stop_token& stop);
   void warn_about_stdout(const std::string& problem);
+  void annotate();
   RunEnd run_end() const;
 
   Options options_;

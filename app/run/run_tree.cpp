@@ -4,7 +4,7 @@
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/kept_files.h"
-#include "app/run/signals.h"
+#include "app/run/run_ends.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/workspace/diff/make_diff.h"
@@ -101,6 +101,9 @@ void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   result.base = diff_->base;
   result.head_commit = diff_->head_commit;
   result.changed_files = static_cast<int>(diff_->files.size());
+  const LineCounts lines = count_lines(diff_->text);
+  result.added_lines = lines.added;
+  result.removed_lines = lines.removed;
   result.left_out = diff_->left_out;
   result.too_large = diff_->too_large;
   result.conflicts = diff_->conflicts;

@@ -17,7 +17,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::string_view kOverTime =
-    "sortie: budget (4): the time is over and the run was blocked; it was ended at once\n";
+    "sortie: budget (4): the time is over and the run was blocked; it was ended at once; next: "
+    "--timeout with more time\n";
 
 /// Waits for one of the signals; returns -1 at the time, or spuriously.
 int wait_until(const sigset_t& set, SteadyClock::time_point end) noexcept {
@@ -59,17 +60,26 @@ int exit_status(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
   ::_exit(status);
 }
 
-extern "C" void end_at_once(int signal) {
-  end_with(signal == SIGINT ? "sortie: interrupted (130): by SIGINT, before the work began\n"
-                            : "sortie: interrupted (143): by a signal, before the work began\n",
-           exit_status(signal));
+/// The last line of a process that ends now. Async-signal-safe.
+[[noreturn]] void end_told(int signal, std::string_view how) noexcept {
+  char line[160];
+  std::size_t used = 0;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text)
+      if (used < sizeof line) line[used++] = c;
+  };
+  add(signal == SIGINT ? "sortie: interrupted (130): " : "sortie: interrupted (143): ");
+  add("stopped by ");
+  add(signal_name(signal));
+  add(how);
+  add("; next: the same command again\n");
+  end_with({line, used}, exit_status(signal));
 }
 
+extern "C" void end_at_once(int signal) { end_told(signal, ", before the work began"); }
+
 [[noreturn]] void end_blocked_process(int signal) noexcept {
-  end_with(signal == SIGINT
-               ? "sortie: interrupted (130): by SIGINT; it was blocked, and ended at once\n"
-               : "sortie: interrupted (143): by a signal; it was blocked, and ended at once\n",
-           exit_status(signal));
+  end_told(signal, "; it was blocked, and ended at once");
 }
 
 /// Ticks since a signal was first seen; at one per second, the process ends within 5 s.
@@ -102,6 +112,19 @@ bool is_job_control_signal(int signal) noexcept {
 }
 
 }  // namespace
+
+const char* signal_name(int signal) noexcept {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "a signal";
+  }
+}
 
 void set_up_signals() noexcept {
   for (int number = 1; number < NSIG; ++number)
@@ -167,9 +190,7 @@ void Signals::wait() {
     if (received_.load() == 0)
       ask_to_stop(signal);
     else if (SteadyClock::now() >= second_counts_)
-      end_with(signal == SIGINT ? "sortie: interrupted (130): by a second signal, at once\n"
-                                : "sortie: interrupted (143): by a second signal, at once\n",
-               exit_status(signal));
+      end_told(signal, ", the second signal, at once");
   }
 }
 
@@ -179,14 +200,6 @@ void Signals::ask_to_stop(int signal) {
   second_counts_ = now + kTogether;
   stop_ends_ = now + patience_;
   stop_.request_stop();
-}
-
-void end_if_stopped(const Signals& signals) {
-  if (!signals.token().stop_requested()) return;
-  const bool interrupt = signals.received() == SIGINT;
-  throw RunEnds{interrupt ? ExitCode::interrupted : ExitCode::terminated,
-                interrupt ? "interrupted by SIGINT" : "ended by a signal",
-                "the same command again"};
 }
 
 }  // namespace sortie

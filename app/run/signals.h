@@ -3,10 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <stop_token>
-#include <string>
 #include <thread>
-
-#include "core/base/exit_code.h"
 
 namespace sortie {
 
@@ -15,6 +12,9 @@ namespace sortie {
 /// (nohup(1), jobs in the background) stay ignored. Until there are Signals, a signal to stop ends
 /// the process at once with 130 or 143. Call it first.
 void set_up_signals() noexcept;
+
+/// "SIGTERM"
+const char* signal_name(int signal) noexcept;
 
 /// Holds back signals to stop until Signals is made, since work has begun that must not be left half
 /// done. If that takes longer than 5 s from the signal on, the process ends at once with 130 or 143:
@@ -70,15 +70,5 @@ class Signals {
   std::atomic<bool> done_{false};
   std::thread waiter_;
 };
-
-/// Ends the run with an exit code that is not a failure of the program; caught only in run.cpp.
-struct RunEnds {
-  ExitCode code;
-  std::string reason;
-  std::string next{};
-};
-
-/// @throws RunEnds  a signal has asked the run to stop
-void end_if_stopped(const Signals& signals);
 
 }  // namespace sortie

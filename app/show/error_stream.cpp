@@ -33,6 +33,14 @@ ErrorStream::~ErrorStream() {
 
 void ErrorStream::write(std::string text) {
   if (systems_.any()) text = without_ci_commands(text, systems_);
+  put(std::move(text));
+}
+
+void ErrorStream::write_commands(std::string commands) {
+  if (!commands.empty()) put(std::move(commands));
+}
+
+void ErrorStream::put(std::string text) {
   const std::lock_guard lock(mutex_);
   if (writer() == nullptr) {
     write_all(descriptor_, text);

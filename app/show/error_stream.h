@@ -29,6 +29,8 @@ class ErrorStream {
 
   /// @param text  whole lines, or control sequences for a terminal
   void write(std::string text);
+  /// @param commands  to the CI system, from CiLog: they are not made harmless
+  void write_commands(std::string commands);
   /// Whether the reader is close behind: otherwise a status line would be outdated when it is read.
   bool keeps_up() const;
 
@@ -46,6 +48,7 @@ class ErrorStream {
  private:
   EventWriter* writer() const { return shared_ != nullptr ? shared_ : own_.get(); }
   void report_left_out();
+  void put(std::string text);
 
   int descriptor_;
   const CiSystems systems_ = ci_systems();

@@ -63,12 +63,6 @@ std::vector<std::string> words_of(const Json& argv) {
   return words;
 }
 
-std::string command_line(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const std::string& word : argv) line += (line.empty() ? "" : " ") + quoted(word);
-  return line;
-}
-
 Json command_item(const std::string& command) {
   return Json::object({{"type", "command_execution"},
                        {"command", command},
@@ -135,17 +129,37 @@ Json changes_of(const std::string& text, const std::string& folder) {
   return changes;
 }
 
+PatchLines count_lines_of_patch(const std::string& text) {
+  PatchLines lines;
+  try {
+    for (const patch::Hunk& hunk : patch::parse_patch(text)) {
+      lines.added += std::count(hunk.content.begin(), hunk.content.end(), '\n');
+      for (const patch::Chunk& chunk : hunk.chunks)
+        for (const patch::ChunkLine& line : chunk.lines) {
+          lines.added += line.kind == patch::ChunkLine::Kind::added ? 1 : 0;
+          lines.removed += line.kind == patch::ChunkLine::Kind::removed ? 1 : 0;
+        }
+    }
+  } catch (const ToolError&) {
+    return {};
+  }
+  return lines;
+}
+
 Json change_item(Json changes) {
   return Json::object(
       {{"type", "file_change"}, {"changes", std::move(changes)}, {"status", "in_progress"}});
 }
 
+std::vector<std::string> argv_of_shell_call(const Json& arguments) {
+  const Json& command = command_of(arguments);
+  return command.is_string() ? std::vector<std::string>{"sh", "-c", command.text()}
+                             : words_of(command);
+}
+
 /// The changes of a patch inside a shell call; nothing if it has none.
 std::optional<Json> embedded_changes(const Json& arguments, const fs::path& workspace) {
-  const Json& command = command_of(arguments);
-  const std::vector<std::string> argv = command.is_string()
-                                            ? std::vector<std::string>{"sh", "-c", command.text()}
-                                            : words_of(command);
+  const std::vector<std::string> argv = argv_of_shell_call(arguments);
   if (!find_embedded_patch(argv)) return std::nullopt;
   try {
     const Json patch = embedded_patch_arguments(
@@ -174,14 +188,6 @@ void fail_result(Json& item, const ToolOutputRecord& output) {
   const std::string first = shown.substr(0, shown.find('\n'));
   item.set("status", "failed");
   if (!first.empty() && !first.starts_with("Exit code: ")) item.set("reason", first);
-}
-
-/// The head and tail of a long output.
-std::string shortened_output(const std::string& output) {
-  if (output.size() <= kMostItemOutput) return output;
-  HeadTail cut(kMostItemText);
-  cut.feed(output);
-  return cut.render();
 }
 
 void complete_command(Json& item, const ToolOutputRecord& output) {
@@ -222,6 +228,15 @@ void complete_server_call(Json& item, const ToolOutputRecord& output) {
 
 }  // namespace
 
+std::string shell_line(const std::vector<std::string>& argv) { return joined(argv, " ", quoted); }
+
+std::string shortened_output(const std::string& output) {
+  if (output.size() <= kMostItemOutput) return output;
+  HeadTail cut(kMostItemText);
+  cut.feed(output);
+  return cut.render();
+}
+
 Json said_item(const Said& said) {
   if (said.kind == Said::Kind::web_search)
     return Json::object({{"type", "web_search"}, {"query", said.text}, {"action", said.action}});
@@ -234,16 +249,32 @@ Json started_item(const ToolCalled& called, const std::vector<RecordedAction>& a
   const std::string& tool = called.call.name;
   Json arguments = arguments_of(called.call);
   if (tool == "apply_patch") return change_item(changes_of(arguments.string_at("input"), {}));
-  if (const auto* argv = argv_of(actions)) return command_item(command_line(*argv));
+  if (const auto* argv = argv_of(actions)) return command_item(shell_line(*argv));
   if (runs_commands(tool)) {
     if (auto changes = embedded_changes(arguments, workspace))
       return change_item(std::move(*changes));
     const Json& command = command_of(arguments);
-    return command_item(command.is_array()    ? command_line(words_of(command))
+    return command_item(command.is_array()    ? shell_line(words_of(command))
                         : command.is_string() ? command.text()
                                               : called.call.arguments);
   }
   return server_item(called, std::move(arguments));
+}
+
+PatchLines patch_lines(const ToolCalled& called, const fs::path& workspace) {
+  const Json arguments = arguments_of(called.call);
+  if (called.call.name == "apply_patch") return count_lines_of_patch(arguments.string_at("input"));
+  if (!runs_commands(called.call.name)) return {};
+  const std::vector<std::string> argv = argv_of_shell_call(arguments);
+  if (!find_embedded_patch(argv)) return {};
+  try {
+    return count_lines_of_patch(
+        embedded_patch_arguments(argv, workspace_path(arguments.string_at("workdir"), workspace),
+                                 workspace)
+            .string_at("input"));
+  } catch (const ToolError&) {  // it leads out of the workspace, and is refused
+    return {};
+  }
 }
 
 void complete_item(Json& item, const ToolOutputRecord& output) {

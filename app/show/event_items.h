@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ Json said_item(const Said& said);
 Json started_item(const ToolCalled& called, const std::vector<RecordedAction>& actions,
                   const std::filesystem::path& workspace);
 
+/// The lines that a call's patch adds and removes; none for a call without a valid patch.
+struct PatchLines {
+  std::int64_t added = 0;
+  std::int64_t removed = 0;
+};
+PatchLines patch_lines(const ToolCalled& called, const std::filesystem::path& workspace);
+
 /// Brings an item of started_item() to its end.
 void complete_item(Json& item, const ToolOutputRecord& output);
 
@@ -47,5 +55,11 @@ Json todo_item(const PlanUpdated& plan);
 
 /// `error`: a warning.
 Json warning_item(const std::string& message);
+
+/// A command's words, quoted as for a shell.
+std::string shell_line(const std::vector<std::string>& argv);
+
+/// The head and tail of a long output.
+std::string shortened_output(const std::string& output);
 
 }  // namespace sortie

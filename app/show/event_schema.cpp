@@ -66,6 +66,7 @@ constexpr const char* kEventSchema = R"({
       "description": "An item is complete. No later line is about it.",
       "properties": {
         "type": {"const": "item.completed"},
+        "progress": {"$ref": "#/$defs/progress"},
         "item": {
           "oneOf": [
             {"$ref": "#/$defs/agent_message"},
@@ -106,7 +107,7 @@ constexpr const char* kEventSchema = R"({
         "status": {"type": "string"},
         "exit_code": {"type": "integer", "minimum": 0, "maximum": 255},
         "reason": {"type": "string"},
-        "next": {"type": "string"},
+        "next": {"type": ["string", "null"]},
         "retryable": {"type": "boolean"},
         "retry_after_s": {"type": ["integer", "null"], "minimum": 0},
         "usage": {"type": "object"},
@@ -121,6 +122,30 @@ constexpr const char* kEventSchema = R"({
       },
       "required": ["type", "status", "exit_code", "reason", "next", "retryable", "retry_after_s",
                    "usage", "durations", "counts", "artifacts", "out"]
+    },
+    "progress": {
+      "description": "How far the run has come.",
+      "type": "object",
+      "properties": {
+        "turn": {"type": "integer", "minimum": 0, "description": "Requests to the model so far."},
+        "input_tokens": {"type": "integer", "minimum": 0},
+        "output_tokens": {"type": "integer", "minimum": 0},
+        "changed_files": {
+          "type": "integer",
+          "minimum": 0,
+          "description": "Files that calls have touched so far."
+        },
+        "patched_lines": {
+          "type": "object",
+          "description": "Lines of the patches that were applied; not those of commands.",
+          "properties": {
+            "added": {"type": "integer", "minimum": 0},
+            "removed": {"type": "integer", "minimum": 0}
+          },
+          "required": ["added", "removed"]
+        }
+      },
+      "required": ["turn", "input_tokens", "output_tokens", "changed_files", "patched_lines"]
     },
     "id": {
       "type": "string",

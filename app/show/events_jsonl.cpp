@@ -81,6 +81,7 @@ EventsJsonl::EventsJsonl(Options options, const Redactor& redactor,
 
 void EventsJsonl::on(const RunEvent& event) {
   begin();
+  turn_ = event.turn;
   std::visit(
       [this](const auto& what) {
         take(what);
@@ -125,6 +126,7 @@ void EventsJsonl::take(const CallDecided& call) { actions_[call.call_id] = call.
 void EventsJsonl::take(const ToolCalled& called) {
   const std::string& call_id = called.call.call_id;
   const auto decided = actions_.extract(call_id);
+  patches_[call_id] = patch_lines(called, workspace_);
   if (is_seen_by_effect(called.call.name))
     quiet_[call_id] = called;
   else
@@ -134,6 +136,7 @@ void EventsJsonl::take(const ToolCalled& called) {
 }
 
 void EventsJsonl::take(ToolOutputRecord output) {
+  count_changes(output);
   // Before it is cut, which could split a secret.
   output.output = redactor_.text(std::move(output.output), Audience::people);
   if (const auto quiet = quiet_.extract(output.call_id)) return take_quiet(quiet.mapped(), output);
@@ -270,10 +273,30 @@ void EventsJsonl::end(RunEnd end, const Closing& closing) {
   Json last = Json::object({{"type", "run.completed"}});
   Record record = to_record({0, std::move(end)});
   for (auto& [name, value] : record.data.members()) last.set(name, std::move(value));
-  last.set("next", redactor_.text(closing.next, Audience::people));
+  last.set("next",
+           closing.next.empty() ? Json() : Json(redactor_.text(closing.next, Audience::people)));
   last.set("retry_after_s", closing.retry_after_s ? Json(*closing.retry_after_s) : Json());
   last.set("out", closing.out);
   line(last);
+}
+
+void EventsJsonl::count_changes(const ToolOutputRecord& output) {
+  for (const std::string& touched : output.changed_files)
+    changed_.insert(touched.substr(std::min<std::size_t>(2, touched.size())));
+  const auto patch = patches_.extract(output.call_id);
+  if (!patch || !output.success || !output.declined.empty()) return;
+  patched_.added += patch.mapped().added;
+  patched_.removed += patch.mapped().removed;
+}
+
+/// How far the run has come, for who watches it.
+Json EventsJsonl::progress() const {
+  return Json::object({{"turn", turn_},
+                       {"input_tokens", usage_.input_tokens},
+                       {"output_tokens", usage_.output_tokens},
+                       {"changed_files", static_cast<std::int64_t>(changed_.size())},
+                       {"patched_lines",
+                        Json::object({{"added", patched_.added}, {"removed", patched_.removed}})}});
 }
 
 /// Redacts the item's text; numbers and the words of the format are unchanged.
@@ -283,7 +306,9 @@ void EventsJsonl::item_line(const char* type, const std::string& id, const Json&
     const bool word = name == "type" || name == "status" || value.is_number() || value.is_null();
     shown.set(name, word ? value : redactor_.json(value, Audience::people));
   }
-  line(Json::object({{"type", type}, {"item", std::move(shown)}}));
+  Json event = Json::object({{"type", type}, {"item", std::move(shown)}});
+  if (std::string_view(type) == "item.completed") event.set("progress", progress());
+  line(event);
 }
 
 void EventsJsonl::line(const Json& event) {

@@ -6,9 +6,11 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "app/show/event_items.h"
 #include "core/catalog/item.h"
 #include "core/record/events.h"
 #include "core/secrets/redact.h"
@@ -83,6 +85,8 @@ class EventsJsonl : public EventSink {
   void show_at_once(Json item, bool started);
   void show_completed();
   void complete_all();
+  void count_changes(const ToolOutputRecord& output);
+  Json progress() const;
   void item_line(const char* type, const std::string& id, const Json& item);
   void line(const Json& event);
   std::string new_id();
@@ -100,6 +104,10 @@ class EventsJsonl : public EventSink {
   std::map<std::int64_t, Session> sessions_;
   std::filesystem::path workspace_;  ///< as the tools see it
   std::optional<Open> plan_;
+  int turn_ = 0;
+  std::map<std::string, PatchLines> patches_;  ///< by call id, of calls that have not ended
+  PatchLines patched_;                         ///< by the patches that succeeded
+  std::set<std::string> changed_;              ///< files that calls touched
 };
 
 /// JSON Schema (draft 2020-12) of a line of `run --json`: `sortie schema event`.

@@ -125,10 +125,12 @@ LoopResult Loop::failed(const ModelError& error) {
   if (error.code() == ExitCode::unavailable)
     if (const auto up = parts_.budget.time_up()) return exhausted(*up);
   if (error.code() == ExitCode::budget) {
-    if (error.kind() != name_of(BudgetKind::time))
+    const bool waited = error.kind() == kWaitedForModel;
+    if (!waited && error.kind() != name_of(BudgetKind::time))
       if (const auto out = conversation_.before_retry()) return exhausted(*out);
     LoopResult end = exhausted(parts_.budget.time_spent());
     end.reason = error.what();
+    if (waited) end.next = "the same command again once the provider answers, or " + end.next;
     return end;
   }
   LoopResult end{.code = error.code(),

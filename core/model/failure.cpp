@@ -127,10 +127,13 @@ bool is_image_code(std::string_view code) {
 
 /// The meaning of an error code or type; nothing if it is unknown.
 std::optional<ModelFailure> known_code(std::string_view code) {
-  if (is_one_of(code, {"insufficient_quota", "billing_hard_limit_reached", "usage_limit_reached",
-                       "usage_limit_exceeded", "usage_not_included", "billing_error",
-                       "billing_not_active", "exceeded_current_quota_error", "quota_exceeded"}))
+  // Time alone ends the one, and not the other.
+  if (is_one_of(code, {"usage_limit_reached", "usage_limit_exceeded"}))
     return final_failure("quota", ExitCode::limited);
+  if (is_one_of(code, {"insufficient_quota", "billing_hard_limit_reached", "usage_not_included",
+                       "billing_error", "billing_not_active", "exceeded_current_quota_error",
+                       "quota_exceeded"}))
+    return final_failure("billing", ExitCode::limited);
   if (is_one_of(code, {"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "requests",
                        "tokens", "RateLimitReached", "RESOURCE_EXHAUSTED"}))
     return transient_failure("rate_limit", ExitCode::limited);
@@ -179,7 +182,7 @@ std::optional<ModelFailure> known_message(std::string_view message) {
            "input token count exceeds", "longer than the model's context", "input is too long"}))
     return final_failure("context_length", ExitCode::refused);
   if (has({"credit balance is too low", "insufficient balance", "exceeded your current quota"}))
-    return final_failure("quota", ExitCode::limited);
+    return final_failure("billing", ExitCode::limited);
   if (says_image_is_unusable(message)) return final_failure(kImageRefused, ExitCode::refused);
   return std::nullopt;
 }
@@ -190,7 +193,7 @@ ModelFailure by_status(int status) {
     case 403:
       return final_failure("auth", ExitCode::auth);
     case 402:
-      return final_failure("quota", ExitCode::limited);
+      return final_failure("billing", ExitCode::limited);
     case 404:
       return final_failure("unknown_model", ExitCode::refused);
     case 408:
@@ -252,7 +255,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
   }
   if (failure.kind == "invalid_request" || failure.kind == "rate_limit")
     if (const auto known = known_message(error.message);
-        known && head.status >= 400 && (head.status != 429 || known->kind == "quota"))
+        known && head.status >= 400 && (head.status != 429 || known->kind == "billing"))
       failure = *known;
   failure.status = head.status;
   failure.message = "HTTP status " + std::to_string(head.status) +

@@ -14,6 +14,9 @@ namespace sortie {
 /// ModelError::kind() if the provider refused an image of the request.
 inline constexpr const char* kImageRefused = "invalid_image";
 
+/// ModelError::kind() if the run's time was over while the provider was waited for.
+inline constexpr std::string_view kWaitedForModel = "waited_for_model";
+
 /// The provider's own text in the message of a ModelError: the part after "HTTP status 400: ", or
 /// all of it.
 std::string_view provider_words(std::string_view message);

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/provider/exchange.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -15,6 +16,12 @@ std::function<double()> seeded_random() {
   return [engine = std::mt19937_64(std::random_device{}())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
   };
+}
+
+/// "12 s", "0.3 s"
+std::string seconds_of(milliseconds time) {
+  if (time >= std::chrono::seconds(10)) return std::to_string(time.count() / 1000) + " s";
+  return std::to_string(time.count() / 1000) + "." + std::to_string(time.count() / 100 % 10) + " s";
 }
 
 }  // namespace
@@ -59,6 +66,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
                       {.keep_stream = options_.recording != nullptr,
                        .stop_repetition = options_.stop_repetition,
                        .may_repeat = request.may_repeat});
+    const auto asked = clock_.steady();
     const HttpResult result = http_.send(http_request, limits, exchange, stop);
     // Even if the exchange broke off, only the usage may be missing.
     if (result.ending != HttpResult::Ending::stopped) exchange.finish();
@@ -71,7 +79,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     const ModelFailure failure = exchange.failure(result);
     if (failure.lost_bytes) stream.on_cut_off(attempt, *failure.lost_bytes);
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
-    if (clock_.steady() >= deadline) throw out_of_time();
+    if (clock_.steady() >= deadline) throw cut_off_by_budget(failure, clock_.steady() - asked);
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && credential && renewals == 0 && credential->refused()) {
       ++renewals;
@@ -84,6 +92,25 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
 ModelError HttpModel::out_of_time() {
   return ModelError("the time budget ran out during a request to the model", ExitCode::budget,
                     "time");
+}
+
+/// The provider is to blame, not the work: it was waited for until the time was over.
+ModelError HttpModel::cut_off_by_budget(const ModelFailure& failure,
+                                        std::chrono::steady_clock::duration waited) const {
+  const std::string time = seconds_of(to_ms(waited));
+  return ModelError(options_.endpoint.base.authority() +
+                        (failure.status == 0 ? " did not answer for " + time
+                                             : " had not finished its answer after " + time) +
+                        ", when the time budget ran out",
+                    ExitCode::budget, std::string(kWaitedForModel));
+}
+
+/// " (after 6 tries)", and whether the retries of the whole run are used up.
+std::string HttpModel::tries_text(int attempt) const {
+  const std::string tries = std::to_string(attempt) + (attempt == 1 ? " try" : " tries");
+  if (retries_left_ > 0 || attempt > options_.retries) return " (after " + tries + ")";
+  return " (after " + tries + "; the run's " + std::to_string(options_.retries_of_run) +
+         " retries are used up)";
 }
 
 void HttpModel::record_stream(const HttpHead& head, std::string text) {
@@ -104,16 +131,16 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
     throw ModelError(place + ": " + message, failure.code, failure.kind, failure.retry_after);
   const milliseconds left = to_ms(deadline - clock_.steady());
   if (failure.retry_after && *failure.retry_after >= left)
-    throw ModelError(
-        place + ": " + message + "; the provider asks to wait longer than the time budget allows",
-        ExitCode::limited, failure.kind, failure.retry_after);
+    throw ModelError(place + ": " + message + "; the provider asks to wait " +
+                         seconds_of(*failure.retry_after) + ", and the time budget has " +
+                         seconds_of(left) + " left",
+                     ExitCode::limited, failure.kind, failure.retry_after);
   const auto delay = retry_delay(
       {.transient = true, .retry_after = failure.retry_after}, attempt,
       {.retries = options_.retries, .retries_left_in_run = retries_left_}, options_.random());
   if (!delay)
-    throw ModelError(place + ": " + message + " (after " + std::to_string(attempt) +
-                         (attempt == 1 ? " try)" : " tries)"),
-                     failure.code, failure.kind, failure.retry_after);
+    throw ModelError(place + ": " + message + tries_text(attempt), failure.code, failure.kind,
+                     failure.retry_after);
   if (*delay >= left) throw out_of_time();
   --retries_left_;
   stream.on_retry({.attempt = attempt,
@@ -127,7 +154,7 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
 
 /// " (plan: plus)" if a limit of the account was reached and its plan is known; else "".
 std::string HttpModel::plan_of(const ModelFailure& failure) const {
-  if (failure.kind != "quota" && failure.kind != "rate_limit") return "";
+  if (!is_one_of(failure.kind, {"quota", "billing", "rate_limit"})) return "";
   std::string plan = failure.plan;
   if (plan.empty() && options_.credential) plan = options_.credential->plan();
   return plan.empty() ? "" : " (plan: " + plan + ")";

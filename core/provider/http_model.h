@@ -64,6 +64,9 @@ class HttpModel : public Model {
 
  private:
   static ModelError out_of_time();
+  ModelError cut_off_by_budget(const ModelFailure& failure,
+                               std::chrono::steady_clock::duration waited) const;
+  std::string tries_text(int attempt) const;
   std::string plan_of(const ModelFailure& failure) const;
   void record_stream(const HttpHead& head, std::string text);
   void wait(const ModelFailure& failure, int attempt,

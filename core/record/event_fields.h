@@ -483,9 +483,9 @@ inline const RecordFields<RunEnd>& fields_of(const RunEnd*) {
       F::always<&O::reason>("reason", "text"),
       {"retryable", "boolean", "", true,
        [](const O& from, const char* name, Json& to) {
-         to.members().emplace_back(name, is_retryable(from.code));
+         to.members().emplace_back(name, from.retryable.value_or(is_retryable(from.code)));
        },
-       [](const Json&, O&) {}},
+       [](const Json& from, O& to) { to.retryable = from.boolean(); }},
       F::always<&O::usage>("usage", "object"),
       F::always<&O::durations>("durations", "object"),
       F::always<&O::counts>("counts", "object"),

@@ -423,7 +423,8 @@ struct RunEnd {
   Json counts;     ///< turns, tool_calls, denials, retries
   /// File name in --out → "sha256:…", for all artifacts except the transcript and result.json.
   std::map<std::string, std::string> artifacts;
-  Json result{};  ///< object: result.json without the transcript's digest
+  std::optional<bool> retryable{};  ///< nothing: as the code says
+  Json result{};                    ///< object: result.json without the transcript's digest
 };
 
 /// One event of a run: a transcript record without its envelope.

@@ -169,6 +169,11 @@ class Loader {
 Policy load_policy(const std::string& name_or_file, Examples examples) {
   Loader loader(examples);
   if (!names_a_file(name_or_file)) {
+    std::error_code error;
+    if (find_preset(name_or_file) == nullptr &&
+        std::filesystem::is_regular_file(name_or_file, error))
+      throw InputError(preset_problem(name_or_file) + "; for the file of that name write './" +
+                       one_line(name_or_file, 60) + "'");
     loader.read({.identity = name_or_file, .shown = name_or_file}, preset_text(name_or_file));
     return loader.finish({});
   }

@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
@@ -42,26 +44,100 @@ BOOST_AUTO_TEST_CASE(a_call_is_one_line_and_verbose_adds_its_output) {
   const ProgramEnd verbose = folder.run({"--verbose"});
 
   BOOST_TEST(plain.status == 0, plain.errors);
-  BOOST_TEST(holds(plain.errors, "[1] shell cat a.txt: allow, exit 0, "), plain.errors);
-  BOOST_TEST(holds(plain.errors, "[1] shell rm a.txt: deny, "), plain.errors);
+  BOOST_TEST(holds(plain.errors, "\n[1] $ cat a.txt ("), plain.errors);
+  BOOST_TEST(holds(plain.errors, "\n[1] $ rm a.txt (denied: "), plain.errors);
   BOOST_TEST(!holds(plain.errors, "first line of a.txt"), plain.errors);
   BOOST_TEST(
-      holds(verbose.errors, "\n    first line of a.txt\n    second line of a.txt\n[1] shell rm"),
+      holds(verbose.errors,
+            "\n[1] $ cat a.txt\n    | first line of a.txt\n    | second line of a.txt\n[1] done: "),
       verbose.errors);
 }
 
-BOOST_AUTO_TEST_CASE(quiet_leaves_the_last_line_alone_and_colours_are_asked_for) {
+BOOST_AUTO_TEST_CASE(a_run_has_a_head_and_a_sum) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "printf 'b\nc\n' > a.txt"}).next().message("done"),
+      "policy: auto\nname: change\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.errors.starts_with("sortie "), end.errors);
+  BOOST_TEST(holds(end.errors,
+                   ", replayed from cassette.jsonl; task change\npolicy auto, full-auto; "
+                   "sandbox workspace-write, "),
+             end.errors);
+  BOOST_TEST(holds(end.errors, "\n1 file changed, +2 -1; 2 turns, 1 call, 220 tokens, "),
+             end.errors);
+  BOOST_TEST(holds(end.errors,
+                   ": changes.diff, last-message.txt, result.json, transcript.jsonl\n"
+                   "sortie: success (0): "),
+             end.errors);
+  BOOST_TEST(folder.result().integer_at("added_lines") == 2);
+  BOOST_TEST(folder.result().integer_at("removed_lines") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(changes_that_git_ignores_are_a_fact_of_the_sum_and_no_warning) {
+  const RunFolder folder;
+  folder.write("work/.gitignore", "*.o\n");
+  folder.commit_workspace();
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "touch x.o y.o; echo b > b.txt"}).next().message("done"),
+      "policy: auto\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(holds(end.errors, "1 file changed, +1 -0, and 2 ignored paths; "), end.errors);
+  BOOST_TEST(folder.result()["ignored_changes"].items().size() == 2u);
+  BOOST_TEST(folder.result()["warnings"].items().empty());
+}
+
+BOOST_AUTO_TEST_CASE(output_is_shown_while_its_command_runs) {
+  const RunFolder folder;
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "echo one; sleep 600"}).next().message("done"),
+      "policy: auto\nexpect: {changes: any}\n");
+  Program program(folder.plain_start({"--verbose"}));
+
+  BOOST_TEST(program.wait_for_error_text("\n    | one\n"));
+  program.signal(SIGTERM);
+  const ProgramEnd end = program.finish();
+
+  BOOST_TEST(end.errors.find("| one") == end.errors.rfind("| one"), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(turns_are_groups_in_the_log_of_a_job_and_the_outcome_is_a_note) {
+  const RunFolder folder;
+  prepare_talking_run(folder);
+  ProgramStart start = folder.plain_start({"--max-turns", "1"});
+  start.environment["GITHUB_ACTIONS"] = "true";
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(holds(end.errors, "\n::group::turn 1\n[1] $ cat a.txt ("), end.errors);
+  BOOST_TEST(holds(end.errors, "\n::endgroup::\n"), end.errors);
+  const std::size_t note =
+      end.errors.find("\n::error title=sortie%3A budget::turns 1 of 1; next: ");
+  BOOST_TEST(note != std::string::npos, end.errors);
+  BOOST_TEST(note < end.errors.find("\nsortie: budget (4): "), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(quiet_says_nothing_of_a_success_and_one_line_of_a_failure) {
   const RunFolder folder;
   prepare_talking_run(folder);
 
   const ProgramEnd quiet = run_program(folder.plain_start({"--quiet"}));
   const ProgramEnd colored = folder.run({"--color", "always"});
 
-  BOOST_TEST(quiet.errors.starts_with("sortie: success (0): "), quiet.errors);
-  BOOST_TEST(quiet.errors.find('\n') == quiet.errors.size() - 1);
+  const ProgramEnd failed = run_program(folder.plain_start({"--quiet", "--max-turns", "1"}));
+
+  BOOST_TEST(quiet.errors == "");
   BOOST_TEST(quiet.output == "all said\n");
-  BOOST_TEST(!holds(quiet.errors, "\x1b["));
-  BOOST_TEST(holds(colored.errors, "\x1b[33mdeny\x1b[0m"), colored.errors);
+  BOOST_TEST(failed.errors.starts_with("sortie: budget (4): "), failed.errors);
+  BOOST_TEST(failed.errors.find('\n') == failed.errors.size() - 1);
+  BOOST_TEST(holds(colored.errors, "\x1b[33m (denied: "), colored.errors);
+  BOOST_TEST(holds(colored.errors, "\x1b[32msortie: success (0)\x1b[0m: "), colored.errors);
 }
 
 BOOST_AUTO_TEST_CASE(commands_to_a_ci_system_are_made_harmless_on_stdout_and_stderr) {

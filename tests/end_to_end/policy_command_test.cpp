@@ -379,14 +379,12 @@ BOOST_AUTO_TEST_CASE(who_takes_the_risk_of_all_three_is_told_loudly) {
   ProgramStart start = folder.start();
   start.environment["MY_TOKEN"] = "s3cr3t-value";
 
-  start.argv.push_back("--quiet");
-
   const ProgramEnd end = run_program(start);
 
   BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(holds(end.errors, "WARNING: network: OPEN"), end.errors);
+  BOOST_TEST(holds(end.errors, "warning: network: OPEN"), end.errors);
   BOOST_TEST(!folder.result()["guarantees"]["network"]["proved"].boolean(true));
-  BOOST_TEST(holds(end.errors, "WARNING: ALL THREE of untrusted input, secrets and open network"),
+  BOOST_TEST(holds(end.errors, "warning: ALL THREE of untrusted input, secrets and open network"),
              end.errors);
   const auto started = folder.records("run.started");
   BOOST_REQUIRE(started.size() == 1u);

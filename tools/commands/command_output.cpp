@@ -14,6 +14,7 @@ CommandOutput::CommandOutput(const Redactor& redactor, std::size_t shown_bytes, 
       no_file_(whole == nullptr) {}
 
 void CommandOutput::keep(std::string_view text) {
+  if (whole_ != nullptr) whole_->show(this, text);
   buffer_.feed(text);
   if (file_) return file_->write(text);
   if (no_file_) return;

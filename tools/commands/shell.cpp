@@ -54,7 +54,9 @@ std::string killed(const char* what, const std::string& detail) {
 }
 
 /// The first line of the output if the command was killed; "" if it ended by itself.
-std::string ending_line(const ExitStatus& exit, const Command& command) {
+/// @param most  the policy's limits.command_timeout
+std::string ending_line(const ExitStatus& exit, const Command& command,
+                        std::chrono::milliseconds most) {
   switch (exit.ending) {
     case Ending::exited:
       // A program in the command hit a limit; the exit code shows it.
@@ -68,7 +70,8 @@ std::string ending_line(const ExitStatus& exit, const Command& command) {
     case Ending::timed_out:
       if (exit.duration + kClose < command.timeout)
         return "Killed after " + seconds(exit.duration) + " s: the run's time is up (budget.time)";
-      return "Killed after " + seconds(command.timeout) + " s: command_timeout";
+      return "Killed after " + seconds(command.timeout) +
+             " s: " + (command.timeout < most ? "its timeout_ms" : "command_timeout");
     case Ending::output_limit:
       return "Killed after " + size_in_words(command.max_output_bytes) + " of output: output";
     case Ending::memory_limit:
@@ -108,8 +111,8 @@ std::map<std::string, std::string> command_variables(std::map<std::string, std::
 }
 
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
-                        const Command& command) {
-  std::string head = ending_line(exit, command);
+                        const Command& command, std::chrono::milliseconds most) {
+  std::string head = ending_line(exit, command, most);
   if (!head.empty()) head += '\n';
   head += "Exit code: " + std::to_string(shell_code(exit)) + "\n";
   char time[60];
@@ -233,7 +236,7 @@ ToolResult Shell::run(const Json& arguments, std::stop_token stop) {
 
   ToolResult result;
   result.collected = output.finish();
-  result.head = result_head(exit, *result.collected, command);
+  result.head = result_head(exit, *result.collected, command, options_.command_timeout);
   result.success = exit.success();
   result.exit = exit;
   result.note = note;

@@ -70,8 +70,9 @@ class Shell : public Tool {
 std::map<std::string, std::string> command_variables(std::map<std::string, std::string> given);
 
 /// "Exit code: 0\nWall time: 1.2 seconds\n…Output:\n", preceded by what killed the command, if any.
+/// @param most  the policy's limits.command_timeout, if the call may ask for less
 std::string result_head(const ExitStatus& exit, const CollectedOutput& output,
-                        const Command& command);
+                        const Command& command, std::chrono::milliseconds most = {});
 
 /// `local_shell`: the shell tool that some models were trained with, replacing `shell`. Calls
 /// differ from those of `shell` only in their form: arguments, actions, rules and output are the

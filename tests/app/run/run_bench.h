@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/run/acceptance.h"
-#include "app/run/signals.h"
+#include "app/run/run_ends.h"
 #include "core/files/files.h"
 #include "core/workspace/open_workspace.h"
 #include "tests/fakes/fake_clock.h"

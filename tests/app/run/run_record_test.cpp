@@ -37,7 +37,7 @@ struct PipedRecord {
   void begin() const { record->begin(clock, 1 << 20); }
   /// Ends the record, as a run does. @return  all of stdout
   std::string end() {
-    record->end_progress();
+    record->end_progress(false);
     record->end_live_events({});
     record->say_last("the last line", {});
     record.reset();
@@ -113,21 +113,25 @@ BOOST_AUTO_TEST_CASE(a_record_may_end_twice_and_the_last_end_counts) {
   BOOST_TEST(run.result.digests.at("transcript") != first);
 }
 
-BOOST_AUTO_TEST_CASE(a_warning_is_shown_and_kept_also_where_quiet_was_asked_for) {
-  PipedRecord run(false, {.quiet = true});
-  run.begin();
+BOOST_AUTO_TEST_CASE(quiet_shows_no_step_and_no_warning_and_keeps_both_in_the_result) {
+  for (const bool quiet : {false, true}) {
+    PipedRecord run(false, {.quiet = quiet});
+    run.result.code = ExitCode::budget;
+    run.begin();
 
-  run.record->say("a step");
-  run.record->warn("a risk with s3cr3t-value");
-  run.record->show_warning("another");
-  run.end();
+    run.record->say("a step");
+    run.record->warn("a risk with s3cr3t-value");
+    run.record->show_warning("another");
+    run.end();
 
-  const std::string told = run.told();
-  BOOST_TEST(told.find("a step") == told.npos);
-  BOOST_TEST(told.find("a risk with [REDACTED:DB_PASSWORD]") != told.npos);
-  BOOST_TEST(told.find("another") != told.npos);
-  BOOST_TEST(told.ends_with("the last line\n"));
-  BOOST_REQUIRE_EQUAL(run.result.warnings.size(), 1u);
+    const std::string told = run.told();
+    BOOST_TEST((told.find("a step") == told.npos) == quiet);
+    BOOST_TEST((told.find("warning: a risk with [REDACTED:DB_PASSWORD]") == told.npos) == quiet);
+    BOOST_TEST((told.find("another") == told.npos) == quiet);
+    BOOST_TEST(told.ends_with("the last line\n"));
+    BOOST_TEST(!quiet == (told != "the last line\n"));
+    BOOST_REQUIRE_EQUAL(run.result.warnings.size(), 1u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_of_events_that_went_away_is_told_of_on_stderr_and_the_run_goes_on) {

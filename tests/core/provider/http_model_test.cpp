@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(what_is_final_ends_at_once_with_its_code) {
        ExitCode::refused, "context_length"},
       {"invalid prompt", FakeHttp::stream(recorded_stream("failed_invalid_prompt")),
        ExitCode::refused, "invalid_request"},
-      {"quota", FakeHttp::stream(recorded_stream("failed_quota")), ExitCode::limited, "quota"},
+      {"quota", FakeHttp::stream(recorded_stream("failed_quota")), ExitCode::limited, "billing"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

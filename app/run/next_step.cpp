@@ -1,0 +1,228 @@
+#include "app/run/next_step.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/inputs/provider_choice.h"
+#include "app/run/run_ends.h"
+#include "app/run/run_head.h"
+#include "app/show/call_lines.h"
+#include "app/show/event_items.h"
+#include "app/show/failure.h"
+#include "core/base/clock.h"
+#include "core/catalog/known_models.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kWordsBytes = 160;
+
+std::string in_out(const EndFacts& facts, const char* name) {
+  return one_line((fs::path(facts.options.out) / name).string(), 200);
+}
+
+bool has_artifact(const EndFacts& facts, const char* name) {
+  return facts.result.artifacts.count(name) != 0;
+}
+
+/// The denied command or the tool with its path, as it could be pasted.
+std::string denied_text(const Denial& denial) {
+  for (const RecordedAction& action : denial.actions)
+    if (action.argv) return in_quotes(pasteable(*action.argv), 100);
+  for (const RecordedAction& action : denial.actions)
+    if (action.path) return in_quotes(denial.tool + " " + *action.path, 100);
+  return in_quotes(denial.tool, 100);
+}
+
+/// The lines of a policy that would allow the call, and where to put them.
+std::string allowing(const Denial& denial, const EndFacts& facts) {
+  if (denial.would_allow_yaml.empty()) {
+    const std::string rule = denial.rule
+                                 ? denial.rule->file + ":" + std::to_string(denial.rule->line) +
+                                       " (" + one_line(denial.rule->text, 120) + ")"
+                                 : "the policy " + policy_name(facts.inputs, facts.options);
+    return rule + " denies " + denied_text(denial) +
+           " on purpose: change that rule, or word the task so that it needs no such call";
+  }
+  std::string yaml = denial.would_allow_yaml;
+  std::replace(yaml.begin(), yaml.end(), '\n', ';');
+  const std::string name = policy_name(facts.inputs, facts.options);
+  const std::string place =
+      facts.inputs.policy.file.empty()
+          ? "a policy file with 'version: 1' and 'extends: " + name + "' (--policy ./FILE.yaml)"
+          : name;
+  return "to allow " + denied_text(denial) + ", put into " + one_line(place, 200) + ": " +
+         one_line(yaml, 300);
+}
+
+const Denial* most_frequent(const Tally& tally) {
+  const auto found =
+      std::max_element(tally.denials.begin(), tally.denials.end(),
+                       [](const Denial& a, const Denial& b) { return a.count < b.count; });
+  return found == tally.denials.end() ? nullptr : &*found;
+}
+
+/// The command that failed, and how to run it by hand.
+std::string after_verification(const EndFacts& facts) {
+  const auto& outcomes = facts.result.verification ? facts.result.verification->outcomes
+                                                   : facts.result.verification_before->outcomes;
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
+                                   [](const VerificationOutcome& one) { return !one.passed; });
+  std::string text =
+      "its whole output is in " + in_out(facts, "transcript.jsonl") + " (verification.completed)";
+  if (failed == outcomes.end()) return text;
+  text += "; by hand: ";
+  if (has_artifact(facts, "partial.diff"))
+    text += shell_line({"git", "apply", in_out(facts, "partial.diff")}) + " && ";
+  const std::string command = failed->command.find_first_of(" \t\n") == std::string::npos
+                                  ? failed->command
+                                  : shell_line({"sh", "-c", failed->command});
+  return text + "sortie sandbox --policy " +
+         shell_line({policy_name(facts.inputs, facts.options)}) + " -- " + one_line(command, 200);
+}
+
+std::string after_task_failed(const EndFacts& facts) {
+  const RunResult& result = facts.result;
+  const Denial* denial = most_frequent(facts.tally);
+  if (facts.kind == kNoChanges) {
+    if (denial != nullptr) return allowing(*denial, facts);
+    return "read what the agent says in " + in_out(facts, "last-message.txt") +
+           "; a task that may end without a change says expect: {changes: any}";
+  }
+  const bool failed_after = result.verification && !result.verification->passed;
+  const bool failed_before =
+      !result.verification && result.verification_before && !result.verification_before->passed;
+  if (failed_after || failed_before) return after_verification(facts);
+  if (facts.inputs.task.output.schema)
+    return "compare " + in_out(facts, "last-message.txt") + " with output.schema of the task";
+  return "see what the agent did in " + in_out(facts, "transcript.jsonl");
+}
+
+/// Where the key comes from: "--api-key-file k", "the variable OPENAI_API_KEY".
+std::string key_source(const EndFacts& facts) {
+  const RunOptions& options = facts.options;
+  if (signs_in(facts.inputs)) return "--auth-file " + one_line(options.auth_file, 100);
+  if (options.api_key_fd) return "--api-key-fd " + std::to_string(*options.api_key_fd);
+  if (!options.api_key_file.empty()) return "--api-key-file " + one_line(options.api_key_file, 100);
+  const auto choices = model_choices(facts.inputs, options);
+  if (choices.empty() || choices.front().key_variable.empty()) return "the provider's variable";
+  return "the variable " + choices.front().key_variable;
+}
+
+std::string after_auth(const EndFacts& facts) {
+  if (facts.kind == "proxy_auth") return "put the proxy's user and password into HTTPS_PROXY";
+  return "check the key of " + key_source(facts) + ": 'sortie doctor' shows where it may go";
+}
+
+std::string after_refusal(const EndFacts& facts) {
+  const std::string& model = facts.inputs.task.model.name;
+  if (facts.kind == "unknown_model") {
+    std::vector<std::string> names;
+    for (const auto& row : known_models().rows)
+      names.insert(names.end(), row.names.begin(), row.names.end());
+    const std::string nearest = nearest_name(model, names);
+    return "correct model.name in the task or -m" +
+           (nearest.empty() || nearest == model ? "" : " (did you mean '" + nearest + "'?)") +
+           ", or check that the account may use it";
+  }
+  if (facts.kind == "content_filter")
+    return "word the task differently, or name another model with -m";
+  if (facts.kind == "invalid_request")
+    return "change what the provider refuses: keys of 'model' in the task, or -m, --base-url";
+  if (replays(facts.inputs))
+    return "record the task again with --record, or run it with a provider";
+  return "run it again with another model (-m), or split the task into smaller ones";
+}
+
+std::string after_limit(const EndFacts& facts) {
+  const auto& after = facts.result.retry_after;
+  if (!retryable_by(facts).value_or(true))
+    return "check plan and billing of the account of " + key_source(facts) +
+           ": waiting alone won't help";
+  if (!after) return "the same command again later";
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(*after);
+  return "the same command again in " + std::to_string(seconds.count()) + " s, after " +
+         utc_timestamp(std::chrono::system_clock::now() + seconds).substr(0, 19) + "Z";
+}
+
+/// How to apply the diff of a success from the caller's folder.
+std::string after_success(const EndFacts& facts) {
+  if (facts.result.nothing_to_do) return "nothing: the start state passes its verification";
+  if (facts.result.changed_files == 0)
+    return has_artifact(facts, "last-message.json")
+               ? "the answer is in " + in_out(facts, "last-message.json")
+               : "the answer is in " + in_out(facts, "last-message.txt");
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (here == facts.inputs.workspace)
+    return shell_line({"git", "apply", in_out(facts, "changes.diff")});
+  const fs::path diff = fs::path(facts.options.out) / "changes.diff";
+  return shell_line({"git", "-C", short_path(facts.inputs.workspace), "apply"}) + " " +
+         (diff.is_absolute() ? shell_line({diff.string()}) : "\"$PWD/" + diff.string() + "\"");
+}
+
+}  // namespace
+
+std::string next_step(const EndFacts& facts) {
+  switch (facts.result.code) {
+    case ExitCode::success:
+      return after_success(facts);
+    case ExitCode::task_failed:
+      return after_task_failed(facts);
+    case ExitCode::denied:
+      if (!facts.tally.denials.empty()) return allowing(facts.tally.denials.back(), facts);
+      return "see the calls in " + in_out(facts, "result.json") + " (denials)";
+    case ExitCode::usage:
+      return "correct what the message names, and run the same command again";
+    case ExitCode::budget:
+      return "the same command with a larger budget";
+    case ExitCode::refused:
+      return after_refusal(facts);
+    case ExitCode::auth:
+      return after_auth(facts);
+    case ExitCode::environment:
+      return "'sortie doctor' says what this machine can do";
+    case ExitCode::integrity:
+      return "look at the change before anything else; if it is wanted, the policy's paths.protect "
+             "is the place to allow it";
+    case ExitCode::leak:
+      return "keep the value out of what the agent can read (paths.hide, environment.exclude); if "
+             "it is none, secrets in the policy says so";
+    case ExitCode::unavailable:
+      return "the same command again later, or another server by model.fallback or --base-url";
+    case ExitCode::limited:
+      return after_limit(facts);
+    case ExitCode::busy:
+      return "wait for the other process, or name another --out";
+    case ExitCode::conflict:
+      return "apply " + in_out(facts, "partial.diff") + " by hand, or run the same command again";
+    case ExitCode::interrupted:
+    case ExitCode::terminated:
+      return "the same command again";
+    case ExitCode::internal:
+      break;
+  }
+  return kHowToReport;
+}
+
+std::string full_reason(const EndFacts& facts) {
+  std::string reason = facts.result.reason;
+  if (facts.kind != kNoChanges) return reason;
+  if (const Denial* denial = most_frequent(facts.tally)) {
+    reason = "no file was changed, and " + denied_text(*denial) + " was denied";
+    if (denial->count > 1) reason += " " + std::to_string(denial->count) + " times";
+    reason += " (" + one_line(denial->reason, kWordsBytes) + ")";
+  }
+  const std::string words = one_line_of_words(trimmed(facts.message), kWordsBytes);
+  return words.empty() ? reason : reason + "; the agent: \"" + words + "\"";
+}
+
+std::optional<bool> retryable_by(const EndFacts& facts) {
+  if (facts.result.code == ExitCode::limited && facts.kind == "billing") return false;
+  return {};
+}
+
+}  // namespace sortie

@@ -1,0 +1,217 @@
+// What each end of a run says to do about it, in result.json, in the events and in the last line.
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "tests/end_to_end/provider_run.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The run's `next`, which is the same everywhere.
+std::string next_of(const RunFolder& run, const ProgramEnd& end) {
+  const std::string next = run.result().string_at("next");
+  BOOST_TEST(!next.empty(), end.errors);
+  BOOST_REQUIRE(!end.events.empty());
+  BOOST_TEST(end.events.back().string_at("next") == next);
+  BOOST_TEST(end.events.back().string_at("reason") == run.result().string_at("reason"));
+  BOOST_TEST(holds(end.errors, "; next: " + next.substr(0, 100)), end.errors);
+  return next;
+}
+
+ServedResponse error(int status, const std::string& code, const std::string& more = {}) {
+  return served_status(
+      status, {{"Content-Type", "application/json"}},
+      R"({"error":{"message":"Not like this.","code":")" + code + "\"" + more + "}}");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(next_step)
+
+BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
+  const struct {
+    const char* name;
+    ServedResponse response;
+    int code;
+    const char* next;
+    bool retryable;
+    const char* model = "";
+  } rows[] = {
+      {"401", error(401, "invalid_api_key"), 6, "check the key of the variable OPENAI_API_KEY",
+       false},
+      {"403", error(403, ""), 6, "check the key of the variable OPENAI_API_KEY", false},
+      {"unknown model", error(404, "model_not_found"), 5, "did you mean 'gpt-5-codex'?", false,
+       "name: gpt-5-codx"},
+      {"400", error(400, "invalid_value"), 5, "change what the provider refuses", false},
+      {"content filter", error(400, "content_filter"), 5, "word the task differently", false},
+      {"500", error(500, ""), 10, "the same command again later", true},
+      {"429", error(429, "rate_limit_exceeded"), 11, "the same command again", true},
+      {"usage limit", error(429, "usage_limit_reached", R"(,"resets_in_seconds":3600)"), 11,
+       "the same command again in 3600 s, after 20", true},
+      {"no money", error(429, "insufficient_quota"), 11, "check plan and billing", false},
+      {"not in the plan", error(429, "usage_not_included"), 11, "check plan and billing", false},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const ProviderRun run;
+      run.write_task(row.model);
+      const ModelServer server({row.response, row.response});
+
+      const ProgramEnd end = run.run(server);
+
+      BOOST_TEST(end.status == row.code, end.errors);
+      BOOST_TEST(holds(next_of(run, end), row.next), next_of(run, end));
+      BOOST_TEST(run.result()["retryable"].boolean() == row.retryable);
+      BOOST_TEST(end.events.back()["retryable"].boolean() == row.retryable);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_provider_that_hangs_is_told_as_that) {
+  const ProviderRun run;
+  const ModelServer server({{.bytes = "", .then = ServedResponse::Then::hang}});
+
+  const ProgramEnd end = run.run(server, {"--timeout", "2s"});
+
+  BOOST_TEST(end.status == 4, end.errors);
+  BOOST_TEST(holds(run.result().string_at("reason"), " did not answer for "), end.errors);
+  BOOST_TEST(holds(next_of(run, end), "once the provider answers, or --timeout "), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_beyond_the_time_is_told_with_its_seconds) {
+  const ProviderRun run;
+  const ModelServer server({served_status(429, {{"Retry-After", "86400"}}, "{}")});
+
+  const ProgramEnd end = run.run(server);
+
+  BOOST_TEST(holds(end.errors, "asks to wait 86400 s, and the time budget has "), end.errors);
+  BOOST_TEST(holds(next_of(run, end), "in 86400 s"), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_run_that_was_denied_what_it_needed_says_so_with_the_rule_and_the_agents_words) {
+  for (const bool own_file : {false, true}) {
+    const RunFolder folder;
+    if (own_file) folder.write("policy.yaml", "version: 1\nextends: [strict]\n");
+    folder.write_task(CassetteWriter()
+                          .shell({"make", "test"})
+                          .next()
+                          .shell({"make", "test"})
+                          .next()
+                          .message("I can't run make,\nso I stop."),
+                      std::string("verify: {rounds: 1, commands: []}\npolicy: ") +
+                          (own_file ? "policy.yaml\n" : "strict\n"));
+
+    const ProgramEnd end = folder.run();
+
+    BOOST_TEST(end.status == 1, end.errors);
+    BOOST_TEST(holds(folder.result().string_at("reason"),
+                     "no file was changed, and 'make test' was denied 2 times ("),
+               end.errors);
+    BOOST_TEST(holds(end.errors, "the agent: \"I can't run make, so I stop.\""), end.errors);
+    const std::string next = next_of(folder, end);
+    BOOST_TEST(holds(next, own_file ? "put into policy.yaml: commands: [" : "'extends: strict'"),
+               next);
+    BOOST_TEST(holds(next, "allow: [make, test]"), next);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
+  const struct {
+    const char* name;
+    CassetteWriter cassette;
+    std::string task;
+    int code;
+    std::string next;
+  } rows[] = {
+      {"success", CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\n", 0, "git -C work apply "},
+      {"an answer", CassetteWriter().message("done"), "policy: auto\nexpect: {changes: any}\n", 0,
+       "last-message.txt"},
+      {"nothing to do", CassetteWriter(),
+       "policy: auto\nverify: {commands: ['true'], before: fail}\n", 0, "nothing: "},
+      {"verification",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 1}\n", 1,
+       "partial.diff && sortie sandbox --policy auto -- sh -c 'test -e c.txt'"},
+      {"the start", CassetteWriter(), "policy: auto\nverify: {commands: ['false'], before: pass}\n",
+       1, "by hand: sortie sandbox --policy auto -- false"},
+      {"no change", CassetteWriter().message("done"),
+       "policy: auto\nverify: {rounds: 1, commands: []}\n", 1, "expect: {changes: any}"},
+      {"schema",
+       CassetteWriter().message("no").message("no").message("no").message("no").message("no"),
+       "policy: auto\nexpect: {changes: any}\noutput: {schema: {type: object}}\n", 1,
+       "output.schema of the task"},
+      {"denied", CassetteWriter().shell({"make"}).next().message("done"), "policy: {file: x}\n", 3,
+       "to allow 'make'"},
+      {"turns", CassetteWriter().shell({"true"}).next().message("done"),
+       "policy: auto\nbudget: {turns: 1}\n", 4, "--max-turns 2"},
+      {"recording", CassetteWriter().shell({"true"}).next(), "policy: auto\n", 5, "--record"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      std::string task = row.task;
+      if (row.code == 3) {
+        folder.write("policy.yaml", "version: 1\nextends: strict\nmax_denials: 1\n");
+        task = "policy: policy.yaml\n";
+      }
+      folder.write("work/a.txt", "a\n");
+      folder.commit_workspace();
+      folder.write_task(row.cassette, task);
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == row.code, end.errors);
+      BOOST_TEST(holds(next_of(folder, end), row.next), next_of(folder, end));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(both_signals_are_told_alike) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const RunFolder folder;
+    folder.write_task(CassetteWriter().shell({"sleep", "600"}).next().message("done"),
+                      "policy: auto\n");
+    Program program(folder.start());
+    BOOST_REQUIRE(program.wait_for_output_text("item.started"));
+    program.signal(signal);
+    const ProgramEnd end = program.finish();
+
+    const std::string name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+    BOOST_TEST(folder.result().string_at("reason") == "stopped by " + name, end.errors);
+    BOOST_TEST(next_of(folder, end) == "the same command again");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ends_before_a_run_say_what_to_do) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("done"), "policy: auto\n");
+  folder.write("broken.yaml", "version: 1\nprmpt: x\n");
+  const struct {
+    std::vector<std::string> arguments;
+    int code;
+    const char* next;
+  } rows[] = {
+      {{"run", "broken.yaml"}, 2, "next: correct the errors above"},
+      {{"run", "task.yaml", "--polcy", "x"}, 2, "next: see 'sortie run --help'"},
+      {{"run", "task.yaml", "--out", "work/../task.yaml"}, 2, "next: correct this"},
+  };
+  for (const auto& row : rows) {
+    ProgramStart start{.argv = {sortie_binary()}, .folder = folder.path("")};
+    start.argv.insert(start.argv.end(), row.arguments.begin(), row.arguments.end());
+    const ProgramEnd end = run_program(start);
+    BOOST_TEST(end.status == row.code, end.errors);
+    BOOST_TEST(holds(end.errors, row.next), end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
