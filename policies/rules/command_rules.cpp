@@ -49,7 +49,8 @@ std::string why_no_globs(const CommandRule& rule, Words argv, const CommandPlace
   const std::string_view name = command_name(argv[0], place.folders);
   for (const std::size_t at : globs) {
     if (!rule.command_class.empty()) {
-      if (std::string reason = why_no_glob(name, argv[at]); !reason.empty()) return reason;
+      if (std::string reason = why_no_glob_at(name, argv.subspan(1), at - 1); !reason.empty())
+        return reason;
     }
     for (const std::string& excepted : rule.but_not_args) {
       if (!excepted.starts_with('-') || !begins_literally(argv[at])) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/text/text.h"
+#include "policies/rules/read_only_checks.h"
 #include "policies/shell/read_only_table.h"
 
 namespace sortie {
@@ -65,7 +66,7 @@ bool reaches_kernel_folder(std::string_view path, const std::string& workdir) {
 }
 
 namespace fs = std::filesystem;
-using Words = std::span<const std::string>;
+using Words = CheckedWords;
 
 /// find's tests and actions that take the next word.
 constexpr std::string_view kFindValues[] = {
@@ -86,145 +87,88 @@ constexpr std::string_view kFindFlags[] = {
     "-O3", "-help", "--help", "-version", "--version"};
 // clang-format on
 
-constexpr std::string_view kFileTests[] = {"-e", "-f", "-d", "-s", "-r", "-x", "-L"};
-
-std::optional<NotReadOnly> refuse(std::string_view part, std::string_view reason) {
-  return NotReadOnly{.part = std::string(part), .reason = std::string(reason), .known = true};
-}
+constexpr std::string_view kFileTests[] = {"-e", "-f", "-d", "-s", "-r", "-w", "-x", "-L", "-h"};
+constexpr std::string_view kTextTests[] = {"-z", "-n"};
+constexpr std::string_view kTextComparisons[] = {"=", "==", "!="};
+constexpr std::string_view kNumberComparisons[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
 
 // ---- commands ------------------------------------------------------------------------------
 
 std::optional<NotReadOnly> check_find(Words words, std::span<const RefusedOption> refused) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (const RefusedOption& row : refused)
-      if (row.option == words[i]) return refuse(words[i], describe("find", row));
+      if (row.option == words[i]) return refuse_word(words[i], describe("find", row));
     if (is_one_of(words[i], kFindValues) || words[i].starts_with("-newer")) {
       ++i;
     } else if (words[i].size() > 1 && words[i][0] == '-' && !is_one_of(words[i], kFindFlags)) {
       // If it took a value, all following words would be read wrongly.
-      return refuse(words[i], "unknown find test or action");
+      return refuse_word(words[i], "unknown find test or action");
     }
   }
   return std::nullopt;
 }
 
-/// ADDR[,ADDR]p with line numbers.
-bool prints_lines(std::string_view script) {
-  if (script.empty() || script.back() != 'p') return false;
-  script.remove_suffix(1);
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  const auto comma = script.find(',');
-  if (comma == std::string_view::npos) return is_number(script);
-  return is_number(script.substr(0, comma)) && is_number(script.substr(comma + 1));
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-std::optional<NotReadOnly> check_sed(Words words) {
-  if (words.size() < 2 || words[0] != "-n" || !prints_lines(words[1])) {
-    return refuse(words.empty() ? "sed" : words[std::min<std::size_t>(1, words.size() - 1)],
-                  "only `sed -n FIRST,LASTp FILE` with line numbers is read-only");
-  }
-  for (const std::string& word : words.subspan(2)) {
-    if (word.size() > 1 && word[0] == '-') return refuse(word, "no other sed option is allowed");
-  }
-  return std::nullopt;
+/// Whether bash's test reads it as a plain text wherever it stands.
+bool is_plain(std::string_view text) {
+  return text.empty() || std::string_view("-(!)").find(text.front()) == std::string_view::npos;
 }
 
 std::optional<NotReadOnly> check_test(std::string_view name, Words words) {
   if (name == "[") {
-    if (words.empty() || words.back() != "]") return refuse("[", "`[` without its `]`");
+    if (words.empty() || words.back() != "]") return refuse_word("[", "`[` without its `]`");
     words = words.first(words.size() - 1);
   }
+  if (words.size() > 2 && words[0] == "!") words = words.subspan(1);
   if (words.size() == 2 && is_one_of(words[0], kFileTests)) return std::nullopt;
-  return refuse(name, "only one of -e -f -d -s -r -x -L with one name is read-only");
-}
-
-/// `%G?`, `%+GS` … in a format require a signature check, which runs a program.
-bool asks_for_signature(std::string_view word) {
-  for (auto at = word.find('%'); at != std::string_view::npos; at = word.find('%', at + 1)) {
-    std::string_view rest = word.substr(at + 1);
-    if (!rest.empty() && std::string_view("+- ").find(rest[0]) != std::string_view::npos) {
-      rest.remove_prefix(1);
-    }
-    if (rest.starts_with("G")) return true;
+  if (words.size() == 2 && is_one_of(words[0], kTextTests)) return std::nullopt;
+  if (words.size() == 3 && is_plain(words[0]) && is_plain(words[2])) {
+    if (is_one_of(words[1], kTextComparisons)) return std::nullopt;
+    const bool numbers = is_number(words[0]) && is_number(words[2]);
+    if (numbers && is_one_of(words[1], kNumberComparisons)) return std::nullopt;
   }
-  return false;
+  return refuse_word(name,
+                     "one test of a file (-e -f -d …), a text (-z -n = !=) or two numbers "
+                     "(-eq -lt …) is read-only: join several with &&");
 }
 
-/// `--ignore-submodules` alone means "all"; other values run git in a submodule, with the
-/// submodule's own configuration.
-bool looks_into_submodules(std::string_view word) {
-  const auto equals = word.find('=');
-  if (!word.starts_with("--i") || equals == std::string_view::npos) return false;
-  const std::string_view value = word.substr(equals + 1);
-  return std::string_view("--ignore-submodules").starts_with(word.substr(0, equals)) &&
-         value != "all" && value != "dirty";
+/// Whether it is one word, which asks for the version.
+bool asks_version(const ReadOnlyCommand& row, Words words) {
+  return words.size() == 1 && words[0].find(' ') == std::string::npos &&
+         row.forms.flag_names.find(' ' + words[0] + ' ') != std::string_view::npos;
 }
 
-/// `--diff-merges=remerge`, `--diff-merges=r`: the same as `--remerge-diff`.
-bool merges_again(std::span<const std::string> words, std::size_t at) {
-  constexpr std::string_view kName = "--diff-merges";
-  const std::string_view word = words[at];
-  const auto equals = std::min(word.find('='), word.size());
-  if (equals < 4 || !kName.starts_with(word.substr(0, equals))) return false;
-  const std::string_view next = at + 1 < words.size() ? words[at + 1] : std::string_view();
-  return (equals < word.size() ? word.substr(equals + 1) : next).starts_with('r');
+std::optional<NotReadOnly> check_version(const ReadOnlyCommand& row, Words words) {
+  if (asks_version(row, words)) return std::nullopt;
+  const std::string name(row.name);
+  return refuse_word(words.empty() ? name : words[0],
+                     "of " + name + " only `" + name + " --version` is read-only");
 }
 
-std::optional<NotReadOnly> read_options(OptionReader& reader, Words words) {
-  const auto refusal = reader.read(words);
-  if (!refusal) return std::nullopt;
-  return refuse(refusal->word, refusal->reason);
-}
-
-std::optional<NotReadOnly> check_paths(Words words, const std::string& folder,
-                                       const OptionReader* reader) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (reader != nullptr && reader->is_text(i)) continue;
-    if (word_reaches_kernel_folder(words[i], folder))
-      return refuse(words[i], "it may lead into /proc, /sys or /dev");
-  }
-  return std::nullopt;
-}
-
-std::optional<NotReadOnly> check_git(const ReadOnlyCommand& git, Words words,
-                                     const std::string& folder) {
-  if (!words.empty() && words[0] == "--no-pager") words = words.subspan(1);
-  if (words.empty()) return refuse("git", "git without a command");
-  const std::string& command = words[0];
-  if (command.starts_with("-")) {
-    return refuse(command, "--no-pager is the only global git option allowed");
-  }
-  const ReadOnlyCommand* const row = find_read_only("git " + command);
-  if (row == nullptr) return refuse(command, "git " + command + " is not a read-only command");
-  words = words.subspan(1);
-  if (command == "branch") {
-    if (words.size() == 1 && words[0] == "--show-current") return std::nullopt;
-    return refuse("branch", "only `git branch --show-current` is read-only");
-  }
-  // The other commands have no commit formats; their patterns may well contain "%G".
-  const bool has_formats = command == "log" || command == "show" || command == "diff";
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (has_formats && asks_for_signature(word))
-      return refuse(word, "%G in a format runs the signature program");
-    if (merges_again(words, i))
-      return refuse(word, "git --diff-merges=remerge runs the repository's merge programs");
-    if (looks_into_submodules(word))
-      return refuse(word, "git --ignore-submodules with this value runs git in submodules");
-  }
-  OptionReader reader("git", git.refused_options(), row->forms);
-  if (auto refused = read_options(reader, words)) return refused;
-  return check_paths(words, folder, &reader);
+/// A shell's `-n FILE`, which reads a script without running it, or its version.
+std::optional<NotReadOnly> check_syntax(const ReadOnlyCommand& row, Words words) {
+  if (asks_version(row, words)) return std::nullopt;
+  const auto is_file = [](const std::string& word) {
+    return !word.empty() && word[0] != '-' && word[0] != '+';
+  };
+  if (words.size() > 1 && words[0] == "-n" && std::all_of(words.begin() + 1, words.end(), is_file))
+    return std::nullopt;
+  const std::string name(row.name);
+  return refuse_word(name, "of " + name + " only `" + name + " -n FILE` is read-only");
 }
 
 std::optional<NotReadOnly> check_options(const ReadOnlyCommand& row, Words words,
                                          const std::string& folder) {
   OptionReader reader(row.name, row.refused_options(), row.forms);
-  if (auto refused = read_options(reader, words)) return refused;
+  if (const auto refusal = reader.read(words)) return refuse_word(refusal->word, refusal->reason);
+  if (row.how == ReadOnlyCommand::How::listed) {
+    if (auto refused = check_listed(row, words, reader)) return refused;
+  }
   if (row.name == "uniq" && (reader.operands() > 1 || reader.has_glob_operand(words)))
-    return refuse(words.back(), "uniq writes to its second operand");
+    return refuse_word(words.back(), "uniq writes to its second operand");
   return check_paths(words, folder, &reader);
 }
 
@@ -232,7 +176,7 @@ std::optional<NotReadOnly> check_options(const ReadOnlyCommand& row, Words words
 std::optional<NotReadOnly> check_command(Words words) {
   if (words.size() == 2 && words[0] == "-v" && !words[1].empty() && words[1][0] != '-')
     return std::nullopt;
-  return refuse("command", "only `command -v NAME` is read-only");
+  return refuse_word("command", "only `command -v NAME` is read-only");
 }
 
 std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
@@ -243,6 +187,7 @@ std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
     case How::any:
       break;
     case How::options:
+    case How::listed:
       return check_options(row, words, folder);
     case How::git:
       return check_git(row, words, folder);
@@ -250,7 +195,16 @@ std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
       refused = check_find(words, row.refused_options());
       break;
     case How::sed:
-      refused = check_sed(words);
+      return check_sed(row, words, folder);
+    case How::awk:
+      return check_awk(words, folder);
+    case How::jq:
+      return check_jq(words, folder);
+    case How::version:
+      refused = check_version(row, words);
+      break;
+    case How::syntax:
+      refused = check_syntax(row, words);
       break;
     case How::test:
       refused = check_test(row.name, words);
@@ -263,6 +217,20 @@ std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
 }
 
 }  // namespace
+
+std::optional<NotReadOnly> refuse_word(std::string_view part, std::string_view reason) {
+  return NotReadOnly{.part = std::string(part), .reason = std::string(reason), .known = true};
+}
+
+std::optional<NotReadOnly> check_paths(Words words, const std::string& folder,
+                                       const OptionReader* reader) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (reader != nullptr && reader->is_text(i)) continue;
+    if (word_reaches_kernel_folder(words[i], folder))
+      return refuse_word(words[i], "it may lead into /proc, /sys or /dev");
+  }
+  return std::nullopt;
+}
 
 bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir) {
   if (reaches_kernel_folder(word, workdir)) return true;
@@ -293,7 +261,7 @@ std::optional<NotReadOnly> why_not_read_only(Words argv, const fs::path& workspa
   }
   const std::string folder = workdir.empty() ? workspace.string() : workdir.string();
   if (passes_kernel_folder(parts_of(folder))) {
-    return refuse(folder, "the working folder is in /proc, /sys or /dev");
+    return refuse_word(folder, "the working folder is in /proc, /sys or /dev");
   }
   return check(*row, argv.subspan(1), folder);
 }

@@ -41,11 +41,12 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
                           aligned_ && !only_operands_;
     if (is_value) {
       if (next_is_text_) texts_.push_back(at_);
+      values_.push_back({.option = given_.back(), .text = word});
       next_ = Next::word;
       continue;
     }
     if (only_operands_ || !is_option) {
-      if (next_ == Next::unknown) certain_ = false;
+      if (next_ == Next::unknown) doubt(word);
       operands_.push_back(at_);
       next_ = Next::word;  // in every reading a new word follows
       aligned_ = true;
@@ -54,7 +55,7 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
     // After an option that may take a value this may be that value. It is checked as an option,
     // and so are the words after it, up to a word that is not an option.
     if (next_ == Next::unknown || next_ == Next::undashed_value) aligned_ = false;
-    certain_ = certain_ && aligned_;
+    if (!aligned_) doubt(word);
     if (word == "--") {
       only_operands_ = aligned_;
       next_ = Next::word;
@@ -79,12 +80,22 @@ bool OptionReader::is_text(std::size_t word) const {
   return std::find(texts_.begin(), texts_.end(), word) != texts_.end();
 }
 
+bool OptionReader::has(std::string_view option) const {
+  return std::find(given_.begin(), given_.end(), option) != given_.end();
+}
+
+void OptionReader::doubt(const std::string& word) {
+  if (certain_) uncertain_word_ = word;
+  certain_ = false;
+}
+
 OptionReader::Next OptionReader::value_of(std::string_view option) const {
   const bool any = forms_.dashed_values.empty() || lists(forms_.dashed_values, option);
   return any ? Next::value : Next::undashed_value;
 }
 
 void OptionReader::note(std::string_view option, bool is_text, bool has_value) {
+  given_.emplace_back(option);
   has_pattern_ = has_pattern_ || lists(forms_.pattern_unless, option);
   next_is_text_ = is_text;
   if (is_text && has_value) texts_.push_back(at_);
@@ -104,8 +115,9 @@ std::optional<OptionReader::Refusal> OptionReader::read_long(const std::string& 
   const bool has_value = equals != std::string::npos;
   const bool takes_value = lists(forms_.next_names, name);
   const bool known = takes_value || lists(forms_.flag_names, name);
-  if (!known) certain_ = false;  // an abbreviation may change what the operands are
+  if (!known) doubt(word);  // an abbreviation may change what the operands are
   note(name, takes_value && lists(forms_.text_names, name), has_value);
+  if (has_value) values_.push_back({.option = std::string(name), .text = word.substr(equals + 1)});
   next_ = has_value     ? Next::word
           : takes_value ? value_of(name)
           : known       ? Next::word
@@ -127,14 +139,19 @@ std::optional<OptionReader::Refusal> OptionReader::read_cluster(const std::strin
       note(std::string_view(word).substr(i, 1),
            contains(forms_.text_letters, letter) && next_ == Next::word, !last);
       if (last && next_ == Next::word) next_ = value_of(std::string_view(word).substr(i, 1));
-      if (!last) next_ = Next::word;
+      if (!last) {
+        values_.push_back({.option = std::string(1, letter), .text = word.substr(i + 1)});
+        next_ = Next::word;
+      }
       return std::nullopt;
     }
     if (contains(forms_.attached, letter)) return std::nullopt;
     const bool digit = letter >= '0' && letter <= '9';
     if (!digit && !contains(forms_.flags, letter)) {
       next_ = Next::unknown;
-      certain_ = false;
+      doubt(word);
+    } else {
+      given_.emplace_back(1, letter);
     }
   }
   return std::nullopt;

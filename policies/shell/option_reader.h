@@ -53,6 +53,21 @@ class OptionReader {
 
   /// Number of words that are or may be operands.
   std::size_t operands() const { return operands_.size(); }
+  /// The indexes of these words.
+  std::span<const std::size_t> operand_words() const { return operands_; }
+  /// Whether each option is a listed one, and it is certain what each word is.
+  bool certain() const { return certain_; }
+  /// The first word that is not certain.
+  const std::string& uncertain_word() const { return uncertain_word_; }
+  /// An option with its value.
+  struct Value {
+    std::string option;  ///< "e", "regexp"
+    std::string text;
+  };
+  /// The values of listed options, in order, also those glued to a letter or behind "=".
+  std::span<const Value> values() const { return values_; }
+  /// The names of all listed options that were given: "l", "list".
+  bool has(std::string_view option) const;
   /// Whether one of them is a glob, which may expand to several.
   bool has_glob_operand(std::span<const std::string> words) const;
   /// Whether the i-th word is certainly a pattern or other text, not a path.
@@ -66,19 +81,23 @@ class OptionReader {
   std::optional<Refusal> read_cluster(const std::string& word);
   Next value_of(std::string_view option) const;
   void note(std::string_view option, bool is_text, bool has_value);
+  void doubt(const std::string& word);
 
   std::string_view command_;
   std::span<const RefusedOption> refused_;
   const OptionForms& forms_;
   Next next_ = Next::word;
-  bool aligned_ = true;         ///< it is certain whether the next word is an option or a value
-  bool certain_ = true;         ///< it has been certain for all words
+  bool aligned_ = true;  ///< it is certain whether the next word is an option or a value
+  bool certain_ = true;  ///< it has been certain for all words
+  std::string uncertain_word_;
   bool only_operands_ = false;  ///< after "--"
   bool next_is_text_ = false;   ///< the next value is a pattern or text
   bool has_pattern_ = false;    ///< an option of `pattern_unless` was given
   std::size_t at_ = 0;
   std::vector<std::size_t> operands_;
   std::vector<std::size_t> texts_;
+  std::vector<Value> values_;
+  std::vector<std::string> given_;
 };
 
 }  // namespace sortie

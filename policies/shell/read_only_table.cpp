@@ -7,60 +7,64 @@ namespace {
 
 using How = ReadOnlyCommand::How;
 
-constexpr std::string_view kDiffFlags =
-    " stat shortstat numstat summary compact-summary dirstat name-only name-status patch no-patch "
-    "raw patch-with-stat minimal patience histogram oneline graph all branches tags remotes "
-    "cached staged color no-color word-diff color-words color-moved full-index abbrev "
-    "abbrev-commit no-abbrev-commit no-renames find-renames find-copies find-copies-harder "
-    "ignore-space-change ignore-all-space ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol "
-    "check exit-code quiet binary text merges no-merges first-parent follow reverse decorate "
-    "no-decorate no-ext-diff no-textconv no-index no-prefix relative function-context pickaxe-all "
-    "pickaxe-regex unified merge-base date-order topo-order author-date-order "
-    "simplify-by-decoration full-history left-right cherry-pick cherry-mark boundary "
-    "regexp-ignore-case extended-regexp fixed-strings perl-regexp invert-grep all-match "
-    "walk-reflogs source ignore-submodules ";
-constexpr std::string_view kDiffValues =
-    " diff-filter inter-hunk-context src-prefix dst-prefix line-prefix word-diff-regex anchored "
-    "diff-algorithm ignore-matching-lines ws-error-highlight ";
-constexpr std::string_view kLogValues =
-    " diff-filter inter-hunk-context src-prefix dst-prefix line-prefix word-diff-regex anchored "
-    "diff-algorithm ignore-matching-lines ws-error-highlight grep author committer since until "
-    "after before max-count skip decorate-refs decorate-refs-exclude exclude glob date ";
-
-constexpr OptionForms kLogForms = {
-    .flags = "aDpqRrsuWwbtzcmiEFPg",
-    .next = "SGIlnL",
-    .attached = "MCBUX",
-    .flag_names = kDiffFlags,
-    .next_names = kLogValues,
-    .text_letters = "SGI",
-    .text_names =
-        " word-diff-regex anchored ignore-matching-lines src-prefix dst-prefix line-prefix grep "
-        "author committer date "};
-
 // clang-format off
-constexpr ReadOnlyCommand kCommands[] = {
+constexpr ReadOnlyCommand kPlain[] = {
+    {.name = "arch"},
+    {.name = "b2sum"},
+    {.name = "base64"},
     {.name = "basename"},
     {.name = "cat"},
+    {.name = "cksum"},
     {.name = "cmp"},
+    {.name = "column"},
+    {.name = "comm"},
     {.name = "cut"},
     {.name = "diff"},
     {.name = "dirname"},
     {.name = "du"},
     {.name = "echo"},
+    {.name = "expand"},
+    {.name = "expr"},
+    {.name = "false"},
+    {.name = "fmt"},
+    {.name = "fold"},
+    {.name = "groups"},
+    {.name = "hd"},
     {.name = "head"},
+    {.name = "hexdump"},
+    {.name = "id"},
+    {.name = "join"},
+    {.name = "logname"},
     {.name = "ls"},
+    {.name = "md5sum"},
     {.name = "nl"},
+    {.name = "nproc"},
+    {.name = "numfmt"},
+    {.name = "od"},
+    {.name = "paste"},
+    {.name = "printf"},
     {.name = "pwd"},
     {.name = "readlink"},
     {.name = "realpath"},
+    {.name = "rev"},
+    {.name = "seq"},
+    {.name = "sha1sum"},
+    {.name = "sha224sum"},
     {.name = "sha256sum"},
+    {.name = "sha384sum"},
+    {.name = "sha512sum"},
+    {.name = "sleep"},
     {.name = "stat"},
+    {.name = "sum"},
+    {.name = "tac"},
     {.name = "tail"},
     {.name = "tr"},
     {.name = "true"},
+    {.name = "uname"},
+    {.name = "unexpand"},
     {.name = "wc"},
     {.name = "which"},
+    {.name = "whoami"},
     {.name = "grep", .how = How::options,
      .forms = {
          .flags = "EFGPivwxcLlqsbHhonTZaIUrRyzV",
@@ -161,102 +165,124 @@ constexpr ReadOnlyCommand kCommands[] = {
          .next = "fsw",
          .flag_names = " count repeated all-repeated ignore-case unique zero-terminated group help version ",
          .next_names = " skip-fields skip-chars check-chars "}},
-    {.name = "sed", .how = How::sed},
+    {.name = "sed", .how = How::sed,
+     .forms = {
+         .flags = "nErsuz",
+         .next = "e",
+         .flag_names =
+             " quiet silent regexp-extended separate unbuffered null-data zero-terminated posix "
+             "sandbox ",
+         .next_names = " expression ",
+         .text_letters = "e",
+         .text_names = " expression ",
+         .pattern_unless = " e expression "}},
+    {.name = "awk", .how = How::awk},
+    {.name = "gawk", .how = How::awk},
+    {.name = "mawk", .how = How::awk},
+    {.name = "nawk", .how = How::awk},
+    {.name = "jq", .how = How::jq},
+    {.name = "bash", .how = How::syntax, .forms = {.flag_names = " --version "}},
+    {.name = "dash", .how = How::syntax},
+    {.name = "sh", .how = How::syntax},
+    {.name = "c++", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "cc", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "clang", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "clang++", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "cmake", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "g++", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "gcc", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "gmake", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "java", .how = How::version, .forms = {.flag_names = " --version -version "}},
+    {.name = "javac", .how = How::version, .forms = {.flag_names = " --version -version "}},
+    {.name = "make", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "ninja", .how = How::version, .forms = {.flag_names = " --version "}},
+    {.name = "node", .how = How::version, .forms = {.flag_names = " --version -v "}},
+    {.name = "perl", .how = How::version, .forms = {.flag_names = " --version -v "}},
+    {.name = "php", .how = How::version, .forms = {.flag_names = " --version -v "}},
+    {.name = "python", .how = How::version, .forms = {.flag_names = " --version -V "}},
+    {.name = "python3", .how = How::version, .forms = {.flag_names = " --version -V "}},
+    {.name = "ruby", .how = How::version, .forms = {.flag_names = " --version "}},
     {.name = "test", .how = How::test, .counts_operands = true},
     {.name = "[", .how = How::test, .counts_operands = true},
     {.name = "command", .how = How::command, .counts_operands = true},
-    {.name = "git", .how = How::git,
-     .refused = {{{"--ext-diff", "runs the repository's external diff program"},
-                  {"--textconv", "runs the repository's conversion programs"},
-                  {"--output", "writes a file"},
-                  {"--show-signature", "runs the signature program"},
-                  {"--submodule", "may run git in a submodule, with the submodule's programs"},
-                  {"--recurse-submodules", "may run git in a submodule, with the submodule's programs"},
-                  {"--show-superproject-working-tree", "runs git in the folder above"},
-                  {"--remerge-diff", "runs the repository's merge programs"},
-                  {"-O", "opens a pager program, or reads an order file"},
-                  {"--open-files-in-pager", "runs a pager program"},
-                  {"--help", "opens a manual viewer"}}}},
-    {.name = "git status",
-     .forms = {
-         .flags = "bsvz",
-         .attached = "uM",
-         .flag_names =
-             " short branch show-stash ahead-behind no-ahead-behind porcelain long null verbose "
-             "ignored untracked-files column no-column renames no-renames find-renames "
-             "ignore-submodules "}},
-    {.name = "git diff",
-     .forms = {
-         .flags = "aDpqRrsuWwbtzcm",
-         .next = "SGIl",
-         .attached = "MCBUX",
-         .flag_names = kDiffFlags,
-         .next_names = kDiffValues,
-         .text_letters = "SGI",
-         .text_names = " word-diff-regex anchored ignore-matching-lines src-prefix dst-prefix line-prefix "}},
-    {.name = "git log",
-     .forms = kLogForms},
-    {.name = "git show",
-     .forms = kLogForms},
-    {.name = "git ls-files",
-     .forms = {
-         .flags = "ztvfcdmoisku",
-         .next = "xX",
-         .flag_names =
-             " cached deleted modified others ignored stage killed unmerged directory "
-             "no-empty-directory eol exclude-standard full-name error-unmatch deduplicate debug "
-             "abbrev sparse ",
-         .next_names = " exclude exclude-from exclude-per-directory with-tree format ",
-         .text_letters = "x",
-         .text_names = " exclude format "}},
-    {.name = "git rev-parse",
-     .forms = {
-         .flags = "q",
-         .flag_names =
-             " show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir "
-             "is-inside-work-tree is-inside-git-dir is-bare-repository is-shallow-repository "
-             "short verify quiet abbrev-ref symbolic symbolic-full-name all branches tags remotes "
-             "revs-only no-revs flags no-flags sq not "}},
-    {.name = "git blame",
-     .forms = {
-         .flags = "bfnpctlsewk",
-         .next = "LS",
-         .attached = "CM",
-         .flag_names =
-             " porcelain line-porcelain show-email show-name show-number show-stats score-debug "
-             "root incremental color-lines color-by-age progress no-progress minimal ",
-         .next_names = " ignore-rev ignore-revs-file contents "}},
-    {.name = "git grep",
-     .forms = {
-         .flags = "viwaIrEGFPnhHlLzocpWq",
-         .next = "efABCm",
-         .flag_names =
-             " cached no-index untracked exclude-standard no-exclude-standard line-number column "
-             "full-name ignore-case word-regexp invert-match text files-with-matches "
-             "files-without-match name-only count only-matching extended-regexp basic-regexp "
-             "fixed-strings perl-regexp heading break color no-color show-function "
-             "function-context and or not all-match quiet null recursive no-recursive no-textconv ",
-         .next_names = " max-depth context before-context after-context threads max-count ",
-         .text_letters = "e",
-         .pattern_unless = " e f "}},
-    {.name = "git branch"},
 };
 // clang-format on
 
 }  // namespace
 
-std::span<const ReadOnlyCommand> read_only_commands() { return kCommands; }
+std::span<const ReadOnlyCommand> read_only_plain() { return kPlain; }
+
+std::span<const ReadOnlyCommand> read_only_commands() {
+  static const std::vector<ReadOnlyCommand> all = [] {
+    std::vector<ReadOnlyCommand> rows;
+    for (const auto part : {read_only_plain(), read_only_listed(), read_only_git()})
+      rows.insert(rows.end(), part.begin(), part.end());
+    return rows;
+  }();
+  return all;
+}
 
 const ReadOnlyCommand* find_read_only(std::string_view name) {
-  const auto* const row = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                       [&](const auto& each) { return each.name == name; });
-  return row == std::end(kCommands) ? nullptr : row;
+  const auto rows = read_only_commands();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const auto& each) { return each.name == name; });
+  return row == rows.end() ? nullptr : &*row;
 }
 
 std::span<const RefusedOption> ReadOnlyCommand::refused_options() const {
   const auto end = std::find_if(refused.begin(), refused.end(),
                                 [](const RefusedOption& row) { return row.option.empty(); });
   return {refused.begin(), end};
+}
+
+namespace {
+
+/// Calls `each` with the names of a blank-separated list.
+template <typename Each>
+void for_each_name(std::string_view names, Each each) {
+  while (!names.empty()) {
+    const auto blank = std::min(names.find(' '), names.size());
+    if (blank > 0) each(std::string(names.substr(0, blank)));
+    names.remove_prefix(std::min(blank + 1, names.size()));
+  }
+}
+
+/// Whether the command takes other words, or refuses options, so that a glob may become one.
+bool refuses_options(const ReadOnlyCommand& row) {
+  return row.how != How::any && row.how != How::test && row.how != How::command &&
+         (row.how != How::options || !row.refused_options().empty());
+}
+
+/// The number of words before the first file: options of awk, sed or jq, and its program; none if
+/// that is not certain.
+std::size_t words_before_files(How how, std::span<const std::string> words) {
+  const auto takes_value = [how](const std::string& word) -> std::size_t {
+    if (how == How::awk) return word == "-F" || word == "-v" ? 1 : 0;
+    if (how == How::sed) return word == "-e" || word == "--expression" ? 1 : 0;
+    if (word == "--indent") return 1;
+    return word == "--arg" || word == "--argjson" || word == "--slurpfile" || word == "--rawfile"
+               ? 2
+               : 0;
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (!words[at].starts_with('-') || words[at] == "-") return at + 1;
+    at += takes_value(words[at]);
+  }
+  return words.size();
+}
+
+}  // namespace
+
+std::vector<std::string> listed_options(const ReadOnlyCommand& row) {
+  std::vector<std::string> options;
+  for (const char letter : row.forms.flags) options.push_back(std::string("-") + letter);
+  for (const char letter : row.forms.next) options.push_back(std::string("-") + letter + " VALUE");
+  for (const char letter : row.forms.attached)
+    options.push_back(std::string("-") + letter + "[VALUE]");
+  for_each_name(row.forms.flag_names, [&](const auto& name) { options.push_back("--" + name); });
+  for_each_name(row.forms.next_names,
+                [&](const auto& name) { options.push_back("--" + name + "=VALUE"); });
+  return options;
 }
 
 bool begins_literally(std::string_view glob) {
@@ -267,10 +293,28 @@ std::string why_no_glob(std::string_view name, std::string_view glob) {
   const ReadOnlyCommand* const row = find_read_only(name);
   if (name == "cd" || name == "printf" || (row != nullptr && row->counts_operands))
     return "a glob may expand to several words, and " + std::string(name) + " counts them";
-  const bool refuses_options =
-      row != nullptr && (row->how == How::sed || !row->refused_options().empty());
-  if (begins_literally(glob) || !refuses_options) return "";
+  if (begins_literally(glob) || row == nullptr || !refuses_options(*row) || row->how == How::awk)
+    return "";
   return "this glob may expand to an option of " + std::string(name) + ": write ./ before it";
+}
+
+std::string why_no_glob_at(std::string_view name, std::span<const std::string> words,
+                           std::size_t at) {
+  const ReadOnlyCommand* row = find_read_only(name);
+  if (row == nullptr) return "";
+  if (row->how == How::git) {
+    if (!words.empty() && (words[0] == "--no-pager" || words[0] == "-P")) {
+      words = words.subspan(1);
+      at = at > 0 ? at - 1 : 0;
+    }
+    row = words.empty() ? nullptr : find_read_only("git " + words[0]);
+    if (row == nullptr || !row->counts_operands) return why_no_glob(name, words[at]);
+    return "a glob may expand to several words, and git " + words[0] + " counts them: quote it";
+  }
+  const bool has_program = row->how == How::awk || row->how == How::sed || row->how == How::jq;
+  if (has_program && at < words_before_files(row->how, words))
+    return "a glob may expand to another " + std::string(name) + " program: quote it";
+  return why_no_glob(name, words[at]);
 }
 
 }  // namespace sortie

@@ -102,6 +102,36 @@ BOOST_AUTO_TEST_CASE(the_documentation_says_what_the_table_says) {
   BOOST_TEST(text.find("| option | why |\n|---|---|\n" + table + '\n') != std::string::npos, table);
 }
 
+BOOST_AUTO_TEST_CASE(the_documentation_lists_the_options_that_are_listed) {
+  const std::string text = read_file(SORTIE_SOURCE_DIR "/docs/read-only-class.md");
+  std::string table = "| command | options |\n|---|---|\n";
+  for (const ReadOnlyCommand& row : sortie::read_only_commands()) {
+    if (row.how != ReadOnlyCommand::How::listed) continue;
+    table += "| `" + std::string(row.name) + "` |";
+    for (const std::string& option : listed_options(row)) table += " `" + option + '`';
+    table += " |\n";
+  }
+  BOOST_TEST(text.find(table + '\n') != std::string::npos, table);
+}
+
+BOOST_AUTO_TEST_CASE(only_listed_options_are_allowed_and_in_full) {
+  for (const ReadOnlyCommand& row : sortie::read_only_commands()) {
+    if (row.how != ReadOnlyCommand::How::listed) continue;
+    BOOST_TEST_CONTEXT(row.name) {
+      const std::string name(row.name);
+      std::vector<std::string> argv = {name};
+      if (name.starts_with("git ")) argv = {"git", name.substr(4)};
+      for (const char* word : {"--unknown", "--unknown=x", "-~", "-a~", "--outpu", "--exec=x"}) {
+        auto words = argv;
+        words.emplace_back(word);
+        const auto refused = why_not_read_only(words, kWorkspace, kWorkspace);
+        BOOST_REQUIRE(refused.has_value());
+        BOOST_TEST(refused->known);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(paths_are_read_in_the_working_folder) {
   BOOST_TEST(is_read_only({"cat", "proc/x"}, kWorkspace));
   BOOST_TEST(!is_read_only({"cat", "proc/x"}, "/"));
