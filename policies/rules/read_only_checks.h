@@ -5,11 +5,26 @@
 #include <string>
 #include <string_view>
 
-#include "policies/rules/read_only_commands.h"
 #include "policies/shell/option_reader.h"
 #include "policies/shell/read_only_table.h"
 
 namespace sortie {
+
+/// Whether a word of a command, as operand or as the value of an option ("--file=…", "-f…"), may
+/// lead into the kernel's own file systems from `workdir`: it is in /proc, /sys or /dev (except
+/// /dev/null), begins with one of them after its last "..", or has a glob in the first folder of an
+/// absolute path or after "..".
+bool word_reaches_kernel_folder(std::string_view word, const std::string& workdir);
+
+/// Why a command is not of the class `read-only`.
+struct NotReadOnly {
+  std::string part;    ///< the word that is refused
+  std::string reason;  ///< for people and the model
+  bool known = false;  ///< the command is in the class, but not with these words
+};
+
+/// Whether an absolute folder is in /proc, /sys or /dev, or the way to it passes through them.
+bool is_in_kernel_folder(const std::string& folder);
 
 // The checks of the class `read-only` that read_only_commands.cpp chooses from, by a row's `how`.
 // Each takes the words behind the command's name, and returns nothing if they are read-only.

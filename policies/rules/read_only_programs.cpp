@@ -109,6 +109,14 @@ std::optional<NotReadOnly> check_listed(const ReadOnlyCommand& row, Words words,
         !word.empty() && row.no_word_begins.find(word[0]) != std::string_view::npos;
     if (refused || is_clustered_otherwise(row, word)) return refuse_word(word, only_listed(row));
   }
+  // Where the program took another word for the value, this would be an option.
+  for (const auto& value : reader.values())
+    if (value.apart && value.text.starts_with('-') && value.option != "sort")
+      return refuse_word(value.text, "write the value behind = or its letter");
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = end; word != words.end(); ++word)
+    if (word->size() > 1 && *word != "--" && word->starts_with('-'))
+      return refuse_word(*word, "write ./ before a name that begins with -");
   return check_operands(row, words, reader);
 }
 

@@ -41,7 +41,7 @@ std::optional<OptionReader::Refusal> OptionReader::read(std::span<const std::str
                           aligned_ && !only_operands_;
     if (is_value) {
       if (next_is_text_) texts_.push_back(at_);
-      values_.push_back({.option = given_.back(), .text = word});
+      values_.push_back({.option = given_.back(), .text = word, .apart = true});
       next_ = Next::word;
       continue;
     }

@@ -63,6 +63,7 @@ class OptionReader {
   struct Value {
     std::string option;  ///< "e", "regexp"
     std::string text;
+    bool apart = false;  ///< it is a word of its own
   };
   /// The values of listed options, in order, also those glued to a letter or behind "=".
   std::span<const Value> values() const { return values_; }

@@ -163,7 +163,7 @@ constexpr ReadOnlyCommand kGit[] = {
              " list local includes no-includes show-origin show-scope name-only null bool int "
              "bool-or-int get get-all get-regexp ",
          .next_names = " type "},
-     .most_operands = 2, .operands_with = " get get-all get-regexp ",
+     .options_first = true, .most_operands = 2, .operands_with = " get get-all get-regexp ",
      .instead = "write `git config --get NAME`, or -l"},
     {.name = "git symbolic-ref", .how = How::listed, .counts_operands = true,
      .forms = {.flags = "q", .flag_names = " quiet short "},
@@ -207,9 +207,9 @@ constexpr ReadOnlyCommand kGit[] = {
          .attached = "w",
          .flag_names =
              " summary numbered committer email all branches tags remotes merges no-merges "
-             "first-parent format group reverse ",
-         .next_names = " since until after before author grep max-count ",
-         .text_names = " since until after before author grep "}},
+             "first-parent format reverse ",
+         .next_names = " group since until after before author grep max-count ",
+         .text_names = " group since until after before author grep "}},
     {.name = "git cat-file", .how = How::listed,
      .forms = {.flags = "tsep", .flag_names = " allow-unknown-type "},
      .instead = "-p, -t, -s and -e are"},

