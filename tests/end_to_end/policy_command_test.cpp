@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(check_validates_and_warns_of_what_was_hardly_meant) {
   const ProgramEnd none = policy(folder, {"check", folder.path("none.yaml").string()});
   BOOST_TEST(holds(none.errors, "none.yaml:3: warning: without a sandbox nothing of"), none.errors);
   for (const char* preset :
-       {"strict", "review", "auto", "python", "node", "rust", "go", "jvm", "cpp"})
+       {"strict", "review", "auto", "edit", "python", "node", "rust", "go", "jvm", "cpp"})
     BOOST_TEST(policy(folder, {"check", preset}).errors == "", preset);
   folder.write("bad.yaml", "version: 1\ncommands: [{allow: [a], examples: {match: [[b]]}}]\n");
   const ProgramEnd bad = policy(folder, {"check", folder.path("bad.yaml").string(), "--", "a"});
