@@ -40,6 +40,8 @@ bool runs_code(const std::string& name) {
                                                  "GLIBC_TUNABLES",
                                                  "MAGIC",
                                                  "RIPGREP_CONFIG_PATH",
+                                                 "SHELLCHECK_OPTS",
+                                                 "GAWK_PERSIST_FILE",
                                                  "POSIXLY_CORRECT",
                                                  "_POSIX2_VERSION"};
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"})

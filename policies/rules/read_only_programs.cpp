@@ -61,6 +61,7 @@ std::optional<NotReadOnly> check_operands(const ReadOnlyCommand& row, Words word
 bool is_assignment(std::string_view word) {
   const auto equals = word.find('=');
   if (equals == std::string_view::npos || equals == 0) return false;
+  if (word[0] >= '0' && word[0] <= '9') return false;
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });

@@ -62,7 +62,7 @@ const std::vector<Kind>& kinds() {
        "    title.to_lowercase()",
        "    title.to_lowercase().replace(' ', \"-\")",
        "cargo test -q --offline",
-       {"cargo", "run"}},
+       {"cargo", "run", "--config", "a=b"}},
       {"go",
        {"go"},
        {{"go", "test", "./..."}},
@@ -158,6 +158,53 @@ BOOST_AUTO_TEST_CASE(each_kind_of_project_is_read_built_tested_and_mended_under_
     }
   }
   BOOST_TEST(tried >= 2);
+}
+
+BOOST_AUTO_TEST_CASE(files_are_moved_about_in_the_workspace_and_nowhere_else) {
+  const RunFolder folder;
+  const fs::path outside = folder.path("outside");
+  fs::create_directories(outside);
+  write_file(outside / "kept", "kept\n");
+  write_file(folder.workspace() / "a.txt", "a\n");
+  write_file(folder.workspace() / "old.txt", "old\n");
+  fs::create_symlink(outside, folder.workspace() / "out");
+  folder.commit_workspace();
+  folder.write("policy.yaml", "version: 1\nextends: [strict, edit]\n");
+  CassetteWriter cassette;
+  const std::vector<Argv> works = {
+      {"mkdir", "-p", "sub/deep"},      {"cp", "a.txt", "sub/deep/b.txt"},
+      {"mv", "old.txt", "sub/new.txt"}, {"touch", "sub/empty"},
+      {"chmod", "+x", "a.txt"},         {"rm", "-f", "sub/empty"},
+      {"ln", "-s", "a.txt", "link"}};
+  const std::vector<Argv> fails = {{"cp", "a.txt", "out/b.txt"}, {"rm", "out/kept"},
+                                   {"mv", "out/kept", "kept"},   {"touch", ".git/hooks/pre-push"},
+                                   {"rm", "-rf", ".git"},        {"mkdir", "out/x"}};
+  const std::vector<Argv> denied = {
+      {"cp", "/etc/passwd", "x"}, {"rm", "-rf", ".."}, {"ln", "-s", "/proc/self/environ", "x"}};
+  for (const auto& list : {works, fails, denied})
+    for (const Argv& argv : list) cassette.shell(argv).next();
+  cassette.message("Done.");
+  folder.write_task(cassette, "policy: policy.yaml\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  const auto approvals = folder.records("approval");
+  const auto outputs = folder.records("tool.output");
+  BOOST_REQUIRE(approvals.size() == works.size() + fails.size() + denied.size());
+  BOOST_REQUIRE(outputs.size() == approvals.size());
+  for (std::size_t i = 0; i < approvals.size(); ++i) {
+    const bool allowed = i < works.size() + fails.size();
+    BOOST_TEST(approvals[i].string_at("decision") == (allowed ? "allow" : "deny"),
+               write_json(approvals[i]));
+    BOOST_TEST(outputs[i]["success"].boolean() == (i < works.size()), write_json(outputs[i]));
+  }
+  BOOST_TEST(read_file(outside / "kept") == "kept\n");
+  BOOST_TEST(!fs::exists(outside / "b.txt"));
+  BOOST_TEST(!fs::exists(outside / "x"));
+  const std::string diff = folder.artifact("changes.diff");
+  for (const char* part : {"sub/deep/b.txt", "sub/new.txt", "b/link", "new mode 100755"})
+    BOOST_TEST(diff.find(part) != std::string::npos, part);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -44,6 +44,16 @@ struct Strict {
   Decision decide(const Argv& argv) const { return engine.decide(RunCommand{argv, kWorkspace}); }
 };
 
+/// With the preset that edits and those of the toolchains, but of the repository's scripts only
+/// their words.
+struct AtWork {
+  Policy policy = parse_policy(
+      "version: 1\nextends: [strict, edit, python, node, rust, go, jvm, cpp]\n", "work", "/");
+  Engine engine{policy, policy.approval, kWorkspace, {}, {"/usr/bin", "/bin"}};
+
+  Decision decide(const Argv& argv) const { return engine.decide(RunCommand{argv, kWorkspace}); }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(command_lines)
@@ -85,6 +95,28 @@ BOOST_AUTO_TEST_CASE(a_denied_line_stays_denied_behind_one_that_is_allowed) {
       const Decision decision = strict.decide({"bash", "-c", text});
       BOOST_TEST((decision.effect == Effect::deny), text);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_agents_send_to_work_is_allowed_by_the_presets) {
+  const AtWork work;
+  std::size_t allowed = 0;
+  for (const char* file : {"work.txt", "everyday.txt"})
+    for (const Line& line : lines_of(file)) {
+      const Decision decision = work.decide(line.argv);
+      BOOST_TEST((decision.effect == Effect::allow),
+                 line.text << ": " << decision.part << ": " << decision.reason);
+      ++allowed;
+    }
+  BOOST_TEST(allowed >= 500u);
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_the_workspace_or_loads_other_code_is_denied_by_the_presets) {
+  const AtWork work;
+  for (const Line& line : lines_of("work_refused.txt")) {
+    const Decision decision = work.decide(line.argv);
+    BOOST_TEST((decision.effect == Effect::deny), line.text);
+    BOOST_TEST(!decision.reason.empty(), line.text);
   }
 }
 
