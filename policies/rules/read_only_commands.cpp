@@ -86,11 +86,16 @@ bool asks_version(const ReadOnlyCommand& row, Words words) {
          row.forms.flag_names.find(' ' + words[0] + ' ') != std::string_view::npos;
 }
 
+/// For programs that are in the class with a single form: another call is one that no rule allows.
+NotReadOnly not_of_class(const ReadOnlyCommand& row, std::string_view form) {
+  const std::string name(row.name);
+  return {.part = name,
+          .reason = "of " + name + " only `" + name + std::string(form) + "` is read-only"};
+}
+
 std::optional<NotReadOnly> check_version(const ReadOnlyCommand& row, Words words) {
   if (asks_version(row, words)) return std::nullopt;
-  const std::string name(row.name);
-  return refuse_word(words.empty() ? name : words[0],
-                     "of " + name + " only `" + name + " --version` is read-only");
+  return not_of_class(row, " --version");
 }
 
 /// A shell's `-n FILE`, which reads a script without running it, or its version.
@@ -101,8 +106,7 @@ std::optional<NotReadOnly> check_syntax(const ReadOnlyCommand& row, Words words)
   };
   if (words.size() > 1 && words[0] == "-n" && std::all_of(words.begin() + 1, words.end(), is_file))
     return std::nullopt;
-  const std::string name(row.name);
-  return refuse_word(name, "of " + name + " only `" + name + " -n FILE` is read-only");
+  return not_of_class(row, " -n FILE");
 }
 
 std::optional<NotReadOnly> check_options(const ReadOnlyCommand& row, Words words,

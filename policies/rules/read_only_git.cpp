@@ -91,8 +91,9 @@ std::optional<NotReadOnly> check_git(const ReadOnlyCommand& git, Words words,
     if (auto refused = check_listed(*row, rest, reader)) return refused;
     const bool needs_subcommand = !row->subcommands.empty() && !has_subcommand;
     if (needs_subcommand && (!row->bare || reader.operands() > 0))
-      return refuse_word(words.empty() ? command : words[0],
-                         "only " + std::string(row->instead) + " read-only");
+      return refuse_word(
+          words.empty() ? command : words[0],
+          "this form of git " + command + " may write: " + std::string(row->instead));
   }
   return check_paths(rest, folder, &reader);
 }

@@ -13,7 +13,7 @@ namespace {
 using Words = CheckedWords;
 using Letters = ReadOnlyCommand::Letters;
 
-/// "only the options that docs/read-only-class.md lists are, …"
+/// What is wrong with an option of the row's program.
 std::string only_listed(const ReadOnlyCommand& row) {
   std::string text = "not among the options of " + std::string(row.name) + " that only read";
   if (!row.instead.empty()) text += ": " + std::string(row.instead);
