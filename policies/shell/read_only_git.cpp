@@ -167,14 +167,14 @@ constexpr ReadOnlyCommand kGit[] = {
      .instead = "write `git config --get NAME`, or -l"},
     {.name = "git symbolic-ref", .how = How::listed, .counts_operands = true,
      .forms = {.flags = "q", .flag_names = " quiet short "},
-     .most_operands = 1, .instead = "a second name sets the reference"},
+     .most_operands = 1, .instead = "give one name; a second one is what it is set to"},
     {.name = "git describe", .how = How::listed,
      .forms = {
          .flag_names =
              " all tags always long exact-match first-parent contains abbrev debug ",
          .next_names = " match exclude candidates ",
          .text_names = " match exclude "},
-     .instead = "without --dirty and --broken, which refresh the index"},
+     .instead = "leave out --dirty and --broken, which refresh the index"},
     {.name = "git ls-tree", .how = How::listed,
      .forms = {
          .flags = "drtlz",

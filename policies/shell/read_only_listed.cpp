@@ -35,7 +35,7 @@ constexpr ReadOnlyCommand kListed[] = {
          .text_letters = "d",
          .text_names = " date "},
      .most_operands = 1, .operands_begin = "+",
-     .instead = "only `date` with a +FORMAT tells the time; another operand sets it"},
+     .instead = "write `date +FORMAT`; another operand sets the clock"},
     {.name = "df", .how = How::listed,
      .forms = {
          .flags = "ahHiklmPTv",
@@ -51,7 +51,7 @@ constexpr ReadOnlyCommand kListed[] = {
          .flags = "bkmghtwlvV",
          .flag_names =
              " bytes kilo mega giga tera kibi mebi gibi tebi human si total wide lohi help version "},
-     .most_operands = 0, .instead = "without -s and -c, which repeat it"},
+     .most_operands = 0, .instead = "leave out -s and -c, which repeat it"},
     {.name = "getconf", .how = How::listed, .counts_operands = true,
      .forms = {.flags = "a"},
      .options_first = true, .most_operands = 2, .instead = "write `getconf NAME`"},
@@ -59,7 +59,7 @@ constexpr ReadOnlyCommand kListed[] = {
      .forms = {
          .flags = "sfiI",
          .flag_names = " short fqdn long ip-address all-ip-addresses "},
-     .most_operands = 0, .instead = "an operand sets the name"},
+     .most_operands = 0, .instead = "write `hostname`; an operand sets the name"},
     {.name = "locale", .how = How::listed,
      .forms = {.flags = "a", .flag_names = " all-locales "},
      .most_operands = 0},
@@ -78,7 +78,7 @@ constexpr ReadOnlyCommand kListed[] = {
          .attached = "C",
          .flag_names = " version color list-optional norc help ",
          .next_names = " format shell exclude include severity enable wiki-link-count "},
-     .instead = "without -x and -P, which read other files"},
+     .instead = "leave out -x and -P, which read other files"},
     {.name = "strings", .how = How::listed,
      .forms = {
          .flags = "adfow",
@@ -87,7 +87,7 @@ constexpr ReadOnlyCommand kListed[] = {
          .next_names = " bytes radix encoding output-separator ",
          .text_letters = "s",
          .text_names = " output-separator "},
-     .no_word_begins = "@", .instead = "@FILE reads options from a file"},
+     .no_word_begins = "@", .instead = "name the file itself; @FILE reads options from it"},
     {.name = "tree", .how = How::listed,
      .forms = {
          .flags = "adfilxpsuhgDFqNQrtUvcCnASJX",
@@ -96,14 +96,14 @@ constexpr ReadOnlyCommand kListed[] = {
              " noreport dirsfirst filesfirst prune inodes device du si gitignore matchdirs "
              "ignore-case sort filelimit charset timefmt metafirst nolinks help version ",
          .text_letters = "PI"},
-     .letters = Letters::values_apart, .instead = "without -o and -R, which write files"},
+     .letters = Letters::values_apart, .instead = "leave out -o and -R, which write files"},
     {.name = "uptime", .how = How::listed,
      .forms = {.flags = "psV", .flag_names = " pretty since help version "},
      .most_operands = 0},
     {.name = "xxd", .how = How::listed, .counts_operands = true,
      .forms = {.flags = "abCdeEipuv", .next = "cglson"},
      .letters = Letters::single, .options_first = true, .most_operands = 1,
-     .instead = "options apart, before one file: a second one is written"},
+     .instead = "write each option apart, then one file; a second one is written"},
 };
 // clang-format on
 

@@ -312,6 +312,28 @@ BOOST_AUTO_TEST_CASE(a_glob_is_let_through_where_it_can_become_no_refused_word) 
   check(policy, rows);
 }
 
+BOOST_AUTO_TEST_CASE(a_refusal_of_the_class_says_what_to_write_instead) {
+  const Policy policy = tests::strict_policy();
+  const Row rows[] = {
+      {"sed -i s/a/b/ x", Effect::deny, "change files with apply_patch"},
+      {"sed 'w out' x", Effect::deny, "sed w writes a file"},
+      {"awk '{print > \"out\"}' x", Effect::deny, "put a comparison into parentheses"},
+      {"awk '{print | \"sh\"}' x", Effect::deny, "pipe in the shell"},
+      {"jq env", Effect::deny, "write .env for a field of that name"},
+      {"git branch x", Effect::deny, "list them with --list PATTERN"},
+      {"git stash", Effect::deny, "write `git stash list` or `git stash show`"},
+      {"git config user.name x", Effect::deny, "write `git config --get NAME`"},
+      {"date -s 1", Effect::deny, "write `date +FORMAT`"},
+      {"tree -o x", Effect::deny, "leave out -o and -R, which write files"},
+      {"xxd a b", Effect::deny, "a second one is written"},
+      {"test a -a b", Effect::deny, "join several with &&"},
+  };
+  check(policy, rows);
+  // One form of these is in the class; the others are for rules and people to allow.
+  for (const char* line : {"make all", "python3 x.py", "node x.js"})
+    BOOST_TEST(script(policy, line).unmatched, line);
+}
+
 BOOST_AUTO_TEST_CASE(only_the_three_words_of_a_known_shell_are_a_script) {
   const Policy policy = tests::strict_policy();
   const struct {
