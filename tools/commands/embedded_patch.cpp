@@ -5,6 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/text/text.h"
+#include "policies/shell/conservative_words.h"
+#include "policies/shell/script.h"
+#include "policies/shell/wrappers.h"
 #include "tools/workspace_path.h"
 
 namespace sortie {
@@ -122,6 +125,22 @@ bool is_bare_patch(std::string_view text) {
   return text.starts_with("*** Begin Patch\n") && text.ends_with("\n*** End Patch");
 }
 
+/// Whether a command, or some command of a script, has the name of the tool.
+bool calls_apply_patch(const std::vector<std::string>& argv) {
+  if (argv.empty()) return false;
+  if (is_name(argv[0])) return true;
+  const auto script = sortie::is_shell(argv[0]) ? read_shell_call(argv).script : std::nullopt;
+  if (!script) return false;
+  const ScriptReading reading = read_script(*script);
+  if (!reading.refused)
+    return std::any_of(reading.commands.begin(), reading.commands.end(),
+                       [](const SimpleCommand& each) { return is_name(each.words[0].text); });
+  const auto words = loose_words(*script);
+  return std::any_of(words.begin(), words.end(), [](const LooseWord& word) {
+    return word.starts_command && !word.quoted && is_name(word.text);
+  });
+}
+
 }  // namespace
 
 std::optional<EmbeddedPatch> find_embedded_patch(const std::vector<std::string>& argv) {
@@ -137,6 +156,11 @@ Json embedded_patch_arguments(const std::vector<std::string>& argv,
   if (script && is_bare_patch(*script))
     throw ToolError("The command is a bare patch. Call the tool apply_patch with it instead.");
   const auto found = find_embedded_patch(argv);
+  if (!found && calls_apply_patch(argv))
+    throw ToolError(
+        "Nothing was run: apply_patch is a tool, not a program that a script can call. Call the tool "
+        "apply_patch, then send the other commands as a call of their own. (A script that is only "
+        "`cd FOLDER && apply_patch <<'EOF'` with its patch is taken as that tool.)");
   if (!found) return {};
   const auto folder = workspace_path(found->folder, workspace, workdir);
   return Json::object({{"input", found->patch}, {"workdir", folder.string()}});

@@ -23,7 +23,8 @@ std::optional<EmbeddedPatch> find_embedded_patch(const std::vector<std::string>&
 
 /// The arguments of the tool apply_patch for a command that calls it; null for any other command.
 /// @param workdir  the command's, relative to the workspace
-/// @throws ToolError  if `cd` leaves the workspace, or the command is a bare patch
+/// @throws ToolError  if `cd` leaves the workspace, or the command is a bare patch, or calls
+///                    apply_patch besides other commands: no program of that name would be found
 Json embedded_patch_arguments(const std::vector<std::string>& argv,
                               const std::filesystem::path& workdir,
                               const std::filesystem::path& workspace);

@@ -63,6 +63,25 @@ BOOST_AUTO_TEST_CASE(patches_are_found_in_commands_that_do_nothing_else) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_patch_among_other_commands_is_refused_before_anything_runs) {
+  const std::string patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF\n";
+  const auto arguments = [](const std::string& script) {
+    return embedded_patch_arguments({"bash", "-lc", script}, "", "/w");
+  };
+  for (const std::string& script :
+       {"make\n" + patch, patch + "make test", "cd a && make && " + patch, "ls > x; " + patch,
+        "echo $HOME\n" + patch + "ls", std::string("cat p.txt | apply_patch"),
+        std::string("if true; then apply_patch; fi"), "cd a\n" + patch,
+        std::string("applypatch < p.txt")}) {
+    BOOST_CHECK_EXCEPTION(arguments(script), ToolError, [](const ToolError& error) {
+      return std::string(error.what()).find("Nothing was run") == 0;
+    });
+  }
+  for (const char* script : {"grep -rn apply_patch src", "echo apply_patch", "which apply_patch",
+                             "make # apply_patch", "echo 'x\napply_patch y'"})
+    BOOST_TEST(arguments(script).is_null(), script);
+}
+
 BOOST_AUTO_TEST_CASE(the_folder_of_an_embedded_patch_lies_in_the_workspace) {
   const auto in = [](const std::string& folder) {
     return std::vector<std::string>{"sh", "-c", "cd " + folder + " && apply_patch <<E\nx\nE"};
