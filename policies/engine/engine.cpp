@@ -6,7 +6,9 @@
 #include "core/json/json.h"
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
+#include "policies/engine/instead.h"
 #include "policies/rules/deny_search.h"
+#include "policies/rules/open_words.h"
 #include "policies/rules/planted_programs.h"
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/lookup.h"
@@ -182,50 +184,60 @@ Decision Engine::decide_freely(const RunCommand& command) const {
 }
 
 Decision Engine::decide_simple(const Simple& simple) const {
-  const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
+  const std::vector<std::string> argv = shown_words(simple.argv);
   Decision decision{.effect = Effect::deny, .part = command_line(argv), .command = argv};
   // Not even by a rule of its own: the script in the string would run unchecked.
-  if (is_shell(argv[0]) && read_shell_call(argv).script) {
+  if (is_shell(simple.argv[0]) && read_shell_call(simple.argv).script) {
     decision.reason = kShellInside;
     decision.instead = instead_;
     return decision;
   }
-  if (command_name(argv[0], folders_) == "cd") return decide_cd(simple);
-  const RuleMatch match = commands_.find_allow(argv, simple.place, simple.globs);
-  if (match.rule != nullptr && !match.rule->script.empty() && !simple.alone) {
-    decision.reason =
-        "a program of the workspace must run alone: a concurrent command could change it";
-    decision.instead = "send the same command as a call of its own";
-    return decision;
+  if (command_name(simple.argv[0], folders_) == "cd") return decide_cd(simple);
+  const RuleMatch match = commands_.find_allow(simple.argv, simple.place, simple.globs);
+  if (match.rule != nullptr) return decide_matched(simple, *match.rule);
+  if (match.excepted == nullptr) {
+    auto runner = decide_runner(simple);
+    return runner ? *std::move(runner) : decide_unmatched(simple);
   }
-  if (match.rule != nullptr) {
-    if (auto refused = refused_beside(simple, *match.rule)) {
-      refused->part = decision.part;
-      refused->command = argv;
-      return *refused;
-    }
-  }
-  if (match.rule != nullptr) {
-    return {.effect = Effect::allow,
-            .rule = match.rule->place,
-            .part = decision.part,
-            .reason = reason_of(*match.rule)};
-  }
-  if (match.excepted == nullptr) return decide_unmatched(simple);
   decision.rule = match.excepted->place;
-  decision.part = one_line(match.part, kLongestPart);
+  decision.part = one_line(shown_word(match.part), kLongestPart);
   decision.reason = match.problem.empty()
                         ? "but_not of " + place_text(match.excepted->place) + " excepts this word"
                         : match.problem;
-  decision.instead = instead_;
+  decision.instead = instead_of(argv, instead_);
   return decision;
+}
+
+/// @param rule  the allow rule that matches it
+Decision Engine::decide_matched(const Simple& simple, const CommandRule& rule) const {
+  const std::vector<std::string> argv = shown_words(simple.argv);
+  Decision decision{.effect = Effect::deny, .part = command_line(argv), .command = argv};
+  if (!rule.script.empty() && simple.passed) {
+    decision.reason = "a program of the workspace may run only once: it could change itself";
+    decision.instead = "send it as a call of its own";
+    return decision;
+  }
+  if (auto refused = refused_beside(simple, rule)) {
+    refused->part = decision.part;
+    refused->command = argv;
+    return *refused;
+  }
+  return {.effect = Effect::allow,
+          .rule = rule.place,
+          .part = decision.part,
+          .reason = reason_of(rule),
+          .allowed = !rule.script.empty()          ? Decision::Allowed::as_script
+                     : !rule.command_class.empty() ? Decision::Allowed::as_reading
+                                                   : Decision::Allowed::by_prefix};
 }
 
 /// `cd` is a shell built-in of the class read-only: one literal folder inside the workspace.
 Decision Engine::decide_cd(const Simple& simple) const {
   const std::vector<std::string> argv(simple.argv.begin(), simple.argv.end());
-  Decision decision{
-      .effect = Effect::deny, .part = command_line(argv), .instead = instead_, .command = argv};
+  Decision decision{.effect = Effect::deny,
+                    .part = command_line(argv),
+                    .instead = "send the call with `workdir`, or `cd FOLDER && COMMAND`",
+                    .command = argv};
   if (argv[0] != "cd" || argv.size() != 2 || !simple.globs.empty() || argv[1].empty() ||
       argv[1].front() == '-') {
     decision.reason = "only `cd FOLDER` with one literal folder is supported";
@@ -240,17 +252,18 @@ Decision Engine::decide_cd(const Simple& simple) const {
     decision = {.effect = Effect::allow,
                 .rule = rule->place,
                 .part = decision.part,
-                .reason = reason_of(*rule)};
+                .reason = reason_of(*rule),
+                .allowed = Decision::Allowed::as_reading};
   }
   return decision;
 }
 
 Decision Engine::decide_unmatched(const Simple& simple) const {
-  const std::span<const std::string> argv = simple.argv;
+  const std::vector<std::string> argv = shown_words(simple.argv);
   Decision denied{.effect = Effect::deny,
                   .part = command_line(argv),
-                  .instead = instead_,
-                  .command = {argv.begin(), argv.end()}};
+                  .instead = instead_of(argv, instead_),
+                  .command = argv};
   const std::string name(command_name(argv[0], folders_));
   const std::string shown = one_line(argv[0], kLongestPart);
   if (is_shell(argv[0])) {
@@ -270,15 +283,14 @@ Decision Engine::decide_unmatched(const Simple& simple) const {
                     "itself, without " +
                     name;
   } else {
-    std::vector<std::string> named(argv.begin(), argv.end());
+    std::vector<std::string> named = with_globs_for_marks(simple.argv);
     named[0] = name;
     const auto not_read_only = why_not_read_only(named, workspace_, simple.place.workdir);
+    denied.unmatched = true;
     denied.reason = "no rule allows " + name;
     if (class_ != nullptr && not_read_only && not_read_only->known) {
       denied.part = one_line(not_read_only->part, kLongestPart);
       denied.reason = "not read-only: " + one_line(not_read_only->reason, kLongestPart);
-    } else {
-      denied.unmatched = true;
     }
   }
   return denied;

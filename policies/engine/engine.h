@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "policies/engine/passed_words.h"
 #include "policies/rules/action.h"
 #include "policies/rules/command_rules.h"
 #include "policies/rules/decision.h"
@@ -92,7 +94,9 @@ class Engine {
     std::span<const std::string> argv;
     std::span<const std::size_t> globs{};  ///< indexes of the words that the shell may expand
     CommandPlace place;
-    bool alone = true;  ///< no other command of the same script runs before it or with it
+    /// The commands of the same pipeline before it.
+    std::span<const SimpleCommand> upstream{};
+    bool passed = false;  ///< `find -exec` or `xargs` runs it, perhaps often
   };
 
   Decision decide_by_policy(const Action& action) const;
@@ -107,10 +111,21 @@ class Engine {
   struct PartPlace {
     CommandPlace place;
     bool behind_cd = false;  ///< a cd comes before it
-    bool alone = true;       ///< see Simple
+    std::span<const SimpleCommand> upstream{};
   };
   Decision decide_part(const SimpleCommand& command, const PartPlace& part) const;
+  Decision decide_in_folders(const SimpleCommand& command, PartPlace part,
+                             const std::set<std::string>& folders) const;
+  std::optional<Decision> refused_input_file(const SimpleCommand& command,
+                                             const CommandPlace& place) const;
+  static std::optional<Decision> refused_beside_others(const ScriptReading& reading, std::size_t at,
+                                                       std::span<const Decision> decisions);
   Decision decide_simple(const Simple& simple) const;
+  Decision decide_matched(const Simple& simple, const CommandRule& rule) const;
+  std::optional<Decision> decide_runner(const Simple& simple) const;
+  std::optional<Decision> decide_wrapper(const Simple& simple) const;
+  Decision decide_passed(const Simple& simple, const PassedWords& passed) const;
+  std::optional<Decision> decide_setting(std::span<const ScriptWord> words) const;
   Decision decide_cd(const Simple& simple) const;
   Decision decide_unmatched(const Simple& simple) const;
   Decision unreadable(const ScriptRefusal& refusal) const;

@@ -10,6 +10,7 @@
 #include "policies/engine/engine.h"
 #include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/plain_wrappers.h"
 #include "policies/shell/wrappers.h"
 
 namespace sortie {
@@ -26,6 +27,19 @@ bool may_call_git(const std::vector<std::string>& argv) {
   return runs_others && std::any_of(argv.begin(), argv.end(), could_be_git);
 }
 
+/// The rule that allows a command, or what `timeout 60` and the like run.
+RuleMatch find_inner_allow(const CommandRules& rules, std::span<const std::string> argv,
+                           const CommandPlace& place, std::vector<std::size_t> globs = {}) {
+  for (;;) {
+    RuleMatch match = rules.find_allow(argv, place, globs);
+    const std::size_t fixed = globs.empty() ? argv.size() : globs.front();
+    const auto length = match.rule != nullptr ? std::nullopt : plain_wrapper(argv, fixed);
+    if (!length) return match;
+    argv = argv.subspan(*length);
+    for (std::size_t& glob : globs) glob -= *length;
+  }
+}
+
 }  // namespace
 
 // ---- concurrent commands ---------------------------------------------------------------------
@@ -35,7 +49,7 @@ bool Engine::runs_script(const RunCommand& command) const {
                               .workdir = command.workdir.empty() ? workspace_ : command.workdir,
                               .folders = folders_};
   const auto is_script = [&](std::span<const std::string> argv) {
-    const RuleMatch match = commands_.find_allow(argv, by_words);
+    const RuleMatch match = find_inner_allow(commands_, argv, by_words);
     return match.rule != nullptr && !match.rule->script.empty();
   };
   const auto reading = read(command);
@@ -124,6 +138,7 @@ std::optional<Escalation> Engine::escalation_by_rules(const RunCommand& command)
   }
   std::vector<const CommandRule*> rules;
   for (const SimpleCommand& simple : reading->commands) {
+    if (!simple.assignments.empty()) return std::nullopt;
     std::vector<std::string> argv;
     for (const ScriptWord& word : simple.words) {
       if (word.glob) return std::nullopt;  // its expansion is unknown
@@ -182,7 +197,7 @@ bool Engine::holds_git(const RunCommand& command) const {
   const auto by_no_rule_of_its_own = [&](const std::vector<std::string>& argv,
                                          const std::vector<std::size_t>& globs) {
     if (!may_call_git(argv)) return false;
-    const RuleMatch match = commands_.find_allow(argv, place, globs);
+    const RuleMatch match = find_inner_allow(commands_, argv, place, globs);
     return match.rule == nullptr || !match.rule->command_class.empty();
   };
   const auto reading = read(command);

@@ -87,10 +87,9 @@ std::string policy_summary(const Policy& policy, Approval approval) {
   std::string text =
       "Nobody can be asked. Calls that the rules below do not allow are denied.\n"
       "Commands: a direct argv such as [\"git\",\"status\"], or [\"bash\",\"-c\",SCRIPT]; each "
-      "command of a script must be allowed. Scripts: plain commands joined by && || ; | or "
-      "newlines, "
-      "words literal or quoted, 2>&1, >/dev/null, <FILE; no variables, $(…), other redirections, "
-      "loops, wrappers (env, timeout, xargs), git after cd.\nAllowed: ";
+      "command of a script must be allowed. Scripts: commands joined by && || ; | or newlines, if, "
+      "for over literal words, cd, 2>&1, >/dev/null, <FILE, <<'EOF', $?; no other variables or "
+      "$(…), no output to files, nothing in the background.\nAllowed: ";
   if (allows_read_only(policy)) {
     text += "reading commands (";
     append_list(text, read_only_command_names(), 600);

@@ -9,6 +9,7 @@
 #include "policies/engine/engine.h"
 #include "policies/review/audit_flags.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/plain_wrappers.h"
 #include "policies/shell/script.h"
 #include "policies/shell/wrappers.h"
 
@@ -322,7 +323,10 @@ class Lines {
   }
 
   bool add_argv(const std::vector<std::string>& argv) {
-    const auto key = command_key(argv);
+    // A rule on what `timeout 60` runs holds behind it too.
+    Words inner = argv;
+    while (const auto length = plain_wrapper(inner, inner.size())) inner = inner.subspan(*length);
+    const auto key = command_key(inner);
     if (!key || !can_be_written(key->words)) return false;
     Json words = Json::array();
     for (const std::string& word : key->words) words.push_back(word);
@@ -402,8 +406,9 @@ std::optional<ScriptCommands> script_commands(const RunCommand& command, const E
       script.plain = script.plain && !word.glob;
     }
     for (const ScriptRedirection& redirection : simple.redirections)
-      script.plain = script.plain && redirection.kind != ScriptRedirection::Kind::input;
-    script.plain = script.plain && words.front() != "cd";
+      script.plain = script.plain && redirection.kind != ScriptRedirection::Kind::input &&
+                     redirection.kind != ScriptRedirection::Kind::text;
+    script.plain = script.plain && words.front() != "cd" && simple.assignments.empty();
     script.commands.push_back(std::move(words));
   }
   return script;

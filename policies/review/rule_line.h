@@ -30,7 +30,7 @@ std::optional<CommandKey> command_key(std::span<const std::string> argv);
 /// that the strict reader refuses.
 struct ScriptCommands {
   std::vector<std::vector<std::string>> commands;
-  /// The words fully show what it does: no `cd`, no glob, no input from a file.
+  /// The words fully show what it does: no `cd`, no glob, no variable set, no input of its own.
   bool plain = true;
 };
 std::optional<ScriptCommands> script_commands(const RunCommand& command, const Engine& engine);

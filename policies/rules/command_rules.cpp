@@ -4,6 +4,7 @@
 
 #include "core/files/path_below.h"
 #include "policies/rules/deny_search.h"
+#include "policies/rules/open_words.h"
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/read_only_table.h"
@@ -43,38 +44,21 @@ bool matches_prefix(const CommandRule& rule, Words argv, const CommandPlace& pla
   return true;
 }
 
-/// Whether a word, of which only the literal beginning is certain, may become one that the
-/// exception matches. The names that a glob finds keep that beginning, and none of them is "..",
-/// unless a part begins with a dot of its own, as in ".*".
-bool may_become(std::string_view glob, std::string_view excepted) {
-  constexpr std::string_view kGlobSigns = "*?[";
-  const std::string_view begins = glob.substr(0, glob.find_first_of(kGlobSigns));
-  const std::string_view needed = excepted.substr(0, excepted.find_first_of(kGlobSigns));
-  const auto both = std::min(begins.size(), needed.size());
-  if (begins.substr(0, both) != needed.substr(0, both)) return false;
-  if (excepted != "*/.." && excepted != "*/../*") return true;
-  for (std::size_t at = 0; at < glob.size();) {
-    const auto end = std::min(glob.find('/', at), glob.size());
-    const std::string_view part = glob.substr(at, end - at);
-    if (part.starts_with('.') && part.find_first_of(kGlobSigns) != std::string_view::npos)
-      return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 /// Why a glob may expand to a word that the rule excepts, or that its class refuses; or "".
 std::string why_no_globs(const CommandRule& rule, Words argv, const CommandPlace& place,
                          Globs globs) {
   const std::string_view name = command_name(argv[0], place.folders);
   for (const std::size_t at : globs) {
     if (!rule.command_class.empty()) {
-      if (std::string reason = why_no_glob_at(name, argv.subspan(1), at - 1); !reason.empty())
+      const std::vector<std::string> words = with_globs_for_marks(argv);
+      if (words[at].find_first_of("*?[") == std::string::npos) continue;
+      if (std::string reason = why_no_glob_at(name, Words(words).subspan(1), at - 1);
+          !reason.empty())
         return reason;
     }
     for (const std::string& excepted : rule.but_not_args) {
       if (may_become(argv[at], excepted))
-        return "a glob may expand to a word that but_not excepts: " + excepted +
+        return "this word may become one that but_not excepts: " + excepted +
                (begins_literally(argv[at]) ? "" : "; write ./ before it");
     }
   }

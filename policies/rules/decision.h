@@ -32,6 +32,12 @@ inline constexpr std::size_t kLongestPart = 160;
 
 /// The engine's decision on an action.
 struct Decision {
+  /// What kind of rule allows a command, for the commands beside it.
+  enum class Allowed {
+    by_prefix,
+    as_reading,  ///< by the class read-only: it changes no file
+    as_script,   ///< by a rule on programs of the workspace
+  };
   Effect effect = Effect::deny;
   RulePlace rule;          ///< line 0: no rule, the approval mode's default
   std::string part;        ///< the part of the command that decided
@@ -44,6 +50,7 @@ struct Decision {
   /// The words of the simple command that is not allowed, which may be part of a script; empty if
   /// the decision is not about a single one.
   std::vector<std::string> command{};
+  Allowed allowed = Allowed::by_prefix;
   /// Set for an allowed call that asked for escalated permissions, if rules grant them.
   std::optional<Escalation> escalation{};
   bool operator==(const Decision&) const = default;

@@ -5,6 +5,7 @@
 
 #include "core/files/path_below.h"
 #include "core/text/text.h"
+#include "policies/rules/open_words.h"
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/conservative_words.h"
 #include "policies/shell/lookup.h"
@@ -35,6 +36,7 @@ std::vector<std::string> loose_argv(const SimpleCommand& command) {
   std::vector<std::string> argv;
   for (const ScriptWord& word : command.words) {
     argv.push_back(word.glob ? loose_glob(word.text) : word.text);
+    std::replace(argv.back().begin(), argv.back().end(), kNumberMark, kLooseAnything);
   }
   return argv;
 }
@@ -121,11 +123,21 @@ bool has_exception(const std::vector<Pattern>& but_not, Words argv) {
 }
 
 /// Whether a shell reads its commands from a pipe or a file.
-bool is_fed(const SimpleCommand& command, Words argv) {
+/// @param grouped  the pipe may lead into a group around the command
+bool is_fed(const SimpleCommand& command, Words argv, bool grouped) {
   if (!is_shell(argv[0])) return false;
   const ShellCall call = read_shell_call(argv);
-  const bool fed = command.link == ScriptLink::pipe || !command.redirections.empty();
+  const bool fed = grouped || command.link == ScriptLink::pipe || !command.redirections.empty();
   return fed && !call.script && call.file.empty();
+}
+
+/// Whether a part of a pipeline is more than one command.
+bool has_group_in_pipe(const ScriptNode& node) {
+  return std::any_of(node.parts.begin(), node.parts.end(), [&](const ScriptNode& part) {
+    const bool here =
+        node.kind == ScriptNode::Kind::pipeline && part.kind != ScriptNode::Kind::command;
+    return here || has_group_in_pipe(part);
+  });
 }
 
 /// Looks for the strongest rule among all that a command could run.
@@ -190,10 +202,15 @@ class DenySearch {
   void search_script(const std::string& script, int depth) {
     const ScriptReading reading = read_script(script);
     if (reading.refused) return search_loosely(script, false);
+    const bool grouped = has_group_in_pipe(reading.root);
     for (const SimpleCommand& command : reading.commands) {
       const std::vector<std::string> argv = loose_argv(command);
       search(argv, depth + 1);
-      if (is_fed(command, argv)) consider_all(argv[0]);
+      if (is_fed(command, argv, grouped)) consider_all(argv[0]);
+      // Whatever reads the text may run it.
+      for (const ScriptRedirection& redirection : command.redirections)
+        if (redirection.kind == ScriptRedirection::Kind::text)
+          search_loosely(redirection.file, true);
       if (renames_commands(argv[0])) consider_named(argv);
       if (!why_changes_shell(command.words).empty()) search_loosely(joined(argv, " "), true);
     }
@@ -331,7 +348,7 @@ bool matches_class(const CommandRule& rule, std::span<const std::string> argv,
   if (rule.command_class != "read-only") return false;
   const std::string_view name = command_name(argv[0], place.folders);
   if (name.empty()) return false;
-  std::vector<std::string> named(argv.begin(), argv.end());
+  std::vector<std::string> named = with_globs_for_marks(argv);
   named[0] = name;
   return !why_not_read_only(named, place.workspace, place.workdir);
 }

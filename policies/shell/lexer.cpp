@@ -9,14 +9,19 @@ namespace sortie {
 namespace {
 
 constexpr const char* kNoCommandInside =
-    "substitutions are not supported: run that command in a call of its own";
+    "substitutions other than $(nproc) are not supported: run that command in a call of its own";
 
-/// Whether the character ends a bare word. Parentheses are refused elsewhere.
+/// Whether the character ends a bare word. `(` within one is refused elsewhere.
 bool ends_word(char c) {
-  return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>';
+  return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' ||
+         c == ')';
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr std::size_t kNotFound = std::string_view::npos;
+constexpr const char* kDocumentLine =
+    "a quoted newline on the line of a here-document is not supported: end the line first";
 
 struct Character {
   std::uint32_t code = 0;
@@ -52,6 +57,19 @@ bool looks_blank(std::uint32_t code) {
          is_between(code, 0x205f, 0x2064) || code == 0x3000 || code == 0xfeff;
 }
 
+bool is_name_letter(char c) { return is_ascii_alphanumeric(c) || c == '_'; }
+
+bool is_variable_name(std::string_view text) {
+  return !text.empty() && !is_digit(text.front()) &&
+         std::all_of(text.begin(), text.end(), is_name_letter);
+}
+
+/// Whether the token is one word whose text is known.
+bool is_literal(const ScriptToken& token) {
+  return token.kind == ScriptToken::Kind::word && !token.word.glob && token.alternatives.empty() &&
+         token.word.text.find_first_of("\x02\x05\x06") == kNotFound;
+}
+
 const char* why_no_dollar(char next) {
   switch (next) {
     case '(':
@@ -60,8 +78,7 @@ const char* why_no_dollar(char next) {
     case '"':
       return "$'…' and $\"…\" are not supported: write the word in '…'";
     default:
-      return "variables are not supported: write the value itself, or put a literal $ in single "
-             "quotes";
+      return "variables are not supported: write the value itself, or a literal $ in '…'";
   }
 }
 
@@ -96,16 +113,36 @@ ScriptToken ScriptLexer::single(Kind kind, std::size_t length) {
   return token;
 }
 
+/// Skips blanks, and continued lines between words. Elsewhere a backslash before a newline would
+/// join what is on both sides.
 void ScriptLexer::skip_blanks() {
-  while (!at_end() && is_blank(script_[at_])) ++at_;
+  for (; !at_end(); ++at_) {
+    const bool after_blank = at_ > 0 && is_blank(script_[at_ - 1]);
+    if (after_blank && script_[at_] == '\\' && peek(1) == '\n') {
+      at_ += 2;
+      while (!at_end() && is_blank(script_[at_])) ++at_;
+      if (at_end() || script_[at_ - 1] == '\n') return;
+    }
+    if (at_end() || !is_blank(script_[at_])) return;
+  }
 }
 
 ScriptToken ScriptLexer::next() {
   skip_blanks();
-  if (at_end()) return {.kind = Kind::end, .at = script_.size(), .word = {}, .redirection = {}};
+  if (!at_end() && script_[at_] == '#') at_ = std::min(script_.find('\n', at_), script_.size());
+  if (at_end()) {
+    if (!open_documents_.empty())
+      return refuse(open_documents_.front().at, "a here-document without its last line");
+    return {.kind = Kind::end, .at = script_.size(), .word = {}, .redirection = {}};
+  }
   switch (script_[at_]) {
     case '\n':
-      return single(Kind::newline, 1);
+      return read_newline();
+    case '(':
+      if (peek(1) == '(') return refuse(at_, "(( )) is not supported: send plain commands");
+      return single(Kind::open, 1);
+    case ')':
+      return single(Kind::close, 1);
     case ';':
       if (peek(1) == ';' || peek(1) == '&') return refuse(at_, "`;;` is not supported");
       return single(Kind::semicolon, 1);
@@ -117,8 +154,6 @@ ScriptToken ScriptLexer::next() {
     case '<':
     case '>':
       return read_redirection(-1, at_);
-    case '#':
-      return refuse(at_, "comments are not supported");
     default:
       return read_word();
   }
@@ -138,12 +173,17 @@ ScriptToken ScriptLexer::read_word() {
   token.word.at = at_;
   while (!at_end() && !ends_word(script_[at_])) {
     const char c = script_[at_];
-    const bool read = c == '\''  ? read_single_quotes(token.word)
-                      : c == '"' ? read_double_quotes(token.word)
-                                 : read_bare(token.word, token.at);
+    const bool read = c == '\''   ? read_single_quotes(token.word)
+                      : c == '"'  ? read_double_quotes(token.word)
+                      : c == '\\' ? read_escape(token.word)
+                      : c == '{'  ? read_braces(token)
+                                  : read_bare(token.word, token.at);
     if (!read) return {.kind = Kind::refused, .at = refusal_.at, .word = {}, .redirection = {}};
   }
+  for (std::string& each : token.alternatives) each += token.word.text.substr(token.after_braces);
   const std::string& text = token.word.text;
+  token.word.may_vanish =
+      token.word.may_vanish && token.word.bare && text.find_first_not_of(kNumberMark) == kNotFound;
   const bool is_number = token.word.bare && std::all_of(text.begin(), text.end(), is_digit);
   if (is_number && (peek() == '<' || peek() == '>')) {
     if (text.size() > 1)
@@ -155,26 +195,17 @@ ScriptToken ScriptLexer::read_word() {
   return token;
 }
 
-const char* ScriptLexer::why_not_bare(const ScriptWord& word, bool is_first) const {
+const char* ScriptLexer::why_not_bare(const ScriptWord& word) const {
   constexpr const char* kHome = "`~` is not supported: write the path itself";
   switch (script_[at_]) {
     case '$':
       return why_no_dollar(peek(1));
     case '`':
       return kNoCommandInside;
-    case '\\':
-      return peek(1) == '\n' ? "line continuations are not supported"
-                             : "backslashes outside quotes are not supported: put the word in '…'";
     case '(':
-    case ')':
-      return "subshells, functions and arrays are not supported: put a literal parenthesis in '…'";
-    case '{':
+      return "functions, arrays and patterns with ( are not supported: put a literal one in '…'";
     case '}':
-      return "brace expansion and groups are not supported: put a literal brace in '…'";
-    case '!':
-      return "`!` is not supported: put a literal one in '…'";
-    case '#':
-      return is_first ? "comments are not supported" : nullptr;
+      return "a literal brace has to be in '…'";
     case '~':
       if (word.text.empty() || word.text.back() == '=' || word.text.back() == ':') return kHome;
       return nullptr;
@@ -184,13 +215,18 @@ const char* ScriptLexer::why_not_bare(const ScriptWord& word, bool is_first) con
 }
 
 bool ScriptLexer::read_bare(ScriptWord& word, std::size_t start) {
-  if (const char* const why = why_not_bare(word, at_ == start)) return fail(at_, why);
+  if (script_[at_] == '$' && read_known_dollar(word, false)) return true;
+  // By itself it ends a group.
+  const bool is_brace = script_[at_] == '}' && at_ == start &&
+                        (at_ + 1 == script_.size() || ends_word(script_[at_ + 1]));
+  if (const char* const why = is_brace ? nullptr : why_not_bare(word)) return fail(at_, why);
   const Character character = front_character(script_.substr(at_));
   if (looks_blank(character.code)) {
     return fail(at_, "an invisible or blank-looking character: put it in '…'");
   }
   const char c = script_[at_];
   word.glob = word.glob || c == '*' || c == '?' || c == '[';
+  word.assigns = word.assigns || (c == '=' && word.bare && is_variable_name(word.text));
   word.text += script_.substr(at_, character.length);
   at_ += character.length;
   return true;
@@ -200,6 +236,8 @@ bool ScriptLexer::read_single_quotes(ScriptWord& word) {
   const std::size_t open = at_;
   const auto close = script_.find('\'', at_ + 1);
   if (close == std::string_view::npos) return fail(open, "unterminated quote");
+  if (!open_documents_.empty() && script_.substr(open, close - open).find('\n') != kNotFound)
+    return fail(open, kDocumentLine);
   word.text += script_.substr(open + 1, close - open - 1);
   word.bare = false;
   at_ = close + 1;
@@ -216,7 +254,12 @@ bool ScriptLexer::read_double_quotes(ScriptWord& word) {
       return true;
     }
     if (c == '`') return fail(at_, kNoCommandInside);
+    if (c == '\n' && !open_documents_.empty()) return fail(open, kDocumentLine);
     if (c == '$') {
+      if (read_known_dollar(word, true)) {
+        --at_;
+        continue;
+      }
       if (!read_quoted_dollar(word)) return false;
       continue;
     }
@@ -279,15 +322,15 @@ ScriptToken ScriptLexer::read_output(ScriptRedirection redirection) {
   if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kNull);
   ScriptToken file = read_word();
   if (file.kind == Kind::refused) return file;
-  if (file.kind != Kind::word || file.word.text != "/dev/null")
-    return refuse(redirection.at, kNull);
+  if (!is_literal(file) || file.word.text != "/dev/null") return refuse(redirection.at, kNull);
   return {.kind = Kind::redirection, .at = redirection.at, .word = {}, .redirection = redirection};
 }
 
 ScriptToken ScriptLexer::read_input(ScriptRedirection redirection) {
   constexpr const char* kFile = "only a literal file name is supported after <";
-  if (peek() == '<')
-    return refuse(redirection.at, "here-documents and here-strings are not supported");
+  if (peek() == '<' && redirection.descriptor == 0)
+    return peek(1) == '<' ? read_here_string(std::move(redirection))
+                          : read_document(std::move(redirection));
   if (peek() == '(') return refuse(redirection.at, kNoCommandInside);
   if (redirection.descriptor != 0)
     return refuse(redirection.at, "only standard input can be read from a file");
@@ -295,8 +338,7 @@ ScriptToken ScriptLexer::read_input(ScriptRedirection redirection) {
   if (at_end() || ends_word(peek()) || peek() == '#') return refuse(redirection.at, kFile);
   ScriptToken file = read_word();
   if (file.kind == Kind::refused) return file;
-  const bool literal = file.kind == Kind::word && !file.word.glob && !file.word.text.empty();
-  if (!literal) return refuse(redirection.at, kFile);
+  if (!is_literal(file) || file.word.text.empty()) return refuse(redirection.at, kFile);
   redirection.kind = ScriptRedirection::Kind::input;
   redirection.file = std::move(file.word.text);
   return {.kind = Kind::redirection, .at = redirection.at, .word = {}, .redirection = redirection};

@@ -3,35 +3,28 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "policies/shell/script.h"
 
 namespace sortie {
 
-/// Follows `cd` through a script: the folders in which a command may run, depending on which
-/// commands before it succeeded or failed. Links are not resolved; the engine denies a `cd` out of
-/// the workspace.
-class ScriptFolders {
- public:
-  /// @param start  absolute
-  explicit ScriptFolders(std::string start);
-
-  /// The folders in which the pipeline may run; at least one.
-  /// @param pipeline  its commands; the first one's link joins it to what came before
-  std::vector<std::string> run(std::span<const SimpleCommand> pipeline);
-  /// Whether there are more states than a sensible script has.
-  bool too_many() const { return states_.size() > kMaxStates; }
-
- private:
-  static constexpr std::size_t kMaxStates = 64;
-  using State = std::pair<std::string, bool>;  ///< the current folder; the last command succeeded
-  std::set<State> states_;
+/// For each command of a script, the folders in which it may run, depending on which commands
+/// before it succeeded or failed. Links are not resolved; the engine denies a `cd` out of the
+/// workspace.
+struct ScriptFolders {
+  std::vector<std::set<std::string>> folders;  ///< by command; at least one each
+  bool too_many = false;  ///< more states than a sensible script has: the rest is not listed
 };
+/// @param start  absolute
+ScriptFolders follow_folders(const ScriptReading& reading, const std::string& start);
 
 /// The folder that `cd` leads to, ".." resolved as text.
 std::string folder_behind(const std::string& folder, const std::string& operand);
+
+/// Whether it is `set -euo pipefail` or the like, `export NAME=VALUE` of a harmless variable, `exit`
+/// or `:`. They change only whether and how the rest of the script runs.
+bool is_shell_setting(std::span<const ScriptWord> words);
 
 /// Why a command of a script may change how bash reads or finds later commands, or may evaluate its
 /// arguments: built-ins such as `eval`, `hash`, `export`, `printf -v`.

@@ -50,17 +50,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   require(!reading.commands.empty() && size <= kMaxScriptBytes);
   require(find_refused_byte(script) == std::string_view::npos);
-  std::size_t last = 0;
+  bool known = true;
   for (const SimpleCommand& command : reading.commands) {
     require(!command.words.empty());
     require((&command == &reading.commands.front()) == (command.link == ScriptLink::first));
+    require(command.unit < reading.root.parts.size());
     const ScriptWord& name = command.words[0];
     require(name.bare && !name.glob && !name.text.empty() && !is_reserved_word(name.text));
     require(name.text.find_first_of("$`\\'\"*?{}()&;|<> \t\n=~!#") == std::string::npos);
-    require(script.compare(name.at, name.text.size(), name.text) == 0 && name.at >= last);
-    last = name.at;
+    require(script.compare(name.at, name.text.size(), name.text) == 0);
+    for (const ScriptWord& word : command.words) {
+      require(word.text.find_first_of("\x05\x06") == std::string::npos);
+      known = known && word.text.find(kNumberMark) == std::string::npos;
+    }
   }
   // What is read says the same when it is written out and read again.
+  if (!known) return 0;
   if (reading.commands.size() > kMaxScriptCommands / 2 || size > kMaxScriptBytes / 8) return 0;
   const ScriptReading again = read_script(written(reading));
   require(!again.refused && again.commands.size() == reading.commands.size());

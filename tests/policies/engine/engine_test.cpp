@@ -55,9 +55,12 @@ BOOST_AUTO_TEST_CASE(deny_by_default_allows_what_a_rule_names_and_says_why_else)
       {{"cargo"}, Effect::deny, "no rule allows cargo"},
       {{"cargo", "+nightly", "test"}, Effect::deny, "no rule allows cargo"},
       {{"cargo", "test", "--config=a"}, Effect::deny, "but_not of policy.yaml:7"},
-      {{"env", "rm", "x"}, Effect::deny, "env runs another command"},
-      {{"env", "cargo", "test"}, Effect::deny, "env runs another command"},
-      {{"timeout", "5", "rm", "x"}, Effect::deny, "timeout runs another command"},
+      {{"env", "rm", "x"}, Effect::deny, "no rule allows rm"},
+      {{"env", "cargo", "test"}, Effect::allow, ""},
+      {{"env", "-i", "cargo", "test"}, Effect::deny, "env runs another command"},
+      {{"env", "PATH=.", "cargo", "test"}, Effect::deny, "env runs another command"},
+      {{"timeout", "5", "rm", "x"}, Effect::deny, "no rule allows rm"},
+      {{"timeout", "5", "cargo", "test", "--config=a"}, Effect::deny, "but_not of policy.yaml:7"},
       {{"git", "-c", "core.pager=x", "log"}, Effect::deny, "not read-only: --no-pager is the only"},
       {{"bash", "-c", "ls; rm x"}, Effect::deny, "no rule allows rm (command 2 of the script)"},
       {{"bash", "check.sh2"}, Effect::deny, "it needs a rule"},
@@ -82,11 +85,14 @@ BOOST_AUTO_TEST_CASE(deny_by_default_allows_what_a_rule_names_and_says_why_else)
 
 BOOST_AUTO_TEST_CASE(a_denied_command_hears_what_is_allowed_instead) {
   const Policy policy = tests::strict_policy({command_rule(Effect::allow, {{"cargo"}, {"test"}})});
-  const Decision decision = run(policy, {"rm", "x"});
+  const Decision decision = run(policy, {"unknown", "x"});
   BOOST_TEST(contains(decision.instead, "read-only commands"));
   BOOST_TEST(contains(decision.instead, "cargo test"));
   BOOST_TEST(contains(decision.instead, "direct argv"));
   BOOST_TEST(decision.instead.size() <= 300u);
+  BOOST_TEST(contains(run(policy, {"rm", "x"}).instead, "*** Delete File"));
+  BOOST_TEST(contains(run(policy, {"sed", "-i", "s/a/b/", "x"}).instead, "apply_patch"));
+  BOOST_TEST(contains(run(policy, {"bash", "-c", "ls > x"}).instead, "apply_patch"));
 }
 
 BOOST_AUTO_TEST_CASE(a_working_folder_outside_the_workspace_is_denied) {

@@ -46,6 +46,17 @@ BOOST_AUTO_TEST_CASE(the_line_allows_what_it_was_made_for_and_the_loader_takes_i
       {script("ls src && cargo test -q | tail -n 3; cargo fmt --check"),
        "commands: [{allow: [cargo, test]}, {allow: [cargo, fmt]}]"},
       {script("cd src && cargo test"), "commands: [{allow: [cargo, test]}]"},
+      // Known programs in a form that is not read-only.
+      {command({"git", "add", "."}), "commands: [{allow: [git, add]}]"},
+      {command({"git", "commit", "-m", "x"}), "commands: [{allow: [git, commit]}]"},
+      {script("git status && git add src/a.c"), "commands: [{allow: [git, add]}]"},
+      {command({"sed", "-i", "s/a/b/", "x"}), "commands: [{allow: [sed, -i, s/a/b/, x]}]"},
+      {command({"sort", "-o", "x", "y"}), "commands: [{allow: [sort, -o, x, y]}]"},
+      {command({"find", "src", "-delete"}), "commands: [{allow: [find, src, -delete]}]"},
+      // What a wrapper runs.
+      {command({"timeout", "60", "cargo", "test"}), "commands: [{allow: [cargo, test]}]"},
+      {script("CI=1 timeout 60 cargo test; echo $?"), "commands: [{allow: [cargo, test]}]"},
+      {script("for t in a b; do cargo test $t; done"), "commands: [{allow: [cargo, test]}]"},
       {CallTool{"mcp:issues/create"}, "tools: [{allow: [\"mcp:issues/create\"]}]"},
       {WritePath{"/data/x"}, "paths: {write: [\".\", /data/x]}"},
       {WritePath{"../x"}, "paths: {write: [\".\", /x]}"},
@@ -72,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_line_allows_what_it_was_made_for_and_the_loader_takes_i
 BOOST_AUTO_TEST_CASE(there_is_no_line_where_none_should_be) {
   const std::vector<Action> rows = {
       command({"sudo", "ls"}),
-      command({"env", "ls"}),
+      command({"env", "-i", "ls"}),
       command({"bash", "run.sh"}),
       command({"python3", "-c", "print(1)"}),
       command({"python3", "-Bc", "print(1)"}),
@@ -92,7 +103,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_line_where_none_should_be) {
       command({"tool", "\xff"}),
       script("cargo test $x"),
       script("cargo test && python3 -c 1"),
-      script("cargo test && env ls"),
+      script("cargo test && env -i ls"),
       CallTool{"mcp:*"},
       WritePath{"/data/*"},
   };

@@ -11,6 +11,40 @@ const std::vector<std::string_view> kBare = {
     "]", "a#b", "b~",  "\xc3\xa9", "if",  "done",  "time", "HEAD^", "0x", "in", "\xf0\x9f\x98\x80"};
 const std::vector<std::string_view> kGlobs = {"*",     "?", "[ab]", "*.c", "a*",  "src/*", "[!a]",
                                               "[a-z]", "[", "[]a]", "*[",  "./*", "x?y"};
+/// What only the shell knows, or makes more of.
+const std::vector<std::string_view> kExpanded = {
+    "$?",        "\"$?\"",   "$(nproc)", "-j$(nproc)", "\"$(nproc)\"",
+    "{a,b}",     "x{1..3}y", "{3..1}",   "*.{c,h}",    "{}",
+    "{",         "}",        "!",        "\\*",        "\\ a",
+    "\\$x",      "\\;",      "a\\\"",    "HEAD@{1}",   "{ab}",
+    "src/{a,b}", "a!b",      "\\-n",     "$?$?"};
+const std::vector<std::string_view> kAssignments = {
+    "CI=1 ",           "NO_COLOR= ", "TERM=dumb ",        "LC_ALL=C ",      "CI='1' ",
+    "COLUMNS=\"80\" ", "CI=true ",   "RUST_BACKTRACE=1 ", "NODE_ENV=test ", "TZ=UTC CI=1 "};
+const std::vector<std::string_view> kOutsideAssignments = {
+    "A=1 ",     "PATH=. ", "CI=$x ",    "CI=1; ",    "CI=* ",      "CI=~ ", "CI={1,0} ",
+    "CI=$? ",   "CI+=1 ",  "CI= 1 ",    "IFS=a ",    "CI=1\n",     "f=aa ", "CI=1&& ",
+    "CI[0]=1 ", "\\CI=1 ", "C\"I\"=1 ", "TERM=a/b ", "BASH_ENV=x "};
+const std::vector<std::string_view> kDocuments = {" <<EOF\nx\nEOF\n",
+                                                  " <<'EOF'\n$x `aa`\nEOF\n",
+                                                  " <<-EOF\n\tx\n\tEOF\n",
+                                                  " <<<a",
+                                                  " <<< 'a b'",
+                                                  " <<E 2>&1\nbb a\nE\n",
+                                                  " <<EOF | aa\nx\nEOF\n",
+                                                  " <<A <<B\n1\nA\n2\nB\n"};
+const std::vector<std::string_view> kOutsideDocuments = {" <<EOF\n$x\nEOF\n",
+                                                         " <<EOF\nx\nEOF",
+                                                         " <<EOF\nx\n EOF\n",
+                                                         " <<$x\nEOF\n",
+                                                         " <<EOF 'a\nEOF\n'\nx\nEOF\n",
+                                                         " <<E* \nx\nE*\n",
+                                                         " <<\\E\nx\nE\n",
+                                                         " <<<$x",
+                                                         " <<EOF;aa\nx\nEOF\n",
+                                                         " <<<*"};
+const std::vector<std::string_view> kLoopWords = {"a",     "b c",    "-n",  "'x y'", "\"*\"",
+                                                  "1 2 3", "{1..3}", "a/b", "*.c"};
 const std::vector<std::string_view> kOutside = {
     "$x",   "${x}",  "$(aa)", "`aa`", "$((1))", "$'a'", "$\"a\"", "{a,b}", "{1..3}",
     "~",    "~root", "a=~",   ":~",   "\\",     "\\ ",  "\\\n",   "!",     "!!",
@@ -93,6 +127,12 @@ std::string ScriptGenerator::single_quoted() {
 
 std::string ScriptGenerator::part_of_word() {
   if (!tame_ && chance(5)) return std::string(one_of(kOutside));
+  if (!variables_.empty() && chance(30)) {
+    const std::string& name = variables_[below(variables_.size())];
+    const std::string use = chance(50) ? "$" + name : "${" + name + "}";
+    return chance(60) ? '"' + use + '"' : use;
+  }
+  if (chance(7)) return std::string(one_of(kExpanded));
   const std::size_t kind = below(100);
   if (kind < 50) return std::string(one_of(kBare));
   if (kind < 68) return single_quoted();
@@ -113,10 +153,55 @@ std::string ScriptGenerator::redirection() {
 std::string ScriptGenerator::command() {
   std::string text;
   if (chance(4)) text += redirection() + blanks();
+  if (chance(6)) text += one_of(!tame_ && chance(30) ? kOutsideAssignments : kAssignments);
   text += name();
   for (std::size_t i = below(4); i > 0; --i) {
     const bool joined = !tame_ && chance(2);
     text += (joined ? std::string() : blanks()) + (chance(14) ? redirection() : word());
+  }
+  if (chance(4)) text += one_of(!tame_ && chance(30) ? kOutsideDocuments : kDocuments);
+  return text;
+}
+
+std::string ScriptGenerator::element(int depth) {
+  const std::string before = chance(3) ? "! " : chance(3) ? "time " : "";
+  if (depth > 2 || !chance(depth == 0 ? 22 : 10)) return before + command();
+  std::string text = before;
+  const std::string end = chance(70) ? "; " : "\n";
+  switch (below(5)) {
+    case 0:
+      text += '(' + list(depth + 1) + ')';
+      break;
+    case 1:
+      text += "{ " + list(depth + 1) + end + '}';
+      break;
+    case 2: {
+      text += "if " + list(depth + 1) + end + "then " + list(depth + 1) + end;
+      if (chance(30)) text += "elif " + list(depth + 1) + end + "then " + list(depth + 1) + end;
+      if (chance(50)) text += "else " + list(depth + 1) + end;
+      text += "fi";
+      break;
+    }
+    default: {
+      const std::string name(1, static_cast<char>('f' + variables_.size()));
+      text += "for " + name + " in " + std::string(one_of(kLoopWords));
+      if (chance(40)) text += ' ' + std::string(one_of(kLoopWords));
+      variables_.push_back(!tame_ && chance(5) ? "q" : name);
+      text += end + "do " + list(depth + 1) + end;
+      variables_.pop_back();
+      text += "done";
+    }
+  }
+  return text + (chance(15) ? " 2>&1" : "");
+}
+
+std::string ScriptGenerator::list(int depth) {
+  std::string text = element(depth);
+  for (std::size_t i = below(depth == 0 ? 4 : 2); i > 0; --i) {
+    text += !tame_ && chance(6) ? one_of(kOutsideLinks) : one_of(kLinks);
+    if (chance(3)) text += "# it's a $comment\n";
+    if (chance(2)) text += " \\\n";
+    text += element(depth);
   }
   return text;
 }
@@ -147,11 +232,7 @@ void ScriptGenerator::mutate(std::string& text) {
 std::string ScriptGenerator::script() {
   tame_ = chance(45);
   std::string text = chance(3) ? "\n" : "";
-  text += command();
-  for (std::size_t i = below(4); i > 0; --i) {
-    text += !tame_ && chance(6) ? one_of(kOutsideLinks) : one_of(kLinks);
-    text += command();
-  }
+  text += list(0);
   if (chance(6)) text += chance(50) ? ";" : "\n";
   if (!tame_ && chance(50)) mutate(text);
   return text;

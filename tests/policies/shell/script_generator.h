@@ -27,6 +27,9 @@ class ScriptGenerator {
   std::string single_quoted();
   std::string redirection();
   std::string command();
+  /// A command, or a loop, condition or group of lists.
+  std::string element(int depth);
+  std::string list(int depth);
   std::string blanks();
   void mutate(std::string& text);
 
@@ -34,6 +37,7 @@ class ScriptGenerator {
   std::vector<std::string> names_;
   std::string folder_;
   bool tame_ = true;  ///< only what the grammar has
+  std::vector<std::string> variables_;
 };
 
 }  // namespace sortie::tests

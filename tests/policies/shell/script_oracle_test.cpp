@@ -61,6 +61,8 @@ class Oracle {
  public:
   Oracle() {
     for (const std::string& name : kPlainNames) add_stub(name);
+    for (const char* number : {"nproc", "getconf"})
+      fs::create_symlink(fs::path("/usr/bin") / number, bin() / number);
     for (const char* file :
          {"a.c", "b.c",  "ab",  "a",  "b",   "x y.c",   "in.txt",     "src/a.c", "src/b", "src/-n",
           "-n",  "-x.c", "*",   "[",  "xzy", ".hidden", "\xc3\xa9.c", "~",       "a#b",   "=a",
@@ -168,31 +170,86 @@ bool starts(const SimpleCommand& command, const fs::path& work) {
                      });
 }
 
-/// The commands that run by the reader's listing, those of one pipeline in a group: an oracle of
-/// its own for && and ||, so that a link misread is seen.
-std::vector<std::vector<const SimpleCommand*>> expected_runs(
-    const std::vector<SimpleCommand>& commands, const std::string& failing, const fs::path& work) {
-  std::vector<std::vector<const SimpleCommand*>> groups;
-  bool succeeded = true;
-  for (std::size_t i = 0; i < commands.size();) {
-    const ScriptLink link = commands[i].link;
-    const bool runs = link == ScriptLink::and_then  ? succeeded
-                      : link == ScriptLink::or_else ? !succeeded
-                                                    : true;
-    std::vector<const SimpleCommand*> group;
-    bool last = true;
-    do {
-      const SimpleCommand& command = commands[i++];
-      const bool started = starts(command, work);
-      if (started) group.push_back(&command);
-      last = started &&
-             failing.find('/' + base_name(command.words[0].text) + '/') == std::string::npos;
-    } while (i < commands.size() && commands[i].link == ScriptLink::pipe);
-    if (!runs) continue;
-    succeeded = last;
-    groups.push_back(std::move(group));
+/// What runs by the reader's listing: an oracle of its own for links, loops and conditions, so that
+/// one misread is seen.
+class Expected {
+ public:
+  using Group = std::vector<const SimpleCommand*>;
+
+  Expected(const ScriptReading& reading, const std::string& failing, const fs::path& work)
+      : commands_(reading.commands), failing_(failing), work_(work) {
+    run(reading.root, groups_);
   }
-  return groups;
+  /// Those of one pipeline in a group.
+  const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  /// @return whether it succeeds
+  bool run(const ScriptNode& node, std::vector<Group>& groups) {
+    return run_plain(node, groups) != node.negated;
+  }
+
+  bool run_plain(const ScriptNode& node, std::vector<Group>& groups) {
+    using Kind = ScriptNode::Kind;
+    if (node.kind == Kind::command) return run_command(commands_[node.command], groups);
+    if (node.kind == Kind::pipeline) return run_pipeline(node, groups);
+    if (node.kind == Kind::choice) return run_choice(node, groups);
+    bool succeeded = true;
+    for (const ScriptNode& part : node.parts) {
+      const ScriptLink link = &part == &node.parts.front() ? ScriptLink::then : part.link;
+      const bool skipped = link == ScriptLink::and_then  ? !succeeded
+                           : link == ScriptLink::or_else ? succeeded
+                                                         : false;
+      if (!skipped) succeeded = run(part, groups);
+    }
+    return succeeded;
+  }
+
+  bool run_command(const SimpleCommand& command, std::vector<Group>& groups) {
+    if (!starts(command, work_)) return false;
+    groups.push_back({&command});
+    return failing_.find('/' + base_name(command.words[0].text) + '/') == std::string::npos;
+  }
+
+  bool run_pipeline(const ScriptNode& node, std::vector<Group>& groups) {
+    Group all;
+    bool succeeded = true;
+    for (const ScriptNode& part : node.parts) {
+      std::vector<Group> inner;
+      succeeded = run(part, inner);
+      for (const Group& group : inner) all.insert(all.end(), group.begin(), group.end());
+    }
+    groups.push_back(std::move(all));
+    return succeeded;
+  }
+
+  bool run_choice(const ScriptNode& node, std::vector<Group>& groups) {
+    for (std::size_t i = 0; i + 1 < node.parts.size(); i += 2)
+      if (run(node.parts[i], groups)) return run(node.parts[i + 1], groups);
+    return node.parts.size() % 2 == 0 || run(node.parts.back(), groups);
+  }
+
+  const std::vector<SimpleCommand>& commands_;
+  const std::string& failing_;
+  const fs::path& work_;
+  std::vector<Group> groups_;
+};
+
+/// The word as a glob of fnmatch.
+std::string as_glob(std::string text) {
+  for (auto at = text.find(kNumberMark); at != std::string::npos; at = text.find(kNumberMark))
+    text.replace(at, 1, "[0-9]*");
+  return text;
+}
+
+/// The same where it matches no file and stays as it is.
+std::string as_literal(const std::string& text) {
+  std::string literal;
+  for (const char c : text) {
+    if (std::string("*?[]\\").find(c) != std::string::npos) literal += '\\';
+    literal += c;
+  }
+  return as_glob(literal);
 }
 
 /// Whether the words from `word` on can have become the argv from `at` on.
@@ -203,19 +260,21 @@ bool words_match(const std::vector<ScriptWord>& words, std::size_t word, const A
   const ScriptWord& listed = words[word];
   if (argv[at] == listed.text && words_match(words, word + 1, argv, at + 1)) return true;
   if (!listed.glob) return false;
+  if (::fnmatch(as_literal(listed.text).c_str(), argv[at].c_str(), 0) == 0 &&
+      words_match(words, word + 1, argv, at + 1))
+    return true;
   // A glob: one or more names. Quoted letters of it stand for themselves, which is not seen here.
   for (; at < argv.size(); ++at) {
-    const bool first_is_literal = std::string("*?[").find(listed.text[0]) == std::string::npos;
+    const bool first_is_literal = std::string("*?[\x02").find(listed.text[0]) == std::string::npos;
     if (first_is_literal && argv[at][0] != listed.text[0]) return false;
-    if (::fnmatch(listed.text.c_str(), argv[at].c_str(), FNM_NOESCAPE) != 0) return false;
+    if (::fnmatch(as_glob(listed.text).c_str(), argv[at].c_str(), FNM_NOESCAPE) != 0) return false;
     if (words_match(words, word + 1, argv, at + 1)) return true;
   }
   return false;
 }
 
 /// "" where bash ran what was expected, in order, and nothing else.
-std::string difference(const std::vector<std::vector<const SimpleCommand*>>& groups,
-                       const std::vector<Argv>& seen) {
+std::string difference(const std::vector<Expected::Group>& groups, const std::vector<Argv>& seen) {
   std::size_t at = 0;
   for (const auto& group : groups) {
     if (seen.size() - at < group.size()) return "a command listed did not run";
@@ -232,6 +291,15 @@ std::string difference(const std::vector<std::vector<const SimpleCommand*>>& gro
     at += group.size();
   }
   return at == seen.size() ? "" : "a command ran that was not listed";
+}
+
+/// Whether each command that ran is listed: a loop over a glob lists its commands once.
+bool each_is_listed(const std::vector<SimpleCommand>& commands, const std::vector<Argv>& seen) {
+  return std::all_of(seen.begin(), seen.end(), [&](const Argv& argv) {
+    return std::any_of(commands.begin(), commands.end(), [&](const SimpleCommand& command) {
+      return words_match(command.words, 0, argv, 0);
+    });
+  });
 }
 
 std::string shown(const std::vector<Argv>& commands) {
@@ -251,18 +319,82 @@ std::optional<std::string> check(Oracle& oracle, const std::string& script,
   bool missing_input = false;
   for (const SimpleCommand& command : reading.commands) {
     const std::string& name = command.words[0].text;
-    if (name[0] == '/' && name != (oracle.bin() / base_name(name)).string()) return std::nullopt;
+    const bool is_path = name.find('/') != std::string::npos;
+    if (is_path && name != (oracle.bin() / base_name(name)).string()) return std::nullopt;
     if (oracle.is_builtin(name)) disable_builtins = true;
     oracle.add_stub(base_name(name));
     missing_input = missing_input || !starts(command, oracle.work());
   }
   const Observed observed = oracle.run(script, failing, disable_builtins);
-  const auto groups = expected_runs(reading.commands, failing, oracle.work());
-  std::string wrong = difference(groups, observed.commands);
-  if (wrong.empty() && !observed.errors.empty() && !missing_input) wrong = observed.errors;
+  std::string wrong =
+      difference(Expected(reading, failing, oracle.work()).groups(), observed.commands);
+  const bool repeats = std::any_of(reading.commands.begin(), reading.commands.end(),
+                                   [](const SimpleCommand& each) { return each.repeats; });
+  if (repeats && each_is_listed(reading.commands, observed.commands)) wrong.clear();
+  const bool says_more = missing_input || script.find("time") != std::string::npos;
+  if (wrong.empty() && !observed.errors.empty() && !says_more) wrong = observed.errors;
   if (wrong.empty()) return "";
   return wrong + "\nscript: " + script + "\nfailing: " + failing + "\nran:\n" +
          shown(observed.commands) + observed.errors;
+}
+
+/// Every line of these, with each command, and some twice.
+std::vector<std::string> lines_that_run_others() {
+  const char* const before[] = {"find . | xargs",
+                                "find . -print0 | xargs -0",
+                                "find src -name '*' -print0 | xargs -0 -n1",
+                                "find src . -type f | sort | head -n 5 | xargs -r",
+                                "ls | xargs",
+                                "ls -a | xargs -n1 -P2",
+                                "grep -rl '' . | xargs -t",
+                                "ls | grep -v x | xargs -I{}",
+                                "find . -print0 | xargs -0 -I{}",
+                                "timeout 9",
+                                "timeout -k 1 -s KILL 9",
+                                "nice -n 5",
+                                "nice -5",
+                                "env CI=1 NO_COLOR=1",
+                                "stdbuf -oL",
+                                "env timeout 9 nice",
+                                "find . -exec",
+                                "find src -type f -exec",
+                                "CI=1 time -p",
+                                "for f in a 'x y.c' -n; do",
+                                "for f in *; do",
+                                "for f in ./*; do",
+                                "if true; then",
+                                "find . -name '*.c' | xargs rg",
+                                "command",
+                                "ls | xargs -d '\\n'",
+                                "ls | xargs -0",
+                                "echo /proc/self/environ | xargs",
+                                "cat list | xargs",
+                                "find / -maxdepth 1 | xargs",
+                                "find . -printf '/proc/x ' | xargs",
+                                "timeout -f 9",
+                                "env -u CI",
+                                "env PATH=.",
+                                "nice -n"};
+  const char* const commands[] = {"wc -l",     "cat",     "rg foo",   "rg foo --",  "rg -e --",
+                                  "file",      "file --", "sort",     "du -h",      "stat -c %s",
+                                  "sed -n 1p", "rm",      "git diff", "git log --", "rg -nz",
+                                  "sh -c",     "cd",      "uniq",     "tool",       "lint -q"};
+  std::vector<std::string> lines;
+  for (const std::string first : before) {
+    for (const std::string command : commands) {
+      const bool loop = first.starts_with("for");
+      std::string end = first.find("-exec") != std::string::npos  ? " {} +"
+                        : first.find("-I{}") != std::string::npos ? " {}"
+                        : loop                                    ? " \"$f\"; done"
+                        : first.starts_with("if")                 ? " a; fi"
+                                                                  : "";
+      lines.push_back(first + ' ' + command + end);
+      if (end == " {} +") lines.push_back(first + ' ' + command + " x{} \\;");
+      if (loop) lines.push_back(first + ' ' + command + " $f; done");
+      lines.push_back("cd src && " + lines.back());
+    }
+  }
+  return lines;
 }
 
 }  // namespace
@@ -362,6 +494,40 @@ BOOST_AUTO_TEST_CASE(no_glob_becomes_an_option_that_runs_or_sets_something) {
   }
   ::unsetenv("SCRIPT");
   BOOST_TEST(allowed > 20);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_wrapper_find_xargs_or_a_loop_runs_is_allowed_by_itself) {
+  if (::access(kBash, X_OK) != 0) {
+    BOOST_TEST_MESSAGE("skipped: no " << kBash);
+    return;
+  }
+  Oracle oracle;
+  for (const char* real :
+       {"find", "xargs", "timeout", "nice", "env", "stdbuf", "ls", "grep", "head", "true", "echo"})
+    if (const fs::path program = fs::path("/usr/bin") / real; fs::exists(program))
+      fs::create_symlink(program, oracle.bin() / real);
+  for (const char* stub : {"wc", "cat", "rg", "file", "sort", "du", "stat", "sed", "rm", "git",
+                           "sh", "uniq", "tool", "lint"})
+    oracle.add_stub(stub);
+  for (const char* file : {"--pre=x", "-z", "a'b", "a\nb", "src/--output=x", "src/a b", "\"", "-C"})
+    write_file(oracle.work() / file, "");
+  const Policy policy =
+      tests::strict_policy({tests::command_rule(Effect::allow, {{"tool"}}),
+                            tests::command_rule(Effect::allow, {{"lint"}},
+                                                {"-[!q]*", "--*", "/*", "..", "../*", "*/.."})});
+  const Engine engine(policy, policy.approval, oracle.work(), {}, {"/usr/bin", "/bin"});
+  int allowed = 0;
+  for (const std::string& line : lines_that_run_others()) {
+    const RunCommand command{{"bash", "-c", line}, oracle.work()};
+    if (engine.decide(command).effect != Effect::allow) continue;
+    ++allowed;
+    for (const Argv& argv : oracle.run(line, "/", false).commands) {
+      // Only what a run may look up: `cd src` changes nothing about these words.
+      const Decision decision = engine.decide(RunCommand{argv, oracle.work() / "src"});
+      BOOST_TEST((decision.effect == Effect::allow), line << " ran " << shown({argv}));
+    }
+  }
+  BOOST_TEST(allowed > 150);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "policies/shell/script.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -25,8 +26,16 @@ std::string text_of(const ScriptRedirection& redirection) {
       return "&>null";
     case Kind::input:
       return left + "<" + redirection.file;
+    case Kind::text:
+      return left + "<<" + redirection.file;
   }
   return "?";
+}
+
+/// A number that only the running script knows as "#".
+std::string shown(std::string text) {
+  std::replace(text.begin(), text.end(), kNumberMark, '#');
+  return text;
 }
 
 /// "<ls> <-l> && <cat> <*.c>* {2>&1}", or "13: why not".
@@ -37,9 +46,11 @@ std::string text_of(const ScriptReading& reading) {
   std::string text;
   for (const SimpleCommand& command : reading.commands) {
     text += link_text(command.link);
+    for (const ScriptAssignment& each : command.assignments)
+      text += each.name + '=' + each.value + ' ';
     for (const ScriptWord& word : command.words) {
       if (&word != &command.words.front()) text += ' ';
-      text += '<' + word.text + '>' + (word.glob ? "*" : "");
+      text += '<' + shown(word.text) + '>' + (word.glob ? "*" : "");
     }
     for (const ScriptRedirection& redirection : command.redirections) {
       text += " {" + text_of(redirection) + '}';
