@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/rules/command_place.h"
+#include "policies/rules/action.h"
 #include "policies/shell/script.h"
 
 namespace sortie {
