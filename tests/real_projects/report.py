@@ -42,7 +42,8 @@ def rows(projects):
 def line(row):
     counts = "{} / {} / {}".format(*row["counts"])
     times = " | ".join(f"{row['seconds'][way]:.1f}" for way in ("bare", "auto", "strict", "run"))
-    return f"| {row['name']} {row['version']} | {row['language']} | `{row['toolchain']}` | {counts} | {times} | " \
+    version = row["version"].partition("~")[0]
+    return f"| {row['name']} {version} | {row['language']} | `{row['toolchain']}` | {counts} | {times} | " \
            f"{'; '.join(row['faults']) or 'nothing'} |"
 
 
@@ -57,9 +58,13 @@ def write_document(projects):
     found = rows(projects)
     tests = sum(sum(row["counts"][:2]) for row in found)
     languages = len({row["language"] for row in found})
+    done = {row["name"] for row in found}
+    left = [name for name in projects if name not in done]
     own = [f"- **{row['name']}**: `{json.dumps(row['rules'])}`" for row in found if row["rules"]]
     text = HEAD + table(projects) + f"\n\n{len(found)} projects in {languages} languages, {tests} tests. \"run\" is " \
         "the whole run under `strict`: building and\ntesting by the agent, and again by the verification.\n"
+    if left:
+        text += f"\nNot tried on that machine: {', '.join(left)}.\n"
     if own:
         text += "\nRules that `strict` and the toolchain's preset needed for a project, since no preset has such commands:\n\n"
         text += "\n".join(own) + "\n"
