@@ -64,7 +64,7 @@ def write_document(projects):
     text = HEAD + table(projects) + f"\n\n{len(found)} projects in {languages} languages, {tests} tests. \"run\" is " \
         "the whole run under `strict`: building and\ntesting by the agent, and again by the verification.\n"
     if left:
-        text += f"\nNot tried on that machine: {', '.join(left)}.\n"
+        text += f"\nWithout a result so far: {', '.join(left)}.\n"
     if own:
         text += "\nRules that `strict` and the toolchain's preset needed for a project, since no preset has such commands:\n\n"
         text += "\n".join(own) + "\n"
