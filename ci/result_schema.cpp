@@ -185,7 +185,8 @@ constexpr const char* kSchema = R"({
               "exit_code": {"type": "integer"},
               "passed": {"type": "boolean"},
               "duration_ms": {"$ref": "#/$defs/count"},
-              "output": {"type": "string"}
+              "output": {"type": "string"},
+              "compared": {"type": "string"}
             }
           }
         }

@@ -93,6 +93,7 @@ void Tally::add(const ToolCalled&) { ++tool_calls; }
 
 void Tally::add(const ToolOutputRecord& output) {
   tools_time += output.duration;
+  if (output.success) ++successful_calls;
   const auto command = commands_.extract(output.call_id);
   if (output.exit)
     last_action = action_text(command && !command.mapped().empty() ? command.mapped() : output.tool,

@@ -37,6 +37,7 @@ class Tally : public EventSink {
   std::string served_model;  ///< of the last response
   int turns = 0;
   int tool_calls = 0;
+  int successful_calls = 0;
   int retries = 0;
   std::vector<Denial> denials;  ///< the first 200 different ones, in order
   std::vector<Denial> audited;  ///< calls that the approval mode audit let run, likewise

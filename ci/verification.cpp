@@ -42,26 +42,60 @@ Command command_for(const VerifyCommand& verify, const Budget& budget,
   return command;
 }
 
-VerificationOutcome run_one(const VerifyCommand& verify, Launcher& launcher, EventSink& events,
-                            const Budget& budget, const VerificationOptions& options,
-                            std::stop_token stop) {
+/// Output beyond this is not searched for tests: their results count as incomplete.
+constexpr std::size_t kMostTestOutput = 16u << 20;
+/// Shells report a command that can't be run, or was ended by a signal, from here on (POSIX, XCU 2.8.2).
+constexpr int kNotRun = 126;
+
+TestResults results_in(const std::string& output) {
+  if (output.size() > kMostTestOutput)
+    return {.kind = TestResults::Kind::incomplete, .problem = "its output is too long"};
+  return read_test_results(output);
+}
+
+bool ran_to_its_end(const ExitStatus& exit) {
+  return exit.ending == Ending::exited && exit.code < kNotRun;
+}
+
+/// Decides whether a failed command passes, since it failed on the start state too.
+void compare(VerificationOutcome& outcome, std::size_t index, const VerificationOptions& options) {
+  if (outcome.passed || options.baseline == nullptr) return;
+  const auto& before = options.baseline->outcomes;
+  if (index >= before.size()) return;
+  Comparison comparison = compare_failures(before[index], outcome);
+  outcome.passed = !comparison.is_new;
+  outcome.compared = options.redactor ? options.redactor->text(std::move(comparison.text))
+                                      : std::move(comparison.text);
+}
+
+VerificationOutcome run_one(std::size_t index, const VerifyCommand& verify, Launcher& launcher,
+                            EventSink& events, const Budget& budget,
+                            const VerificationOptions& options, std::stop_token stop) {
   const VerificationRecord record{options.phase, options.round, verify.text, verify.argv};
   events.on({options.turn, record});
   VerificationOutcome outcome;
   outcome.command = verify.text;
   const auto output =
       options.take_output ? options.take_output() : std::make_unique<Collector>(options);
+  std::string printed;
   outcome.exit = run_command(
       launcher, command_for(verify, budget, options),
-      [&](std::string_view bytes) { output->feed(bytes); }, stop);
+      [&](std::string_view bytes) {
+        output->feed(bytes);
+        if (options.read_tests && printed.size() <= kMostTestOutput) printed += bytes;
+      },
+      stop);
   CollectedOutput collected = output->finish();
   outcome.output = std::move(collected.shown);
   outcome.dropped_bytes = collected.left_out_bytes;
   outcome.passed = outcome.exit.success();
+  if (options.read_tests) outcome.tests = results_in(printed);
+  compare(outcome, index, options);
   VerificationCompleted completed{record, outcome.exit, std::move(collected.recorded)};
   if (completed.output != outcome.output) completed.shown = outcome.output;
   completed.dropped_bytes = outcome.dropped_bytes;
   completed.passed = outcome.passed;
+  completed.compared = outcome.compared;
   outcome.whole = std::move(collected.whole);
   if (collected.recorded_cut && !outcome.whole.empty() && options.find_whole)
     completed.whole = options.find_whole(outcome.whole);
@@ -99,18 +133,18 @@ VerificationResult run_verification(const std::vector<VerifyCommand>& commands, 
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop) {
   VerificationResult result;
-  for (const VerifyCommand& command : commands) {
+  for (std::size_t i = 0; i < commands.size(); ++i) {
     if (stop.stop_requested() || budget.time_up()) {
       result.passed = false;
       result.stopped = true;
       return result;
     }
-    result.outcomes.push_back(run_one(command, launcher, events, budget, options, stop));
+    result.outcomes.push_back(run_one(i, commands[i], launcher, events, budget, options, stop));
     if (result.outcomes.back().passed) continue;
     result.passed = false;
     // A command killed by the run's deadline or a stop says nothing about the work.
     result.stopped = stop.stop_requested() || budget.time_up().has_value();
-    return result;
+    if (result.stopped || !options.all_commands) return result;
   }
   return result;
 }
@@ -127,6 +161,7 @@ std::string verification_report(const VerificationResult& result) {
   for (const VerificationOutcome& one : result.outcomes) {
     text += "`" + one.command + "` " + how_it_ended(one.exit) + " (" +
             seconds_text(one.exit.duration) + ").\n";
+    if (!one.compared.empty()) text += "Compared with the start state: " + one.compared + ".\n";
     text += one.output.empty() ? "It printed nothing.\n" : "Output:\n" + one.output;
     if (!text.ends_with('\n')) text += "\n";
   }
@@ -141,9 +176,31 @@ std::string verification_feedback(const VerificationResult& result, int round, i
   std::string text = "Verification failed (round " + std::to_string(round) + " of " +
                      std::to_string(rounds) + "): `" + failed->command + "` " +
                      how_it_ended(failed->exit) + ".\n";
+  if (!failed->compared.empty())
+    text += "Compared with the start state: " + failed->compared + ".\n";
   text += failed->output.empty() ? "It printed nothing.\n" : "Output:\n" + failed->output;
   if (!text.ends_with('\n')) text += "\n";
   return text + "Fix the cause, then end with your final message.";
+}
+
+Comparison compare_failures(const VerificationOutcome& before, const VerificationOutcome& after) {
+  const std::string same_code = std::to_string(before.exit.code);
+  if (before.exit.success()) return {.text = "it passed before"};
+  if (!ran_to_its_end(before.exit))
+    return {.text = "it did not run to its end before, so that it has to pass"};
+  if (before.tests.kind == TestResults::Kind::incomplete)
+    return {.text = "its tests did not run to their end before (" + before.tests.problem +
+                    "), so that it has to pass"};
+  if (!ran_to_its_end(after.exit)) return {.text = "it does not run to its end any more"};
+  if (after.exit.code != before.exit.code) return {.text = "the exit code was " + same_code};
+  if (before.tests.kind == TestResults::Kind::unknown)
+    return {.is_new = false,
+            .text = "exit code " + same_code + " as before (the output names no tests)"};
+  if (std::string found = new_failures(before.tests, after.tests); !found.empty())
+    return {.text = std::move(found)};
+  return {.is_new = false,
+          .text = "no new failures (failing tests: " + std::to_string(after.tests.failures()) +
+                  ", before: " + std::to_string(before.tests.failures()) + ")"};
 }
 
 StartCheck judge_start(ExpectedStart before, bool passed) {
@@ -152,24 +209,9 @@ StartCheck judge_start(ExpectedStart before, bool passed) {
   return StartCheck::go_on;
 }
 
-ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbox,
-                                 bool has_output_schema) {
-  if (expected != ExpectedChanges::automatic) return expected;
-  if (read_only_sandbox) return ExpectedChanges::forbidden;
-  return has_output_schema ? ExpectedChanges::any : ExpectedChanges::required;
-}
-
-std::string judge_changes(ExpectedChanges expected, bool has_changes) {
-  if (expected == ExpectedChanges::forbidden && has_changes)
-    return "The task expects no changed files (expect.changes), but files were changed.";
-  if (expected == ExpectedChanges::required && !has_changes)
-    return "The task expects changed files (expect.changes), but no file was changed.";
-  return {};
-}
-
 Json to_json(const VerificationResult& result) {
   Json outcomes = Json::array();
-  for (const VerificationOutcome& one : result.outcomes)
+  for (const VerificationOutcome& one : result.outcomes) {
     outcomes.push_back(
         Json::object({{"command", one.command},
                       {"ending", name_of(one.exit.ending)},
@@ -177,6 +219,8 @@ Json to_json(const VerificationResult& result) {
                       {"passed", one.passed},
                       {"duration_ms", static_cast<std::int64_t>(one.exit.duration.count())},
                       {"output", one.output}}));
+    if (!one.compared.empty()) outcomes.items().back().set("compared", one.compared);
+  }
   return outcomes;
 }
 

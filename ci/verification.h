@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ci/test_output/test_results.h"
 #include "core/agent/budget.h"
 #include "core/process/launcher.h"
 #include "core/record/events.h"
@@ -38,6 +39,9 @@ struct VerificationOutcome {
   std::string output;               ///< head and tail, valid UTF-8
   std::uint64_t dropped_bytes = 0;  ///< left out between head and tail
   std::string whole{};              ///< the file with the whole of a cut output, or ""
+  TestResults tests{};              ///< what the output says of tests, if that is asked for
+  /// How a failure compares with that of the start state, or ""; redacted.
+  std::string compared{};
 };
 
 /// How a round of verification went.
@@ -57,11 +61,25 @@ struct VerificationOptions {
   std::uint64_t max_output_bytes = 64ull << 20;
   /// Redacts known secrets before the output is cut, so that no part of one remains; may be null.
   const Redactor* redactor = nullptr;
+  /// Goes on after a failure: the result is what others are compared with.
+  bool all_commands = false;
+  bool read_tests = false;
+  /// A failure that this result had too passes (verify.baseline); may be null.
+  const VerificationResult* baseline = nullptr;
   /// Collects outputs, saving those that are too long; empty: only head and tail are kept.
   std::function<std::unique_ptr<OutputTaker>()> take_output{};
   /// The saved output at `path`, for its record.
   std::function<std::optional<SavedOutput>(const std::string& path)> find_whole{};
 };
+
+/// How a failed command compares with the same command on the start state.
+struct Comparison {
+  bool is_new = true;  ///< it failed there otherwise, or not at all
+  std::string text{};  ///< for people, without a final stop
+};
+/// Both by the names of their tests, if the outcome of the start state has them; else by exit code.
+/// What was killed, could not be started, or did not run all its tests is never excused.
+Comparison compare_failures(const VerificationOutcome& before, const VerificationOutcome& after);
 
 /// Runs the commands in order and stops at the first failure. Each gets its own timeout, or the
 /// time left in the budget if that is less.
@@ -83,18 +101,8 @@ std::string verification_feedback(const VerificationResult& result, int round, i
 enum class StartCheck { go_on, nothing_to_do, must_pass };
 StartCheck judge_start(ExpectedStart before, bool passed);
 
-/// Resolves `automatic`: changes are required, but forbidden in a read-only sandbox, and optional
-/// if the result is the final message.
-/// @return  one of the others
-ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbox,
-                                 bool has_output_schema);
-
-/// Checks whether the diff is what the task expects.
-/// @param expected  not `automatic`
-/// @return "" or the problem, worded for the agent and the operator
-std::string judge_changes(ExpectedChanges expected, bool has_changes);
-
-/// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}].
+/// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}], with
+/// "compared" where it is set.
 Json to_json(const VerificationResult& result);
 
 }  // namespace sortie

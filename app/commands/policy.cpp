@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@
 #include "core/record/transcript_reader.h"
 #include "policies/engine/engine.h"
 #include "policies/engine/explain.h"
+#include "policies/environment/command_path.h"
 #include "policies/file/policy_loader.h"
 #include "policies/file/policy_warnings.h"
 #include "policies/file/rule_examples.h"
@@ -260,7 +262,11 @@ struct CheckOptions {
 
 ExitCode check_policy(const std::string& name, const Policy& policy) {
   print_out(name + ": valid, " + policy.digest + "\n");
-  for (const auto& warning : policy_warnings(policy))
+  const Environment own = own_environment();
+  const char* home = std::getenv("HOME");
+  const PolicySurroundings surroundings{.path = find_command_path(own, {}).folders,
+                                        .home = home == nullptr ? "" : home};
+  for (const auto& warning : policy_warnings(policy, surroundings))
     print_error(warning_text(policy, warning) + "\n");
   return ExitCode::success;
 }

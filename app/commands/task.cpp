@@ -34,6 +34,8 @@ void add_task(CommandTable& table) {
         Json effective = task_json(effective_task);
         effective.set("policy", chosen_policy(options->policy, inputs.task));
         print_document(write_json_pretty(effective));
+        for (const std::string& warning : inputs.warnings)
+          print_error("sortie: warning: " + warning + "\n");
         if (const auto note = not_strict_note(inputs.task); !note.empty())
           print_error("sortie: " + note + "\n");
         return ExitCode::success;

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/standard_input.h"
 #include "app/inputs/task_and_policy.h"
+#include "app/inputs/task_warnings.h"
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -83,7 +85,8 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
   if (!options.model.empty()) model.name = options.model;
   drop_fallbacks(options, inputs);
   if (model.provider == "replay" && model.cassette.empty())
-    throw InputError("provider replay needs a cassette: model.cassette in the task, or --replay");
+    throw InputError((options.provider.empty() ? error_at(inputs.task, {"model.provider"}) : "") +
+                     "provider replay needs a cassette: model.cassette in the task, or --replay");
 }
 
 void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
@@ -107,6 +110,24 @@ void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
     throw InputError("--timeout: expected a duration such as 30s, 10m or 2h, got '" +
                      one_line(options.timeout) + "'");
   budget.time = *time;
+}
+
+/// The older form of tool calls can force one function, but not some call.
+void check_tool_choice(const Task& task) {
+  const auto is_legacy = [](const TaskModel& model) { return model.legacy_functions; };
+  const auto& others = task.model.fallback;
+  if (!is_legacy(task.model) && std::none_of(others.begin(), others.end(), is_legacy)) return;
+  std::string text;
+  const auto refuse = [&text](const std::string& place) {
+    text += (text.empty() ? "" : "\n") + place +
+            ": error: 'choice': model.legacy_functions has no way to say 'required'; name a tool";
+  };
+  const auto place = task.places.find("tools.choice");
+  if (task.tool_choice == "required")
+    refuse(place == task.places.end() ? "tools.choice" : place->second);
+  for (const TaskStage& stage : task.stages)
+    if (stage.tool_choice == "required") refuse(stage.place);
+  if (!text.empty()) throw InputError(text);
 }
 
 /// Higher is stricter.
@@ -357,6 +378,7 @@ RunInputs load_inputs(const RunOptions& options) {
   check_stages(inputs);
   inputs.run_id = new_run_id();
   apply_model_flags(options, inputs);
+  check_tool_choice(inputs.task);
   apply_budget_flags(options, inputs.task.budget);
   if (!options.isolation.empty()) {
     if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
@@ -375,6 +397,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
   warn_of_readable_keys(options, inputs);
+  for (auto& line : task_warnings(inputs)) inputs.warnings.push_back(std::move(line));
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);

@@ -53,6 +53,51 @@ GitValue value_of_git(const fs::path& workspace, std::string GitInfo::*part, con
   return {.value = {}, .problem = refused.empty() ? "the workspace is not a git tree" : refused};
 }
 
+/// Variables in which CI systems name the branch that a detached HEAD stands for: that of a pull or
+/// merge request before others, which may name what it is merged into.
+constexpr const char* kBranchVariables[] = {"GITHUB_HEAD_REF",  // GitHub, Gitea, Forgejo
+                                            "GITHUB_REF_NAME",
+                                            "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",  // GitLab
+                                            "CI_COMMIT_REF_NAME",
+                                            "CI_COMMIT_SOURCE_BRANCH",  // Woodpecker
+                                            "CI_COMMIT_BRANCH",
+                                            "BUILDKITE_BRANCH",
+                                            "CHANGE_BRANCH",  // Jenkins
+                                            "BRANCH_NAME",
+                                            "SYSTEM_PULLREQUEST_SOURCEBRANCHNAME",  // Azure
+                                            "BUILD_SOURCEBRANCHNAME",
+                                            "BITBUCKET_BRANCH",
+                                            "CIRCLE_BRANCH",
+                                            "TRAVIS_PULL_REQUEST_BRANCH",
+                                            "TRAVIS_BRANCH",
+                                            "DRONE_SOURCE_BRANCH",
+                                            "DRONE_BRANCH",
+                                            "CIRRUS_BRANCH",
+                                            "SEMAPHORE_GIT_PR_BRANCH",
+                                            "SEMAPHORE_GIT_BRANCH",
+                                            "APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH",
+                                            "APPVEYOR_REPO_BRANCH"};
+constexpr std::size_t kShortSha = 12;
+
+/// The branch of a detached HEAD, as CI systems leave it: by the first variable that is set and that
+/// the policy lets a task read; without one the commit stands for it, which is said.
+GitValue branch_of_detached(const TaskGate& gate, const std::string& commit, RunInputs& inputs) {
+  std::string refused;
+  for (const char* name : kBranchVariables) {
+    std::string value = own_variable(name);
+    if (value.empty()) continue;
+    if (gate.prompt_variable(name).empty()) {
+      inputs.variables.set(std::string("{{env:") + name + "}}", sha256_hex(value));
+      return {.value = std::move(value), .problem = {}, .from_outside = true};
+    }
+    if (refused.empty()) refused = std::string("; ") + name + " is not in bounds.vars_env";
+  }
+  inputs.warnings.push_back("{{git.branch}}: HEAD is detached, and no variable names its branch" +
+                            refused + ": the prompt has the commit, " +
+                            commit.substr(0, kShortSha));
+  return {.value = commit.substr(0, kShortSha)};
+}
+
 }  // namespace
 
 FlagVariables flag_variables(const RunOptions& options, const TaskGate& gate) {
@@ -121,10 +166,13 @@ VariableSources make_sources(RunInputs& inputs, FlagVariables flags, const TaskG
   };
   sources.date = today();
   sources.run_id = inputs.run_id;
-  sources.git_branch = [&inputs, noted] {
-    GitValue found =
-        value_of_git(inputs.workspace, &GitInfo::branch,
-                     "HEAD is detached, as CI systems leave it: no branch is checked out");
+  sources.git_branch = [&inputs, &gate, noted] {
+    GitValue found = value_of_git(inputs.workspace, &GitInfo::branch,
+                                  "no branch is checked out, and there is no commit");
+    if (found.value.empty()) {
+      const GitValue commit = value_of_git(inputs.workspace, &GitInfo::head_commit, "");
+      if (!commit.value.empty()) found = branch_of_detached(gate, commit.value, inputs);
+    }
     noted("git.branch", found.value);
     return found;
   };

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "core/provider/sign_in/credentials.h"
+#include "core/task/task_loader.h"
 #include "tools/mcp/transport/http_transport.h"
 
 namespace sortie {
@@ -85,7 +86,12 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   AddressSources sources = sources_of(first);
   sources.flag = options.base_url;
   sources.otherwise = signs_in(inputs) ? kSignInBase : "";
-  choices.push_back(choice_of(first, sources));
+  try {
+    choices.push_back(choice_of(first, sources));
+  } catch (const InputError& error) {
+    if (!options.base_url.empty() || !options.provider.empty()) throw;
+    throw InputError(error_at(inputs.task, {"model.base_url", "model.provider"}) + error.what());
+  }
   if (signs_in(inputs)) choices.back().key_variable = kSignInCredential;
   for (const TaskModel& model : first.fallback) {
     AddressSources next = sources_of(model);
@@ -93,8 +99,8 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
     try {
       choices.push_back(choice_of(model, next));
     } catch (const InputError& error) {
-      throw InputError("model.fallback: " + model.provider + " " + model.name + ": " +
-                       error.what());
+      throw InputError(error_at(inputs.task, {"model.fallback"}) + "model.fallback: " +
+                       model.provider + " " + model.name + ": " + error.what());
     }
   }
   return choices;

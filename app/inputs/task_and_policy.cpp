@@ -31,27 +31,30 @@ fs::path find_workspace(const RunOptions& options, const Task& task) {
       options.workspace.empty() ? task.workspace.path : fs::path(options.workspace);
   std::error_code error;
   const fs::path root = fs::canonical(path, error);
-  if (error) throw InputError("workspace " + path.string() + ": " + error.message());
-  if (!fs::is_directory(root, error))
-    throw InputError("workspace " + path.string() + ": not a folder");
+  const std::string begin =
+      (options.workspace.empty() ? error_at(task, {"workspace.path"}) : "") + "workspace ";
+  if (error) throw InputError(begin + path.string() + ": " + error.message());
+  if (!fs::is_directory(root, error)) throw InputError(begin + path.string() + ": not a folder");
   const Fd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw InputError("workspace " + root.string() + ": " + errno_text(errno));
-  if (root == "/") throw InputError("workspace /: the whole machine can't be a workspace");
+  if (!folder) throw InputError(begin + root.string() + ": " + errno_text(errno));
+  if (root == "/") throw InputError(begin + "/: the whole machine can't be a workspace");
   return root;
 }
 
 /// Checks a workspace that the task file names; that of -C and the current folder need no check.
 void check_workspace(const RunOptions& options, const Task& task, const fs::path& workspace,
                      const TaskGate& gate) {
-  const auto place = task.places.find("workspace.path");
-  if (!options.workspace.empty() || place == task.places.end()) return;
+  const std::string place = error_at(task, {"workspace.path"});
+  if (!options.workspace.empty() || place.empty()) return;
   const std::string problem = gate.folder(workspace);
   if (!problem.empty())
-    throw InputError(place->second + ": error: the workspace " + workspace.string() +
+    throw InputError(place + "the workspace " + workspace.string() +
                      " is beyond the policy's bounds: " + problem);
 }
 
-GatePlaces find_places(const RunOptions& options, const Task& task, const Policy& policy) {
+/// @param workspace  as find_workspace() finds it
+GatePlaces find_places(const RunOptions& options, const Task& task, const Policy& policy,
+                       const fs::path& workspace) {
   std::error_code error;
   GatePlaces places{.workspace = {},
                     .caller = fs::current_path(error),
@@ -59,10 +62,20 @@ GatePlaces find_places(const RunOptions& options, const Task& task, const Policy
                     .out = fs::absolute(options.out, error),
                     .home = own_variable("HOME")};
   // If the workspace itself is beyond the bounds, no file in it counts as the task's own.
-  const fs::path workspace = find_workspace(options, task);
   check_workspace(options, task, workspace, TaskGate(policy, places));
   places.workspace = workspace;
   return places;
+}
+
+/// Runs a step. @return  its error, or ""
+template <typename Step>
+std::string error_of(const Step& step) {
+  try {
+    step();
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -70,16 +83,17 @@ GatePlaces find_places(const RunOptions& options, const Task& task, const Policy
 LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped) {
   TaskFile file(options.task, piped);
   LoadedTask loaded;
-  const std::vector<fs::path> named = file.named_files();
-  // A task that names no file can be checked before its policy is loaded.
-  if (named.empty()) loaded.task = file.load();
-  const Task& task = named.empty() ? loaded.task : file.task();
-  loaded.policy = load_policy(chosen_policy(options.policy, task));
-  loaded.places = find_places(options, task, loaded.policy);
-  if (named.empty()) return loaded;
+  fs::path workspace;
+  const std::string of_policy =
+      error_of([&] { loaded.policy = load_policy(chosen_policy(options.policy, file.task())); });
+  std::string of_workspace = error_of([&] { workspace = find_workspace(options, file.task()); });
+  if (of_policy.empty() && of_workspace.empty())
+    of_workspace = error_of(
+        [&] { loaded.places = find_places(options, file.task(), loaded.policy, workspace); });
+  if (!of_policy.empty() || !of_workspace.empty()) file.refuse(of_policy, of_workspace);
   const TaskGate gate(loaded.policy, loaded.places);
   RefusedFiles refused;
-  for (const fs::path& path : named)
+  for (const fs::path& path : file.named_files())
     if (std::string problem = gate.file(path); !problem.empty())
       refused.emplace(path, std::move(problem));
   loaded.task = file.load(refused);

@@ -6,6 +6,7 @@
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
 #include "app/run/run_ends.h"
+#include "ci/expectations.h"
 #include "core/files/file_name.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -68,6 +69,12 @@ VerificationOptions Acceptance::verification_options(VerificationPhase phase, in
   options.phase = phase;
   options.round = round;
   options.turn = parts_.record.turn();
+  if (parts_.inputs.task.verify.baseline == VerifyBaseline::no_new_failures) {
+    options.read_tests = true;
+    options.all_commands = phase == VerificationPhase::before;
+    if (parts_.result.verification_before && phase != VerificationPhase::before)
+      options.baseline = &*parts_.result.verification_before;
+  }
   options.shown_bytes = parts_.inputs.task.context.shown_output;
   options.max_output_bytes = parts_.inputs.policy.limits.output;
   options.redactor = &parts_.redactor;
@@ -162,8 +169,11 @@ VerificationResult Acceptance::verify(VerificationPhase phase, int round, Backgr
 }
 
 void Acceptance::verify_start() {
-  const ExpectedStart before = parts_.inputs.task.verify.before;
-  if (parts_.inputs.task.verify.commands.empty() || before == ExpectedStart::any) return;
+  const TaskVerify& task = parts_.inputs.task.verify;
+  const ExpectedStart before = task.before;
+  const bool is_needed =
+      before != ExpectedStart::any || task.baseline == VerifyBaseline::no_new_failures;
+  if (task.commands.empty() || !is_needed) return;
   RunResult& result = parts_.result;
   result.verification_before = verify(VerificationPhase::before, 1, nullptr);
   switch (judge_start(before, result.verification_before->passed)) {
@@ -187,18 +197,35 @@ std::string Acceptance::evaluate_verification(Background& agent) {
   run.verification.reset();
   run.verification = verify(VerificationPhase::after, round, &agent);
   run.verified = run.verification->passed;
-  if (run.verification->passed) return {};
+  if (run.verification->passed) {
+    warn_of_excused(*run.verification);
+    return {};
+  }
   count_failure("verification failed after " + std::to_string(round) +
                 (round == 1 ? " round" : " rounds"));
-  return verification_feedback(*run.verification, failed_rounds_, parts_.inputs.task.verify.rounds);
+  return verification_feedback(*run.verification, failed_rounds_,
+                               parts_.inputs.task.verify.rounds + 1);
 }
 
-/// Ends the run if the rounds are used up.
+/// Says which failures were there before.
+void Acceptance::warn_of_excused(const VerificationResult& passed) {
+  for (const VerificationOutcome& one : passed.outcomes) {
+    if (one.exit.success()) continue;
+    const std::string line =
+        "`" + one_line(one.command, 80) +
+        "` failed as on the start state, which verify.baseline allows: " + one.compared;
+    auto& warnings = parts_.result.warnings;
+    if (std::find(warnings.begin(), warnings.end(), line) == warnings.end())
+      warnings.push_back(line);
+  }
+}
+
+/// Ends the run if the agent has been told of a failure as often as the task allows.
 void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
   const int rounds = parts_.inputs.task.verify.rounds;
-  if (++failed_rounds_ >= rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
+  if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
   parts_.record.say("this goes back to the agent: round " + std::to_string(failed_rounds_) +
-                    " of " + std::to_string(rounds) + " has failed");
+                    " of " + std::to_string(rounds + 1) + " has failed");
 }
 
 std::string Acceptance::evaluate_stage(Background& agent) {
@@ -255,8 +282,13 @@ std::string Acceptance::evaluate_diff() {
       judge_changes(expected_changes(task.expect.changes, nothing_may_be_written(parts_.inputs),
                                      task.output.schema.has_value()),
                     !diff.text.empty());
-  if (feedback.empty()) return feedback;
-  count_failure(feedback, diff.text.empty() ? kNoChanges : "");
+  const std::string kind = !feedback.empty() && diff.text.empty() ? kNoChanges : "";
+  if (feedback.empty())
+    feedback = judge_diff(task.expect.diff, diff, [this](const std::string& path) {
+      return path_in_workspace(path, parts_.inputs.workspace, parts_.git).string();
+    });
+  if (feedback.empty()) feedback = judge_calls(task.expect.tool_success, parts_.record.tally());
+  if (!feedback.empty()) count_failure(feedback, kind);
   return feedback;
 }
 

@@ -78,6 +78,7 @@ class Acceptance : public OwnTests {
   std::string evaluate_diff();
   bool tree_is_as_verified() const;
   void check_still_verified();
+  void warn_of_excused(const VerificationResult& passed);
   void count_failure(const std::string& reason, const std::string& kind = {});
   void check_leaks(const std::string& final_message);
 

@@ -61,6 +61,7 @@ struct Agent::State : public ConcurrentCommandSource {
   void check_stage_tools() const;
   void set_stage(const TaskStage* stage);
   void limit_to_stage();
+  std::string tool_choice() const;
   ToolSource* start_servers();
   ConcurrentCommands concurrent_commands() const override;
   std::optional<std::string> renew_tools(std::stop_token stop);
@@ -190,6 +191,7 @@ void Agent::State::check_stage_tools() const {
   const auto names = tool_runner->names();
   for (const TaskStage& one : task.stages)
     for (const auto& tool : one.tools) {
+      if (tool == kNoTools) continue;
       const auto is = [&](const std::string& name) { return means_tool(tool, name); };
       if (std::any_of(names.begin(), names.end(), is)) continue;
       // Left out of the run with a note, where the provider has none.
@@ -258,6 +260,30 @@ std::string Agent::State::instructions(const TaskModel& model) const {
   return redactor.text(system_prompt(briefing, family_of(model.provider, model.name)));
 }
 
+/// The choice of the stage, or the task's. Nothing has to be called once all stages have ended, nor
+/// in the stage `verify`: a message is then about what has been done.
+/// @throws Error  usage: the tool that has to be called is not offered
+std::string Agent::State::tool_choice() const {
+  const Task& task = parts.inputs.task;
+  const bool of_stage = stage != nullptr && !stage->tool_choice.empty();
+  const std::string& choice = of_stage ? stage->tool_choice : task.tool_choice;
+  if (choice == "auto" || choice == "none") return choice;
+  if (stage == nullptr ? !task.stages.empty() : stage->verify) return "auto";
+  const auto specs = tool_runner->specs();
+  std::string found = choice == "required" && !specs.empty() ? choice : "";
+  for (const ToolSpec& spec : specs)
+    if (found.empty() && means_tool(choice, spec.name)) found = spec.name;
+  if (!found.empty()) return found;
+  const auto place = task.places.find("tools.choice");
+  throw Error((of_stage                     ? stage->place
+               : place == task.places.end() ? "tools.choice"
+                                            : place->second) +
+                  ": error: 'choice' is '" + choice + "', but the model is offered no such tool" +
+                  (stage == nullptr ? "" : " in the stage '" + stage->name + "'") +
+                  ": see the policy's `tools` and the task's tools.enable",
+              ExitCode::usage);
+}
+
 /// @param next  null: no stage
 void Agent::State::set_stage(const TaskStage* next) {
   stage = next;
@@ -269,6 +295,7 @@ void Agent::State::set_stage(const TaskStage* next) {
     settings.name = stage->name;
     settings.max_turns = stage->max_turns;
   }
+  settings.tool_choice = tool_choice();
   loop->begin_stage(std::move(settings));
 }
 

@@ -93,7 +93,7 @@ void check_enabled_tools(const std::vector<std::string>& enabled, const Tools& t
                          std::vector<std::string>& notes) {
   for (const auto& name : enabled) {
     if (is_mcp_tool(name)) continue;  // its server has yet to be asked
-    if (name == kDefaultTools) continue;
+    if (name == kDefaultTools || name == kNoTools) continue;
     if (std::any_of(tools.begin(), tools.end(),
                     [&](const auto& tool) { return means_tool(name, tool->spec().name); }))
       continue;

@@ -91,10 +91,24 @@ Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings 
   fixed_bytes_ = settings_bytes(settings_);
 }
 
+/// Servers refuse calls in the history of a request that declares no tools. So where there are none
+/// any more, those of before stay declared, and none of them may be called.
+void Conversation::keep_tools_of_calls(ModelSettings& settings) const {
+  const auto& items = history_.items();
+  const auto is_call = [](const Item& item) {
+    return std::holds_alternative<ToolCall>(item.content);
+  };
+  if (!settings.tools.empty() || std::none_of(items.begin(), items.end(), is_call)) return;
+  settings.tools = settings_.tools;
+  settings.tool_choice = {.word = "none"};
+}
+
 void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
+  keep_tools_of_calls(settings);
   if (settings.instructions != settings_.instructions ||
       !same_tools(settings.tools, settings_.tools) ||
-      settings.output_schema.has_value() != settings_.output_schema.has_value())
+      settings.output_schema.has_value() != settings_.output_schema.has_value() ||
+      settings.tool_choice != settings_.tool_choice)
     history_.begin_epoch(sent_epoch_);
   settings_ = std::move(settings);
   fixed_bytes_ = settings_bytes(settings_);
@@ -102,9 +116,15 @@ void Conversation::begin_stage(ModelSettings settings, StageTurns turns) {
 }
 
 void Conversation::change_tools(ModelSettings settings) {
+  keep_tools_of_calls(settings);
   history_.begin_epoch(sent_epoch_);
   settings_ = std::move(settings);
   fixed_bytes_ = settings_bytes(settings_);
+}
+
+void Conversation::meet_tool_choice() {
+  if (!settings_.tool_choice.forces() || std::exchange(settings_.tool_choice.met, true)) return;
+  history_.begin_epoch(sent_epoch_);
 }
 
 void Conversation::add_budget_notices() {
@@ -269,6 +289,7 @@ std::string Conversation::side_request(History conversation, std::string_view re
   }
   ModelSettings settings = settings_;
   settings.output_schema.reset();  // applies to the final message only
+  settings.tool_choice.met = true;
   Response response;
   try {
     response = ask(conversation, settings, stop);

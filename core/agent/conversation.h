@@ -66,6 +66,9 @@ class Conversation {
   /// Changes the tools of the next requests within a stage: a new epoch.
   void change_tools(ModelSettings settings);
 
+  /// A call was made, so that the next requests need not force one: a new epoch if they did.
+  void meet_tool_choice();
+
   /// Tells the model what is left of the budgets, if it is little.
   void add_budget_notices();
   /// Compacts the history if it nears the context window.
@@ -106,6 +109,7 @@ class Conversation {
     return history.estimated_tokens(fixed_bytes_);
   }
   void leave_out_images(ToolOutput& output);
+  void keep_tools_of_calls(ModelSettings& settings) const;
   void set_source(int source);
   std::optional<BudgetLimit> before_request(const History& history) const;
   Response ask(const History& history, const ModelSettings& settings, std::stop_token stop,

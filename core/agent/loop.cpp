@@ -71,6 +71,7 @@ void Loop::begin_stage(StageSettings stage) {
   ModelSettings settings = with_tools(conversation_.settings(), parts_.tools);
   settings.instructions = std::move(stage.instructions);
   settings.output_schema = std::move(stage.output_schema);
+  settings.tool_choice = {.word = std::move(stage.tool_choice)};
   conversation_.begin_stage(std::move(settings), {std::move(stage.name), stage.max_turns});
 }
 
@@ -185,10 +186,14 @@ std::optional<LoopResult> Loop::handle(Response response, std::stop_token stop) 
   std::string message = message_of(response);
   const bool has_message = !message.empty();
   conversation_.begin_turn();
+  bool called = false;
   for (Item& item : response.items) {
+    called = called || std::holds_alternative<ToolCall>(item.content) ||
+             std::holds_alternative<ProviderItem>(item.content);
     if (const auto* call = std::get_if<ToolCall>(&item.content)) calls.push_back(*call);
     conversation_.add(std::move(item));
   }
+  if (called) conversation_.meet_tool_choice();
   if (has_message) take_message(std::move(message), continues);
 
   if (!response.repeated.empty() && calls.empty()) return stop_repeating(response.repeated);

@@ -40,6 +40,7 @@ struct StageSettings {
   std::string instructions{};      ///< the system prompt
   std::optional<int> max_turns{};  ///< requests in this stage; nothing: no limit of its own
   std::optional<OutputSchema> output_schema{};  ///< the schema of its final message
+  std::string tool_choice = "auto";             ///< as ToolChoice::word
 };
 
 /// Asks the model, runs the tools it calls, and repeats until it sends a message without calls or

@@ -28,6 +28,17 @@ bool is_number(const YamlNode& node) {
          node.text.find_first_of("0123456789") != std::string::npos;
 }
 
+/// What YAML (the core schema of version 1.2, which JSON Schema validators of editors use) takes an
+/// unquoted scalar for; "" for text.
+std::string other_type(const YamlNode& node) {
+  static const RE2 number(
+      R"([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))");
+  if (!node.plain) return "";
+  if (is_one_of(node.text, {"true", "True", "TRUE", "false", "False", "FALSE"}))
+    return node.text + ", which is not text in YAML";
+  return RE2::FullMatch(node.text, number) ? "the number " + one_line(node.text, 40) : "";
+}
+
 Json text_schema(const TextLimits& limits) {
   Json schema = Json::object({{"type", "string"}});
   if (!limits.may_be_empty) schema.set("minLength", 1);
@@ -104,6 +115,12 @@ std::optional<std::string> read_text(const YamlNode& node, const std::string& na
   if (node.kind == YamlNode::Kind::refused) return std::nullopt;
   if (!node.is_scalar()) {
     refuse_kind(node, name, limits.meaning != nullptr ? limits.meaning : "text", findings);
+    return std::nullopt;
+  }
+  if (const std::string type = other_type(node); !type.empty()) {
+    findings.error(node.place, in_quotes(name) + ": expected " +
+                                   (limits.meaning != nullptr ? limits.meaning : "text") +
+                                   ", got " + type + "; write \"" + one_line(node.text, 60) + "\"");
     return std::nullopt;
   }
   if (node.text.empty() && !limits.may_be_empty) {

@@ -78,7 +78,7 @@ struct TextLimits {
   bool may_be_empty = false;
 };
 
-/// A string. A plain number or word counts by its text.
+/// A string. What YAML takes for a number, true or false has to be in quotes.
 FieldValue text_value(std::string& target, TextLimits limits = {});
 /// true or false; YAML 1.1's other spellings (yes, no, on, off) are refused.
 FieldValue boolean_value(bool& target);

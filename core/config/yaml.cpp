@@ -247,6 +247,7 @@ class TreeBuilder : public YAML::EventHandler {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
       check_key(node, parent.keys);
+      node.plain = false;  // a key is text whatever it looks like
       parent.key = std::move(node);
     } else {
       if (parent.key->is_scalar())

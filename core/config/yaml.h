@@ -21,7 +21,7 @@ struct YamlNode {
   };
   Kind kind = Kind::null;
   std::string text;    ///< a scalar's text, decoded; UTF-8 without NUL
-  bool plain = false;  ///< an unquoted scalar, not a block scalar: `5`, `yes`, `a b`
+  bool plain = false;  ///< an unquoted scalar, not a block scalar or a key: `5`, `yes`, `a b`
   TextPlace place;
   std::vector<YamlNode> items;      ///< of a list
   std::vector<YamlMember> members;  ///< of a mapping, in order; keys are unique

@@ -22,6 +22,18 @@ struct OutputSchema {
   bool strict = false;  ///< it is valid for OpenAI's strict mode
 };
 
+/// Which tool a response has to call.
+struct ToolChoice {
+  std::string word = "auto";  ///< "auto", "none", "required", or a tool's name
+  /// A call was made since: what had to be called is up to the model from then on.
+  bool met = false;
+  /// Whether a call has to be made, or had to.
+  bool forces() const noexcept { return word != "auto" && word != "none"; }
+  /// What the next request says, in the words of `word`.
+  std::string now() const { return forces() && met ? "auto" : word; }
+  bool operator==(const ToolChoice&) const = default;
+};
+
 /// The settings that all requests of an epoch share.
 struct ModelSettings {
   std::string model;            ///< "gpt-5-codex"
@@ -37,6 +49,7 @@ struct ModelSettings {
   bool free_text_tools = true;
   bool pin = false;  ///< the served model must be the one that was asked for
   std::optional<OutputSchema> output_schema{};
+  ToolChoice tool_choice{};
 };
 
 /// One request: the settings and the whole history. `items` only grows within an epoch, so that

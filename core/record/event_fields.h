@@ -394,6 +394,7 @@ inline const RecordFields<VerificationCompleted>& fields_of(const VerificationCo
       F::always<&O::output>("output", "text"),
       F::always<&O::dropped_bytes>("dropped_bytes", "count"),
       F::always<&O::passed>("passed", "boolean"),
+      F::if_set<&O::compared>("compared", "text", "under verify.baseline"),
       F::if_set<&O::shown>("shown", "text", "where it differs"),
       F::if_set<&O::cut>("cut", "boolean"),
   };

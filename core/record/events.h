@@ -360,7 +360,8 @@ struct VerificationCompleted : VerificationRecord {
   std::optional<std::string> shown{};  ///< as the model gets it, if that differs
   std::uint64_t dropped_bytes = 0;
   bool passed = false;
-  bool cut = false;                    ///< the transcript cut it at its size limit
+  std::string compared{};  ///< a failure, with that of the start state (verify.baseline)
+  bool cut = false;        ///< the transcript cut it at its size limit
   std::optional<SavedOutput> whole{};  ///< not a member of the record
 };
 

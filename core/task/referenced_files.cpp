@@ -24,8 +24,9 @@ void ReferencedFiles::refuse(const std::filesystem::path& file, const std::strin
 
 bool ReferencedFiles::may_read(const std::filesystem::path& file, const std::string& what,
                                const TextPlace& place) {
-  const auto refused = refused_.find(file);
-  if (refused == refused_.end()) return true;
+  if (refused_ == nullptr) return false;
+  const auto refused = refused_->find(file);
+  if (refused == refused_->end()) return true;
   refuse(file, what, refused->second, place);
   return false;
 }

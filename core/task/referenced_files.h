@@ -20,7 +20,11 @@ class ReferencedFiles {
  public:
   /// @param refused, findings  outlive this object
   ReferencedFiles(const RefusedFiles& refused, Diagnostics& findings)
-      : refused_(refused), findings_(findings) {}
+      : refused_(&refused), findings_(findings) {}
+  /// Reads none, and finds nothing wrong with any.
+  explicit ReferencedFiles(Diagnostics& findings) : findings_(findings) {}
+
+  bool are_read() const noexcept { return refused_ != nullptr; }
 
   /// Whether the file may be read; otherwise adds a finding.
   /// @param what  "image"
@@ -36,7 +40,7 @@ class ReferencedFiles {
   void refuse(const std::filesystem::path& file, const std::string& what,
               const std::string& problem, const TextPlace& place);
 
-  const RefusedFiles& refused_;
+  const RefusedFiles* refused_ = nullptr;
   Diagnostics& findings_;
 };
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/task/tool_names.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -24,8 +25,8 @@ struct StageDraft {
   TaskDraft::StagePlace place{};
 };
 
-FieldValue placed_text(std::string& target, TextPlace& place) {
-  FieldValue value = text_value(target);
+FieldValue placed_text(std::string& target, TextPlace& place, TextLimits limits = {}) {
+  FieldValue value = text_value(target, limits);
   value.read = [read = std::move(value.read), &place](const YamlNode& node, const std::string& name,
                                                       Diagnostics& findings) {
     place = node.place;
@@ -39,11 +40,11 @@ FieldValue tools_value(StageDraft& draft) {
   FieldValue value = texts_value(draft.stage.tools);
   value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
                                                       Diagnostics& findings) {
-    if (node.is_list() && node.items.empty())
-      findings.error(node.place, "'tools' of a stage is empty");
     for (const auto& item : node.items) draft.place.tools.push_back(item.place);
     read(node, name, findings);
+    if (node.is_list() && node.items.empty()) draft.stage.tools = {kNoTools};
   };
+  value.write = [&draft] { return written_tools(draft.stage.tools); };
   return value;
 }
 
@@ -97,7 +98,10 @@ Fields long_form(StageDraft& draft) {
       .add("prompt", placed_text(stage.prompt, draft.place.prompt), "The prompt that is sent.")
       .add("prompt_file", std::move(prompt_file),
            "A file with the prompt instead, relative to the task file.")
-      .add("tools", tools_value(draft), "The tools of the run that this stage has.")
+      .add("tools", tools_value(draft),
+           "The tools of the run that this stage has; [] for none, by default all.")
+      .add("choice", placed_text(stage.tool_choice, draft.place.choice, kToolChoice),
+           "As the task's tools.choice, which it replaces in this stage.")
       .add("sandbox", enum_value(stage.sandbox),
            "read-only: this stage can't write to the workspace; never looser than the policy's.")
       .add("max_turns", integer_value(stage.max_turns, 1, 1'000'000),
@@ -235,10 +239,13 @@ FieldValue commands_value(std::vector<VerifyCommand>& target) {
   Json item =
       Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
                                            command_fields(any).schema()})}});
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}}),
+  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}}),
           .read =
               [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!check_list(node, name, "a list of commands", findings)) return;
+                if (node.items.empty())
+                  findings.error(node.place,
+                                 "'" + name + "' has no command: name one, or leave the key out");
                 target.clear();
                 for (const auto& each : node.items) {
                   VerifyCommand command;
@@ -260,12 +267,15 @@ FieldValue commands_value(std::vector<VerifyCommand>& target) {
 
 Fields verify_fields(TaskVerify& verify) {
   return Fields("verify")
-      .add("commands", commands_value(verify.commands),
+      .add("commands", where_given(commands_value(verify.commands)),
            "Run by sortie in the sandbox; a string is run by `sh -c`.")
       .add("before", enum_value(verify.before), "What the commands must do on the start state.")
-      .add(
-          "rounds", integer_value(verify.rounds, 0, 100),
-          "The run ends after this many failed rounds; until then the agent gets a failure's output.")
+      .add("baseline", enum_value(verify.baseline),
+           "no-new-failures: what failed on the start state may fail; compared by the names of the "
+           "tests where the output has them, else by exit code.")
+      .add("rounds", integer_value(verify.rounds, 0, 100),
+           "How often the agent gets the output of a failure, at most: there are up to rounds + 1 "
+           "verifications.")
       .add(
           "may_change", texts_value(verify.may_change),
           "Build products that they may rewrite each time, as git patterns (\"gen/*.c\"). Everything "

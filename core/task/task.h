@@ -50,6 +50,12 @@ template <>
 inline constexpr auto kSpelling<ExpectedStart> = std::to_array<Spelled<ExpectedStart>>(
     {{ExpectedStart::any, "any"}, {ExpectedStart::fail, "fail"}, {ExpectedStart::pass, "pass"}});
 
+/// What failures of the verification are compared with.
+enum class VerifyBaseline { none, no_new_failures };
+template <>
+inline constexpr auto kSpelling<VerifyBaseline> = std::to_array<Spelled<VerifyBaseline>>(
+    {{VerifyBaseline::none, "none"}, {VerifyBaseline::no_new_failures, "no-new-failures"}});
+
 /// Whether the run must change files; `automatic`: required, but forbidden in a read-only sandbox.
 enum class ExpectedChanges { automatic, required, forbidden, any };
 template <>
@@ -111,7 +117,8 @@ struct TaskStage {
   std::string name;
   std::string prompt;                   ///< variables not yet replaced
   bool verify = false;                  ///< runs `verify` here instead of at the end; has no prompt
-  std::vector<std::string> tools;       ///< empty: all tools of the run
+  std::vector<std::string> tools;       ///< empty: all tools of the run; kNoTools: none
+  std::string tool_choice;              ///< as Task::tool_choice; "": the task's
   std::optional<StageSandbox> sandbox;  ///< else the policy's
   std::optional<int> max_turns;
   std::string save;   ///< file name in --out for the stage's last message; "" for none
@@ -187,12 +194,23 @@ struct VerifyCommand {
 struct TaskVerify {
   std::vector<VerifyCommand> commands;  ///< empty: no verification
   ExpectedStart before = ExpectedStart::any;
+  VerifyBaseline baseline = VerifyBaseline::none;
   int rounds = 3;
   std::vector<std::string> may_change;  ///< build products that they may rewrite: git patterns
 };
 
+/// What the diff may be; nothing is limited by default.
+struct ExpectedDiff {
+  std::optional<std::int64_t> max_files;
+  std::optional<std::int64_t> max_lines;  ///< added and deleted ones together
+  std::vector<std::string> allow;         ///< git patterns; empty: all paths
+  std::vector<std::string> deny;          ///< git patterns
+};
+
 struct TaskExpect {
   ExpectedChanges changes = ExpectedChanges::automatic;
+  bool tool_success = true;  ///< if any tool was called, at least one call succeeded
+  ExpectedDiff diff;
 };
 
 struct TaskBudget {
@@ -229,6 +247,7 @@ struct Task {
   /// The first use of each variable in the prompts, by its name.
   std::map<std::string, PlaceholderUse> uses;
   std::string name;
+  std::string needs;              ///< versions of sortie: ">=1.0 <2"; "" for any
   std::string prompt;             ///< variables not yet replaced; "" where there are stages
   std::vector<TaskImage> images;  ///< attached to the first message
   std::string instructions;
@@ -237,7 +256,8 @@ struct Task {
   std::map<std::string, TaskVariable> vars;
   TaskWorkspace workspace;
   TaskModel model;
-  std::vector<std::string> tools;                   ///< empty: the defaults
+  std::vector<std::string> tools;                   ///< empty: the defaults; kNoTools: none
+  std::string tool_choice = "auto";                 ///< "auto", "none", "required", a tool's name
   std::filesystem::path functions_file;             ///< absolute; "" for none
   std::vector<std::filesystem::path> prompt_files;  ///< absolute
   std::vector<TaskFunction> functions;              ///< what it holds

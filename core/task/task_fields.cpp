@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/task/placeholders.h"
+#include "core/task/required_version.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 
@@ -148,7 +149,7 @@ FieldValue enable_value(TaskDraft& draft) {
   Json built_in = Json::object({{"enum", text_list(built_in_tool_names())}});
   Json own = Json::object({{"type", "string"}, {"pattern", "^[A-Za-z0-9_*-]{1,64}$"}});
   Json item = Json::object({{"anyOf", Json::array({std::move(built_in), std::move(own)})}});
-  Json list = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}});
+  Json list = Json::object({{"type", "array"}, {"items", std::move(item)}});
   Json schema =
       Json::object({{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
                     {"default", "default"}});
@@ -158,16 +159,18 @@ FieldValue enable_value(TaskDraft& draft) {
                                                      Diagnostics& findings) {
                 if (node.is_scalar() && node.text == "default") {
                   draft.task.tools.clear();
-                } else if (!node.is_list() || node.items.empty()) {
+                } else if (!node.is_list()) {
                   findings.error(node.place, "'enable': expected 'default' or a list of tools");
                 } else {
                   read(node, name, findings);
                   draft.enabled = node.items;
+                  if (node.items.empty()) draft.task.tools = {kNoTools};
                 }
               },
           .write =
               [&draft] {
-                return draft.task.tools.empty() ? Json(kDefaultTools) : text_list(draft.task.tools);
+                return draft.task.tools.empty() ? Json(kDefaultTools)
+                                                : written_tools(draft.task.tools);
               }};
 }
 
@@ -219,7 +222,11 @@ Fields tools_fields(TaskDraft& draft) {
   return Fields("tools")
       .add("enable", enable_value(draft),
            "`default`, or a list of all tools, including those of `functions` and `mcp` "
-           "(`mcp__SERVER__*`); `default` in the list adds the default tools to the others.")
+           "(`mcp__SERVER__*`); `default` in the list adds the default tools to the others; [] for "
+           "none.")
+      .add("choice", noted(text_value(task.tool_choice, kToolChoice), draft.choice),
+           "none: the model may call no tool. required, or a tool's name: it has to call one, or "
+           "that one, before anything else.")
       .add("functions", std::move(functions),
            "A manifest of your own function tools, relative to the task file.")
       .add("mcp", mcp_servers_value(task.mcp), "MCP servers (Model Context Protocol), by name.");
@@ -235,11 +242,27 @@ Fields checks_fields(TaskChecks& checks) {
            "Whether a response that repeats itself over and over is stopped.");
 }
 
+Fields expected_diff_fields(ExpectedDiff& diff) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  return Fields("diff")
+      .add("max_files", where_given(integer_value(diff.max_files, 0, kMost)),
+           "Changed files at most.")
+      .add("max_lines", where_given(integer_value(diff.max_lines, 0, kMost)),
+           "Added and deleted lines together at most; binary files have none.")
+      .add(
+          "allow", texts_value(diff.allow),
+          "git patterns (\"src/**\"), one of which each changed path must match; by default all do.")
+      .add("deny", texts_value(diff.deny), "git patterns that no changed path may match.");
+}
+
 Fields expect_fields(TaskExpect& expect) {
   return Fields("expect")
       .add("changes", enum_value(expect.changes),
            "Whether the run has to change files; auto: required, forbidden in a read-only sandbox.")
-      .later({"diff", "tool_success"});
+      .add("tool_success", boolean_value(expect.tool_success),
+           "If the agent called tools, at least one call must have succeeded.")
+      .add("diff", mapping_value(expected_diff_fields(expect.diff)),
+           "What the diff may be; renamed files count by both paths.");
 }
 
 Fields context_fields(TaskContext& context) {
@@ -270,6 +293,10 @@ std::filesystem::path absolute_path(const std::filesystem::path& folder, const s
   return path;
 }
 
+Json written_tools(const std::vector<std::string>& tools) {
+  return is_one_of(kNoTools, tools) ? Json::array() : text_list(tools);
+}
+
 Json path_json(const std::filesystem::path& path) {
   return path.empty() ? Json() : Json(path.string());
 }
@@ -291,6 +318,8 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   Task& task = draft.task;
   return Fields("task")
       .require("version", version_value(1), "The version of the format.")
+      .add("requires", required_version_value(task.needs),
+           "The versions of sortie that can run the task: \">=1.0 <2\".")
       .add("name",
            text_value(task.name,
                       {.pattern = "[a-z0-9-]{1,64}", .meaning = "1 to 64 of a-z, 0-9 and '-'"}),
@@ -321,7 +350,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add("context", mapping_value(context_fields(task.context)),
            "What the model sees of the run.")
       .add("output", mapping_value(output_fields(draft, folder)), "What the run leaves behind.")
-      .later({"requires", "best_of"});
+      .later({"best_of"});
 }
 
 }  // namespace sortie

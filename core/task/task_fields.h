@@ -22,6 +22,7 @@ struct TaskDraft {
   std::optional<TextPlace> functions_at{};  ///< place of tools.functions
   /// The entries of tools.enable, which are checked once the manifest is read.
   std::vector<YamlNode> enabled{};
+  std::optional<TextPlace> choice{};  ///< place of tools.choice
 
   /// The places of a stage's texts; one for each stage of the task.
   struct StagePlace {
@@ -29,6 +30,7 @@ struct TaskDraft {
     TextPlace prompt;         ///< of the prompt or of the prompt file's name
     std::string prompt_file;  ///< as written
     std::vector<TextPlace> tools;
+    TextPlace choice;
     TextPlace save;
   };
   std::vector<StagePlace> stages{};
@@ -39,6 +41,12 @@ struct TaskDraft {
 inline constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
 inline constexpr TextLimits kVariableName = {.pattern = "[A-Za-z_][A-Za-z0-9_]*",
                                              .meaning = "the name of an environment variable"};
+
+inline constexpr TextLimits kToolChoice = {.pattern = "[A-Za-z0-9_-]{1,64}",
+                                           .meaning = "auto, none, required or the name of a tool"};
+
+/// A list of tools as a file has it: kNoTools is [].
+Json written_tools(const std::vector<std::string>& tools);
 
 /// `text`, relative to the task file's folder, without "." and ".." and a slash at its end.
 std::filesystem::path absolute_path(const std::filesystem::path& folder, const std::string& text);

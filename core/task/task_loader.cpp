@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -166,9 +167,26 @@ Task TaskFile::load(const RefusedFiles& refused) {
   return task;
 }
 
+void TaskFile::refuse(const std::string& policy, const std::string& others) {
+  ReferencedFiles files(findings_);
+  if (root_.is_mapping()) check(files);
+  const YamlNode* named = root_.find("policy");
+  std::string rest = policy;
+  if (named != nullptr && !policy.empty()) {
+    const bool has_places = policy.find('\n') != std::string::npos;
+    findings_.error(named->place, has_places ? "the policy has errors:" : "'policy': " + policy);
+    if (!has_places) rest.clear();
+  }
+  std::string text = findings_.render();
+  for (const std::string& more : {rest, others})
+    if (!more.empty()) text += (text.empty() ? "" : "\n") + more;
+  throw InputError(text);
+}
+
 /// Reads the named files, and checks what depends on them.
 void TaskFile::check(ReferencedFiles& files) {
   Task& task = draft_.task;
+  names_are_known_ = files.are_read() || task.functions_file.empty();
   check_prompt_sources();
   if (draft_.prompt && !task.prompt.empty()) check_prompt(task.prompt, *draft_.prompt);
   if (!draft_.prompt_file.empty())
@@ -257,14 +275,39 @@ void TaskFile::read_functions(ReferencedFiles& files) {
         sortie::read_functions(task.functions_file, draft_.functions, place, findings_);
 }
 
-/// Checks the names of tools.enable.
+/// Checks a tool choice that is no plain word, and whether a required call can be made.
+/// @param tools  those that the choice is among; empty: the run's
+/// @param who    "the stage" or "the run"
+void TaskFile::check_choice(const std::string& choice, const std::vector<std::string>& tools,
+                            const std::string& who, const TextPlace& place) {
+  if (choice == "auto" || choice == "none" || !names_are_known_) return;
+  const bool has_any = !is_one_of(kNoTools, tools);
+  if (choice == "required" || !has_any) {
+    if (!has_any)
+      findings_.error(place, "'choice': " + who + " has no tools, so none can be called");
+    return;
+  }
+  std::string nearest;
+  std::string problem = tool_problem(choice, draft_.task, nearest);
+  if (problem.empty() && !tools.empty() && !enables_tool(tools, choice))
+    problem = who + " does not have the tool '" + choice + "'";
+  if (problem.empty()) return;
+  const std::vector<std::string> words(std::begin(kToolChoices), std::end(kToolChoices));
+  if (const std::string word = nearest_name(choice, words); !word.empty()) nearest = word;
+  findings_.error(place, "'choice': " + problem, std::move(nearest));
+}
+
+/// Checks the names of tools.enable and tools.choice.
 void TaskFile::check_tools() {
+  if (!names_are_known_) return;
   for (const YamlNode& tool : draft_.enabled) {
     if (!tool.is_scalar() || tool.text == kDefaultTools) continue;
     std::string nearest;
     if (std::string problem = tool_problem(tool.text, draft_.task, nearest); !problem.empty())
       findings_.error(tool.place, std::move(problem), std::move(nearest));
   }
+  if (draft_.choice)
+    check_choice(draft_.task.tool_choice, draft_.task.tools, "the run", *draft_.choice);
 }
 
 void TaskFile::check_stage(TaskStage& stage, const TaskDraft::StagePlace& place,
@@ -272,7 +315,13 @@ void TaskFile::check_stage(TaskStage& stage, const TaskDraft::StagePlace& place,
   if (!stage.prompt.empty()) check_prompt(stage.prompt, place.prompt);
   if (!place.prompt_file.empty())
     stage.prompt = read_prompt_file(place.prompt_file, place.prompt, files);
-  for (std::size_t i = 0; i < std::min(stage.tools.size(), place.tools.size()); ++i) {
+  if (!stage.tool_choice.empty()) {
+    const auto& tools = stage.tools.empty() ? draft_.task.tools : stage.tools;
+    check_choice(stage.tool_choice, tools, "the stage", place.choice);
+  }
+  const std::size_t checked =
+      names_are_known_ ? std::min(stage.tools.size(), place.tools.size()) : 0;
+  for (std::size_t i = 0; i < checked; ++i) {
     std::string nearest;
     std::string problem = tool_problem(stage.tools[i], draft_.task, nearest);
     if (problem.empty() && stage.tools[i] == "run_tests" && draft_.task.verify.commands.empty())
@@ -285,6 +334,13 @@ void TaskFile::check_stage(TaskStage& stage, const TaskDraft::StagePlace& place,
 std::string TaskFile::shown(const TextPlace& place) const {
   return findings_.name(source_) + ":" + std::to_string(place.line) + ":" +
          std::to_string(place.column);
+}
+
+std::string error_at(const Task& task, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (const auto place = task.places.find(key); place != task.places.end())
+      return place->second + ": error: ";
+  return "";
 }
 
 Task load_task(const std::string& path, const std::string& stdin_text) {

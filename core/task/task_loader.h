@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ class TaskFile {
   /// The whole task; call it once.
   /// @throws InputError  all findings at once, each with FILE:LINE:COLUMN, the line and a caret
   Task load(const RefusedFiles& refused = {});
+  /// Ends with all findings of the file itself, without reading the files that it names, and with
+  /// what is wrong besides.
+  /// @param policy  why the policy can't be used, or ""
+  /// @param others  further errors with their places, or ""
+  /// @throws InputError  always
+  [[noreturn]] void refuse(const std::string& policy, const std::string& others);
 
  private:
   void read();
@@ -46,6 +53,8 @@ class TaskFile {
                                ReferencedFiles& files);
   void read_functions(ReferencedFiles& files);
   void check_tools();
+  void check_choice(const std::string& choice, const std::vector<std::string>& tools,
+                    const std::string& who, const TextPlace& place);
   void check_stage(TaskStage& stage, const TaskDraft::StagePlace& place, ReferencedFiles& files);
   std::string shown(const TextPlace& place) const;
 
@@ -55,7 +64,12 @@ class TaskFile {
   std::size_t source_ = 0;
   YamlNode root_;
   TaskDraft draft_;
+  bool names_are_known_ = true;  ///< those of functions, which are in a file of their own
 };
+
+/// "task.yaml:3:5: error: " for an error about the first of the keys that the file has; "" if it has
+/// none of them.
+std::string error_at(const Task& task, std::initializer_list<const char*> keys);
 
 /// Reads a task and all files that it names.
 /// @throws InputError  as TaskFile

@@ -17,6 +17,9 @@ struct BuiltInTool {
   } by_default = Default::on;
 };
 
+/// The words of a tool choice that are no tool's name.
+inline constexpr const char* kToolChoices[] = {"auto", "none", "required"};
+
 /// All built-in tools, in the order in which the model gets them.
 std::span<const BuiltInTool> built_in_tools();
 std::vector<std::string> built_in_tool_names();
@@ -39,8 +42,11 @@ bool may_mean_tool_of(std::string_view word, const std::string& server);
 /// tools that the task itself configures.
 inline constexpr const char* kDefaultTools = "default";
 
+/// The only entry of a list of tools that is empty in the file: no tool can have that name.
+inline constexpr const char* kNoTools = "[]";
+
 /// Whether the task gives a run the tool.
-/// @param enabled  the task's list; empty: kDefaultTools
+/// @param enabled  the task's list; empty: kDefaultTools; kNoTools: none
 bool enables_tool(const std::vector<std::string>& enabled, const std::string& tool);
 
 }  // namespace sortie

@@ -88,8 +88,9 @@ class Expansion {
     try {
       const GitValue found =
           source ? source() : GitValue{.value = {}, .problem = "git is not available"};
-      return found.value.empty() ? missing(name, problem + found.problem)
-                                 : one_line(found.value, 1024);
+      if (found.value.empty()) return missing(name, problem + found.problem);
+      const std::string value = one_line(found.value, 1024);
+      return found.from_outside ? untrusted(name, value) : value;
     } catch (const Error& error) {
       const auto use = task_.uses.find(name);
       if (use == task_.uses.end()) throw;

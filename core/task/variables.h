@@ -14,7 +14,8 @@ namespace sortie {
 /// A value from the workspace's repository, or why there is none.
 struct GitValue {
   std::string value;
-  std::string problem{};  ///< for people, if the value is ""
+  std::string problem{};      ///< for people, if the value is ""
+  bool from_outside = false;  ///< from the environment: inserted as untrusted
 };
 
 /// The sources of template variables.

@@ -24,7 +24,7 @@ namespace sortie {
 struct StageLimits {
   std::string stage{};               ///< its name, for people
   bool read_only = false;            ///< the workspace may not be written
-  std::vector<std::string> tools{};  ///< the tools that may be called; empty: all
+  std::vector<std::string> tools{};  ///< those that may be called; empty: all; "[]": none
 };
 
 /// Policy + action → decision; nothing else decides. Pure except for the constructor, which reads

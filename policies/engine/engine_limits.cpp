@@ -40,6 +40,9 @@ RuleMatch find_inner_allow(const CommandRules& rules, std::span<const std::strin
   }
 }
 
+/// A list without tools has an entry that is no tool's name (core/task/tool_names.h).
+bool is_tool_name(const std::string& name) { return name != "[]"; }
+
 }  // namespace
 
 // ---- concurrent commands ---------------------------------------------------------------------
@@ -170,12 +173,13 @@ std::optional<Decision> Engine::refused_by_stage(const Action& action) const {
       return std::nullopt;
     std::string names;
     for (auto name = tools.begin(); name != tools.end(); ++name)
-      if (std::find(tools.begin(), name, *name) == name)
+      if (std::find(tools.begin(), name, *name) == name && is_tool_name(*name))
         names += (names.empty() ? "" : ", ") + *name;
     return Decision{.effect = Effect::deny,
                     .part = one_line(call->name),
                     .reason = "the stage '" + limits_.stage + "' does not have this tool",
-                    .instead = "use the tools of this stage: " + names};
+                    .instead = names.empty() ? "answer without tools: this stage has none"
+                                             : "use the tools of this stage: " + names};
   }
   const auto* write = std::get_if<WritePath>(&action);
   if (write == nullptr || !limits_.read_only) return std::nullopt;

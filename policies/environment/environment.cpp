@@ -142,13 +142,15 @@ bool makes_programs_run_code(const std::string& name) {
   return runs_code(name) || name.starts_with("PYTHON") || contains(interpreters, name);
 }
 
+bool is_never_given(const std::string& name) { return !is_name(name) || runs_code(name); }
+
 Environment command_environment(const Policy& policy, const Environment& own,
                                 const EnvironmentPlaces& places) {
   Environment environment = inherited(policy, own);
   add_quiet_settings(environment, places);
   if (policy.network == NetworkMode::allow_list) add_proxy(environment);
   for (const auto& [name, value] : policy.environment_set) {
-    if (is_name(name) && !runs_code(name)) environment[name] = value;
+    if (!is_never_given(name)) environment[name] = value;
   }
   // The rules look a command's name up in these folders: it has to be found in the same ones.
   environment["PATH"] = joined(places.path, ":");

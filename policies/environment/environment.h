@@ -44,6 +44,10 @@ Environment command_environment(const Policy& policy, const Environment& own,
 /// argument names.
 bool makes_programs_run_code(const std::string& name);
 
+/// Whether commands never get a variable of this name, whatever a policy says: it would make the loader
+/// or a shell run other code, or is no name.
+bool is_never_given(const std::string& name);
+
 /// Variables added for a git command that its rules class as read-only, so that no configuration
 /// can make it run another program: a repository made below the workspace would have a
 /// configuration of its own, one that lacks objects would fetch them with programs that it names,

@@ -7,8 +7,11 @@
 #include <string_view>
 
 #include "core/host/host.h"
+#include "core/task/tool_names.h"
+#include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/environment/environment.h"
+#include "policies/file/presets.h"
 #include "policies/rules/command_rules.h"
 #include "policies/rules/planted_programs.h"
 #include "policies/shell/lookup.h"
@@ -68,17 +71,29 @@ bool leads_programs_elsewhere(const std::string& name) {
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+/// What a shell does itself, without a program of that name.
+bool is_shell_builtin(std::string_view word) {
+  return is_one_of(word,
+                   {".",     ":",     "[",    "alias",  "bg",    "cd",      "command", "declare",
+                    "eval",  "exec",  "exit", "export", "fg",    "hash",    "jobs",    "local",
+                    "popd",  "pushd", "read", "return", "set",   "shift",   "shopt",   "source",
+                    "times", "trap",  "type", "ulimit", "umask", "unalias", "unset",   "wait"});
+}
+
 std::string place_text(const RulePlace& place) {
   return place.file + ":" + std::to_string(place.line);
 }
 
 class Search {
  public:
-  explicit Search(const Policy& policy) : policy_(policy), rules_(policy.commands) {}
+  Search(const Policy& policy, const PolicySurroundings& surroundings)
+      : policy_(policy), rules_(policy.commands), surroundings_(surroundings) {}
 
   std::vector<PolicyWarning> run() {
     for (const auto& rule : policy_.commands)
       if (rule.effect == Effect::allow) check_allow(rule);
+    for (const auto& rule : policy_.tools) check_tool_names(rule);
+    check_paths();
     check_network();
     check_variables();
     check_modes();
@@ -92,6 +107,10 @@ class Search {
   void add_at(const std::string& key, std::string text) {
     const auto place = policy_.places.find(key);
     add(place == policy_.places.end() ? RulePlace{} : place->second, std::move(text));
+  }
+  void add_risk(const std::string& key, std::string text) {
+    add_at(key, std::move(text));
+    warnings_.back().of_risk = true;
   }
 
   void check_allow(const CommandRule& rule) {
@@ -112,6 +131,64 @@ class Search {
         add(rule.place, "allows all that " + word + " can run: name its arguments too");
     }
     check_covered(rule);
+    check_installed(rule);
+  }
+
+  /// Warns of a rule whose programs nobody can start. Presets have rules for what may not be there.
+  void check_installed(const CommandRule& rule) {
+    if (surroundings_.path.empty() || find_preset(rule.place.file) != nullptr) return;
+    const auto is_there = [&](const std::string& word) {
+      return word.find('/') != std::string::npos || is_shell_builtin(word) ||
+             std::any_of(surroundings_.path.begin(), surroundings_.path.end(),
+                         [&](const std::filesystem::path& folder) {
+                           std::error_code error;
+                           return std::filesystem::exists(folder / word, error);
+                         });
+    };
+    if (std::none_of(rule.prefix[0].begin(), rule.prefix[0].end(), is_there))
+      add(rule.place, "no program '" + rule.prefix[0].front() +
+                          "' is on the PATH that commands have here: install it, or add its folder "
+                          "to PATH, and to paths.read if that is below HOME or the workspace");
+  }
+
+  /// Warns of names that no tool has.
+  void check_tool_names(const ToolRule& rule) {
+    std::vector<std::string> known = built_in_tool_names();
+    if (surroundings_.functions)
+      known.insert(known.end(), surroundings_.functions->begin(), surroundings_.functions->end());
+    for (const std::string& name : rule.names) {
+      const bool is_glob = name.find_first_of("*?[") != std::string::npos;
+      if (is_glob || name.starts_with("mcp_") || name.starts_with("mcp:") || is_one_of(name, known))
+        continue;
+      const std::string nearest = nearest_name(name, known);
+      // A function of some task may have it.
+      if (nearest.empty() && (!surroundings_.functions || rule.effect != Effect::allow)) continue;
+      add(rule.place, "there is no tool '" + one_line(name, 60) + "'" +
+                          (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
+                          (surroundings_.functions ? "" : " (unless a task has such a function)"));
+    }
+  }
+
+  /// Whether commands see or write the whole machine, or a home folder.
+  void check_paths() {
+    const auto is_broad = [this](const std::string& entry) {
+      if (entry == "~" || entry == "~/") return true;
+      const std::filesystem::path path = std::filesystem::path(entry).lexically_normal();
+      if (!path.is_absolute()) return false;
+      const auto rest = surroundings_.home.lexically_normal().lexically_relative(path);
+      return path == "/" || (!rest.empty() && *rest.begin() != "..");
+    };
+    for (const auto& entry : policy_.read)
+      if (is_broad(entry))
+        add_at("paths.read", "'" + entry +
+                                 "' lets commands read what other programs and users keep there, "
+                                 "keys that paths.hide does not know included: name the folders "
+                                 "that are needed");
+    for (const auto& entry : policy_.write)
+      if (is_broad(entry))
+        add_at("paths.write", "'" + entry +
+                                  "' lets commands change all that this user can change there, "
+                                  "outside of the diff: name the folders that are needed");
   }
 
   /// There is no workspace here; the caller's HOME is used for the run's.
@@ -149,12 +226,37 @@ class Search {
       const auto host = parse_host_pattern(entry, problem);
       if (host && host->is_broad())
         add_at("network.allow", "'" + entry + "' lets commands reach nearly every host");
+      if (host) check_loopback(entry);
+    }
+  }
+
+  /// Programs that use the proxy don't use it for hosts of NO_PROXY, which has loopback by default.
+  void check_loopback(const std::string& entry) {
+    const std::string host = entry.starts_with('[') ? entry.substr(1, entry.find(']') - 1)
+                                                    : entry.substr(0, entry.rfind(':'));
+    if (!is_one_of(host, {"localhost", "127.0.0.1", "::1"})) return;
+    for (const char* name : {"NO_PROXY", "no_proxy"}) {
+      const auto set = policy_.environment_set.find(name);
+      if (set != policy_.environment_set.end() && set->second.find(host) == std::string::npos)
+        continue;
+      return add_at("network.allow",
+                    "'" + entry + "' is in " + name +
+                        " of commands, so that most programs look for it inside the sandbox, where "
+                        "nothing listens; add environment.set: {NO_PROXY: '', no_proxy: ''}");
     }
   }
 
   void check_variables() {
     for (const auto& [name, value] : policy_.environment_set)
-      if (leads_programs_elsewhere(name))
+      if (name == "PATH")
+        add_at(
+            "environment.set",
+            "'PATH' has no effect: rules and commands look names up in the same folders, those of "
+            "sortie's own PATH; set it for sortie, or show a folder with paths.read");
+      else if (is_never_given(name))
+        add_at("environment.set",
+               "'" + name + "' has no effect: it would make programs run other code");
+      else if (leads_programs_elsewhere(name))
         add_at("environment.set", "'" + name +
                                       "' makes programs that read it run other code, or contact "
                                       "other servers, than their arguments say");
@@ -173,17 +275,17 @@ class Search {
 
   void check_modes() {
     if (policy_.sandbox == SandboxMode::none)
-      add_at("sandbox.mode", "commands run without a sandbox: for a throw-away machine only");
+      add_risk("sandbox.mode", "commands run without a sandbox: for a throw-away machine only");
     const bool has_network = std::find(policy_.guarantee.begin(), policy_.guarantee.end(),
                                        Guarantee::network) != policy_.guarantee.end();
     if (policy_.sandbox == SandboxMode::none && !policy_.guarantee.empty())
       add_at("sandbox.mode",
              "without a sandbox nothing of 'sandbox.guarantee' is proved: runs end with code 7");
     else if (policy_.network == NetworkMode::full && has_network)
-      add_at("network.mode",
-             "the network is open: 'network' of 'sandbox.guarantee' is not asked for");
+      add_risk("network.mode",
+               "the network is open: 'network' of 'sandbox.guarantee' is not asked for");
     if (policy_.allow_all_three)
-      add_at("trust.allow_all_three", "a run may have untrusted input, secrets and open network");
+      add_risk("trust.allow_all_three", "a run may have untrusted input, secrets and open network");
     if (policy_.approver && policy_.approval != Approval::deny_by_default)
       add_at("approver", "the approver is never asked: the approval mode is " +
                              std::string(name_of(policy_.approval)));
@@ -191,12 +293,16 @@ class Search {
 
   const Policy& policy_;
   CommandRules rules_;
+  const PolicySurroundings& surroundings_;
   std::vector<PolicyWarning> warnings_;
 };
 
 }  // namespace
 
-std::vector<PolicyWarning> policy_warnings(const Policy& policy) { return Search(policy).run(); }
+std::vector<PolicyWarning> policy_warnings(const Policy& policy,
+                                           const PolicySurroundings& surroundings) {
+  return Search(policy, surroundings).run();
+}
 
 std::string warning_text(const Policy& policy, const PolicyWarning& warning) {
   const std::string place = warning.place.line > 0 ? place_text(warning.place) : policy.name;

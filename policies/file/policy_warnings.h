@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,19 @@ namespace sortie {
 struct PolicyWarning {
   RulePlace place;  ///< line 0: the policy as a whole
   std::string text;
+  bool of_risk = false;  ///< a risk that a run names at its start in any case
 };
-std::vector<PolicyWarning> policy_warnings(const Policy& policy);
+
+/// What a run may have besides the policy.
+struct PolicySurroundings {
+  /// Names of tools of its own (functions); nothing: not known.
+  std::optional<std::vector<std::string>> functions{};
+  std::vector<std::filesystem::path>
+      path{};                    ///< in which commands' names are looked up; empty: not known
+  std::filesystem::path home{};  ///< the caller's; "": not known
+};
+std::vector<PolicyWarning> policy_warnings(const Policy& policy,
+                                           const PolicySurroundings& surroundings = {});
 
 /// "policy.yaml:12: warning: …"
 std::string warning_text(const Policy& policy, const PolicyWarning& warning);

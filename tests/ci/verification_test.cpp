@@ -6,6 +6,7 @@
 
 #include <deque>
 
+#include "ci/expectations.h"
 #include "tests/fakes/event_list.h"
 #include "tests/fakes/fake_clock.h"
 
@@ -254,6 +255,37 @@ BOOST_AUTO_TEST_CASE(the_diff_is_judged_by_what_the_task_expects) {
     BOOST_TEST_CONTEXT(row.expected << row.has_changes) {
       const auto expected = value_named<ExpectedChanges>(row.expected).value();
       BOOST_TEST(judge_changes(expected, row.has_changes).empty() == row.holds);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_the_tools_that_were_called_one_call_has_to_succeed) {
+  const auto output = [](bool success) {
+    ToolOutputRecord record;
+    record.success = success;
+    return record;
+  };
+  const struct {
+    const char* name;
+    std::vector<bool> calls;
+    bool expected;
+    bool holds;
+  } rows[] = {{"no call", {}, true, true},
+              {"one that succeeds", {false, true}, true, true},
+              {"none that succeeds", {false, false}, true, false},
+              {"nothing is expected", {false, false}, false, true}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Tally tally;
+      for (const bool success : row.calls) {
+        tally.on({1, ToolCalled{}});
+        tally.on({1, output(success)});
+      }
+
+      const std::string problem = judge_calls(row.expected, tally);
+
+      BOOST_TEST(problem.empty() == row.holds, problem);
+      if (!row.holds) BOOST_TEST(problem.find("of 2 calls none did") != std::string::npos, problem);
     }
   }
 }

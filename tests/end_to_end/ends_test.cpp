@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(verification_feedback_goes_back_until_the_rounds_are_used_u
   BOOST_TEST(folder.records("verification.completed").size() == 2);
   BOOST_TEST(folder.result()["verified"].boolean());
   // No change is no success where a change is expected.
-  folder.write_task(CassetteWriter().message("done").message("done").message("done"),
+  folder.write_task(CassetteWriter().message("done").message("done").message("done").message("done"),
                     "policy: auto\n");
   BOOST_TEST(folder.run().status == 1);
 }
@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(the_start_state_is_held_to_what_the_task_says_of_it) {
       const RunFolder folder;
       folder.write_task(
           CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
-          std::string("policy: auto\nverify: {commands: [") + row.command +
-              "], before: " + row.before + "}\n");
+          std::string("policy: auto\nverify: {commands: ['") + row.command +
+              "'], before: " + row.before + "}\n");
 
       const ProgramEnd end = folder.run();
 
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(changes_are_held_to_what_the_task_expects) {
       const RunFolder folder;
       CassetteWriter cassette;
       if (row.changes) cassette.shell({"sh", "-c", "echo b > b.txt"}).next();
-      for (int round = 0; round < 3; ++round) cassette.message("done");
+      for (int round = 0; round < 4; ++round) cassette.message("done");
       folder.write_task(cassette,
                         std::string("policy: auto\nexpect: {changes: ") + row.expected + "}\n");
 
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(changes_are_held_to_what_the_task_expects) {
 }
 
 BOOST_AUTO_TEST_CASE(rounds_bound_what_goes_back_to_the_agent) {
-  for (const std::size_t rounds : {1u, 2u, 3u}) {
+  for (const std::size_t rounds : {0u, 1u, 2u, 3u}) {
     const RunFolder folder;
     CassetteWriter cassette;
     cassette.shell({"sh", "-c", "echo b > b.txt"}).next();
@@ -227,8 +227,8 @@ BOOST_AUTO_TEST_CASE(rounds_bound_what_goes_back_to_the_agent) {
     const ProgramEnd end = folder.run();
 
     BOOST_TEST(end.status == 1, end.errors);
-    BOOST_TEST(folder.records("verification.completed").size() == rounds);
-    BOOST_TEST(folder.records("model.request").size() == rounds + 1);
+    BOOST_TEST(folder.records("verification.completed").size() == rounds + 1);
+    BOOST_TEST(folder.records("model.request").size() == rounds + 2);
     BOOST_TEST(!folder.result()["verified"].boolean(true));
     BOOST_TEST(folder.artifact("partial.diff").find("+b") != std::string::npos);
     BOOST_TEST(end.output.empty());
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(work_that_is_done_is_judged_though_the_model_says_nothing_m
       {"it holds", "echo changed > a.txt", "verify: [[grep, changed, a.txt]]\n", 0, true},
       {"nothing to verify", "echo changed > a.txt", "", 0, true},
       {"it does not hold", "echo other > a.txt",
-       "verify: {commands: [[grep, changed, a.txt]], rounds: 1}\n", 1, false},
+       "verify: {commands: [[grep, changed, a.txt]], rounds: 0}\n", 1, false},
       {"nothing was done", "cat a.txt", "expect: {changes: any}\n", 5, false},
       {"an answer was asked for", "echo changed > a.txt",
        "output: {schema: answer.json}\nexpect: {changes: any}\n", 5, false},

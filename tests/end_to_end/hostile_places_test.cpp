@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_nobody_may_enter_is_the_tasks_fault_and_leave
                         .next()
                         .message("done")
                         .message("still done"),
-                    "policy: auto\nexpect: {changes: any}\nverify: {rounds: 2}\n");
+                    "policy: auto\nexpect: {changes: any}\nverify: {rounds: 1}\n");
   ProgramStart start = folder.start();
   if (::geteuid() == 0) {  // root may enter every folder
     start.uid = 1234;

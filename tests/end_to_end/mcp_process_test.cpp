@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_server_runs_while_its_work_is_verified) {
   CassetteWriter cassette;
   echo(cassette).call("run_tests", Json::object()).next().message("done");
   folder.write_task(
-      cassette, ServedFolder::server("busy") + "verify: {commands: [sh still.sh], rounds: 1}\n");
+      cassette, ServedFolder::server("busy") + "verify: {commands: [sh still.sh], rounds: 0}\n");
 
   const ProgramEnd end = folder.run();
 

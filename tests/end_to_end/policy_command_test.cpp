@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(check_validates_and_warns_of_what_was_hardly_meant) {
                "  - deny: [git, push]\n"
                "  - allow: [[bash, python3]]\n"
                "  - allow: [./run.sh]\n"
-               "  - {allow: [x], escalate: true, sandbox: {network: full}}\n"
+               "  - {allow: [git, fetch], escalate: true, sandbox: {network: full}}\n"
                "  - allow: [env, FOO=1, make]\n"
                "network: {mode: allow-list, allow: ['*', a.b]}\n");
   const std::string file = folder.path("p.yaml").string();

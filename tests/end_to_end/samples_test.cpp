@@ -200,6 +200,23 @@ BOOST_AUTO_TEST_CASE(the_sample_with_stages_saves_its_plan_and_mends_what_its_ve
 }
 
 // What the cassette's words claim stays the same: only the verification can tell.
+BOOST_AUTO_TEST_CASE(the_sample_with_a_red_suite_is_held_to_no_new_failures) {
+  const Sample sample("red-suite");
+
+  const ProgramEnd end = sample.run();
+
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  const Json result = parse_json(read_file(sample.folder / "out/result.json"));
+  BOOST_TEST(result["verified"].boolean());
+  BOOST_TEST(result["verification"].integer_at("rounds") == 2);
+  BOOST_TEST(!result["verification"]["before"]["passed"].boolean());
+  const Json& after = result["verification"]["after"]["commands"].items().front();
+  BOOST_TEST(after.integer_at("exit_code") == 1);
+  BOOST_TEST(after.string_at("compared") == "no new failures (failing tests: 1, before: 1)");
+  const std::string transcript = read_file(sample.folder / "out/transcript.jsonl");
+  BOOST_TEST(transcript.find("new failures: minutes") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_sample_whose_patch_is_broken_fails_whatever_its_words_say) {
   const struct {
     const char* sample;

@@ -146,6 +146,7 @@ constexpr NamedKey kKeys[] = {
     {"verify.commands[].run[]", program},
     {"verify.commands[].timeout"},
     {"verify.before"},
+    {"verify.baseline"},
     {"verify.rounds"},
     {"verify.in"},
     {"verify.may_change[]"},  // globs that files of the workspace are compared with
@@ -154,6 +155,10 @@ constexpr NamedKey kKeys[] = {
     {"checks.repetition"},
     {"expect.changes"},
     {"expect.tool_success"},
+    {"expect.diff.max_files"},
+    {"expect.diff.max_lines"},
+    {"expect.diff.allow[]"},  // globs that changed paths are compared with
+    {"expect.diff.deny[]"},
     {"budget.turns"},
     {"budget.tool_calls"},
     {"budget.tokens"},

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(the_results_of_runs_of_all_kinds_fit) {
     const char* task;
     int status;
   } rows[] = {
-      {"failed", "policy: auto\nverify: {commands: ['false'], rounds: 1}\n", 1},
+      {"failed", "policy: auto\nverify: {commands: ['false'], rounds: 0}\n", 1},
       {"nothing to do", "policy: auto\nverify: {commands: ['true'], before: fail}\n", 0},
       {"out of answers", "policy: strict\n", 5},
       {"out of turns", "policy: auto\nbudget: {turns: 1}\n", 4},
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_compared_too) {
   folder.commit_workspace();
   CassetteWriter cassette;
   cassette.shell({"sh", "-c", "echo x > a.bin"}).next().message("done");
-  folder.write_task(cassette, "policy: auto\nverify: {commands: ['true'], rounds: 1}\n");
+  folder.write_task(cassette, "policy: auto\nverify: {commands: ['true'], rounds: 0}\n");
   BOOST_REQUIRE(folder.run().status == 1);
   BOOST_TEST(verify(folder.out()).status == 0);
 

@@ -1,5 +1,7 @@
 #include "core/model/chat/openai_chat.h"
 
+#include <algorithm>
+
 #include "core/catalog/model_family.h"
 #include "core/model/chat/chat_decoder.h"
 #include "core/model/chat/chat_messages.h"
@@ -19,6 +21,23 @@ Json function_spec(const ToolSpec& tool) {
                        {"parameters", std::move(parameters)}});
 }
 
+/// @param tools  as they are declared; not empty
+Json tool_choice_json(const ModelSettings& settings, bool legacy, const Json& tools) {
+  std::string choice = settings.tool_choice.now();
+  if (choice == "none" || (choice == "required" && !legacy)) return choice;
+  const auto name_of_tool = [legacy](const Json& tool) {
+    return legacy ? tool.string_at("name") : tool["function"].string_at("name");
+  };
+  // The older form can't ask for some call; with one function it is that one's.
+  if (choice == "required" && tools.items().size() == 1)
+    choice = name_of_tool(tools.items().front());
+  const bool declared = std::any_of(tools.items().begin(), tools.items().end(),
+                                    [&](const Json& tool) { return name_of_tool(tool) == choice; });
+  if (!declared) return "auto";
+  const Json function = Json::object({{"name", choice}});
+  return legacy ? function : Json::object({{"type", "function"}, {"function", function}});
+}
+
 void add_tools(const ModelSettings& settings, bool legacy, Json& body) {
   Json tools = Json::array();
   for (const ToolSpec& tool : settings.tools) {
@@ -28,8 +47,9 @@ void add_tools(const ModelSettings& settings, bool legacy, Json& body) {
                            : Json::object({{"type", "function"}, {"function", function}}));
   }
   if (tools.items().empty()) return;
+  Json choice = tool_choice_json(settings, legacy, tools);
   body.set(legacy ? "functions" : "tools", std::move(tools));
-  body.set(legacy ? "function_call" : "tool_choice", "auto");
+  body.set(legacy ? "function_call" : "tool_choice", std::move(choice));
   // llama.cpp does not do it unless told; the o series refuses the member.
   if (!legacy && !is_openai_reasoning_model(settings.model)) body.set("parallel_tool_calls", true);
 }

@@ -28,6 +28,16 @@ Json tool_json(const ToolSpec& tool) {
   return json;
 }
 
+/// null: not sent, which is auto.
+Json tool_choice_json(const ModelSettings& settings) {
+  const std::string choice = settings.tool_choice.now();
+  if (choice == "none") return Json::object({{"type", "none"}});
+  if (choice == "required") return Json::object({{"type", "any"}});
+  const bool declared = std::any_of(settings.tools.begin(), settings.tools.end(),
+                                    [&](const ToolSpec& tool) { return tool.name == choice; });
+  return declared ? Json::object({{"type", "tool"}, {"name", choice}}) : Json();
+}
+
 /// Writes a content block as its start and its deltas.
 void add_block(std::int64_t index, const Json& block, std::string& to) {
   Json begun = block;
@@ -68,6 +78,9 @@ std::string AnthropicMessages::encode_head(const ModelSettings& settings) const 
   std::int64_t max_tokens = settings.max_output_tokens;
   if (model.max_output_tokens > 0) max_tokens = std::min(max_tokens, model.max_output_tokens);
   ThinkingConfig config = thinking_config(model, settings.effort, max_tokens);
+  // A model that thinks can't be forced to call a tool, and one answer with its calls is thought
+  // through from its beginning or not at all.
+  if (settings.tool_choice.forces()) config.thinking = {};
 
   Json body =
       Json::object({{"model", settings.model}, {"max_tokens", max_tokens}, {"stream", true}});
@@ -79,6 +92,8 @@ std::string AnthropicMessages::encode_head(const ModelSettings& settings) const 
     Json tools = Json::array();
     for (const ToolSpec& tool : settings.tools) tools.push_back(tool_json(tool));
     body.set("tools", std::move(tools));
+    if (Json choice = tool_choice_json(settings); !choice.is_null())
+      body.set("tool_choice", std::move(choice));
   }
   // Thinking and a temperature exclude each other.
   if (settings.temperature && model.takes_temperature && config.thinking.is_null())

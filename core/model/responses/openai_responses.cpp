@@ -1,5 +1,6 @@
 #include "core/model/responses/openai_responses.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -146,6 +147,21 @@ Json tool_json(const ToolSpec& tool, const ModelSettings& settings) {
                        {"strict", false}});
 }
 
+/// A tool that the provider runs, or that has a type of its own, can only be named in a list.
+Json tool_choice_json(const ModelSettings& settings) {
+  const std::string choice = settings.tool_choice.now();
+  const auto tool = std::find_if(settings.tools.begin(), settings.tools.end(),
+                                 [&](const ToolSpec& one) { return one.name == choice; });
+  if (choice == "none" || choice == "required") return choice;
+  if (tool == settings.tools.end()) return "auto";
+  const Json declared = tool_json(*tool, settings);
+  const std::string type = declared.string_at("type");
+  if (type == "function" || type == "custom")
+    return Json::object({{"type", type}, {"name", tool->name}});
+  return Json::object(
+      {{"type", "allowed_tools"}, {"mode", "required"}, {"tools", Json::array({declared})}});
+}
+
 }  // namespace
 
 std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
@@ -154,7 +170,7 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
     Json tools = Json::array();
     for (const ToolSpec& tool : settings.tools) tools.push_back(tool_json(tool, settings));
     body.set("tools", std::move(tools));
-    body.set("tool_choice", "auto");
+    body.set("tool_choice", tool_choice_json(settings));
     body.set("parallel_tool_calls", true);
   }
   if (reasons(settings.model, settings.effort)) {

@@ -337,4 +337,48 @@ BOOST_AUTO_TEST_CASE(the_next_stage_has_its_turns_again) {
   BOOST_TEST(flight.loop.last_message() == "Two.");
 }
 
+BOOST_AUTO_TEST_CASE(a_call_is_forced_until_one_was_made_in_the_stage) {
+  LoopFlight flight;
+  flight.loop.begin_stage({.name = "one", .instructions = "a", .tool_choice = "required"});
+  flight.model.add(response({call("c1")}));
+  flight.model.add(response({call("c2")}));
+  flight.model.add(response({assistant("done")}));
+  flight.model.add(response({call("c3")}));
+  flight.model.add(response({assistant("done")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  flight.loop.begin_stage({.name = "two", .instructions = "a", .tool_choice = "required"});
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  std::vector<std::string> choices;
+  for (const ModelSettings& sent : flight.model.settings) choices.push_back(sent.tool_choice.now());
+  const std::vector<int>& epochs = flight.model.epochs;
+  const std::vector<std::string> expected = {"required", "auto", "auto", "required", "auto"};
+  BOOST_TEST(choices == expected, boost::test_tools::per_element());
+  // Each change begins an epoch, in which requests share their beginning.
+  BOOST_REQUIRE_EQUAL(epochs.size(), 5u);
+  BOOST_TEST(epochs[0] != epochs[1]);
+  BOOST_TEST(epochs[1] == epochs[2]);
+  BOOST_TEST(epochs[2] != epochs[3]);
+}
+
+// Servers refuse calls in the history of a request without tools.
+BOOST_AUTO_TEST_CASE(a_stage_without_tools_still_declares_those_of_earlier_calls) {
+  LoopFlight flight;
+  flight.model.add(response({call("c1")}));
+  flight.model.add(response({assistant("done")}));
+  flight.model.add(response({assistant("a plan")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+  const std::size_t tools = flight.model.settings.back().tools.size();
+  flight.tools.names.clear();
+  flight.loop.begin_stage({.name = "plan", .instructions = "b"});
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const ModelSettings& last = flight.model.settings.back();
+  BOOST_TEST(tools > 0u);
+  BOOST_TEST(last.tools.size() == tools);
+  BOOST_TEST(last.tool_choice.now() == "none");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(values_of_each_kind_are_read) {
 
   const std::string findings = read(
       "name: abc\nmode: slow\ncount: -5\nheat: 0.5\nloud: true\nwait: 90s\n"
-      "room: 5MB\nwords: [b, 7]\nmore: [x, y]\nset: {A: 1, B: ''}\n",
+      "room: 5MB\nwords: [b, '7']\nmore: [x, y]\nset: {A: '1', B: ''}\n",
       settings);
 
   BOOST_TEST(findings == "");

@@ -11,6 +11,7 @@
 #include "core/config/yaml.h"
 #include "core/files/files.h"
 #include "core/json/json_schema.h"
+#include "core/task/required_version.h"
 #include "core/task/task_loader.h"
 #include "core/task/tool_names.h"
 #include "tests/core/task/task_findings.h"
@@ -336,6 +337,37 @@ BOOST_AUTO_TEST_CASE(an_output_schema_is_read_and_has_to_be_one_that_can_be_chec
   BOOST_TEST(load("{\"type\":\n x}").find("answer.json:2:2: error: ") != std::string::npos);
   BOOST_TEST(load(R"({"typ":"object"})").find("typ") != std::string::npos);
   BOOST_TEST(load("[]").ends_with("not a JSON object"));
+}
+
+BOOST_AUTO_TEST_CASE(conditions_on_versions_compare_the_parts_that_they_have) {
+  const struct {
+    const char* conditions;
+    const char* version;
+    bool met;
+  } rows[] = {
+      {"", "0.1.0", true},          {">=1.0 <2", "1.0.0", true},    {">=1.0 <2", "1.9.12", true},
+      {">=1.0 <2", "2.0.0", false}, {">=1.0 <2", "0.9.9", false},   {">=1.10", "1.9.0", false},
+      {"1.2", "1.2.7", true},       {"=1.2", "1.3.0", false},       {"<=1", "1.9.9", true},
+      {">1", "1.9.9", false},       {">1", "2.0.0", true},          {"1.2.3", "1.2.3", true},
+      {"1.2.3", "1.2.4", false},    {"  >=1   <2 ", "1.5.0", true},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST(meets(row.conditions, row.version) == row.met,
+               row.conditions << " of " << row.version);
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_list_of_tools_is_no_tools_at_all) {
+  const Task none = load_task("-", "version: 1\nprompt: x\ntools: {enable: []}\n");
+  const Task staged = load_task(
+      "-", "version: 1\nstages: [{name: a, prompt: x, tools: [], choice: none}, {b: y}]\n");
+
+  for (const std::string& name : built_in_tool_names()) {
+    BOOST_TEST(!enables_tool(none.tools, name), name);
+    BOOST_TEST(!enables_tool(staged.stages[0].tools, name), name);
+  }
+  BOOST_TEST(staged.stages[1].tools.empty());
+  BOOST_TEST(write_json(task_json(none)["tools"]["enable"]) == "[]");
+  BOOST_TEST(write_json(task_json(staged)["stages"].items()[0]["tools"]) == "[]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

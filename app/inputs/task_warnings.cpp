@@ -1,0 +1,92 @@
+#include "app/inputs/task_warnings.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/agent/budget.h"
+#include "core/base/clock.h"
+#include "core/task/tool_names.h"
+#include "core/text/text.h"
+#include "policies/engine/engine.h"
+#include "policies/environment/command_path.h"
+#include "policies/file/policy_warnings.h"
+
+namespace sortie {
+namespace {
+
+/// Tokens of the system prompt and the tools in a first request, at least.
+constexpr std::int64_t kSmallestHead = 2500;
+constexpr std::int64_t kBytesOfToken = 4;
+
+using Lines = std::vector<std::string>;
+
+void warn_of_policy(const RunInputs& inputs, Lines& lines) {
+  const Environment own = own_environment();
+  PolicySurroundings surroundings{.functions = Lines(), .home = own_variable("HOME")};
+  for (const TaskFunction& function : inputs.task.functions)
+    surroundings.functions->push_back(function.name);
+  CommandPathPlaces places{.workspace = inputs.workspace, .home = own_variable("HOME")};
+  if (inputs.approval == Approval::full_auto) places.workspace_folders = WorkspaceFolders::kept;
+  surroundings.path = find_command_path(own, places).folders;
+  for (const PolicyWarning& warning : policy_warnings(inputs.policy, surroundings)) {
+    if (warning.of_risk) continue;
+    std::string line = warning_text(inputs.policy, warning);
+    const std::string word = ": warning: ";
+    line.replace(line.find(word), word.size(), ": ");
+    lines.push_back(std::move(line));
+  }
+}
+
+/// Whether a rule allows some tool of the server, or all tools are allowed without one.
+bool allows_any_of(const Policy& policy, Approval approval, const std::string& server) {
+  if (approval != Approval::deny_by_default) return true;
+  return std::any_of(policy.tools.begin(), policy.tools.end(), [&](const ToolRule& rule) {
+    return rule.effect == Effect::allow &&
+           std::any_of(rule.names.begin(), rule.names.end(), [&](const std::string& name) {
+             return name.starts_with("mcp:" + server + "/") || name.starts_with("mcp:*") ||
+                    may_mean_tool_of(name, server);
+           });
+  });
+}
+
+void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
+  const Engine engine(inputs.policy, inputs.approval, inputs.workspace, {}, {});
+  for (const TaskFunction& function : inputs.task.functions)
+    if (enables_tool(inputs.task.tools, function.name) && !engine.shows_tool(function.name))
+      lines.push_back(function.place + ": the policy does not allow the function '" +
+                      function.name +
+                      "', so the model is not shown it; add to the policy's tools: " + "{allow: [" +
+                      function.name + "]}");
+  for (const TaskMcpServer& server : inputs.task.mcp)
+    if (!allows_any_of(inputs.policy, inputs.approval, server.name))
+      lines.push_back(server.place + ": the policy allows no tool of the MCP server '" +
+                      server.name + "', so the model is shown none; add to the policy's tools: " +
+                      "{allow: ['mcp__" + server.name + "__*']}");
+}
+
+void warn_of_budget(const RunInputs& inputs, Lines& lines) {
+  if (replays(inputs) || inputs.terms.empty()) return;
+  const SystemClock clock;
+  const Budget budget(inputs.task.budget, clock, inputs.terms);
+  std::string prompt = inputs.prompts.prompt;
+  if (!inputs.prompts.stages.empty()) prompt = inputs.prompts.stages.front();
+  const std::int64_t input =
+      kSmallestHead + static_cast<std::int64_t>(prompt.size()) / kBytesOfToken;
+  const auto out = budget.before_request(input, inputs.terms.front().max_output_tokens, 0,
+                                         budget.paid_output(input));
+  if (out)
+    lines.push_back("budget: it pays for no request, so the run would end at once: " + out->text +
+                    "; give " + out->next);
+}
+
+}  // namespace
+
+std::vector<std::string> task_warnings(const RunInputs& inputs) {
+  Lines lines;
+  warn_of_policy(inputs, lines);
+  warn_of_hidden_tools(inputs, lines);
+  warn_of_budget(inputs, lines);
+  return lines;
+}
+
+}  // namespace sortie

@@ -1,0 +1,169 @@
+// What `task check` says of a task besides its values: all that is wrong, each with its place, and
+// what was probably not meant.
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+ProgramEnd check(const RunFolder& folder, const std::vector<std::string>& flags = {}) {
+  ProgramStart start{.argv = {sortie_binary(), "task", "check", "task.yaml"},
+                     .folder = folder.path("")};
+  start.argv.insert(start.argv.end(), flags.begin(), flags.end());
+  return run_program(start);
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(task_check)
+
+BOOST_AUTO_TEST_CASE(a_policy_that_can_not_be_used_hides_no_other_finding) {
+  const struct {
+    const char* policy;
+    const char* says;
+  } rows[] = {
+      {"policy: strct",
+       "task.yaml:2:9: error: 'policy': unknown preset 'strct'; did you mean 'strict'?"},
+      {"policy: ./none.yaml", "task.yaml:2:9: error: 'policy': "},
+      {"policy: ./bad.yaml", "task.yaml:2:9: error: the policy has errors:"},
+  };
+  for (const auto& row : rows) {
+    for (const char* more : {"", "prompt_file: prompt.md\n"}) {
+      BOOST_TEST_CONTEXT(row.policy << " " << more) {
+        const RunFolder folder;
+        folder.write("bad.yaml", "version: 1\naproval: x\nlimits: {output: many}\n");
+        folder.write("prompt.md", "Go.\n");
+        folder.write("task.yaml", std::string("version: 1\n") + row.policy +
+                                      "\nworkspace: {path: nowhere}\nbudget: {turns: many}\n" +
+                                      (*more == '\0' ? "prompt: 5\n" : more));
+
+        const ProgramEnd end = check(folder);
+
+        BOOST_TEST(end.status == 2);
+        BOOST_TEST(holds(end.errors, row.says), end.errors);
+        BOOST_TEST(holds(end.errors, "task.yaml:4:17: error: 'turns'"), end.errors);
+        BOOST_TEST(holds(end.errors, "task.yaml:3:19: error: workspace "), end.errors);
+        if (*more == '\0')
+          BOOST_TEST(holds(end.errors, "task.yaml:5:9: error: 'prompt'"), end.errors);
+        if (holds(row.policy, "bad")) {
+          BOOST_TEST(holds(end.errors, "bad.yaml:2:1: error: unknown key 'aproval'"), end.errors);
+          BOOST_TEST(holds(end.errors, "bad.yaml:3:18: error: 'output'"), end.errors);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(errors_that_depend_on_several_values_have_a_place) {
+  const struct {
+    const char* name;
+    const char* task;
+    const char* says;
+  } rows[] = {
+      {"no folder", "workspace: {path: nowhere}", "task.yaml:3:19: error: workspace "},
+      {"azure without an address", "model: {provider: azure, name: x}", "task.yaml:3:19: error: "},
+      {"a replay of nothing", "model: {provider: replay}",
+       "task.yaml:3:19: error: provider replay needs a cassette"},
+      {"a fallback to azure",
+       "model: {provider: local, name: x, fallback: [{provider: azure, name: y}]}",
+       "task.yaml:3:45: error: model.fallback: azure y: "},
+      {"an older form that can't require a call",
+       "model: {provider: openai-chat, name: x, legacy_functions: true}\n"
+       "tools: {choice: required}",
+       "task.yaml:4:17: error: 'choice': model.legacy_functions has no way"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write("task.yaml", std::string("version: 1\nprompt: x\n") + row.task + "\n");
+
+      const ProgramEnd end = check(folder);
+
+      BOOST_TEST(end.status == 2);
+      BOOST_TEST(holds(end.errors, row.says), end.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeats_it) {
+  const struct {
+    const char* name;
+    const char* task;
+    const char* policy;
+    const char* says;
+  } rows[] = {
+      {"a function that no rule allows", "tools: {functions: f.json}", "extends: strict",
+       "the policy does not allow the function 'deploy', so the model is not shown it; add to the "
+       "policy's tools: {allow: [deploy]}"},
+      {"a server that no rule allows", "tools: {mcp: {docs: {command: [server]}}}",
+       "extends: strict\nbounds: {mcp: [server]}",
+       "the policy allows no tool of the MCP server 'docs'"},
+      {"a policy that shows all", "", "extends: auto\npaths: {read: ['/']}",
+       "policy.yaml:3: '/' lets commands read"},
+      {"a name that no tool has", "", "extends: auto\ntools: [{allow: [shel]}]",
+       "there is no tool 'shel'; did you mean 'shell'?"},
+      {"a program that is not there", "", "extends: auto\ncommands: [{allow: [no-such-program]}]",
+       "no program 'no-such-program' is on the PATH that commands have here"},
+      {"what the task has and the policy allows", "tools: {functions: f.json}",
+       "extends: strict\nbounds: {mcp: [cat]}\ntools: [{allow: [deploy]}]", ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      folder.write("f.json", R"([{"name": "deploy", "description": "d", "run": ["cat"]}])");
+      std::string policy = std::string("version: 1\n") + row.policy + "\n";
+      if (holds(row.task, "f.json") && !holds(policy, "bounds")) policy += "bounds: {mcp: [cat]}\n";
+      folder.write("policy.yaml", policy);
+      folder.write_task(
+          CassetteWriter().message("done"),
+          std::string("policy: policy.yaml\nexpect: {changes: any}\n") + row.task + "\n");
+
+      const ProgramEnd end = check(folder);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(holds(end.errors, row.says), end.errors);
+      if (*row.says == '\0') {
+        BOOST_TEST(!holds(end.errors, "warning"), end.errors);
+        continue;
+      }
+      const ProgramEnd run = folder.run();
+      bool repeated = false;
+      for (const Json& warning : folder.result()["warnings"].items())
+        repeated = repeated || holds(warning.text(), row.says);
+      BOOST_TEST(repeated, write_json(folder.result()["warnings"]) << run.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_budget_that_pays_for_no_request_is_warned_of) {
+  const struct {
+    const char* budget;
+    bool warned;
+  } rows[] = {
+      {"{cost: 0.0001}", true}, {"{tokens: 100}", true}, {"{cost: 1}", false}, {"{}", false}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.budget) {
+      const RunFolder folder;
+      folder.write(
+          "task.yaml",
+          std::string("version: 1\nprompt: x\nmodel: {name: gpt-5}\nbudget: ") + row.budget + "\n");
+
+      const ProgramEnd end = check(folder);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(holds(end.errors, "pays for no request") == row.warned, end.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
