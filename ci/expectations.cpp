@@ -32,8 +32,7 @@ std::string judge_changes(ExpectedChanges expected, bool has_changes) {
   return {};
 }
 
-std::string judge_diff(const ExpectedDiff& expected, const Diff& diff,
-                       const std::function<std::string(const std::string&)>& path_of) {
+std::string judge_diff(const ExpectedDiff& expected, const Diff& diff) {
   const PathPatterns allow(expected.allow, "expect.diff.allow");
   const PathPatterns deny(expected.deny, "expect.diff.deny");
   std::vector<std::string> denied;
@@ -43,11 +42,10 @@ std::string judge_diff(const ExpectedDiff& expected, const Diff& diff,
     lines += file.added_lines + file.deleted_lines;
     for (const std::string& path : {file.path, file.old_path}) {
       if (path.empty()) continue;
-      const std::string own = path_of(path);
-      if (deny.match(own))
-        denied.push_back(own);
-      else if (!expected.allow.empty() && !allow.match(own))
-        beside.push_back(own);
+      if (deny.match(path))
+        denied.push_back(path);
+      else if (!expected.allow.empty() && !allow.match(path))
+        beside.push_back(path);
     }
   }
   const auto files = static_cast<std::int64_t>(diff.files.size());

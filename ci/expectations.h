@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "ci/tally.h"
@@ -22,10 +21,7 @@ ExpectedChanges expected_changes(ExpectedChanges expected, bool read_only_sandbo
 std::string judge_changes(ExpectedChanges expected, bool has_changes);
 
 /// Checks a diff against `expect.diff`.
-/// @param path_of  a path of the diff, relative to the workspace
-/// @throws Error   ExitCode::usage for an invalid pattern
-std::string judge_diff(const ExpectedDiff& expected, const Diff& diff,
-                       const std::function<std::string(const std::string&)>& path_of);
+std::string judge_diff(const ExpectedDiff& expected, const Diff& diff);
 
 /// Checks `expect.tool_success` on the calls of a run so far.
 std::string judge_calls(bool tool_success, const Tally& tally);

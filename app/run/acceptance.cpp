@@ -283,10 +283,7 @@ std::string Acceptance::evaluate_diff() {
                                      task.output.schema.has_value()),
                     !diff.text.empty());
   const std::string kind = !feedback.empty() && diff.text.empty() ? kNoChanges : "";
-  if (feedback.empty())
-    feedback = judge_diff(task.expect.diff, diff, [this](const std::string& path) {
-      return path_in_workspace(path, parts_.inputs.workspace, parts_.git).string();
-    });
+  if (feedback.empty()) feedback = judge_diff(task.expect.diff, diff);
   if (feedback.empty()) feedback = judge_calls(task.expect.tool_success, parts_.record.tally());
   if (!feedback.empty()) count_failure(feedback, kind);
   return feedback;

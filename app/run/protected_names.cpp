@@ -97,7 +97,7 @@ void ProtectedNames::check_taken(const Diff& diff) const {
   const std::string nothing = "sha256:" + sha256_hex("");
   for (const auto& file : diff.files) {
     if (file.kind != ChangedPath::Kind::deleted) continue;
-    const auto path = path_in_workspace(file.path, parts_.root, parts_.git);
+    const fs::path path = file.path;
     const std::string digest = digest_at_start(parts_.workspace.start(), path);
     // All empty files have one digest, so a moved one is recognized by its time.
     const bool moved = digest == nothing ? has_a_time_of(parts_.root / path, taken_empty_)

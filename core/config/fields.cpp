@@ -80,6 +80,13 @@ Json Fields::schema() const {
   return schema;
 }
 
+Json with_one_of(Json schema, std::initializer_list<const char*> keys) {
+  Json forms = Json::array();
+  for (const char* key : keys) forms.push_back(Json::object({{"required", Json::array({key})}}));
+  schema.set("oneOf", std::move(forms));
+  return schema;
+}
+
 Json file_schema(const Fields& fields, const std::string& title) {
   Json schema =
       Json::object({{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}});

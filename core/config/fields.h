@@ -68,6 +68,9 @@ class Fields {
   std::vector<std::string> later_;
 };
 
+/// The schema of a mapping that must have exactly one of the keys.
+Json with_one_of(Json schema, std::initializer_list<const char*> keys);
+
 /// The schema of a whole file: its table's schema with "$schema" and a title.
 Json file_schema(const Fields& fields, const std::string& title);
 

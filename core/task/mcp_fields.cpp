@@ -27,6 +27,12 @@ bool is_own_name(std::string name) {
   return name == "sortie";
 }
 
+FieldValue command_value(std::vector<std::string>& target) {
+  FieldValue value = texts_value(target);
+  value.schema.set("minItems", 1);
+  return value;
+}
+
 Fields server_fields(TaskMcpServer& server) {
   FieldValue environment = text_map_value(server.environment, kVariable);
   environment.write = [&server, write = environment.write] {
@@ -34,7 +40,7 @@ Fields server_fields(TaskMcpServer& server) {
   };
   return Fields("MCP server")
       .add(
-          "command", where_given(texts_value(server.command)),
+          "command", where_given(command_value(server.command)),
           "A program that speaks over stdin and stdout, with its arguments; it runs in the sandbox.")
       .add("env", std::move(environment), "Its environment, in addition to PATH, HOME and TMPDIR.")
       .add("url",
@@ -129,7 +135,7 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
             Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
                           {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
                           {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}})},
-           {"additionalProperties", server_fields(any).schema()}}),
+           {"additionalProperties", with_one_of(server_fields(any).schema(), {"command", "url"})}}),
       .read =
           [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
             if (!node.is_mapping()) {

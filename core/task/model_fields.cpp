@@ -100,12 +100,15 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
   for (const ProviderInfo& provider : providers()) names.emplace_back(provider.name);
   if (!is_fallback) names.emplace_back("replay");
   Fields fields(is_fallback ? "fallback" : "model");
-  fields
-      .add("provider", choice_value(model.provider, std::move(names)),
-           "The provider and its wire format; replay answers from a recorded cassette.")
-      .add("name", text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"}),
-           "The model.")
-      .add("effort", enum_value(model.effort), "Reasoning effort, for providers that have it.")
+  fields.add("provider", choice_value(model.provider, std::move(names)),
+             "The provider and its wire format; replay answers from a recorded cassette.");
+  FieldValue name =
+      text_value(model.name, {.pattern = "[!-~]{1,200}", .meaning = "a model's name"});
+  if (is_fallback)
+    fields.require("name", std::move(name), "The model.");
+  else
+    fields.add("name", std::move(name), "The model.");
+  fields.add("effort", enum_value(model.effort), "Reasoning effort, for providers that have it.")
       .add("base_url", base_url_value(model.base_url),
            "Any compatible server; the policy says which host may get which key.")
       .add("api_key_env", text_value(model.api_key_env, kVariableName),
@@ -151,8 +154,6 @@ FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem:
               TaskModel model;
               model.name.clear();
               mapping_value(model_fields(model, folder, true)).read(item, "fallback", findings);
-              if (item.is_mapping() && model.name.empty() && !item.find("name"))
-                findings.error(item.place, "key 'name' is missing in fallback");
               target.push_back(std::move(model));
             }
           },

@@ -151,7 +151,8 @@ Json stage_schema() {
   const Json prompt = Json::object({{"type", "string"}, {"minLength", 1}});
   return Json::object(
       {{"anyOf",
-        Json::array({Json::object({{"const", kVerify}}), long_form(any).schema(),
+        Json::array({Json::object({{"const", kVerify}}),
+                     with_one_of(long_form(any).schema(), {"prompt", "prompt_file"}),
                      Json::object({{"type", "object"},
                                    {"propertyNames",
                                     Json::object({{"pattern", "^[a-z0-9][a-z0-9-]{0,63}$"}})},
@@ -198,13 +199,21 @@ Json written_stages(const std::vector<TaskStage>& stages) {
   return list;
 }
 
+/// Words of which the first is a program's name.
+Json argv_schema() {
+  const Json word = Json::object({{"type", "string"}});
+  return Json::object(
+      {{"type", "array"},
+       {"prefixItems", Json::array({Json::object({{"type", "string"}, {"minLength", 1}})})},
+       {"items", word},
+       {"minItems", 1}});
+}
+
 /// A string, which is run by `sh -c`, or an argv.
 FieldValue run_value(VerifyCommand& command) {
   Json schema = Json::object(
-      {{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
-                              Json::object({{"type", "array"},
-                                            {"items", Json::object({{"type", "string"}})},
-                                            {"minItems", 1}})})}});
+      {{"anyOf",
+        Json::array({Json::object({{"type", "string"}, {"minLength", 1}}), argv_schema()})}});
   return {.schema = std::move(schema),
           .read =
               [&command](const YamlNode& node, const std::string& name, Diagnostics& findings) {
@@ -238,7 +247,7 @@ FieldValue commands_value(std::vector<VerifyCommand>& target) {
   VerifyCommand any;
   Json item =
       Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
-                                           command_fields(any).schema()})}});
+                                           argv_schema(), command_fields(any).schema()})}});
   return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}}),
           .read =
               [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {

@@ -367,10 +367,7 @@ std::string task_digest(const Task& task) {
 Json task_schema() {
   TaskDraft draft;
   Json schema = file_schema(task_fields(draft, {}), "sortie task");
-  schema.set("oneOf", Json::array({Json::object({{"required", Json::array({"prompt"})}}),
-                                   Json::object({{"required", Json::array({"prompt_file"})}}),
-                                   Json::object({{"required", Json::array({"stages"})}})}));
-  return schema;
+  return with_one_of(std::move(schema), {"prompt", "prompt_file", "stages"});
 }
 
 }  // namespace sortie

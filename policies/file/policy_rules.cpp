@@ -120,8 +120,9 @@ void read_what(CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
 FieldValue prefix_value(CommandRule& rule, Effect effect) {
   Json schema = prefix_schema();
   if (effect == Effect::allow)
-    schema =
-        Json::object({{"anyOf", Json::array({std::move(schema), what_fields(rule).schema()})}});
+    schema = Json::object(
+        {{"anyOf", Json::array({std::move(schema),
+                                with_one_of(what_fields(rule).schema(), {"class", "script"})})}});
   return {.schema = std::move(schema),
           .read =
               [&rule, effect](const YamlNode& node, const std::string&, Diagnostics& findings) {
@@ -295,7 +296,8 @@ FieldValue rules_value(PolicyDraft& draft, const std::string& file, std::vector<
                        void (*read)(PolicyDraft&, const YamlNode&, const std::string&,
                                     Diagnostics&)) {
   Rule any;
-  return {.schema = Json::object({{"type", "array"}, {"items", fields(any).schema()}}),
+  Json rule_schema = with_one_of(fields(any).schema(), {"allow", "deny", "forbid"});
+  return {.schema = Json::object({{"type", "array"}, {"items", std::move(rule_schema)}}),
           .read =
               [&draft, file, read](const YamlNode& node, const std::string& name,
                                    Diagnostics& findings) {

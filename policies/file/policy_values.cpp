@@ -145,7 +145,8 @@ FieldValue credentials_value(PolicyDraft& draft) {
     for (const auto& [variable, hosts] : target) json.set(variable, text_list(hosts));
     return json;
   };
-  Json hosts = Json::object({{"type", "array"}, {"items", Json::object({{"type", "string"}})}});
+  Json hosts = Json::object(
+      {{"type", "array"}, {"items", Json::object({{"type", "string"}, {"minLength", 1}})}});
   FieldValue value = {
       .schema = Json::object(
           {{"type", "object"}, {"additionalProperties", std::move(hosts)}, {"default", write()}}),

@@ -33,34 +33,8 @@ struct Mutant {
 const std::vector<Json>& values() {
   static const std::vector<Json> all = [] {
     std::vector<Json> list;
-    for (const char* text : {"null",
-                             "true",
-                             "5",
-                             "0",
-                             "-1",
-                             "1.5",
-                             "1e15",
-                             "-1e15",
-                             "\"\"",
-                             "\"x\"",
-                             "\"a b\"",
-                             "\"5\"",
-                             "\"true\"",
-                             "\"10m\"",
-                             "\"5KiB\"",
-                             "\"auto\"",
-                             "\"./x/../y\"",
-                             "[]",
-                             "[[]]",
-                             "[5]",
-                             "[\"\"]",
-                             "[\"x\"]",
-                             "[true]",
-                             "[{}]",
-                             "{}",
-                             "{\"x\": 5}",
-                             "{\"x\": \"y\"}",
-                             "{\"a b\": {}}"})
+    for (const char* text : {"null", "true", "5", "-1", "1.5", "1e15", "\"\"", "\"x\"", "\"a b\"",
+                             "\"5\"", "\"10m\"", "[]", "[\"\"]", "[\"x\"]", "{}", "{\"x\": 5}"})
       list.push_back(parse_json(text));
     return list;
   }();
@@ -125,6 +99,11 @@ bool is_beyond_schemas(const std::string& finding) {
                            "can't be set by the task",
                            "the task requires sortie",
                            "expected a value from",  // durations and sizes
+                           "no such file",
+                           "expected a host",
+                           "'sandbox' of a rule needs",
+                           "'escalate' needs",
+                           "must not lead out of the workspace",
                            "'{{'"})
     if (finding.find(part) != std::string::npos) return true;
   return false;
@@ -143,7 +122,7 @@ void compare(const Json& schema, const std::vector<Json>& samples,
     if (!valid)
       BOOST_TEST(!finding.empty(), "the schema refuses what the loader accepts: " << mutant.what);
     else if (!is_beyond_schemas(finding))
-      BOOST_TEST(finding == "", "the schema accepts " << mutant.what);
+      BOOST_TEST(finding == "", "the schema accepts " << mutant.what << ": " << finding);
   }
 }
 

@@ -103,8 +103,9 @@ BOOST_AUTO_TEST_CASE(every_key_of_a_task_is_written_and_read_back) {
       .schema = task_schema(),
       .documents = {sample(kTask, folder), sample(kStages, folder)},
       .not_written = {"prompt_file", "stages[].prompt_file"},
-      .short_forms = {"stages[].*", "verify[]", "verify[].run", "verify[].run[]",
-                      "verify[].timeout", "verify.commands[]", "verify.commands[].run"},
+      .short_forms = {"stages[].*", "verify[]", "verify[][]", "verify.commands[][]", "verify[].run",
+                      "verify[].run[]", "verify[].timeout", "verify.commands[]",
+                      "verify.commands[].run"},
       .of_one_value = {"version", "verify.in", "stages[]"}};
 
   check(samples, parse_json(R"({"version": 1, "prompt": "x"})"),
