@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ci/test_output/read_results.h"
 #include "core/process/process.h"
 #include "core/text/terminal_text.h"
 

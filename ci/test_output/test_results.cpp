@@ -1,10 +1,8 @@
 #include "ci/test_output/test_results.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
-#include "ci/test_output/formats.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -22,14 +20,6 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-std::optional<TestResults> read_any(std::string_view output) {
-  const OutputLines lines = split_lines(output);
-  if (auto results = read_junit(output)) return results;
-  for (const auto& read : {read_go_json, read_tap, read_pytest, read_cargo, read_go})
-    if (auto results = read(lines)) return results;
-  return {};
-}
-
 }  // namespace
 
 void TestResults::add(const std::string& name, bool passed) {
@@ -41,17 +31,6 @@ void TestResults::add(const std::string& name, bool passed) {
 
 std::int64_t TestResults::failures() const {
   return std::count_if(tests.begin(), tests.end(), [](const auto& test) { return !test.second; });
-}
-
-TestResults read_test_results(std::string_view output) {
-  auto results = read_any(output);
-  if (!results) return {};
-  if (results->kind != TestResults::Kind::incomplete) {
-    const bool any = !results->tests.empty() || results->passes > 0;
-    results->kind = any ? TestResults::Kind::complete : TestResults::Kind::incomplete;
-    if (!any) results->problem = "no test ran";
-  }
-  return std::move(*results);
 }
 
 std::string new_failures(const TestResults& before, const TestResults& after) {

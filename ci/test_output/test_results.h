@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace sortie {
 
@@ -29,9 +28,6 @@ struct TestResults {
   void add(const std::string& name, bool passed);
   std::int64_t failures() const;
 };
-
-/// Reads an output of pytest, of `go test -v` or `-json`, of cargo test, in TAP, or as JUnit XML.
-TestResults read_test_results(std::string_view output);
 
 /// What failed that did not fail before, or no longer passes; for people, without a final stop.
 /// @param before  complete

@@ -255,12 +255,14 @@ Fields expected_diff_fields(ExpectedDiff& diff) {
       .add("deny", texts_value(diff.deny), "git patterns that no changed path may match.");
 }
 
-Fields expect_fields(TaskExpect& expect) {
+Fields expect_fields(TaskDraft& draft) {
+  TaskExpect& expect = draft.task.expect;
   return Fields("expect")
       .add("changes", enum_value(expect.changes),
            "Whether the run has to change files; auto: required, forbidden in a read-only sandbox.")
-      .add("tool_success", boolean_value(expect.tool_success),
-           "If the agent called tools, at least one call must have succeeded.")
+      .add("tool_success", noted(boolean_value(expect.tool_success), draft.tool_success),
+           "If the agent called tools, at least one call must have succeeded; not the default with "
+           "`changes: any`.")
       .add("diff", mapping_value(expected_diff_fields(expect.diff)),
            "What the diff may be; renamed files count by both paths.");
 }
@@ -345,7 +347,7 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add("verify", verify_value(task.verify), "What must hold when the agent says it is done.")
       .add("checks", mapping_value(checks_fields(task.checks)),
            "Checks of each response, before its tool calls are run.")
-      .add("expect", mapping_value(expect_fields(task.expect)), "What the run must have achieved.")
+      .add("expect", mapping_value(expect_fields(draft)), "What the run must have achieved.")
       .add("budget", mapping_value(budget_fields(task.budget)), "Limits that end the run.")
       .add("context", mapping_value(context_fields(task.context)),
            "What the model sees of the run.")

@@ -22,7 +22,8 @@ struct TaskDraft {
   std::optional<TextPlace> functions_at{};  ///< place of tools.functions
   /// The entries of tools.enable, which are checked once the manifest is read.
   std::vector<YamlNode> enabled{};
-  std::optional<TextPlace> choice{};  ///< place of tools.choice
+  std::optional<TextPlace> choice{};        ///< place of tools.choice
+  std::optional<TextPlace> tool_success{};  ///< place of expect.tool_success
 
   /// The places of a stage's texts; one for each stage of the task.
   struct StagePlace {

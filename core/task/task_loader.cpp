@@ -161,6 +161,7 @@ Task TaskFile::load(const RefusedFiles& refused) {
   if (root_.is_mapping()) check(files);
   findings_.throw_if_any();
   Task task = std::move(draft_.task);
+  if (!draft_.tool_success) task.expect.tool_success = task.expect.changes != ExpectedChanges::any;
   task.file = file_;
   if (task.name.empty()) task.name = default_name(file_);
   task.digest = task_digest(task);

@@ -1,7 +1,7 @@
 // The results of tests in outputs that pytest, go, cargo, node and bats have really printed
 // (tests/data/test_output), and what is made of outputs that were cut, forged or mixed.
 
-#include "ci/test_output/test_results.h"
+#include "ci/test_output/read_results.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -370,4 +370,21 @@ BOOST_AUTO_TEST_CASE(an_empty_list_of_tools_is_no_tools_at_all) {
   BOOST_TEST(write_json(task_json(staged)["stages"].items()[0]["tools"]) == "[]");
 }
 
+BOOST_AUTO_TEST_CASE(a_call_has_to_succeed_unless_the_task_says_that_anything_will_do) {
+  const struct {
+    const char* expect;
+    bool tool_success;
+  } rows[] = {{"{}", true},
+              {"{changes: forbidden}", true},
+              {"{changes: any}", false},
+              {"{changes: any, tool_success: true}", true},
+              {"{tool_success: false}", false}};
+  for (const auto& row : rows) {
+    const Task task =
+        load_task("-", std::string("version: 1\nprompt: x\nexpect: ") + row.expect + "\n");
+    BOOST_TEST(task.expect.tool_success == row.tool_success, row.expect);
+    BOOST_TEST(task_json(task)["expect"]["tool_success"].boolean() == row.tool_success, row.expect);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
