@@ -33,8 +33,8 @@ struct Mutant {
 const std::vector<Json>& values() {
   static const std::vector<Json> all = [] {
     std::vector<Json> list;
-    for (const char* text : {"null", "true", "5", "-1", "1.5", "1e15", "\"\"", "\"x\"", "\"a b\"",
-                             "\"5\"", "\"10m\"", "[]", "[\"\"]", "[\"x\"]", "{}", "{\"x\": 5}"})
+    for (const char* text :
+         {"null", "true", "5", "-1", "1e15", "\"\"", "\"a b\"", "[]", "[\"\"]", "{}"})
       list.push_back(parse_json(text));
     return list;
   }();
@@ -115,7 +115,7 @@ void compare(const Json& schema, const std::vector<Json>& samples,
              std::vector<Mutant>& mutants) {
   const JsonSchema compiled(schema);
   mutants = mutants_of(samples);
-  BOOST_TEST(mutants.size() > 1000u);
+  BOOST_TEST(mutants.size() > 500u);
   for (const Mutant& mutant : mutants) {
     const bool valid = compiled.check(mutant.document).empty();
     const std::string finding = finding_of(write_json(mutant.document));
