@@ -87,9 +87,11 @@ void read_memory(const YamlNode& node, const std::string& name, PolicyLimits& li
 }
 
 Fields approver_fields(PolicyApprover& approver) {
+  FieldValue command = texts_value(approver.command);
+  command.schema.set("minItems", 1);
   return Fields("approver")
       .require(
-          "command", texts_value(approver.command),
+          "command", std::move(command),
           "argv of a program that gets the call as JSON on stdin and answers with JSON on stdout.")
       .add("timeout", duration_value(approver.timeout, 1ms, 24h), "No answer by then is a deny.");
 }

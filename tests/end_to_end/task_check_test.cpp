@@ -137,10 +137,11 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeat
         continue;
       }
       const ProgramEnd run = folder.run();
+      const Json result = folder.result();
       bool repeated = false;
-      for (const Json& warning : folder.result()["warnings"].items())
+      for (const Json& warning : result["warnings"].items())
         repeated = repeated || holds(warning.text(), row.says);
-      BOOST_TEST(repeated, write_json(folder.result()["warnings"]) << run.errors);
+      BOOST_TEST(repeated, write_json(result["warnings"]) << run.errors);
     }
   }
 }
