@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
 
@@ -167,7 +168,7 @@ void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor) {
   std::string text = write_json_pretty(redactor.json(result, Audience::people));
   if (!text.ends_with('\n')) text += '\n';
-  write_file(folder / "result.json", text);
+  write_file(folder / "result.json", text, new_file_mode());
 }
 
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,

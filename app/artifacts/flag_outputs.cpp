@@ -16,6 +16,7 @@
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
 #include "core/text/ci_commands.h"
 
@@ -176,7 +177,7 @@ void write_output(const Output& output, std::string_view content, const std::sto
         open ? Target{.kind = Target::Kind::written_into} : target_at(output.path);
     if (!target.problem.empty()) throw Error(path_text(output.path) + ": " + target.problem);
     if (target.kind == Target::Kind::written_into) return write_into(output.path, content, stop);
-    write_file(output.path, content);
+    write_file(output.path, content, new_file_mode());
   } catch (const Error& error) {
     throw Error(output.flag + " " + error.what(), ExitCode::environment);
   }

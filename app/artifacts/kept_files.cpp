@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/files/new_file_mode.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {
@@ -64,7 +65,7 @@ class Keeping {
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     if (error) return refuse(path, error.message());
-    write_file(target, content);
+    write_file(target, content, new_file_mode());
     kept_.bytes += content.size();
     kept_.digests[name] = "sha256:" + sha256_hex(content);
   }

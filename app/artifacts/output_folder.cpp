@@ -14,6 +14,7 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -30,7 +31,7 @@ constexpr const char* kIgnoreFile = ".gitignore";
 void keep_out_of_git(const fs::path& folder) {
   std::error_code error;
   const fs::path file = folder / kIgnoreFile;
-  if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n");
+  if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n", new_file_mode());
 }
 
 /// The error for files that no run wrote.
@@ -181,7 +182,7 @@ void OutputFolder::remove_state() noexcept {
 }
 
 std::string OutputFolder::write(const std::string& name, std::string_view content) const {
-  write_file(path_ / name, content);
+  write_file(path_ / name, content, new_file_mode());
   return "sha256:" + sha256_hex(content);
 }
 

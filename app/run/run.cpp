@@ -77,6 +77,7 @@ class Run {
   void work();
   void learn_secrets();
   void take_failure(const std::exception& error);
+  EndFacts end_facts() const;
   void explain_end();
   void print_end();
   ExitCode end();
@@ -348,6 +349,7 @@ std::string Run::finish(const std::function<void()>& step) {
     // An error of the file system this late is not one of usage.
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;
+    result_.next = next_step(end_facts());
     handover_->withdraw_success();
     return problem;
   }
@@ -440,10 +442,13 @@ void Run::hand_over() {
   explain_end();
 }
 
+EndFacts Run::end_facts() const {
+  return {inputs_, options_, result_, record_.tally(), end_kind_, handover_->message()};
+}
+
 /// Says what to do about the end, and more of its cause.
 void Run::explain_end() {
-  const EndFacts facts{inputs_,         options_,  result_,
-                       record_.tally(), end_kind_, handover_->message()};
+  const EndFacts facts = end_facts();
   std::string reason = full_reason(facts);
   result_.retryable = retryable_by(facts);
   if (result_.next.empty()) result_.next = next_step(facts);

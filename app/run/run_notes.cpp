@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/text/text.h"
 #include "core/text/untrusted.h"
 
@@ -102,7 +103,7 @@ void RunNotes::write() const {
   std::string notes(kMark);
   notes += utf8_prefix(new_, kMostBytes - 1);
   if (!notes.ends_with('\n')) notes += '\n';
-  write_file(file_, notes, found ? found->mode : 0644);
+  write_file(file_, notes, found ? found->mode : new_file_mode());
 }
 
 }  // namespace sortie

@@ -116,6 +116,7 @@ std::vector<std::string> CallLines::on_approval(const LogStyle& style, int turn,
     call.note = "audit: " + shown(decided.reason);
   else if (decided.approver)
     call.note = "approved";
+  call.prints_live = call.is_command || decided.tool == "write_stdin";
   calls_.push_back(std::move(call));
   Call& added = calls_.back();
   if (!style.verbose || !added.is_command || added.decision != Ruling::allow) return {};
@@ -134,7 +135,7 @@ std::vector<std::string> CallLines::script_lines(const LogStyle& style, const Ca
 }
 
 void CallLines::output_was_shown() {
-  for (Call& call : calls_) call.output_shown = call.output_shown || call.begun;
+  for (Call& call : calls_) call.output_shown = call.output_shown || call.prints_live;
 }
 
 std::vector<std::string> CallLines::on_output(const LogStyle& style, int turn,

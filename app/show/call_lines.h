@@ -41,6 +41,7 @@ class CallLines {
     std::string note{};              ///< about an allowed call
     std::string reason{};            ///< of a call that was not allowed
     bool begun = false;              ///< its line was written when it began
+    bool prints_live = false;        ///< its output is shown while it runs
     bool output_shown = false;
   };
   Call take(const ToolOutputRecord& output);

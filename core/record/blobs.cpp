@@ -14,6 +14,7 @@
 #include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -67,7 +68,7 @@ void sync_file(int file, const std::filesystem::path& folder) {
 }
 
 void copy_to(const std::filesystem::path& path, int source) try {
-  AtomicFile copy(path, 0644);
+  AtomicFile copy(path, new_file_mode());
   std::string part(1 << 16, '\0');
   for (off_t at = 0;;) {
     const ssize_t count = ::pread(source, part.data(), part.size(), at);
@@ -91,7 +92,7 @@ Json Blobs::put(std::string_view text) {
   if (::stat(path.c_str(), &status) != 0) {
     make_folder();
     try {
-      write_file(path, text);
+      write_file(path, text, new_file_mode());
     } catch (const Error& error) {
       throw Error(error.what(), ExitCode::environment);
     }

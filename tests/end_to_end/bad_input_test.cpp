@@ -55,12 +55,125 @@ BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_usage_and_names_the_nearest) {
       {{"schema", "tsk"}, "did you mean 'task'"},
       {{"task", "check", "task.yaml", "--auth-file", "x"}, "see 'sortie task check --help'"},
       {{"policy", "check", "stric"}, "strict"},
+      {{"sandbox", "--plicy", "x", "--", "true"}, "did you mean '--policy'"},
+      {{"run", "task.yaml", "--yolo"}, "write instead: --policy auto"},
+      {{"run", "-p", "hello"}, "the task's 'prompt:'"},
+      {{"doctor", "--output-format", "json"}, "--json prints events"},
+      {{"run", "task.yaml", "--allowedTools=Bash"}, "rules of a policy"},
+      {{"run", "task.yaml", "--max-tokens", "99999999999999999999"}, "a whole number from 1 to"},
+      {{"run", "task.yaml", "--max-turns", "1e3"}, "a whole number from 1 to 1000000, got '1e3'"},
+      {{"run", "task.yaml", "--max-turns", std::string(100'000, '9')}, "9…'"},
+      {{"verify", "out", "--color", "blue"}, "--color"},
   };
   for (const auto& row : rows) {
     const ProgramEnd end = sortie_run(row.arguments);
     BOOST_TEST(end.status == 2, row.says << ": " << end.errors);
     BOOST_TEST(holds(end.errors, row.says), row.says << ": " << end.errors);
+    BOOST_TEST(end.errors.size() < 1000);
     BOOST_TEST(end.output.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_command_takes_the_flags_of_the_log) {
+  const RunFolder folder;
+  write_good_task(folder);
+  const std::vector<std::vector<std::string>> commands = {{"run", "task.yaml", "--out", "out"},
+                                                          {"verify", "out"},
+                                                          {"policy", "check", "strict"},
+                                                          {"policy", "test", "strict"},
+                                                          {"task", "check", "task.yaml"},
+                                                          {"sandbox", "--", "true"},
+                                                          {"schema", "task"},
+                                                          {"doctor"}};
+  for (std::vector<std::string> arguments : commands) {
+    const std::string name = arguments.front();
+    arguments.insert(arguments.begin() + (name == "policy" || name == "task" ? 2 : 1),
+                     {"-q", "--verbose", "--color", "never"});
+    const ProgramEnd end = sortie_run(arguments, folder.path(""));
+    BOOST_TEST(end.status == 0, name << ": " << end.errors);
+    BOOST_TEST(end.errors == "", name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_policy_whose_name_is_that_of_a_file_is_told_how_to_write_it) {
+  const RunFolder folder;
+  write_good_task(folder);
+  folder.write("mypolicy", "version: 1\nextends: auto\n");
+
+  const ProgramEnd bare = sortie_run({"run", "task.yaml", "--policy", "mypolicy"}, folder.path(""));
+  const ProgramEnd path =
+      sortie_run({"run", "task.yaml", "--policy", "./mypolicy"}, folder.path(""));
+
+  BOOST_TEST(bare.status == 2);
+  BOOST_TEST(holds(bare.errors, "for the file of that name write './mypolicy'"), bare.errors);
+  BOOST_TEST(path.status == 0, path.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_variables_may_come_from_other_systems) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter(), "vars: {one: {}, two: {}}\n");
+  folder.write("task.yaml", "version: 1\nprompt: 'a{{one}}b{{two}}c'\nworkspace: {path: work}\n");
+  folder.write("vars", "\xEF\xBB\xBFone=1\r\n# no\r\n\r\ntwo=2\r\n");
+
+  const ProgramEnd end =
+      sortie_run({"task", "check", "task.yaml", "--var-file", "vars"}, folder.path(""));
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(end.output, "a1b2c"), end.output);
+}
+
+BOOST_AUTO_TEST_CASE(artifacts_keep_to_the_umask) {
+  const RunFolder folder;
+  folder.write_task(
+      CassetteWriter().shell({"sh", "-c", "echo b > b; seq 1 200000"}).next().message("done"),
+      "policy: auto\n");
+  for (const char* mask : {"077", "027", "022"}) {
+    const ProgramEnd end =
+        run_program({.argv = {"sh", "-c",
+                              std::string("umask ") + mask + " && '" + sortie_binary() +
+                                  "' run task.yaml --fresh --out out --diff d.diff -o m.txt"},
+                     .folder = folder.path("")});
+    BOOST_TEST(end.status == 0, end.errors);
+    const auto taken = static_cast<std::filesystem::perms>(std::stoul(mask, nullptr, 8));
+    const auto check = [&](const std::filesystem::path& file) {
+      const auto mode = std::filesystem::status(file).permissions();
+      BOOST_TEST(((mode & taken) == std::filesystem::perms::none), mask << " " << file);
+    };
+    check(folder.path("d.diff"));
+    check(folder.path("m.txt"));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.out()))
+      if (entry.path().filename() != ".lock") check(entry.path());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_others_may_read_is_warned_of) {
+  const RunFolder folder;
+  write_good_task(folder);
+  folder.write("key", "sk-test-0123456789abcdef\n");
+  for (const bool open : {true, false}) {
+    std::filesystem::permissions(folder.path("key"),
+                                 static_cast<std::filesystem::perms>(open ? 0644 : 0600));
+    folder.write("task.yaml",
+                 "version: 1\nprompt: x\nworkspace: {path: work}\npolicy: auto\n"
+                 "model: {provider: openai, name: gpt-5-codex, retries: 0}\n");
+    const ProgramEnd end = sortie_run({"run", "task.yaml", "--fresh", "--out", "out", "--base-url",
+                                       "http://127.0.0.1:9/v1", "--api-key-file", "key"},
+                                      folder.path(""));
+    BOOST_TEST(end.status == 10, end.errors);
+    BOOST_TEST(holds(end.errors, "may read it (mode 644); chmod 600") == open, end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ones_own_server_has_no_price_to_warn_of) {
+  for (const char* provider : {"local", "openai"}) {
+    const RunFolder folder;
+    folder.write("task.yaml", std::string("version: 1\nprompt: x\nworkspace: {path: work}\n"
+                                          "policy: auto\nmodel: {name: qwen, context_window: "
+                                          "32000, retries: 0, provider: ") +
+                                  provider + ", base_url: 'http://127.0.0.1:9/v1'}\n");
+    const ProgramEnd end = sortie_run({"run", "task.yaml", "--out", "out"}, folder.path(""));
+    BOOST_TEST(end.status == 10, end.errors);
+    BOOST_TEST(holds(end.errors, "its price is not known") == (provider[0] == 'o'), end.errors);
   }
 }
 

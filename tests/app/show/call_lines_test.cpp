@@ -151,9 +151,9 @@ BOOST_AUTO_TEST_CASE(on_a_terminal_the_command_is_cut_and_never_the_verdict) {
   calls.approve("c", "read_file", path_of("日本語の長い名前のファイル.txt"));
   calls.output({.call_id = "c", .tool = "read_file"});
 
-  BOOST_TEST(calls.printed == Lines({"[4] $ pytest -q tests/un… (exit 1, 1.3 s)",
+  BOOST_TEST(calls.printed == Lines({"[4] $ pytest -q tests/u… (exit 1, 1.3 s)",
                                      "[4] $ make (denied)", "    no rule of the policy allows make",
-                                     "[4] read_file '日本語の長い… (1.3 s)"}),
+                                     "[4] read_file '日本語の長い名前… (1.3 s)"}),
              boost::test_tools::per_element());
 }
 
