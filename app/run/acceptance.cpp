@@ -201,8 +201,9 @@ std::string Acceptance::evaluate_verification(Background& agent) {
     warn_of_excused(*run.verification);
     return {};
   }
-  count_failure("verification failed after " + std::to_string(round) +
-                (round == 1 ? " round" : " rounds"));
+  count_failure(
+      "verification failed after " + std::to_string(round) + (round == 1 ? " round" : " rounds"),
+      kFailedVerification);
   return verification_feedback(*run.verification, failed_rounds_,
                                parts_.inputs.task.verify.rounds + 1);
 }
@@ -224,8 +225,8 @@ void Acceptance::warn_of_excused(const VerificationResult& passed) {
 void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
   const int rounds = parts_.inputs.task.verify.rounds;
   if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
-  parts_.record.say("this goes back to the agent: round " + std::to_string(failed_rounds_) +
-                    " of " + std::to_string(rounds + 1) + " has failed");
+  parts_.record.say("round " + std::to_string(failed_rounds_) + " of " + std::to_string(rounds + 1) + " has failed: " + (kind == kFailedVerification ? "the output" : reason) +
+                    " goes back to the agent");
 }
 
 std::string Acceptance::evaluate_stage(Background& agent) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "app/inputs/provider_choice.h"
 #include "app/run/run_ends.h"
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kWordsBytes = 160;
+constexpr std::string_view kPlainSigns = " _./-=:,+@%";
 
 std::string in_out(const EndFacts& facts, const char* name) {
   return one_line((fs::path(facts.options.out) / name).string(), 200);
@@ -65,23 +67,38 @@ const Denial* most_frequent(const Tally& tally) {
   return found == tally.denials.end() ? nullptr : &*found;
 }
 
-/// The command that failed, and how to run it by hand.
+/// A verification command for `sortie sandbox`: its words, or a script.
+std::string as_words(const std::string& command) {
+  const bool plain = std::all_of(command.begin(), command.end(), [](char c) {
+    return is_ascii_alphanumeric(c) || kPlainSigns.find(c) != std::string_view::npos;
+  });
+  return one_line(plain ? command : shell_line({"sh", "-c", command}), 200);
+}
+
+/// The command that failed, and how to run it by hand, from the caller's folder.
 std::string after_verification(const EndFacts& facts) {
   const auto& outcomes = facts.result.verification ? facts.result.verification->outcomes
                                                    : facts.result.verification_before->outcomes;
   const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
                                    [](const VerificationOutcome& one) { return !one.passed; });
-  std::string text =
+  const std::string where =
       "its whole output is in " + in_out(facts, "transcript.jsonl") + " (verification.completed)";
-  if (failed == outcomes.end()) return text;
-  text += "; by hand: ";
-  if (has_artifact(facts, "partial.diff"))
-    text += shell_line({"git", "apply", in_out(facts, "partial.diff")}) + " && ";
-  const std::string command = failed->command.find_first_of(" \t\n") == std::string::npos
-                                  ? failed->command
-                                  : shell_line({"sh", "-c", failed->command});
-  return text + "sortie sandbox --policy " +
-         shell_line({policy_name(facts.inputs, facts.options)}) + " -- " + one_line(command, 200);
+  if (failed == outcomes.end()) return where;
+  std::error_code error;
+  const bool elsewhere = fs::current_path(error) != facts.inputs.workspace;
+  const auto seen_there = [elsewhere](const fs::path& path) {
+    return elsewhere && path.is_relative() ? "\"$OLDPWD/" + path.string() + "\""
+                                           : shell_line({path.string()});
+  };
+  std::string steps =
+      elsewhere ? "cd " + shell_line({short_path(facts.inputs.workspace)}) + " && " : "";
+  if (facts.result.changed_files > 0 && has_artifact(facts, "partial.diff"))
+    steps += "git apply " + seen_there(fs::path(facts.options.out) / "partial.diff") + " && ";
+  const std::string policy = policy_name(facts.inputs, facts.options);
+  steps += "sortie sandbox --policy " +
+           (facts.inputs.policy.file.empty() ? policy : seen_there(policy)) + " -- " +
+           as_words(failed->command);
+  return (elsewhere ? "(" + steps + ")" : steps) + " shows it by hand; " + where;
 }
 
 std::string after_task_failed(const EndFacts& facts) {

@@ -79,7 +79,7 @@ class Run {
   void take_failure(const std::exception& error);
   EndFacts end_facts() const;
   void explain_end();
-  void print_end();
+  void print_end(const std::string& untold);
   ExitCode end();
   void end_agent();
   void end_processes();
@@ -374,25 +374,23 @@ ExitCode Run::end() {
   });
   // A record may end twice; the last end counts.
   if (result_.code != recorded) finish([this] { record_.close(); });
-  print_end();
-  if (!untold.empty())
-    record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
-  if (options_.json)
-    record_.end_live_events(stop());
-  else if (result_.code == ExitCode::success && options_.diff != "-")
-    handover_->print_message();
-  out_.remove_state();
-  record_.say_last(
-      last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
+  print_end(untold);
   return result_.code;
 }
 
-/// Ends the status line, and shows the lines above the last one.
-void Run::print_end() {
-  const bool on_stdout =
+/// Prints all that people get at the end: the message or the last event, the sum, the last line.
+void Run::print_end(const std::string& untold) {
+  const bool prints_message =
       result_.code == ExitCode::success && !options_.json && options_.diff != "-";
-  record_.end_progress(!on_stdout);
+  record_.end_progress(!prints_message);
+  if (!untold.empty())
+    record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
+  if (options_.json) record_.end_live_events(stop());
+  if (prints_message) handover_->print_message();
+  out_.remove_state();
   if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
+  record_.say_last(
+      last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
 }
 
 /// Ends the agent, and makes its diff while the tree still exists.

@@ -15,6 +15,8 @@ struct RunEnds {
   std::string kind{};  ///< as in LoopResult, or kNoChanges
 };
 
+/// RunEnds::kind if the verification has failed in its last round.
+inline constexpr const char* kFailedVerification = "verification";
 /// RunEnds::kind if the task expects changes and there are none.
 inline constexpr const char* kNoChanges = "no_changes";
 

@@ -122,11 +122,14 @@ void LogLines::show(const ModelCutOff& answer) {
 }
 
 void LogLines::show(const RetryRecord& retry) {
-  const std::string status =
-      retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
-  const std::string asked = retry.retry_after ? " (as the provider asks)" : "";
-  add_turn_line("model: " + shown(status + retry.kind + ": " + retry.message) +
-                    "; trying again in " + seconds_text(retry.delay) + asked,
+  // The message of a refused request begins with its status.
+  std::string cause = retry.message.starts_with("HTTP status ") ? retry.message
+                      : retry.status == 0                       ? retry.kind + ": " + retry.message
+                                          : "status " + std::to_string(retry.status) + ", " +
+                                                retry.kind + ": " + retry.message;
+  if (cause.ends_with('.')) cause.pop_back();
+  add_turn_line("model: " + shown(cause) + "; trying again in " + seconds_text(retry.delay) +
+                    (retry.retry_after ? " (as the provider asks)" : ""),
                 Tint::caution);
 }
 
@@ -211,7 +214,8 @@ void LogLines::show(const VerificationCompleted& record) {
   std::string note = verdict_of(record.exit, record.passed);
   if (note.empty()) note = "passed";
   if (bad && !before && (options_.rounds > 1 || record.round > 1))
-    note += ", round " + std::to_string(record.round);
+    note += ", round " + std::to_string(record.round) +
+            (record.round <= options_.rounds ? " of " + std::to_string(options_.rounds) : "");
   LogEntry entry{.mark = before ? "verify, before the work: " : "verify: ",
                  .text = "$ " + first_line_of(record.command, redactor_),
                  .note = note + ", " + seconds_text(record.exit.duration),

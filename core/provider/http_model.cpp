@@ -79,7 +79,10 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     const ModelFailure failure = exchange.failure(result);
     if (failure.lost_bytes) stream.on_cut_off(attempt, *failure.lost_bytes);
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
-    if (clock_.steady() >= deadline) throw cut_off_by_budget(failure, clock_.steady() - asked);
+    const bool whole_time =
+        limits.total == left && result.ending == HttpResult::Ending::total_timeout;
+    if (whole_time || clock_.steady() >= deadline)
+      throw cut_off_by_budget(failure, clock_.steady() - asked);
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && credential && renewals == 0 && credential->refused()) {
       ++renewals;
@@ -141,7 +144,9 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
   if (!delay)
     throw ModelError(place + ": " + message + tries_text(attempt), failure.code, failure.kind,
                      failure.retry_after);
-  if (*delay >= left) throw out_of_time();
+  if (*delay >= left)
+    throw ModelError(place + ": " + message + "; the time budget has no time left for another try",
+                     ExitCode::budget, std::string(kWaitedForModel));
   --retries_left_;
   stream.on_retry({.attempt = attempt,
                    .status = failure.status,

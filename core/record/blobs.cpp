@@ -116,10 +116,12 @@ std::optional<Json> Blobs::adopt(const std::filesystem::path& file, const std::s
   const std::string name = "sha256-" + sha256;
   const auto path = folder_ / name;
   make_folder();
-  if (::link(file.c_str(), path.c_str()) == 0) {
+  // A link has the file's mode, which commands need; the umask may want less.
+  const bool may_link = (status.st_mode & 0777 & ~new_file_mode()) == 0;
+  if (may_link && ::link(file.c_str(), path.c_str()) == 0) {
     sync_file(source.get(), folder_);
     bytes_ += bytes;
-  } else if (errno != EEXIST) {
+  } else if (!may_link || errno != EEXIST) {
     copy_to(path, source.get());
     bytes_ += bytes;
   }

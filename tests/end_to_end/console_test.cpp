@@ -175,7 +175,11 @@ BOOST_AUTO_TEST_CASE(commands_to_a_ci_system_are_made_harmless_on_stdout_and_std
       const ProgramEnd inside = run_program(sandbox);
 
       BOOST_TEST(end.output == "said\n" + row.harmless + "\n");
-      BOOST_TEST(holds(end.errors, row.harmless.substr(0, 15)), end.errors);
+      // GitHub obeys nothing behind the mark of an output's line.
+      const bool marked = std::string(row.variable) == "GITHUB_ACTIONS";
+      BOOST_TEST(holds(end.errors, marked ? "    | " + row.command : row.harmless.substr(0, 15)),
+                 end.errors);
+      BOOST_TEST(!holds(end.errors, "\n" + row.command), end.errors);
       BOOST_TEST(folder.artifact("last-message.txt") == "said\n" + row.command + "\n");
       // Escapes are taken out there as of a tool call.
       BOOST_TEST(inside.output.starts_with(row.harmless.substr(0, 15)), inside.output);

@@ -141,14 +141,14 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
       {"verification",
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 1}\n", 1,
-       "partial.diff && sortie sandbox --policy auto -- sh -c 'test -e c.txt'"},
+       "partial.diff && sortie sandbox --policy auto -- test -e c.txt) shows it by hand; "},
       {"the start", CassetteWriter(), "policy: auto\nverify: {commands: ['false'], before: pass}\n",
-       1, "by hand: sortie sandbox --policy auto -- false"},
+       1, "(cd work && sortie sandbox --policy auto -- false) shows it by hand; "},
       {"no change", CassetteWriter().message("done"),
        "policy: auto\nverify: {rounds: 1, commands: []}\n", 1, "expect: {changes: any}"},
       {"schema",
        CassetteWriter().message("no").message("no").message("no").message("no").message("no"),
-       "policy: auto\nexpect: {changes: any}\noutput: {schema: {type: object}}\n", 1,
+       "policy: auto\nexpect: {changes: any}\noutput: {schema: schema.json}\n", 1,
        "output.schema of the task"},
       {"denied", CassetteWriter().shell({"make"}).next().message("done"), "policy: {file: x}\n", 3,
        "to allow 'make'"},
@@ -164,6 +164,7 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
         folder.write("policy.yaml", "version: 1\nextends: strict\nmax_denials: 1\n");
         task = "policy: policy.yaml\n";
       }
+      folder.write("schema.json", R"({"type": "object"})");
       folder.write("work/a.txt", "a\n");
       folder.commit_workspace();
       folder.write_task(row.cassette, task);

@@ -44,6 +44,35 @@ BOOST_AUTO_TEST_CASE(a_command_has_its_line_its_output_and_how_it_ended) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(completed_items_say_how_far_the_run_has_come) {
+  const std::string patch =
+      "*** Begin Patch\n*** Add File: new\n+1\n+2\n*** Update File: a\n@@\n x\n-y\n+z\n"
+      "*** End Patch";
+  Stream stream;
+  stream.events.on(response_event("[]", Usage{100, 0, 20, 0}));
+  stream.call("c1", "apply_patch", patch, {}, {}, ToolCall::Form::custom);
+  stream.output({.call_id = "c1", .tool = "apply_patch", .changed_files = {"A new", "M a"}});
+  stream.call("c2", "shell",
+              write_json(Json::object({{"command", "apply_patch <<'EOF'\n" + patch + "\nEOF\n"}})));
+  stream.output({.call_id = "c2", .tool = "shell", .changed_files = {"M a"}});
+  stream.call("c3", "apply_patch", patch, {}, {}, ToolCall::Form::custom);
+  stream.output({.call_id = "c3", .tool = "apply_patch", .success = false});
+
+  std::vector<std::string> progress;
+  for (const Json& line : stream.lines)
+    if (line.string_at("type") == "item.completed")
+      progress.push_back(write_json(line["progress"]));
+    else
+      BOOST_TEST(line["progress"].is_null());
+  const std::string begin =
+      R"({"turn":1,"input_tokens":100,"output_tokens":20,"changed_files":2,"patched_lines":)";
+  BOOST_TEST(progress == Lines({begin + R"({"added":3,"removed":1}})",
+                                begin + R"({"added":6,"removed":2}})",
+                                begin + R"({"added":6,"removed":2}})"}),
+             boost::test_tools::per_element());
+  stream.end();
+}
+
 BOOST_AUTO_TEST_CASE(a_denied_call_is_declined_with_the_reason_whatever_it_is) {
   const struct {
     const char* tool;

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_failed_verification_shows_its_last_lines_and_its_round) {
   log.verified(1, 2, numbered(50));
   BOOST_REQUIRE(log.printed.size() == 1u + 1 + 1 + 40);
   BOOST_TEST(log.printed[0] == "[2] > All done.");
-  BOOST_TEST(log.printed[1] == "verify: $ make test (exit 2, round 1, 2.0 s)");
+  BOOST_TEST(log.printed[1] == "verify: $ make test (exit 2, round 1 of 3, 2.0 s)");
   BOOST_TEST(log.printed[2] == "    | … 10 lines above");
   BOOST_TEST(log.printed[3] == "    | line 11");
   BOOST_TEST(log.printed.back() == "    | line 50");

@@ -1,4 +1,5 @@
 #include "core/provider/http_model.h"
+#include "core/model/failure.h"
 
 #include <boost/test/unit_test.hpp>
 #include <thread>
@@ -204,8 +205,11 @@ BOOST_AUTO_TEST_CASE(a_run_has_a_limited_number_of_retries) {
 
   model.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {});
 
-  BOOST_CHECK_THROW(model.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {}),
-                    ModelError);
+  BOOST_CHECK_EXCEPTION(model.ask({bench.settings, bench.items, 0}, bench.stream, deadline, {}),
+                        ModelError, [](const ModelError& error) {
+                          return std::string(error.what())
+                              .ends_with("(after 2 tries; the run's 3 retries are used up)");
+                        });
   BOOST_TEST(bench.stream.retries.size() == 3u);
 }
 
@@ -224,6 +228,8 @@ BOOST_AUTO_TEST_CASE(the_servers_wait_is_kept_and_a_longer_one_than_the_budget_e
   BOOST_TEST((error->code() == ExitCode::limited));
   BOOST_TEST((error->retry_after() == std::optional(60000ms)));
   BOOST_TEST(hurried.clock.sleeps.empty());
+  BOOST_TEST(std::string(error->what())
+                 .ends_with("the provider asks to wait 60 s, and the time budget has 30 s left"));
 }
 
 BOOST_AUTO_TEST_CASE(the_deadline_bounds_each_request_and_ends_in_budget) {
@@ -234,7 +240,8 @@ BOOST_AUTO_TEST_CASE(the_deadline_bounds_each_request_and_ends_in_budget) {
   bench.http.replies = {status(503)};
   const auto error = bench.failure(300ms);
   BOOST_TEST((error->code() == ExitCode::budget));
-  BOOST_TEST(error->kind() == "time");
+  BOOST_TEST(error->kind() == kWaitedForModel);
+  BOOST_TEST(std::string(error->what()).ends_with("no time left for another try"));
   BOOST_TEST((bench.http.limits[0].total == 300ms));
 }
 

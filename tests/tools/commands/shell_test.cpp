@@ -176,6 +176,15 @@ BOOST_FIXTURE_TEST_CASE(the_first_lines_say_how_it_ended, Fixture) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_that_the_model_set_is_told_as_its_own) {
+  Command command;
+  command.timeout = 2s;
+  const ExitStatus exit{.ending = Ending::timed_out, .duration = 2001ms};
+  BOOST_TEST(
+      result_head(exit, {}, command, 10min).starts_with("Killed after 2 s: its timeout_ms\n"));
+  BOOST_TEST(result_head(exit, {}, command, 2s).starts_with("Killed after 2 s: command_timeout\n"));
+}
+
 BOOST_FIXTURE_TEST_CASE(long_output_is_cut_and_its_lines_counted, Fixture) {
   std::string output;
   for (int i = 0; i < 1000; ++i) output += "line " + std::to_string(i) + "\n";
