@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(of_both_streams_in_one_pipe_no_line_is_lost_or_cut_though_n
       ++commands;
     }
   BOOST_TEST(commands == 4);
-  BOOST_TEST(count(rest, "    line 3\n") == 900'000 / 7);
+  BOOST_TEST(count(rest, "    | line 3\n") == 900'000 / 7);
   BOOST_TEST(count(rest, "left out") == 0);
   BOOST_TEST(rest.find("\nsortie: success (0): ") == rest.rfind('\n', rest.size() - 2),
              rest.substr(rest.size() - 200));
