@@ -76,6 +76,14 @@ std::string without_chance(std::string text) {
   return text;
 }
 
+/// Long lines, as the last one, are broken between words.
+std::string broken(const std::string& text, std::size_t columns) {
+  std::string lines;
+  for (const auto line : split_lines(text))
+    for (const auto& part : wrapped(line, columns)) lines += part + "\n";
+  return lines;
+}
+
 struct Capture {
   const char* title;
   std::function<std::string(int columns)> make;
@@ -159,7 +167,7 @@ std::string generated(int columns) {
   for (const Capture& capture : kCaptures)
     text += std::string("\n### ") + capture.title +
             "\n\n```text\n$ sortie run task.yaml --out out\n" +
-            without_chance(capture.make(columns)) + "```\n";
+            broken(without_chance(capture.make(columns)), 80) + "```\n";
   return text + "\n" + kEnd;
 }
 
