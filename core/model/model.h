@@ -117,7 +117,10 @@ struct Response {
   /// not run, and need no output.
   std::vector<std::string> findings;
   std::vector<std::string> output;  ///< items in the wire's own JSON, if `items` lack something
-  int source = 0;                   ///< which of the run's models answered; see Item::source
+  /// The message whose text had the calls that are in `items`; "": none had (leaked_calls.h).
+  std::string leaked{};
+  Json rate_limits{};  ///< what the provider says of its limits, by header; null: nothing
+  int source = 0;      ///< which of the run's models answered; see Item::source
 };
 
 /// Gets events during a request.

@@ -1,5 +1,7 @@
 #include "core/model/tool_calls.h"
 
+#include <utility>
+
 #include "core/text/text.h"
 
 namespace sortie {
@@ -22,7 +24,44 @@ std::string free_text_arguments(const std::string& text) {
   return write_json(Json::object({{"input", text}}));
 }
 
+/// Renames the first call with this id in an item, or message, of any wire: `tool_calls` of Chat
+/// Completions, `call_id` of Responses, `id` of Messages.
+/// @return  whether it has one
+bool rename_in_json(std::string& text, const std::string& from, const std::string& to) {
+  Json item;
+  try {
+    item = parse_json(text);
+  } catch (const JsonError&) {
+    return false;
+  }
+  Json* owner = nullptr;
+  const char* member = "id";
+  if (Json* calls = item.find("tool_calls")) {
+    for (Json& call : calls->items())
+      if (owner == nullptr && call.string_at("id") == from) owner = &call;
+  } else if (item.string_at("call_id") == from) {
+    owner = &item;
+    member = "call_id";
+  } else if (item.string_at("type") == "tool_use" && item.string_at("id") == from) {
+    owner = &item;
+  }
+  if (owner == nullptr) return false;
+  owner->set(member, to);
+  text = write_json(item);
+  return true;
+}
+
 }  // namespace
+
+void rename_call(Response& response, std::size_t index, const std::string& call_id) {
+  Item& item = response.items.at(index);
+  auto& call = std::get<ToolCall>(item.content);
+  const std::string before = std::exchange(call.call_id, call_id);
+  if (!item.received.empty() && !rename_in_json(item.received, before, call_id))
+    item.received.clear();  // what the call says is all that is sent back then
+  for (std::string& text : response.output)
+    if (rename_in_json(text, before, call_id)) break;
+}
 
 std::string not_run(const std::string& name, const std::string& why) {
   return "Your call of the tool '" + one_line_of_words(name, 80) + "' was not run: " + why +

@@ -29,6 +29,10 @@ class CallReader {
   std::set<std::string> call_ids_;
 };
 
+/// Gives the call of a response another id, in its item and in the wire's own JSON.
+/// @param index  of the item
+void rename_call(Response& response, std::size_t index, const std::string& call_id);
+
 /// "Your call of the tool 'x' was not run: WHY Send the call again, corrected."
 std::string not_run(const std::string& name, const std::string& why);
 

@@ -66,6 +66,10 @@ class WireDecoder {
   /// missing (Chat Completions: usage and `[DONE]` after the finish_reason). To be called once,
   /// after the last event.
   virtual State finish() { return State::going_on; }
+  /// Whether finish() would complete the response: what is missing is not worth a long wait.
+  virtual bool may_end() const { return false; }
+  /// Reads a response that came whole, as JSON, in place of a stream. To be called once, and alone.
+  virtual State read_whole(std::string_view body) = 0;
   /// The model's message received so far; of use while the state is going_on.
   virtual std::string message_so_far() const = 0;
   const ModelFailure& failure() const noexcept { return failure_; }

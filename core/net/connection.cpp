@@ -170,8 +170,8 @@ void open_tunnel(int descriptor, const Url& url, const Proxy& proxy) {
     throw ProxyCredentialsError(
         "the proxy " + proxy.host +
         (proxy.authorization.empty()
-             ? " asks for credentials (status 407); name them in HTTPS_PROXY: "
-               "http://USER:PASSWORD@HOST:PORT"
+             ? " asks for credentials (status 407); put USER, a colon, PASSWORD and an @ before the "
+               "host in HTTPS_PROXY"
              : " does not take the credentials of HTTPS_PROXY (status 407)"));
   if (reader.state() == HttpReader::State::broken || status < 200 || status > 299)
     throw ConnectError("the proxy " + proxy.host + " refused a connection to " + place +

@@ -53,9 +53,14 @@ class HttpSink {
   virtual void on_head(const HttpHead& head) = 0;
   /// Whether the answer itself has begun: until then `first_byte` limits the wait.
   virtual bool has_begun() const { return true; }
+  /// Whether all that counts has arrived: what may follow is waited for only for kLastWords.
+  virtual bool may_end() const { return false; }
   /// A piece of the body, as soon as it is there. `enough` ends the exchange as complete.
   virtual Wants on_body(std::string_view bytes) = 0;
 };
+
+/// How long a body may go on, or be silent, that its sink could do without.
+inline constexpr std::chrono::milliseconds kLastWords{2000};
 
 /// How an exchange ended; never an exception.
 struct HttpResult {

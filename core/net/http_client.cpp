@@ -222,6 +222,7 @@ HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, cons
   HttpReader reader(limits.head_bytes);
   Delivery delivery(sink);
   bool leaving = false;
+  bool ending = false;
   std::array<char, 32768> buffer;
   while (is_open(reader)) {
     const std::size_t size = used->receive(buffer.data(), buffer.size());
@@ -251,6 +252,8 @@ HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, cons
     if (delivery.enough()) {
       // Only once: a stream that goes on does not extend it.
       if (!std::exchange(leaving, true)) watchdog.limit(after(kFarewell), Ending::complete);
+    } else if (sink.may_end()) {
+      if (!std::exchange(ending, true)) watchdog.limit(after(kLastWords), Ending::idle_timeout);
     } else if (sink.has_begun()) {
       watchdog.limit(after(limits.idle), Ending::idle_timeout);
     }

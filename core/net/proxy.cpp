@@ -97,12 +97,10 @@ std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
     proxy.authorization = "Basic " + base64_encoded(percent_decoded(text.substr(7, at - 7)));
     text.erase(7, at + 1 - 7);
   }
-  const bool has_port = text.find(':', std::max<std::size_t>(7, text.find(']') + 1)) <
-                        std::min(text.find('/', 7), text.size());
   try {
     const Url address = parse_url(text);
     proxy.host = address.host;
-    proxy.port = has_port ? address.port : 3128;
+    proxy.port = address.port;
   } catch (const InputError& error) {
     throw InputError(name + ": " + error.what());
   }

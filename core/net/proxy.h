@@ -10,7 +10,7 @@ namespace sortie {
 
 /// The proxies of the environment. Loopback never goes through one.
 struct ProxySettings {
-  std::string https_proxy{};  ///< HTTPS_PROXY, else ALL_PROXY: "http://user:password@host:port"
+  std::string https_proxy{};  ///< HTTPS_PROXY, else ALL_PROXY: "http://user:password@host:port"; port 80
   std::string no_proxy{};     ///< NO_PROXY: "host", ".suffix", "10.0.0.0/8", "host:port", "*"
   /// HTTP_PROXY, else ALL_PROXY: for requests of commands; sortie itself uses plain http on loopback
   /// only.

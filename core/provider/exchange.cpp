@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/text/text.h"
@@ -19,6 +20,20 @@ constexpr std::uint64_t kStreamBytesPerByte = 50;
 
 bool is_event_stream(const HttpHead& head) {
   return ascii_lower(header_value(head.headers, "Content-Type")).starts_with("text/event-stream");
+}
+
+/// What the provider says of its limits: the headers with such names, as they are.
+Json rate_limits(const HttpHeaders& headers) {
+  constexpr std::size_t kMostHeaders = 24;
+  constexpr std::size_t kMostBytes = 100;
+  Json limits;
+  for (const auto& [name, value] : headers) {
+    const std::string lower = ascii_lower(name);
+    if (lower.find("ratelimit") == std::string::npos || limits.members().size() == kMostHeaders)
+      continue;
+    limits.set(one_line_of_words(lower, kMostBytes), one_line_of_words(value, kMostBytes));
+  }
+  return limits;
 }
 
 /// A reply that is not a stream, for people.
@@ -39,15 +54,51 @@ Exchange::Exchange(std::unique_ptr<WireDecoder> decoder, const Clock& clock, Opt
 
 void Exchange::on_head(const HttpHead& head) {
   head_ = head;
-  is_stream_ = head.status == 200 && is_event_stream(head);
+  says_stream_ = head.status == 200 && is_event_stream(head);
+  if (head.status != 200) body_ = Body::other;
+}
+
+/// By its first bytes: servers that do not stream send JSON, and some name another content type.
+/// @param begin  of the body; too little of it is `unknown`
+Exchange::Body Exchange::kind_of(std::string_view begin) const {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  constexpr std::string_view kFields[] = {"data:", "event:", "id:", "retry:", ":"};
+  if (kMark.starts_with(begin)) return Body::unknown;
+  if (begin.starts_with(kMark)) begin.remove_prefix(kMark.size());
+  begin.remove_prefix(std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
+  if (begin.empty()) return Body::unknown;
+  if (begin.front() == '{') return Body::whole;
+  if (says_stream_) return Body::stream;
+  bool may_follow = false;
+  for (const std::string_view field : kFields) {
+    if (begin.starts_with(field)) return Body::stream;
+    may_follow = may_follow || field.starts_with(begin);
+  }
+  return may_follow ? Body::unknown : Body::other;
 }
 
 HttpSink::Wants Exchange::on_body(std::string_view bytes) {
   received_ += bytes.size();
-  if (!is_stream_) {
-    text_ += bytes.substr(0, kMaxErrorBytes - text_.size());
-    return text_.size() < kMaxErrorBytes ? Wants::more : Wants::enough;
+  std::string begin;
+  if (body_ == Body::unknown) {
+    begin_of_body_ += bytes.substr(0, kMaxErrorBytes);
+    body_ = kind_of(begin_of_body_);
+    if (body_ == Body::unknown)
+      return begin_of_body_.size() < kMaxErrorBytes ? Wants::more : Wants::enough;
+    begin = std::exchange(begin_of_body_, {})
+                .append(bytes.substr(std::min(bytes.size(), kMaxErrorBytes)));
+    bytes = begin;
   }
+  if (body_ == Body::stream) return on_stream(bytes);
+  return collect(bytes, body_ == Body::whole ? WireDecoder::kMaxResponseBytes : kMaxErrorBytes);
+}
+
+HttpSink::Wants Exchange::collect(std::string_view bytes, std::size_t most) {
+  text_ += bytes.substr(0, most - text_.size());
+  return text_.size() < most ? Wants::more : Wants::enough;
+}
+
+HttpSink::Wants Exchange::on_stream(std::string_view bytes) {
   if (received_ > options_.max_stream_bytes) {
     too_long_ =
         "the stream is longer than " + std::to_string(options_.max_stream_bytes >> 20) + " MiB";
@@ -75,7 +126,11 @@ void Exchange::on_text(WireDecoder::Text kind, std::string_view text) {
 }
 
 void Exchange::finish() {
-  if (is_stream_ && state_ == WireDecoder::State::going_on) state_ = decoder_->finish();
+  if (state_ != WireDecoder::State::going_on) return;
+  if (body_ == Body::stream) state_ = decoder_->finish();
+  if (body_ != Body::whole) return;
+  first_event_ = clock_.steady();
+  state_ = decoder_->read_whole(text_);
 }
 
 bool Exchange::is_complete() const {
@@ -98,6 +153,7 @@ Response Exchange::response() {
   Response response = state_ == WireDecoder::State::complete ? decoder_->take() : cut_response();
   response.first_event = to_ms(first_event_ - begin_);
   response.duration = to_ms(clock_.steady() - begin_);
+  response.rate_limits = rate_limits(head_.headers);
   // A repetition in a response that ended by itself is intended.
   if (response.incomplete) response.repeated = passage();
   return response;
@@ -121,7 +177,7 @@ Response Exchange::cut_response() {
 
 ModelFailure Exchange::failure(const HttpResult& result) const {
   ModelFailure failure = cause(result);
-  if (is_stream_ && events_ > 0 && state_ != WireDecoder::State::failed)
+  if (body_ == Body::stream && events_ > 0 && state_ != WireDecoder::State::failed)
     failure.lost_bytes = std::max(text_bytes_, received_ / kStreamBytesPerByte);
   return failure;
 }
@@ -132,7 +188,8 @@ ModelFailure Exchange::cause(const HttpResult& result) const {
   if (head_.status != 0 && head_.status != 200)
     return failure_of_status(head_, text_, clock_.now());
   if (result.ending != HttpResult::Ending::complete) return failure_of_ending(result, head_.status);
-  if (!is_stream_) return cut(described(head_, text_));
+  if (body_ != Body::stream && !(says_stream_ && received_ == 0))
+    return cut(described(head_, text_.empty() ? begin_of_body_ : text_));
   return cut(events_ == 0 ? "the stream was empty" : "the stream ended before the response did");
 }
 

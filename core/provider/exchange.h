@@ -32,7 +32,8 @@ class Exchange : public HttpSink {
   void on_head(const HttpHead& head) override;
   Wants on_body(std::string_view bytes) override;
   /// An event was received, or the reply is not a stream.
-  bool has_begun() const override { return !is_stream_ || events_ > 0; }
+  bool has_begun() const override { return !says_stream_ || events_ > 0; }
+  bool may_end() const override { return decoder_->may_end(); }
 
   /// The server has sent everything.
   void finish();
@@ -50,6 +51,17 @@ class Exchange : public HttpSink {
   std::string& stream() noexcept { return text_; }
 
  private:
+  /// What the body is.
+  enum class Body {
+    unknown,  ///< nothing of it has arrived
+    stream,
+    whole,  ///< one JSON text, from servers that do not stream
+    other,  ///< an error, or not from a provider at all
+  };
+
+  Body kind_of(std::string_view begin) const;
+  Wants collect(std::string_view bytes, std::size_t most);
+  Wants on_stream(std::string_view bytes);
   void read(const SseEvent& event);
   void on_text(WireDecoder::Text kind, std::string_view text);
   const std::string& passage() const;
@@ -64,12 +76,14 @@ class Exchange : public HttpSink {
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point first_event_{};
   HttpHead head_;
-  bool is_stream_ = false;
+  bool says_stream_ = false;  ///< by its content type
+  Body body_ = Body::unknown;
+  std::string begin_of_body_;  ///< until it is known what it is
   SseParser parser_;
   WireDecoder::State state_ = WireDecoder::State::going_on;
   RepetitionGuard repetition_[2];  ///< by WireDecoder::Text
   std::uint64_t text_bytes_ = 0;   ///< of text and reasoning
-  std::string text_;               ///< the stream if it is kept, else the body of an error
+  std::string text_;               ///< the stream if it is kept, else the body
   std::string too_long_;
   std::uint64_t received_ = 0;
   std::uint64_t events_ = 0;

@@ -99,7 +99,9 @@ Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sou
   if (!endpoint.base.secure && !endpoint.base.is_loopback() &&
       !(sources.may_be_plain && sources.may_be_plain(endpoint.base)))
     throw InputError("address '" + endpoint.base.text() +
-                     "': plain http is for loopback hosts only; use https://");
+                     "': plain http is for loopback hosts only; use https://, or name the host in "
+                     "the policy: in bounds.model_hosts for provider local, with http:// in "
+                     "bounds.credentials for a key");
   complete_base(provider, endpoint.query, endpoint.base);
   return endpoint;
 }

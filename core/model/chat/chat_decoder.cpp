@@ -1,6 +1,9 @@
 #include "core/model/chat/chat_decoder.h"
 
 #include <algorithm>
+
+#include "core/model/chat/thoughts.h"
+#include "core/model/leaked_calls.h"
 #include "core/model/wire.h"
 #include "core/text/text.h"
 
@@ -117,6 +120,12 @@ WireDecoder::State ChatDecoder::finish() {
   return state_;
 }
 
+WireDecoder::State ChatDecoder::read_whole(std::string_view body) {
+  if (!is_json(body)) return state_;  // the caller shows it
+  if (read({.name = {}, .data = body}) == State::going_on) finish();
+  return state_;
+}
+
 void ChatDecoder::read_chunk(const Json& chunk) {
   begun_ = true;
   if (response_.id.empty()) response_.id = chunk.string_at("id");
@@ -143,7 +152,8 @@ void ChatDecoder::read_delta(const Json& delta) {
   add_content(delta["content"], text);
   // Some servers send it under both names.
   const std::string reasoning = delta.string_at("reasoning_content");
-  text.reasoning += reasoning.empty() ? delta.string_at("reasoning") : reasoning;
+  const std::string other = delta.string_at("reasoning", delta.string_at("thinking"));
+  text.reasoning += reasoning.empty() ? other : reasoning;
   text.goes_back = !reasoning.empty();
   add_text(text);
   const std::string refusal = delta.string_at("refusal");
@@ -195,22 +205,51 @@ void ChatDecoder::complete() {
                                                     one_line_of_words(reason, 80) + "'"));
   response_.incomplete = is_one_of(reason, {"length", "max_tokens", "model_length"});
   response_.stop_reason = response_.incomplete ? "max_output_tokens" : "completed";
-  response_.output.push_back(message_json());
+  take_thoughts();
+  std::vector<ChatCall> calls = whole_calls();
+  response_.output.push_back(message_json(calls));
   if (!reasoning_.empty())
     response_.items.push_back({Reasoning{std::move(reasoning_), goes_back_}});
   if (!content_.empty())
     response_.items.push_back({Message{Message::Role::assistant, std::move(content_)}});
-  take_calls(response_.incomplete);
+  take_calls(calls, response_.incomplete);
   state_ = State::complete;
 }
 
-/// @param cut  the response reached its output limit: its last call may be incomplete
-void ChatDecoder::take_calls(bool cut) {
+/// Reasoning that the server left in the text.
+void ChatDecoder::take_thoughts() {
+  Thoughts thoughts = split_thoughts(std::move(content_));
+  content_ = std::move(thoughts.message);
+  if (thoughts.reasoning.empty()) return;
+  if (!reasoning_.empty()) reasoning_ += "\n\n";
+  reasoning_ += thoughts.reasoning;
+  goes_back_ = false;
+}
+
+/// The calls, each with an id of its own: some servers send none, or one for all. Calls that the
+/// server left in the text are among them, if they are certain.
+std::vector<ChatCall> ChatDecoder::whole_calls() {
   std::vector<ChatCall> calls = calls_.calls();
   if (calls_.function_call()) {
     calls.push_back(*calls_.function_call());
-    if (new_call_id_) calls.back().id = new_call_id_();
   }
+  if (calls.empty() && !response_.incomplete)
+    if (auto leaked = find_leaked_calls(content_, tools_, bare_json_); leaked) {
+      for (const ToolCall& call : leaked->calls)
+        calls.push_back({.name = call.name, .arguments = call.arguments});
+      if (!calls.empty()) {
+        response_.leaked = std::move(content_);
+        content_ = std::move(leaked->before);
+      }
+    }
+  std::set<std::string> ids;
+  for (ChatCall& call : calls)
+    if (call.id.empty() || !ids.insert(call.id).second) call.id = new_call_id_();
+  return calls;
+}
+
+/// @param cut  the response reached its output limit: its last call may be incomplete
+void ChatDecoder::take_calls(const std::vector<ChatCall>& calls, bool cut) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ChatCall& call = calls[i];
     if (!call.type.empty() && call.type != "function") {
@@ -232,7 +271,7 @@ void ChatDecoder::take_calls(bool cut) {
 }
 
 /// Written directly as text: the content may be megabytes.
-std::string ChatDecoder::message_json() const {
+std::string ChatDecoder::message_json(const std::vector<ChatCall>& all) const {
   std::string text;
   text.reserve(content_.size() + content_.size() / 16 + reasoning_.size() + 256);
   text = R"({"role":"assistant","content":)";
@@ -245,7 +284,7 @@ std::string ChatDecoder::message_json() const {
     write_json_string(reasoning_, text);
   }
   Json calls = Json::array();
-  for (const ChatCall& call : calls_.calls())
+  for (const ChatCall& call : all)
     calls.push_back(Json::object(
         {{"id", call.id},
          {"type", call.type.empty() ? "function" : call.type},
@@ -253,10 +292,6 @@ std::string ChatDecoder::message_json() const {
   if (!calls.items().empty()) {
     text += R"(,"tool_calls":)";
     write_json(calls, text);
-  }
-  if (const auto& call = calls_.function_call()) {
-    text += R"(,"function_call":)";
-    write_json(Json::object({{"name", call->name}, {"arguments", call->arguments}}), text);
   }
   text += '}';
   return text;

@@ -7,6 +7,7 @@
 
 #include "core/json/json.h"
 #include "core/model/chat/chat_delta.h"
+#include "core/model/leaked_calls.h"
 #include "core/model/tool_calls.h"
 #include "core/model/wire.h"
 
@@ -47,15 +48,24 @@ class ChatCalls {
 /// response is complete at one of these two, or if the stream ends after the finish_reason; then
 /// usage may be missing. Only the first choice is read.
 ///
+/// Reasoning and calls that the server left in the text are taken out of it (thoughts.h,
+/// leaked_calls.h).
+///
 /// Response::output has one entry: the assistant message as it would be without streaming.
 class ChatDecoder : public WireDecoder {
  public:
-  /// @param free_text    free_text_functions()
-  /// @param new_call_id  makes ids for calls of the older form; empty: such calls can't be used
-  ChatDecoder(std::set<std::string> free_text, std::function<std::string()> new_call_id)
-      : reader_(std::move(free_text)), new_call_id_(std::move(new_call_id)) {}
+  /// @param settings     of the request
+  /// @param new_call_id  makes ids for calls that have none: those of the older form, and of servers
+  ///                     that send none
+  ChatDecoder(const ModelSettings& settings, std::function<std::string()> new_call_id)
+      : tools_(settings.tools),
+        bare_json_(settings.output_schema ? BareJson::is_answer : BareJson::may_be_call),
+        reader_(free_text_functions(settings)),
+        new_call_id_(std::move(new_call_id)) {}
   State read(const SseEvent& event) override;
   State finish() override;
+  bool may_end() const override { return !finish_reason_.empty(); }
+  State read_whole(std::string_view body) override;
   std::string message_so_far() const override { return content_; }
 
  private:
@@ -66,8 +76,10 @@ class ChatDecoder : public WireDecoder {
   void add_text(const ChatText& text);
   void grow(std::size_t bytes);
   void complete();
-  void take_calls(bool cut);
-  std::string message_json() const;
+  void take_thoughts();
+  std::vector<ChatCall> whole_calls();
+  void take_calls(const std::vector<ChatCall>& calls, bool cut);
+  std::string message_json(const std::vector<ChatCall>& all) const;
   void fail_with(const Json& error);
 
   ChatTextReader text_reader_;
@@ -81,6 +93,8 @@ class ChatDecoder : public WireDecoder {
   ChatCalls calls_;
   std::string finish_reason_;
   std::size_t bytes_ = 0;  ///< of the response so far
+  std::vector<ToolSpec> tools_;
+  BareJson bare_json_;
   CallReader reader_;
   std::function<std::string()> new_call_id_;
 };

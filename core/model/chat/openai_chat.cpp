@@ -68,16 +68,18 @@ std::string OpenAiChat::encode_head(const ModelSettings& settings) const {
   Json body = Json::object({{"model", settings.model}});
   add_tools(settings, options_.legacy_functions, body);
   body.set("stream", true);
-  body.set("stream_options", Json::object({{"include_usage", true}}));
+  const bool legacy = options_.legacy_functions;  // such servers may refuse what came later
+  if (!legacy) body.set("stream_options", Json::object({{"include_usage", true}}));
   // OpenAI's reasoning models refuse `max_tokens`; other servers may know nothing else (the newer
   // name came late to vLLM, llama.cpp, Ollama), and OpenAI's older models take both.
   if (settings.max_output_tokens > 0)
-    body.set(is_openai_reasoning_model(settings.model) ? "max_completion_tokens" : "max_tokens",
+    body.set(!legacy && is_openai_reasoning_model(settings.model) ? "max_completion_tokens"
+                                                                  : "max_tokens",
              settings.max_output_tokens);
-  if (!settings.effort.empty() && takes_effort(settings.model))
+  if (!legacy && !settings.effort.empty() && takes_effort(settings.model))
     body.set("reasoning_effort", settings.effort);
   if (settings.temperature) body.set("temperature", *settings.temperature);
-  if (const auto& answer = settings.output_schema)
+  if (const auto& answer = settings.output_schema; answer && !legacy)  // the prompt has it too
     body.set("response_format",
              Json::object({{"type", "json_schema"},
                            {"json_schema", Json::object({{"name", answer->name},
@@ -97,14 +99,11 @@ std::unique_ptr<ItemWriter> OpenAiChat::item_writer(const ModelSettings& setting
 }
 
 std::unique_ptr<WireDecoder> OpenAiChat::decoder(const ModelSettings& settings) const {
-  std::function<std::string()> new_call_id;
-  if (options_.legacy_functions)
-    new_call_id = [this] {
-      const std::string model =
-          options_.source == 0 ? "" : "model" + std::to_string(options_.source) + "_";
-      return "call_" + model + std::to_string(++calls_);
-    };
-  return std::make_unique<ChatDecoder>(free_text_functions(settings), std::move(new_call_id));
+  return std::make_unique<ChatDecoder>(settings, [this] {
+    const std::string model =
+        options_.source == 0 ? "" : "model" + std::to_string(options_.source) + "_";
+    return "call_" + model + std::to_string(++calls_);
+  });
 }
 
 /// One chunk with the whole message for its delta.

@@ -37,8 +37,8 @@ class OpenAiChat : public Wire {
 
  private:
   Options options_;
-  /// Calls of the older form have no id: ours are counted, so that a replay makes the same ones.
-  /// They are not sent.
+  /// For calls without an id, as those of the older form: counted, so that a replay makes the same
+  /// ones.
   mutable std::atomic<std::uint64_t> calls_ = 0;
 };
 

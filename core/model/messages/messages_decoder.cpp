@@ -209,11 +209,36 @@ WireDecoder::State MessagesDecoder::read(const SseEvent& event) {
   try {
     Json json = parse_json(event.data);
     const std::string type = json.string_at("type", event.name);
+    if (!json.is_object()) {
+      if (is_known(type)) fail_as_cut("the event " + type + " of the stream is not an object");
+      return state_;
+    }
     if (is_known(type) && !grow(event.data.size())) return state_;
     read_event(type, json);
   } catch (const JsonError& error) {
     fail_as_cut(std::string("an event of the stream is not JSON: ") + error.what() + " at byte " +
                 std::to_string(error.offset()));
+  }
+  return state_;
+}
+
+WireDecoder::State MessagesDecoder::read_whole(std::string_view body) {
+  try {
+    Json message = parse_json(body);
+    if (!message["error"].is_null())
+      fail(failure_of_error(message["error"], std::chrono::system_clock::now()));
+    Json* content = message.find("content");
+    if (state_ != State::going_on || !content || !content->is_array()) return state_;
+    response_.id = message.string_at("id");
+    response_.served_model = message.string_at("model");
+    take_usage(message["usage"]);
+    stop_reason_ = message.string_at("stop_reason");
+    if (message["stop_details"].is_object()) stop_details_ = message["stop_details"];
+    for (Json& block : content->items())
+      blocks_[static_cast<std::int64_t>(blocks_.size())].start = std::move(block);
+    complete();
+  } catch (const JsonError&) {
+    // The caller shows the body.
   }
   return state_;
 }

@@ -42,6 +42,7 @@ class MessagesDecoder : public WireDecoder {
   explicit MessagesDecoder(const ModelSettings& settings)
       : free_text_(free_text_functions(settings)) {}
   State read(const SseEvent& event) override;
+  State read_whole(std::string_view body) override;
   std::string message_so_far() const override;
 
  private:

@@ -1,7 +1,6 @@
 #include "core/model/responses/responses_decoder.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "core/json/json.h"
@@ -81,10 +80,21 @@ std::string unfit_action(const Json& action) {
   const bool words = std::all_of(command.begin(), command.end(),
                                  [](const Json& word) { return word.is_string(); });
   if (command.empty() || !words) return "its command is not a list of strings.";
-  if (!action["env"].members().empty())
-    return "variables can't be set by `env`; run `env NAME=VALUE COMMAND` instead.";
+  for (const auto& [variable, value] : action["env"].members())
+    if (variable.empty() || variable.find('=') != std::string::npos || !value.is_string())
+      return "its env is not an object of names with strings.";
   if (!action["user"].is_null()) return "commands can't be run as another user.";
   return "";
+}
+
+/// The command; with variables as `env NAME=VALUE … COMMAND`, which the policy's rules read too.
+Json command_of(const Json& action) {
+  const auto& variables = action["env"].members();
+  if (variables.empty()) return action["command"];
+  Json command = Json::array({"env"});
+  for (const auto& [name, value] : variables) command.push_back(name + "=" + value.text());
+  for (const Json& word : action["command"].items()) command.push_back(word);
+  return command;
 }
 
 /// Converts it to a call of `shell`.
@@ -93,7 +103,7 @@ Reading read_local_shell(const Json& item, CallReader& calls) {
   const Json& action = item["action"];
   if (const std::string why = unfit_action(action); !why.empty())
     return {.finding = not_run(kName, why)};
-  Json arguments = Json::object({{"command", action["command"]}});
+  Json arguments = Json::object({{"command", command_of(action)}});
   if (action["working_directory"].is_string())
     arguments.set("workdir", action["working_directory"]);
   if (action["timeout_ms"].is_number()) arguments.set("timeout_ms", action["timeout_ms"]);
@@ -140,6 +150,9 @@ void read_output_items(std::vector<Json> output, CallReader& calls, Response& re
   std::vector<Reading> readings;
   for (Json& raw : output) {
     Json item = std::move(raw);  // freed before the next one: it may be megabytes
+    // Some servers send an object; sent back, it has to be the text that the format wants.
+    if (Json* arguments = item.find("arguments"); arguments && arguments->is_object())
+      *arguments = write_json(*arguments);
     texts.push_back(write_large_json(item));
     readings.push_back(read_item(item, calls));
   }
@@ -203,12 +216,14 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   }
   if (is_repeated_later(kind)) return state_;
   try {
-    // The last event repeats all items.
+    // The last event repeats the items: mostly all of them, and no others.
     const bool terminal = kind == "response.completed" || kind == "response.incomplete";
-    Json json = terminal && !items_.empty() ? parse_json_without(event.data, "output")
-                                            : parse_json(event.data);
+    const bool repeats = terminal && items_.are_all_of(event.data);
+    Json json = repeats ? parse_json_without(event.data, "output") : parse_json(event.data);
     std::string type = json.string_at("type");
     if (type.empty()) type = event.name;
+    if (!json.is_object() && type.starts_with("response."))
+      return fail_as_cut("the event " + type + " of the stream is not an object"), state_;
     if (type == "response.output_item.done") collected_ += event.data.size();
     if (collected_ > kMaxResponseBytes)
       fail_as_cut("the response has more than 64 MiB");
@@ -217,6 +232,19 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   } catch (const JsonError& error) {
     fail_as_cut("an event of the stream is not JSON: " + std::string(error.what()) + " at byte " +
                 std::to_string(error.offset()));
+  }
+  return state_;
+}
+
+WireDecoder::State ResponsesDecoder::read_whole(std::string_view body) {
+  try {
+    const Json response = parse_json(body);
+    if (!response["error"].is_null())
+      fail_with(response["error"]);
+    else if (response["output"].is_array())
+      complete(response, response.string_at("status") == "incomplete");
+  } catch (const JsonError&) {
+    // The caller shows the body.
   }
   return state_;
 }
@@ -243,7 +271,7 @@ void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) 
 
 std::string ResponsesDecoder::message_so_far() const {
   std::string message;
-  for (const auto& [index, item] : items_)
+  for (const auto& [index, item] : items_.items())
     for (const Json& part : item["content"].items())
       if (part.string_at("type") == "output_text") message += part["text"].text();
   try {
@@ -259,17 +287,14 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
     response_.id = event["response"].string_at("id", response_.id);
     response_.served_model = event["response"].string_at("model", response_.served_model);
   } else if (type == "response.output_item.done") {
-    // A hostile index may be the largest possible.
-    const auto last = items_.empty() ? -1 : items_.rbegin()->first;
-    const auto next = last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
-    if (Json* item = event.find("item")) {
-      if (item->string_at("type") == "message") message_ = {};
-      items_[event["output_index"].integer().value_or(next)] = std::move(*item);
-    }
-  } else if (type == "response.completed") {
-    complete(event["response"], false);
-  } else if (type == "response.incomplete") {
-    complete(event["response"], true);
+    Json* item = event.find("item");
+    if (!item || !item->is_object() || !items_.add(event["output_index"].integer(), *item))
+      return fail_as_cut("an item of the stream can't be read");
+    if (item->string_at("type") == "message") message_ = {};
+  } else if (type == "response.completed" || type == "response.incomplete") {
+    if (!event["response"].is_object())
+      return fail_as_cut("the terminal event of the stream has no response");
+    complete(event["response"], type == "response.incomplete");
   } else if (type == "response.failed") {
     fail_with(event["response"]["error"]);
   } else if (type == "response.cancelled") {
@@ -293,9 +318,7 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
     return fail(
         failure_of_code("content_filter", "the provider's content filter ended the response"));
 
-  std::vector<Json> output;
-  for (auto& [index, item] : items_) output.push_back(std::move(item));
-  if (output.empty()) output = response["output"].items();
+  std::vector<Json> output = items_.take_with(response["output"].items());
   if (output.size() > kMaxResponseItems) {
     fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " items");
     return;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 
+#include "core/model/responses/response_items.h"
 #include "core/model/tool_calls.h"
 #include "core/model/wire.h"
 
@@ -18,6 +18,7 @@ class ResponsesDecoder : public WireDecoder {
   /// @param free_text  free_text_functions(), if the request declares them as functions
   explicit ResponsesDecoder(std::set<std::string> free_text = {}) : calls_(std::move(free_text)) {}
   State read(const SseEvent& event) override;
+  State read_whole(std::string_view body) override;
   std::string message_so_far() const override;
 
  private:
@@ -27,9 +28,9 @@ class ResponsesDecoder : public WireDecoder {
   void fail_with(const Json& error);
 
   CallReader calls_;
-  std::map<std::int64_t, Json> items_;  ///< by output_index
-  std::size_t collected_ = 0;           ///< bytes of the events with items
-  std::string message_;                 ///< deltas since the last whole item, escaped
+  ResponseItems items_;
+  std::size_t collected_ = 0;  ///< bytes of the events with items
+  std::string message_;        ///< deltas since the last whole item, escaped
 };
 
 }  // namespace sortie

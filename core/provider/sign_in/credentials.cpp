@@ -73,8 +73,16 @@ std::string read_key_file(const std::filesystem::path& file) {
   return read_key(opened, source);
 }
 
-/// "host", "*.suffix", each with or without ":port".
+/// "host", "*.suffix", each with or without ":port"; "http://host:port" for a host that is asked
+/// without TLS, and is not loopback.
 bool matches(std::string pattern, const Url& url) {
+  constexpr std::string_view kPlain = "http://";
+  if (pattern.starts_with(kPlain)) {
+    pattern.erase(0, kPlain.size());
+    if (pattern.find(':') == std::string::npos) pattern += ":80";
+    return !url.secure && ascii_lower(pattern) == url.host + ":" + std::to_string(url.port);
+  }
+  if (!url.secure && !url.is_loopback()) return false;
   const std::size_t colon = pattern.rfind(':');
   const bool has_port = colon != std::string::npos && pattern.find(':') == colon;
   if (has_port) {

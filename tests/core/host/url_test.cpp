@@ -107,4 +107,13 @@ BOOST_AUTO_TEST_CASE(the_proxy_is_chosen_by_place) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_proxy_without_a_port_is_at_that_of_its_scheme) {
+  for (const char* address :
+       {"http://proxy.example", "proxy.example/", "http://u:p@proxy.example"}) {
+    const auto proxy = proxy_for({.https_proxy = address}, parse_url("https://api.example"));
+    BOOST_REQUIRE(proxy.has_value());
+    BOOST_TEST(proxy->port == 80);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,9 +5,11 @@
 #include <thread>
 
 #include "core/files/files.h"
+#include "core/model/chat/openai_chat.h"
 #include "core/model/responses/openai_responses.h"
 #include "core/net/http_client.h"
 #include "core/provider/exchange.h"
+#include "core/provider/wires.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_http.h"
 #include "tests/support/model_server.h"
@@ -232,6 +234,100 @@ BOOST_AUTO_TEST_CASE(the_servers_wait_is_kept_and_a_longer_one_than_the_budget_e
                  .ends_with("the provider asks to wait 60 s, and the time budget has 30 s left"));
 }
 
+// Servers that do not stream, or name another content type.
+BOOST_AUTO_TEST_CASE(a_response_counts_whatever_its_content_type_if_it_is_one) {
+  const std::string chat =
+      R"({"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":)"
+      R"("assistant","content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,)"
+      R"("completion_tokens":2}})";
+  const std::string responses =
+      R"({"id":"r","object":"response","model":"m","status":"completed","error":null,"output":)"
+      R"([{"type":"message","content":[{"type":"output_text","text":"Hi."}]}],)"
+      R"("usage":{"input_tokens":3,"output_tokens":2}})";
+  const std::string messages =
+      R"({"id":"r","type":"message","model":"m","role":"assistant","content":[{"type":"text",)"
+      R"("text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}})";
+  const std::string stream =
+      "data: {\"id\":\"r\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},"
+      "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n";
+  const struct {
+    const char* name;
+    const char* wire;
+    const char* type;
+    std::string body;
+  } rows[] = {
+      {"chat", "chat", "application/json", chat},
+      {"chat that is called a stream", "chat", "text/event-stream", "\n " + chat},
+      {"responses", "responses", "application/json; charset=utf-8", responses},
+      {"messages", "messages", "application/json", messages},
+      {"a stream as text", "chat", "text/plain", stream},
+      {"a stream without a type, after a comment", "chat", "", "\xef\xbb\xbf: hi\n\n" + stream},
+  };
+  for (const auto& row : rows) {
+    for (const std::size_t piece : {std::string::npos, std::size_t{1}}) {
+      BOOST_TEST_CONTEXT(row.name << ", " << piece) {
+        const auto wire = make_wire(row.wire);
+        FakeClock clock;
+        Exchange exchange(wire->decoder({}), clock, {});
+        exchange.on_head({200, {{"Content-Type", row.type}}});
+        for (std::size_t at = 0; at < row.body.size(); at += std::min(piece, row.body.size()))
+          if (exchange.on_body(row.body.substr(at, piece)) == HttpSink::Wants::enough) break;
+        exchange.finish();
+
+        BOOST_REQUIRE_MESSAGE(exchange.is_complete(), exchange.failure({}).message);
+        const Response response = exchange.response();
+        BOOST_REQUIRE(response.items.size() == 1u);
+        BOOST_TEST(std::get<Message>(response.items[0].content).text == "Hi.");
+        BOOST_TEST(response.usage->output_tokens == 2);
+        BOOST_TEST(response.served_model == "m");
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_error_with_status_200_is_an_error) {
+  const struct {
+    const char* name;
+    std::string type;
+    std::string body;
+    const char* kind;
+  } rows[] = {
+      {"JSON", "application/json",
+       R"({"error":{"message":"slow down","code":"rate_limit_exceeded"}})", "rate_limit"},
+      {"an error page", "text/html", "<html>busy</html>", "cut"},
+      {"words", "text/plain", "internal error", "cut"},
+      {"other JSON", "application/json", R"({"status":"loading model"})", "cut"},
+      {"half of a response", "application/json", R"({"id":"r","choices":[{"message":{"con)", "cut"},
+      {"nothing", "application/json", "", "cut"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      FakeClock clock;
+      Exchange exchange(make_wire("chat")->decoder({}), clock, {});
+      exchange.on_head({200, {{"Content-Type", row.type}}});
+      exchange.on_body(row.body);
+      exchange.finish();
+      BOOST_TEST(!exchange.is_complete());
+      BOOST_TEST(exchange.failure({}).kind == row.kind);
+      if (row.kind == std::string("cut"))
+        BOOST_TEST(exchange.failure({}).message.find(row.body.substr(0, 20)) != std::string::npos);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_provider_says_of_its_limits_is_in_the_response) {
+  Bench bench;
+  auto reply = FakeHttp::stream(recorded_stream("text"));
+  reply.head.headers.emplace_back("X-RateLimit-Remaining-Tokens", "149984");
+  reply.head.headers.emplace_back("anthropic-ratelimit-requests-reset", "2026-11-21T00:00:00Z");
+  reply.head.headers.emplace_back("x-request-id", "1");
+  bench.http.replies = {reply};
+
+  BOOST_TEST(write_json(bench.ask().rate_limits) ==
+             R"({"x-ratelimit-remaining-tokens":"149984",)"
+             R"("anthropic-ratelimit-requests-reset":"2026-11-21T00:00:00Z"})");
+}
+
 BOOST_AUTO_TEST_CASE(the_deadline_bounds_each_request_and_ends_in_budget) {
   Bench bench;
   BOOST_TEST((bench.failure(0s)->code() == ExitCode::budget));
@@ -323,6 +419,31 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_a_stream_that_hangs) {
 
   BOOST_CHECK_THROW(
       model.ask({settings, items, 0}, stream, clock.steady() + 1min, stop.get_token()), Stopped);
+}
+
+// Only its usage is missing: that is waited for shortly, however long a silence may last.
+BOOST_AUTO_TEST_CASE(a_chat_stream_that_stays_open_behind_its_finish_reason_is_complete) {
+  const std::string finished =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+      "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\n";
+  ModelServer server(
+      {{.bytes = finished, .then = ServedResponse::Then::hang},
+       {.bytes = finished, .then = ServedResponse::Then::drip, .drip = ": still here\n\n"}});
+  const OpenAiChat wire;
+  HttpClient http;
+  SystemClock clock;
+  StreamList stream;
+  HttpModel model(wire, http, clock, {.endpoint = {.base = parse_url(server.url())}});
+  const ModelSettings settings{.model = "m"};
+  const std::vector<Item> items = {{Message{Message::Role::user, "x"}}};
+
+  for (int i = 0; i < 2; ++i) {
+    const Response response = model.ask({settings, items, 0}, stream, clock.steady() + 4min, {});
+    BOOST_REQUIRE(response.items.size() == 1u);
+    BOOST_TEST(std::get<Message>(response.items[0].content).text == "Hi.");
+    BOOST_TEST(!response.usage.has_value());
+  }
+  BOOST_TEST(stream.retries.empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_runs_deadline_ends_a_stream_that_drips) {

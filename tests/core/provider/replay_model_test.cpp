@@ -244,11 +244,12 @@ BOOST_AUTO_TEST_CASE(a_recording_brings_the_wire_of_each_response) {
 
   BOOST_TEST(first.id == "r1");
   BOOST_TEST(first.usage->input_tokens == 5);
-  BOOST_REQUIRE(first.items.size() == 3u);
+  BOOST_REQUIRE(first.items.size() == 4u);
   BOOST_TEST(std::get<Reasoning>(first.items[0].content).summary == "why");
   BOOST_TEST(std::get<Message>(first.items[1].content).text == "Hm.");
   BOOST_TEST(std::get<ToolCall>(first.items[2].content).call_id == "c");
-  BOOST_TEST(first.findings.size() == 1u);  // the second call has the first one's id
+  // The second call has the first one's id in the record.
+  BOOST_TEST(std::get<ToolCall>(first.items[3].content).call_id == "call_1");
   BOOST_TEST(second.incomplete);
   BOOST_TEST(std::get<Message>(second.items.at(0).content).text == "half");
   BOOST_TEST(std::get<Message>(third.items.at(0).content).text == "end");

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/json/json.h"
+
+namespace sortie {
+
+/// The items of one response, as their own events bring them and as its terminal event repeats them.
+/// Gateways repeat an index, or have items in one of the two places alone: none is passed over.
+class ResponseItems {
+ public:
+  /// @param index  `output_index`; an item with the index of another one comes behind the last
+  /// @param item   taken if there is a place for it
+  /// @return       false: there is none behind the largest index
+  bool add(std::optional<std::int64_t> index, Json& item);
+  /// Whether the terminal event has no item that is not here, by the ids. Builds no tree: the event
+  /// may have megabytes.
+  bool are_all_of(std::string_view terminal_event) const;
+  /// Takes the items in order, and those of the terminal event's output that are not among them: an
+  /// item is known again by its ids, else by its content, since gateways may give new ids.
+  std::vector<Json> take_with(const std::vector<Json>& output);
+  const std::map<std::int64_t, Json>& items() const noexcept { return items_; }
+
+ private:
+  std::map<std::int64_t, Json> items_;  ///< by output_index
+};
+
+}  // namespace sortie
