@@ -161,6 +161,7 @@ inline const RecordFields<ModelAnswered>& fields_of(const ModelAnswered*) {
       F::if_set<&O::output>("output", "list", ": all items, where one could not be used"),
       F::if_set<&O::aside>("aside", "boolean",
                            "where it is no part of the conversation (a summary, notes)"),
+      F::if_set<&O::rate_limits>("rate_limits", "any", ": the provider's headers on its limits"),
   };
   return list;
 }
@@ -172,7 +173,7 @@ inline const RecordFields<CheckRecord>& fields_of(const CheckRecord*) {
   static const RecordFields<O> list = {
       F::always<&O::check>(
           "check", "text",
-          "(`unusable_item`, `unknown_tool`, `unusable_arguments`, `output_cut`, `images_left_out`, `image_refused`, `protected_path_made`: what a command or another program made under a protected name, and was removed, …)"),
+          "(`unusable_item`, `unknown_tool`, `unusable_arguments`, `output_cut`, `images_left_out`, `image_refused`, `leaked_call`, `repeated_call_ids`, `bad_summary`, `secret_in_message`, `protected_path_made`: what a command or another program made under a protected name, and was removed, …)"),
       F::always<&O::saw>("saw", "text"),
       F::or_null<&O::sent>("sent", "text_or_null", "back"),
       F::if_set<&O::calls>("calls", "list", "whose images were taken out of the history"),

@@ -85,7 +85,8 @@ RunEvent model_response_event(int turn, const Response& response, const AnswerNo
                       .source = response.source,
                       .tokens_estimated = notes.estimated,
                       .repeated = response.repeated,
-                      .aside = notes.aside};
+                      .aside = notes.aside,
+                      .rate_limits = response.rate_limits};
   // A wire without JSON for single items has one JSON text for all of them.
   const bool apart = response.output.empty() || response.items.empty() ||
                      std::any_of(response.items.begin(), response.items.end(),

@@ -129,6 +129,7 @@ struct ModelAnswered {
   std::string repeated{};
   Json output{};       ///< array: all items, if one could not be used
   bool aside = false;  ///< not part of the conversation: a summary, run notes
+  Json rate_limits{};  ///< the provider's headers on its limits: {"x-ratelimit-…": "…"}
 };
 
 struct CheckRecord {

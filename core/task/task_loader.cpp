@@ -252,6 +252,34 @@ void TaskFile::check_parts(const std::string& prompt, const PlaceOf& place_of) {
   }
 }
 
+namespace {
+
+/// A prompt file with a part for the system prompt: "System:", its text, "User:", the prompt. Each
+/// of the two stands at the beginning of a line; the first one begins the file.
+struct PromptFileParts {
+  std::string system{};
+  std::size_t prompt_at = 0;
+  bool system_without_user = false;
+};
+
+PromptFileParts prompt_file_parts(const std::string& text) {
+  constexpr std::string_view kSystem = "System:";
+  constexpr std::string_view kUser = "\nUser:";
+  PromptFileParts parts;
+  if (!text.starts_with(kSystem)) return parts;
+  const std::size_t user = text.find(kUser);
+  if (user == std::string::npos) {
+    parts.system_without_user = true;
+    return parts;
+  }
+  parts.system = trimmed(std::string_view(text).substr(kSystem.size(), user - kSystem.size()));
+  parts.prompt_at = std::min(text.find_first_not_of(" \t\r\n", user + kUser.size()), text.size());
+  parts.system_without_user = parts.prompt_at == text.size();
+  return parts;
+}
+
+}  // namespace
+
 /// @param named  the file's path as the task has it
 std::string TaskFile::read_prompt_file(const std::string& named, const TextPlace& place,
                                        ReferencedFiles& files) {
@@ -261,10 +289,20 @@ std::string TaskFile::read_prompt_file(const std::string& named, const TextPlace
   std::optional<std::string> text = files.read_prompt(path, place);
   if (!text) return {};
   const std::size_t source = findings_.add_source(named, *text);
-  check_parts(*text, [&](const PromptPart& part) {
-    return place_at(*text, source, part.offset, part.length);
+  const auto parts = prompt_file_parts(*text);
+  if (parts.system_without_user)
+    findings_.error(
+        place_at(*text, source, 0, 7),
+        "a prompt file that begins with 'System:' needs a line 'User:' before its prompt");
+  else if (!parts.system.empty() && named != draft_.prompt_file)
+    findings_.error(place_at(*text, source, 0, 7),
+                    "'System:' is for the task's own prompt_file: all stages share 'instructions'");
+  std::string& instructions = draft_.task.instructions;
+  if (!parts.system.empty()) instructions += (instructions.empty() ? "" : "\n") + parts.system;
+  check_parts(text->substr(parts.prompt_at), [&](const PromptPart& part) {
+    return place_at(*text, source, parts.prompt_at + part.offset, part.length);
   });
-  return std::move(*text);
+  return text->substr(parts.prompt_at);
 }
 
 void TaskFile::read_functions(ReferencedFiles& files) {

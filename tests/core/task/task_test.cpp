@@ -223,6 +223,40 @@ BOOST_AUTO_TEST_CASE(the_prompt_comes_from_a_file_beside_the_task) {
                         });
 }
 
+BOOST_AUTO_TEST_CASE(a_system_part_of_a_prompt_file_is_added_to_the_instructions) {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& task, const std::string& prompt) {
+    std::ofstream(folder / "task.yaml") << "version: 1\n" << task;
+    std::ofstream(folder / "prompt.md", std::ios::binary) << prompt;
+    return load_task((folder / "task.yaml").string());
+  };
+  const std::string file = "prompt_file: prompt.md\n";
+
+  const Task task = load(file + "instructions: House rules.\n",
+                         "System: Be brief.\nSay {{nothing}} twice.\n\nUser:\nFix {{date}}.\n");
+  BOOST_TEST(task.instructions == "House rules.\nBe brief.\nSay {{nothing}} twice.");
+  BOOST_TEST(task.prompt == "Fix {{date}}.\n");
+  BOOST_TEST(load(file, "The word System: stays.\nUser: too.").prompt ==
+             "The word System: stays.\nUser: too.");
+
+  const auto wrong = [&](const std::string& task_text, const std::string& prompt) {
+    try {
+      load(task_text, prompt);
+    } catch (const InputError& error) {
+      return first_line(error.what());
+    }
+    return std::string();
+  };
+  BOOST_TEST(wrong(file, "System: Be brief.\nFix it.")
+                 .ends_with("needs a line 'User:' before its prompt"));
+  BOOST_TEST(wrong(file, "System: Be brief.\nUser:\n")
+                 .ends_with("needs a line 'User:' before its prompt"));
+  BOOST_TEST(wrong("stages: [{name: a, prompt_file: prompt.md}]\n", "System: x\nUser: y")
+                 .ends_with("all stages share 'instructions'"));
+  BOOST_TEST(wrong(file, "System: x\nUser:\n {{dat}}").find("prompt.md:3:2: error: unknown") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(stages_come_in_three_forms) {
   const Task task = load_task("-",
                               "version: 1\n"
