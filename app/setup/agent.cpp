@@ -69,7 +69,9 @@ struct Agent::State : public ConcurrentCommandSource {
   void brief();
   std::string instructions(const TaskModel& model) const;
   SandboxMode sandbox() const;
-  std::vector<Item> opening(const std::string& prompt, std::vector<Image> images) const;
+  EnvironmentContext environment() const;
+  std::vector<Item> opening(const std::string& prompt, std::vector<Image> images);
+  std::vector<Item> prompt(const std::string& text);
 
   Parts parts;
   const Redactor& redactor;
@@ -85,6 +87,7 @@ struct Agent::State : public ConcurrentCommandSource {
   std::vector<std::string> notes;
   const TaskStage* stage = nullptr;  ///< the one that is under way
   Briefing briefing;
+  std::string told_sandbox;       ///< the mode that the model was told last
   ConcurrentCommandWatch beside;  ///< ends first
 };
 
@@ -247,6 +250,12 @@ void Agent::State::brief() {
   if (parts.inputs.approval == Approval::deny_by_default)
     briefing.policy_summary = policy_summary(parts.inputs.policy, parts.inputs.approval);
   briefing.read_only = sandbox() == SandboxMode::read_only;
+  briefing.sandboxed = sandbox() != SandboxMode::none;
+  briefing.network = name_of(parts.inputs.policy.network);
+  briefing.escalation = parts.inputs.policy.escalation;
+  if (servers)
+    for (auto& [server, text] : servers->instructions())
+      briefing.servers.push_back({server, std::move(text)});
   if (task.output.schema && asks_for_answer())
     briefing.output_schema = write_json(*task.output.schema);
   briefing.staged = !task.stages.empty();
@@ -377,7 +386,7 @@ const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 
 std::vector<Item> Agent::message(const std::string& text) {
   const bool first = state_->loop->history().items().empty();
-  if (!first) return {Item{Message{Message::Role::user, state_->redactor.text(text)}}};
+  if (!first) return state_->prompt(text);
   return state_->opening(text, task_images(state_->parts.inputs.task.images, state_->redactor));
 }
 
@@ -399,22 +408,38 @@ StageRecord Agent::stage_record(const std::string& prompt) const {
   return record;
 }
 
-std::vector<Item> Agent::State::opening(const std::string& prompt,
-                                        std::vector<Image> images) const {
+/// By the sandbox that is in force.
+EnvironmentContext Agent::State::environment() const {
   const RunInputs& inputs = parts.inputs;
   EnvironmentContext context;
   Confinement& confinement = parts.confinement;
   context.cwd = confinement.workspace();
   context.approval_mode = name_of(inputs.approval);
-  context.sandbox_mode = name_of(inputs.policy.sandbox);
+  context.sandbox_mode = name_of(sandbox());
   context.network_access = name_of(inputs.policy.network);
-  context.shell = "sh";
-  if (inputs.policy.sandbox != SandboxMode::read_only) {
+  context.shell = "bash";
+  if (sandbox() != SandboxMode::read_only) {
     context.writable_roots = {context.cwd, confinement.environment().at("TMPDIR")};
     for (const auto& path : confinement.profile().writable) context.writable_roots.push_back(path);
   }
   context.date = utc_timestamp(parts.clock.now()).substr(0, 10);
-  return first_items(docs, context, prompt, redactor, std::move(images));
+  return context;
+}
+
+std::vector<Item> Agent::State::opening(const std::string& text, std::vector<Image> images) {
+  const EnvironmentContext context = environment();
+  told_sandbox = context.sandbox_mode;
+  return first_items(docs, context, text, redactor, std::move(images));
+}
+
+/// A later message; after the sandbox that is in force, where a stage has changed it.
+std::vector<Item> Agent::State::prompt(const std::string& text) {
+  std::vector<Item> items;
+  const EnvironmentContext context = environment();
+  if (std::exchange(told_sandbox, context.sandbox_mode) != context.sandbox_mode)
+    items.push_back({Message{Message::Role::user, redactor.text(sandbox_context(context))}});
+  items.push_back({Message{Message::Role::user, redactor.text(text)}});
+  return items;
 }
 
 }  // namespace sortie

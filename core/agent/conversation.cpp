@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/repetition.h"
+#include "core/model/tool_calls.h"
 #include "core/text/output_buffer.h"
 
 namespace sortie {
 namespace {
 
 constexpr const char* kPin = "pin";
+constexpr int kMaxSummaries = 2;
 
 std::size_t settings_bytes(const ModelSettings& settings) {
   std::size_t bytes = settings.instructions.size();
@@ -177,6 +180,7 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
   set_source(response.source);
   if (response.usage && &history == &history_)
     history_.measured(response.usage->input_tokens, fixed_bytes_);
+  give_unique_ids(response);
   record_response(response, tokens_of(history), &history != &history_);
   check_pin(response);
   return response;
@@ -205,6 +209,31 @@ void Conversation::record_response(Response& response, std::int64_t input_tokens
         turn_, "usage_missing", "the provider reported no token usage: estimates are counted", ""));
 }
 
+/// Some servers number the calls of each response anew: an id that an earlier response had gets the
+/// turn's number, since outputs, and records, are known by their ids.
+void Conversation::give_unique_ids(Response& response) {
+  std::unordered_set<std::string> own;
+  for (const Item& item : response.items)
+    if (const auto* call = std::get_if<ToolCall>(&item.content)) own.insert(call->call_id);
+  std::string repeated;
+  for (std::size_t i = 0; i < response.items.size(); ++i) {
+    const auto* call = std::get_if<ToolCall>(&response.items[i].content);
+    if (call == nullptr || call_ids_.count(call->call_id) == 0) continue;
+    const std::string before = call->call_id;
+    // Providers limit the length.
+    std::string id = (before.size() < 28 ? before : "call") + "_" + std::to_string(turn_);
+    for (int more = 2; call_ids_.count(id) != 0 || !own.insert(id).second; ++more)
+      id = "call_" + std::to_string(turn_) + "_" + std::to_string(more);
+    rename_call(response, i, id);
+    if (repeated.empty()) repeated = before + "': it is '" + id + "' now";
+  }
+  call_ids_.merge(own);
+  if (!repeated.empty() && !std::exchange(ids_reported_, true))
+    parts_.events.on(check_hit_event(
+        turn_, "repeated_call_ids",
+        "the provider gave a call the id of an earlier response's call, '" + repeated, ""));
+}
+
 /// To be called once the response is recorded and counted.
 void Conversation::check_pin(const Response& response) const {
   const std::string& asked = response.requested_model;
@@ -231,20 +260,19 @@ bool Conversation::halve(std::stop_token stop) {
   return compact("context_length", tokens() / 2, Means::ask_for_summary, stop);
 }
 
-/// Replaces older turns by a summary, or cuts old outputs if there is no summary.
+/// Replaces older turns by a summary, or cuts old outputs, arguments and at last turns if there is
+/// none.
 /// @return  whether the history got shorter
 bool Conversation::compact(const std::string& cause, std::int64_t limit, Means means,
                            std::stop_token stop) {
-  CompactionRecord record{.cause = cause,
-
-                          .turns_before = history_.turns(),
-                          .tokens_before = tokens_of(history_)};
+  CompactionRecord record{
+      .cause = cause, .turns_before = history_.turns(), .tokens_before = tokens_of(history_)};
   if (means == Means::ask_for_summary && history_.turns() > 0) {
     History conversation = history_;
     // The same request would be too long again.
     if (cause == "context_length" || tokens_of(conversation) > room().limit)
-      conversation.cut_outputs(std::min(limit, room().trigger), fixed_bytes_);
-    record.summary = side_request(std::move(conversation), kSummaryRequest, record.reason, stop);
+      conversation.shorten_to(std::min(limit, room().trigger), fixed_bytes_);
+    record.summary = ask_for_summary(conversation, record.reason, stop);
   } else {
     record.reason = history_.turns() == 0 ? "there is no turn to summarise"
                                           : "too little was added since the last compaction";
@@ -263,6 +291,7 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
       record.reason = "the summary would not have made it shorter";
     }
   }
+  if (record.summary.empty() && !cut_fits) shorter.shorten_to(limit / 4 * 3, fixed_bytes_);
   record.turns_after = shorter.turns();
   record.tokens_after = compacted_to_ = tokens_of(shorter);
   const bool any_shorter = record.tokens_after < record.tokens_before;
@@ -275,9 +304,34 @@ bool Conversation::compact(const std::string& cause, std::int64_t limit, Means m
   return any_shorter;
 }
 
+/// A summary that was cut, or that goes in circles, is not believed: it is asked for once more.
+std::string Conversation::ask_for_summary(const History& conversation, std::string& why_not,
+                                          std::stop_token stop) {
+  for (int tries = 1;; ++tries) {
+    std::string flaw;
+    std::string summary = side_request(conversation, kSummaryRequest, why_not, stop, &flaw);
+    if (flaw.empty()) return summary;
+    why_not = "the model's summary " + flaw;
+    const bool again = tries < kMaxSummaries;
+    parts_.events.on(check_hit_event(turn_, "bad_summary", why_not,
+                                     again ? std::string(kSummaryRequest) : std::string()));
+    if (!again) return {};
+  }
+}
+
+/// What is wrong with a text that was asked for: "repeats itself"; "" if nothing is.
+std::string Conversation::flaw_of(const Response& response, const std::string& text) {
+  RepetitionGuard guard;
+  guard.feed(text);
+  if (!response.repeated.empty() || !guard.passage().empty()) return "repeats itself";
+  return response.incomplete ? "was cut off at its length limit" : "";
+}
+
 /// A turn of its own that leaves the history as it is. @return "" where there is no text
+/// @param flaw  set to what is wrong with the text; null: it is of use even so
 std::string Conversation::side_request(History conversation, std::string_view request,
-                                       std::string& why_not, std::stop_token stop) {
+                                       std::string& why_not, std::stop_token stop,
+                                       std::string* flaw) {
   conversation.add({Message{Message::Role::user, std::string(request)}});
   if (tokens_of(conversation) > room().window) {
     why_not = "the conversation does not fit the context window";
@@ -300,12 +354,13 @@ std::string Conversation::side_request(History conversation, std::string_view re
   }
   std::string text = message_of(response);
   if (text.empty()) why_not = "the model's answer has no text";
+  if (flaw != nullptr && !text.empty()) *flaw = flaw_of(response, text);
   return text;
 }
 
 std::string Conversation::side_request(std::string_view request, std::string& why_not,
                                        std::stop_token stop) {
-  const std::string text = side_request(history_, request, why_not, stop);
+  const std::string text = side_request(history_, request, why_not, stop, nullptr);
   history_.begin_epoch(sent_epoch_);
   return text;
 }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/agent/budget.h"
@@ -116,9 +117,13 @@ class Conversation {
                bool may_repeat = false);
   void begin_request(const History& history);
   void record_response(Response& response, std::int64_t input_tokens, bool aside);
+  void give_unique_ids(Response& response);
   void check_pin(const Response& response) const;
   std::string side_request(History conversation, std::string_view request, std::string& why_not,
-                           std::stop_token stop);
+                           std::stop_token stop, std::string* flaw);
+  static std::string flaw_of(const Response& response, const std::string& text);
+  std::string ask_for_summary(const History& conversation, std::string& why_not,
+                              std::stop_token stop);
   bool compact(const std::string& cause, std::int64_t limit, Means means, std::stop_token stop);
 
   Parts parts_;
@@ -128,11 +133,13 @@ class Conversation {
   std::size_t fixed_bytes_ = 0;  ///< bytes of instructions and tools, for the estimate
   History history_;
   int turn_ = 0;
-  int sent_epoch_ = 0;             ///< the newest epoch of a request
-  int source_ = 0;                 ///< the current model; see Item::source
-  std::int64_t compacted_to_ = 0;  ///< tokens after the last compaction
-  std::int64_t paid_output_ = 0;   ///< Budget::paid_output() of the last request
-  bool usage_reported_ = false;    ///< missing usage has been reported
+  int sent_epoch_ = 0;                        ///< the newest epoch of a request
+  int source_ = 0;                            ///< the current model; see Item::source
+  std::int64_t compacted_to_ = 0;             ///< tokens after the last compaction
+  std::int64_t paid_output_ = 0;              ///< Budget::paid_output() of the last request
+  bool usage_reported_ = false;               ///< missing usage has been reported
+  bool ids_reported_ = false;                 ///< repeated call ids have been reported
+  std::unordered_set<std::string> call_ids_;  ///< of all responses
 };
 
 }  // namespace sortie

@@ -157,6 +157,7 @@ void History::replace_by(Item summary, int keep_turns) {
   }
   items_ = std::move(items);
   turns_ = std::move(turns);
+  has_summary_ = true;
   recount();
   begin_epoch();
 }
@@ -194,6 +195,55 @@ bool History::cut_outputs(std::int64_t limit, std::size_t fixed_bytes) {
     shorten(*output, i < last_turn || too_much >= size ? 0 : size - too_much);
   }
   return estimated_tokens(fixed_bytes) <= limit;
+}
+
+void History::shorten_to(std::int64_t limit, std::size_t fixed_bytes) {
+  if (cut_outputs(limit, fixed_bytes)) return;
+  cut_arguments(limit, fixed_bytes);
+  drop_turns(limit, fixed_bytes);
+}
+
+/// What the call was for stays known by its output, or can be seen in the files.
+void History::shorten_arguments(Item& item) {
+  auto& call = std::get<ToolCall>(item.content);
+  const std::size_t before = bytes_of(item);
+  const std::string note =
+      "[" + size_in_words(call.arguments.size()) + " of arguments left out to save space]";
+  call.arguments =
+      call.form == ToolCall::Form::custom ? note : write_json(Json::object({{"left_out", note}}));
+  item.received.clear();  // the provider's own JSON has them too
+  size_.bytes = size_.bytes - before + bytes_of(item);
+}
+
+/// The oldest first; the last turn's too, if all others are not enough.
+void History::cut_arguments(std::int64_t limit, std::size_t fixed_bytes) {
+  begin_epoch();
+  for (Item& item : items_) {
+    if (estimated_tokens(fixed_bytes) <= limit) return;
+    const auto* call = std::get_if<ToolCall>(&item.content);
+    if (call != nullptr && call->arguments.size() > kShortOutput) shorten_arguments(item);
+  }
+}
+
+/// Drops as many of the oldest turns as needed; the last one stays.
+void History::drop_turns(std::int64_t limit, std::size_t fixed_bytes) {
+  constexpr std::string_view kGone =
+      "[Older turns were removed here to save space, and there is no summary of them. Look at the "
+      "files for what is done already.]";
+  const std::int64_t over = estimated_tokens(fixed_bytes) - limit;
+  if (over <= 0 || turns_.size() < 2) return;
+  Item lead = has_summary_ ? items_[first_] : Item{Message{Message::Role::user, {}}};
+  std::string& text = std::get<Message>(lead.content).text;
+  if (text.find(kGone) == std::string::npos) text.append(text.empty() ? "" : "\n").append(kGone);
+  const std::size_t needed = bytes_of_tokens(over) + kGone.size() + kItemOverhead;
+  std::size_t dropped = 0;
+  std::size_t freed = 0;
+  while (dropped + 1 < turns_.size() && freed < needed) {
+    for (std::size_t i = turns_[dropped]; i < turns_[dropped + 1]; ++i)
+      freed += bytes_of(items_[i]);
+    ++dropped;
+  }
+  replace_by(std::move(lead), static_cast<int>(turns_.size() - dropped));
 }
 
 std::vector<std::size_t> History::outputs_with_newest_images() const {
@@ -268,7 +318,10 @@ History with_summary(const History& history, std::string_view summary, int keep_
     History shorter = history;
     shorter.replace_by(summary_message(summary), keep);
     if (shorter.estimated_tokens(fixed_bytes) <= wanted) return shorter;
-    if (keep == 1 && shorter.cut_outputs(wanted, fixed_bytes)) return shorter;
+    if (keep == 1) {
+      shorter.shorten_to(wanted, fixed_bytes);
+      if (shorter.estimated_tokens(fixed_bytes) <= wanted) return shorter;
+    }
     if (keep == 0) return shorter;
   }
   return history;

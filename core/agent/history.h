@@ -50,6 +50,10 @@ class History {
   /// and those of the last turn to head and tail. Begins an epoch.
   /// @return  whether that was enough
   bool cut_outputs(std::int64_t limit, std::size_t fixed_bytes);
+  /// Shortens by all means but a summary, until at most `limit` tokens are left: outputs, then the
+  /// arguments of calls, then the oldest whole turns; never the prompts, nor the last turn's call.
+  /// Begins an epoch.
+  void shorten_to(std::int64_t limit, std::size_t fixed_bytes);
   /// Indexes of the tool outputs with images in the newest turn that has any.
   std::vector<std::size_t> outputs_with_newest_images() const;
   /// Replaces the images of a tool output by a text. Begins an epoch.
@@ -63,6 +67,9 @@ class History {
   Size size_of(const Item& item) const noexcept;
   void recount() noexcept;
   void shorten(ToolOutput& output, std::size_t to_bytes);
+  void shorten_arguments(Item& item);
+  void cut_arguments(std::int64_t limit, std::size_t fixed_bytes);
+  void drop_turns(std::int64_t limit, std::size_t fixed_bytes);
 
   std::vector<Item> items_;
   std::vector<std::size_t> turns_;  ///< index of each turn's first item
@@ -70,7 +77,8 @@ class History {
   std::size_t prompt_ = 0;          ///< index of the last prompt's first item
   std::size_t prompt_end_ = 0;
   bool in_prompt_ = false;
-  bool began_ = false;  ///< the first turn has begun
+  bool began_ = false;        ///< the first turn has begun
+  bool has_summary_ = false;  ///< the item behind the first ones stands for turns that are gone
   Size size_;
   ImageRule images_{};
   double ratio_ = 1.0;

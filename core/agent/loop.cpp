@@ -15,6 +15,7 @@ namespace {
 constexpr int kMaxCorrections = 3;
 constexpr int kMaxTextCorrections = 3;
 constexpr int kMaxIncomplete = 2;
+constexpr int kMaxLeaks = 3;
 constexpr int kMaxReasoningOnly = 1;
 constexpr int kMaxRepeats = 2;
 constexpr std::size_t kShownPassage = 200;  ///< bytes
@@ -78,8 +79,9 @@ void Loop::begin_stage(StageSettings stage) {
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
-  corrections_ = text_corrections_ = incomplete_ = reasoning_only_ = paused_ = repeats_ = 0;
-  continues_ = false;
+  corrections_ = text_corrections_ = leaks_ = incomplete_ = reasoning_only_ = paused_ = repeats_ =
+      0;
+  continues_ = secret_corrected_ = false;
   const DeadlineStop tools_stop(
       stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
   tools_stop_ = tools_stop.token();
@@ -180,6 +182,8 @@ std::string Loop::side_request(std::string_view request, std::string& why_not,
 }
 
 std::optional<LoopResult> Loop::handle(Response response, std::stop_token stop) {
+  if (!response.leaked.empty())
+    parts_.events.on(check_hit_event(turn(), std::string(kLeakedCall), response.leaked, ""));
   const std::string words = check_text(response);
   const bool continues = std::exchange(continues_, false);
   std::vector<ToolCall> calls;
@@ -243,8 +247,57 @@ std::optional<LoopResult> Loop::handle(Response response, std::stop_token stop) 
                     "task, or end with your final message.",
          .failure = "the model twice sent neither a message nor a tool call"});
   reasoning_only_ = 0;
-  if (calls.empty()) return LoopResult{};
-  return {};
+  if (!calls.empty()) {
+    leaks_ = 0;
+    return {};
+  }
+  if (auto leaked = leaked_calls()) return correct(*leaked);
+  if (holds_secret()) return {};
+  return LoopResult{};
+}
+
+/// Whether the final message has a known secret, and the model is asked for one without it: once,
+/// since the run fails with it. What only looks like a secret is recorded.
+bool Loop::holds_secret() {
+  if (!parts_.redactor) return false;
+  const std::string secret = parts_.redactor->find(last_message_);
+  const std::string shape =
+      secret.empty() ? parts_.redactor->find(last_message_, Audience::tools) : "";
+  if (secret.empty() && shape.empty()) return false;
+  std::string correction;
+  if (!secret.empty() && !std::exchange(secret_corrected_, true))
+    correction = "Your message has the value of " + secret +
+                 ", which is a secret. Send the whole message again without it, and without any "
+                 "coded form or part of it.";
+  parts_.events.on(check_hit_event(
+      turn(), "secret_in_message",
+      secret.empty() ? "what looks like a secret: " + shape : "the value of " + secret,
+      correction));
+  if (correction.empty()) return false;
+  conversation_.add_user_message(correction);
+  return true;
+}
+
+/// The calls that the last message has as text, where it would end the work.
+std::optional<LeakedCalls> Loop::leaked_calls() const {
+  const ModelSettings& settings = conversation_.settings();
+  return find_leaked_calls(last_message_, settings.tools,
+                           settings.output_schema ? BareJson::is_answer : BareJson::may_be_call);
+}
+
+std::optional<LoopResult> Loop::correct(const LeakedCalls& leaked) {
+  return send_nudge(
+      leaks_, kMaxLeaks,
+      {.check = std::string(kLeakedCall),
+       .saw = last_message_,
+       .message = "Your message has a tool call as text, in the form of " + leaked.form +
+                  ", so no tool was called." + (leaked.doubt.empty() ? "" : " " + leaked.doubt) +
+                  " Call tools only through the tool interface of this request. If the text was "
+                  "meant to be read, send the message again with that text in a code block.",
+       .failure = "the model wrote its tool calls as text " + std::to_string(kMaxLeaks + 1) +
+                  " times: its server does not parse them",
+       .next = "a server with its parser of tool calls on (vLLM: --enable-auto-tool-choice and "
+               "--tool-call-parser; llama.cpp: --jinja), or another model"});
 }
 
 /// After several corrections in a row another one would not help: the run continues, and the hit is

@@ -15,6 +15,7 @@
 #include "core/agent/conversation.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
+#include "core/model/leaked_calls.h"
 #include "core/model/model.h"
 #include "core/record/events.h"
 #include "core/secrets/redact.h"
@@ -23,6 +24,9 @@ namespace sortie {
 
 /// LoopResult::kind if the model repeatedly sent neither a message nor a call.
 inline constexpr std::string_view kNoMessage = "reasoning_only";
+
+/// The check of calls that a message has as text; LoopResult::kind if there were too many.
+inline constexpr std::string_view kLeakedCall = "leaked_call";
 
 /// How the agent's work ended.
 struct LoopResult {
@@ -59,7 +63,8 @@ class Loop {
     /// Called before each request: new instructions if the tool host's tools have changed since the
     /// last one. May be empty.
     std::function<std::optional<std::string>(std::stop_token)> renew{};
-    /// Redacts a provider's message before the model sees it. May be null.
+    /// Redacts a provider's message before the model sees it, and knows the secrets that the final
+    /// message must not have. May be null.
     const Redactor* redactor = nullptr;
   };
 
@@ -110,6 +115,9 @@ class Loop {
   void take_message(std::string message, bool continues);
   std::optional<LoopResult> stop_repeating(const std::string& passage);
   std::optional<LoopResult> correct(const std::vector<std::string>& findings);
+  std::optional<LeakedCalls> leaked_calls() const;
+  bool holds_secret();
+  std::optional<LoopResult> correct(const LeakedCalls& leaked);
   std::optional<LoopResult> run_calls(const std::vector<ToolCall>& calls, std::stop_token stop);
   /// Why a call is not run.
   struct Rejection {
@@ -138,6 +146,8 @@ class Loop {
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row
   int text_corrections_ = 0;                  ///< in a row
+  bool secret_corrected_ = false;             ///< in this run()
+  int leaks_ = 0;                             ///< messages with calls as text, in a row
   int incomplete_ = 0;                        ///< in a row
   bool continues_ = false;                    ///< the next message continues the last one
   std::string repeated_;                      ///< the passage repeated by the last response, or ""

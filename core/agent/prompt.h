@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/catalog/item.h"
@@ -36,22 +35,29 @@ ProjectDocs read_project_docs(const Files& repository, const std::filesystem::pa
                               const std::vector<std::string>& names, std::uint64_t max_bytes,
                               const std::function<bool(const std::filesystem::path&)>& hidden = {});
 
+/// The `instructions` of an MCP server.
+struct ServerWords {
+  std::string server;
+  std::string text;  ///< plain text, UTF-8
+};
+
 /// What the system prompt says about this run.
 struct Briefing {
   std::vector<ToolSpec> tools;      ///< the tools that the model is shown
   std::vector<std::string> verify;  ///< verification commands as written; empty: none
   std::string policy_summary;       ///< under deny-by-default: what is allowed; else ""
   bool read_only = false;           ///< the workspace is read-only
+  bool sandboxed = true;            ///< commands run in a sandbox
+  std::string network = "none";     ///< what it lets them reach: "none", "allow-list", "full"
+  bool escalation = false;          ///< a rule may give a command more permissions
   std::string output_schema;        ///< JSON Schema of the final message; "": free text
   bool staged = false;              ///< the task comes in stages
   bool verify_stage = false;        ///< one of them runs the verification
   std::string instructions;         ///< the task's own, added at the end
   bool replace = false;             ///< use these instructions only
+  /// What servers of tools say about their use, in their own, untrusted words.
+  std::vector<ServerWords> servers{};
 };
-
-/// How to work, for a family of models: the role, and what these models tend to skip or overdo
-/// unless told. The rest of the prompt is the same for all families.
-std::string_view instructions_for(ModelFamily family) noexcept;
 
 /// The system prompt for a model of the family. Depends on its arguments only, so that the requests
 /// of a stage keep their bytes.
@@ -62,14 +68,17 @@ struct EnvironmentContext {
   std::string cwd;
   std::string approval_mode;   ///< "deny-by-default" | "full-auto"
   std::string sandbox_mode;    ///< "read-only" | "workspace-write" | "none"
-  std::string network_access;  ///< "none" | "full"
-  std::string shell;           ///< "sh"
+  std::string network_access;  ///< "none" | "allow-list" | "full"
+  std::string shell;           ///< "bash"
   std::vector<std::string> writable_roots;
   std::string date;  ///< "2026-11-21"
 };
 
 /// <environment_context>…</environment_context>, its values escaped as XML text.
 std::string environment_context(const EnvironmentContext& environment);
+
+/// The same with what a stage has changed: sandbox and writable roots.
+std::string sandbox_context(const EnvironmentContext& environment);
 
 /// <user_instructions>…</user_instructions>; "" without documents.
 std::string user_instructions(const ProjectDocs& docs);

@@ -122,6 +122,9 @@ void Server::launch(ServerState state, std::stop_token stop) {
     throw ServerError(ServerError::Kind::unavailable, error.what());
   }
   usable_ = true;
+  instructions_ = plain_text(identity.instructions);
+  if (settings_.secrets)
+    instructions_ = settings_.secrets->text(std::move(instructions_), Audience::tools);
   log_->record(
       {.state = state,
        .protocol_version = identity.protocol_version,

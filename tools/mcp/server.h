@@ -90,6 +90,8 @@ class Server {
   /// Whether it may have a process or session.
   bool runs() const noexcept { return client_ != nullptr; }
   const ToolList& tools() const noexcept { return tools_; }
+  /// What it says about the use of its tools: plain text without secrets; "" for nothing.
+  const std::string& instructions() const noexcept { return instructions_; }
   /// Fetches the tool list again if the server announced a change. @return  whether it changed
   bool renew(std::stop_token stop);
   /// The result of tools/call.
@@ -119,6 +121,7 @@ class Server {
   std::unique_ptr<ServerLog> log_;  ///< before the client, whose threads use it
   std::unique_ptr<Client> client_;
   ToolList tools_;
+  std::string instructions_;
   int seen_changes_ = 0;  ///< announced changes of the tool list that were fetched
   bool changed_ = false;  ///< the tool list changed since the last renew()
   bool usable_ = false;

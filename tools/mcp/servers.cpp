@@ -267,6 +267,14 @@ std::vector<std::string> Servers::writing() const {
   return names;
 }
 
+std::vector<std::pair<std::string, std::string>> Servers::instructions() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& server : servers_)
+    if (server->usable() && !server->instructions().empty())
+      all.emplace_back(server->settings().name, server->instructions());
+  return all;
+}
+
 bool Servers::renew(std::stop_token stop) {
   if (!held_) resume(stop);
   bool changed = false;

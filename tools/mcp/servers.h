@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/json/json.h"
@@ -63,6 +64,8 @@ class Servers : public ToolSource {
   int hold(bool on);
   /// The names of running servers that may write to the workspace; none while servers are starting.
   std::vector<std::string> writing() const;
+  /// The names of the usable servers with their instructions.
+  std::vector<std::pair<std::string, std::string>> instructions() const;
   /// @throws Error  ExitCode::environment: a suspended server is not available anymore though
   ///                required, or not as pinned
   bool renew(std::stop_token stop) override;

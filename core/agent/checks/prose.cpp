@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/text/pattern.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -91,6 +92,74 @@ std::vector<std::string> sentences_of(std::string_view message) {
     add(std::string_view(line).substr(from));
   }
   return sentences;
+}
+
+namespace {
+
+/// Languages of code blocks that are run as they stand; "" is often one of them.
+bool is_run(std::string_view language) {
+  return is_one_of(ascii_lower(trimmed(language)),
+                   {"", "sh", "bash", "zsh", "shell", "console", "terminal", "shell-session", "sql",
+                    "psql", "postgresql", "mysql", "sqlite"});
+}
+
+const Pattern& proposal() {
+  static const Pattern pattern = Pattern::expression(
+      R"(\b(?:run|ran|running|execut\w+|issue|use|try|call|type|enter|paste|apply)\b[^`]{0,60}$)",
+      LetterCase::ignored);
+  return pattern;
+}
+
+const Pattern& warning() {
+  static const Pattern pattern = Pattern::expression(
+      R"(n't\b|\b(?:not|never|avoid\w*|without|instead of|rather than|cannot|no longer|den(?:y|ies|ied))\b)",
+      LetterCase::ignored);
+  return pattern;
+}
+
+const Pattern& bare_command() {
+  static const Pattern pattern = Pattern::expression(
+      R"(^\$ \S+|^(?:sudo )?(?:drop (?:table|database|schema)|delete from|truncate table|rm -)\S* ?\S+)",
+      LetterCase::ignored);
+  return pattern;
+}
+
+/// Adds the code in a sentence, where it is proposed.
+void add_spans(const std::string& line, std::vector<std::string>& to) {
+  std::size_t from = 0;
+  for (;;) {
+    const std::size_t begin = line.find('`', from);
+    const std::size_t end = begin == std::string::npos ? begin : line.find('`', begin + 1);
+    if (end == std::string::npos) return;
+    const std::string before = line.substr(from, begin - from);
+    if (proposal().find(before) && !warning().find(line.substr(0, begin)))
+      to.push_back(line.substr(begin + 1, end - begin - 1));
+    from = end + 1;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> proposed_commands(std::string_view message) {
+  std::vector<std::string> commands;
+  bool in_block = false;
+  bool runs = false;
+  for (const std::string_view raw : split_lines(message)) {
+    const std::string_view line = without_margins(raw);
+    if (line.starts_with("```") || line.starts_with("~~~")) {
+      in_block = !in_block;
+      runs = is_run(line.substr(3));
+    } else if (in_block) {
+      if (runs) commands.emplace_back(line);
+    } else if (!line.starts_with('>')) {
+      const std::string text = plain(without_mark(raw));
+      if (bare_command().find(text))
+        commands.push_back(text);
+      else if (text.find('`') != std::string::npos)
+        add_spans(text, commands);
+    }
+  }
+  return commands;
 }
 
 }  // namespace sortie

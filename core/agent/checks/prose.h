@@ -12,4 +12,9 @@ namespace sortie {
 /// ".", "!", "?" with a blank behind it, and keeps that mark.
 std::vector<std::string> sentences_of(std::string_view message);
 
+/// The commands that a message shows to be run: lines of code blocks for a shell or a database,
+/// code in a sentence behind "run" and the like, and lines that are a command alone. Not those that
+/// the sentence warns of.
+std::vector<std::string> proposed_commands(std::string_view message);
+
 }  // namespace sortie

@@ -35,21 +35,29 @@ std::string joined_text(const Json& json, const Json& parts) {
   return text;
 }
 
+/// @param table  "risky_intents", "proposed_commands"
+std::vector<RiskyIntent> rows_of(const char* name) {
+  const Json table = parse_json(kRiskyIntentsJson);
+  const Json& parts = table["parts"];
+  std::vector<RiskyIntent> list;
+  for (const Json& entry : table[name].items()) {
+    RiskyIntent row{.name = entry.string_at("name"),
+                    .what = joined_text(entry["what"], parts),
+                    .unless = joined_text(entry["unless"], parts),
+                    .reason = entry.string_at("reason")};
+    for (const Json& sign : entry["signs"].items()) row.signs.push_back(sign.text());
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 const std::vector<RiskyIntent>& all_intents() {
-  static const std::vector<RiskyIntent> rows = [] {
-    const Json table = parse_json(kRiskyIntentsJson);
-    const Json& parts = table["parts"];
-    std::vector<RiskyIntent> list;
-    for (const Json& entry : table["risky_intents"].items()) {
-      RiskyIntent row{.name = entry.string_at("name"),
-                      .what = joined_text(entry["what"], parts),
-                      .unless = joined_text(entry["unless"], parts),
-                      .reason = entry.string_at("reason")};
-      for (const Json& sign : entry["signs"].items()) row.signs.push_back(sign.text());
-      list.push_back(std::move(row));
-    }
-    return list;
-  }();
+  static const std::vector<RiskyIntent> rows = rows_of("risky_intents");
+  return rows;
+}
+
+const std::vector<RiskyIntent>& all_commands() {
+  static const std::vector<RiskyIntent> rows = rows_of("proposed_commands");
   return rows;
 }
 
@@ -75,7 +83,9 @@ const std::string kSecond =
 /// A row with its expressions, which are made once it may find something.
 class IntentMatcher {
  public:
-  explicit IntentMatcher(const RiskyIntent& row) : row_(row) {}
+  /// @param before  what stands before the words: an expression
+  IntentMatcher(const RiskyIntent& row, std::string before)
+      : row_(row), before_(std::move(before)) {}
   const RiskyIntent& row() const noexcept { return row_; }
   /// @param text  with small letters and single blanks
   bool may_be_in(std::string_view text) const {
@@ -84,9 +94,7 @@ class IntentMatcher {
     });
   }
   const Pattern& what() {
-    if (!what_)
-      what_ = Pattern::expression(kActor + kFiller + kSecond + "(" + row_.what + ")",
-                                  LetterCase::ignored);
+    if (!what_) what_ = Pattern::expression(before_ + "(" + row_.what + ")", LetterCase::ignored);
     return *what_;
   }
   bool is_harmless(const std::string& words) {
@@ -97,12 +105,25 @@ class IntentMatcher {
 
  private:
   const RiskyIntent& row_;
+  std::string before_;
   std::optional<Pattern> what_;
   std::optional<Pattern> unless_;
 };
 
+std::vector<IntentMatcher> matchers_of(const std::vector<RiskyIntent>& rows,
+                                       const std::string& before) {
+  std::vector<IntentMatcher> all;
+  for (const RiskyIntent& row : rows) all.emplace_back(row, before);
+  return all;
+}
+
 std::vector<IntentMatcher>& matchers() {
-  thread_local std::vector<IntentMatcher> all(all_intents().begin(), all_intents().end());
+  thread_local auto all = matchers_of(all_intents(), kActor + kFiller + kSecond);
+  return all;
+}
+
+std::vector<IntentMatcher>& command_matchers() {
+  thread_local auto all = matchers_of(all_commands(), "");
   return all;
 }
 
@@ -166,6 +187,30 @@ std::string found_in(IntentMatcher& intent, const std::string& sentence) {
 
 }  // namespace
 
+namespace {
+
+/// Commands that the message shows to be run, whoever would run them; one of each name.
+void add_proposed_commands(std::string_view message, std::vector<AnnouncedRisk>& found) {
+  for (const std::string& command : proposed_commands(message)) {
+    const std::string plain = with_single_blanks(command);
+    for (IntentMatcher& risk : command_matchers()) {
+      const RiskyIntent& row = risk.row();
+      const bool known = std::any_of(found.begin(), found.end(), [&row](const AnnouncedRisk& one) {
+        return one.name == row.name;
+      });
+      if (known || found.size() == kMostFound || !risk.may_be_in(plain)) continue;
+      const auto match = risk.what().find_group(command, 0, 1);
+      if (!match) continue;
+      const std::string words =
+          command.substr(match->group_begin, match->group_end - match->group_begin);
+      if (risk.is_harmless(words + "¦" + command.substr(match->group_end, 60))) continue;
+      found.push_back({row.name, one_line(words, kShownBytes), row.reason});
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<AnnouncedRisk> find_risky_intents(std::string_view message) {
   const std::vector<std::string> sentences = sentences_of(message);
   // As the expressions see it: the message itself may have "**" and other blanks between words.
@@ -175,8 +220,7 @@ std::vector<AnnouncedRisk> find_risky_intents(std::string_view message) {
   for (IntentMatcher& intent : matchers())
     if (intent.may_be_in(plain)) possible.push_back(&intent);
   std::vector<AnnouncedRisk> found;
-  if (possible.empty()) return found;
-  for (const std::string& sentence : sentences) {
+  for (const std::string& sentence : possible.empty() ? std::vector<std::string>() : sentences) {
     if (sentence.ends_with('?')) continue;
     const std::string own = own_words(sentence);
     std::string last;  // rows of one name: once a sentence
@@ -189,6 +233,7 @@ std::vector<AnnouncedRisk> find_risky_intents(std::string_view message) {
       found.push_back({row.name, one_line(words, kShownBytes), row.reason});
     }
   }
+  add_proposed_commands(message, found);
   return found;
 }
 

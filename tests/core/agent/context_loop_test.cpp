@@ -39,7 +39,8 @@ class WindowedModel : public Model {
   std::function<std::optional<Usage>(std::int64_t)> usage = [](std::int64_t input) {
     return std::optional(Usage{.input_tokens = input, .output_tokens = 50});
   };
-  int fall_back_at = -1;  ///< with this request another model takes over, of half the window
+  std::string arguments = "{}";  ///< of each call
+  int fall_back_at = -1;         ///< with this request another model takes over, of half the window
   std::vector<std::size_t> sizes;  ///< items of each request
   std::vector<int> epochs;
   int hand_overs = 0;
@@ -50,6 +51,7 @@ class WindowedModel : public Model {
     for (const Item& item : items) {
       if (const auto* one = std::get_if<Message>(&item.content)) bytes += one->text.size();
       if (const auto* one = std::get_if<ToolOutput>(&item.content)) bytes += one->text.size();
+      if (const auto* one = std::get_if<ToolCall>(&item.content)) bytes += one->arguments.size();
       bytes += 40;
     }
     return static_cast<std::int64_t>(bytes / 4);
@@ -73,9 +75,10 @@ class WindowedModel : public Model {
     const auto* last = std::get_if<Message>(&request.items.back().content);
     const bool is_hand_over = last && last->text.starts_with("This conversation is about");
     hand_overs += is_hand_over ? 1 : 0;
-    Response made = is_hand_over  ? hand_over(request)
-                    : --turns < 0 ? response({assistant("Done.")})
-                                  : response({call("c" + std::to_string(++calls_))});
+    Response made = is_hand_over ? hand_over(request)
+                    : --turns < 0
+                        ? response({assistant("Done.")})
+                        : response({call("c" + std::to_string(++calls_), "shell", arguments)});
     made.usage = usage(input);
     made.source = source_;
     return made;
@@ -359,7 +362,11 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
       {"calls alone", [](const Request&) { return response({call("again")}); },
        "the model's answer has no text"},
       {"too long for the window",
-       [](const Request&) { return response({assistant(std::string(60'000, 's'))}); },
+       [](const Request&) {
+         std::string text;
+         for (int i = 0; text.size() < 60'000; ++i) text += "fact " + std::to_string(i * i) + "; ";
+         return response({assistant(text)});
+       },
        "the summary would not have made it shorter"},
       {"too long itself",
        [](const Request&) -> Response {
@@ -385,6 +392,89 @@ BOOST_AUTO_TEST_CASE(without_a_summary_old_outputs_are_cut) {
       flight.check_paired();
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_summary_is_asked_for_again_and_never_kept) {
+  std::string circles;
+  while (circles.size() < 20'000) circles += "the next step is to look at the next step; ";
+  const auto repeating = [&circles](const Request&) { return response({assistant(circles)}); };
+  const auto cut = [](const Request&) {
+    Response half = response({assistant("## Goal\nhalf of")});
+    half.incomplete = true;
+    return half;
+  };
+  const auto good = [](const Request&) { return response({assistant("## Goal\nthe summary")}); };
+  const struct {
+    const char* name;
+    std::function<Response(const Request&)> first, second;
+    const char* said;
+    bool kept;
+  } rows[] = {{"repeats itself, then good", repeating, good, "repeats itself", true},
+              {"cut, then good", cut, good, "was cut off", true},
+              {"bad twice", repeating, cut, "was cut off", false}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Flight flight;
+      flight.model.turns = 12;
+      flight.outputs_of(3'000);
+      int asked = 0;
+      flight.model.hand_over = [&](const Request& request) {
+        return asked++ % 2 == 0 ? row.first(request) : row.second(request);
+      };
+
+      BOOST_TEST((flight.run().code == ExitCode::success));
+
+      BOOST_TEST(asked >= 2);
+      const auto compactions = flight.events.data_of("context.compacted");
+      BOOST_REQUIRE(!compactions.empty());
+      BOOST_TEST(compactions[0].string_at("method") == (row.kept ? "summary" : "cut"));
+      if (!row.kept)
+        BOOST_TEST(compactions[0].string_at("reason").find(row.said) != std::string::npos);
+      const auto hits = flight.events.data_of("check.hit");
+      BOOST_REQUIRE(!hits.empty());
+      BOOST_TEST(hits[0].string_at("check") == "bad_summary");
+      for (const Item& item : flight.loop.history().items())
+        if (const auto* message = std::get_if<Message>(&item.content)) {
+          BOOST_TEST(message->text.find("half of") == std::string::npos);
+          BOOST_TEST(message->text.find("next step is") == std::string::npos);
+        }
+      flight.check_paired();
+    }
+  }
+}
+
+// The bulk is what the model wrote itself: there is hardly an output to cut.
+BOOST_AUTO_TEST_CASE(a_run_of_400_turns_outlives_a_summariser_that_always_fails) {
+  const ModelLimits limits{
+      .name = "scripted", .context_window = 32'000, .max_output_tokens = kMaxOutput};
+  Flight flight({.turns = 2'000, .tokens = 1'000'000'000}, {limits});
+  flight.model.window = 32'000;
+  flight.model.turns = 400;
+  flight.model.arguments = R"({"content":")" + std::string(4'000, 'x') + "\"}";
+  flight.outputs_of(100);
+  flight.model.hand_over = [](const Request&) -> Response {
+    throw ModelError("no", ExitCode::unavailable, "server_error");
+  };
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::success), end.reason);
+  BOOST_TEST(flight.model.hand_overs > 3);
+  BOOST_TEST(flight.model.largest <= 32'000);
+  BOOST_TEST(std::get<Message>(flight.loop.history().items()[0].content).text == "Do it.");
+  flight.check_paired();
+}
+
+BOOST_AUTO_TEST_CASE(megabytes_of_arguments_in_one_call_are_left_out) {
+  Flight flight;
+  flight.model.turns = 6;
+  flight.model.arguments = R"({"content":")" + std::string(3 << 20, 'x') + "\"}";
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::success), end.reason);
+  BOOST_TEST(flight.model.largest <= kWindow);
+  flight.check_paired();
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_by_another_model_than_the_pinned_one_ends_the_run_at_once) {

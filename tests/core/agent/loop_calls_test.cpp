@@ -17,10 +17,10 @@ CallRecord forbidden(const std::string& id) {
 
 BOOST_AUTO_TEST_SUITE(loop_calls)
 
-BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
+BOOST_AUTO_TEST_CASE(a_call_id_used_twice_in_a_response_is_answered_and_not_run_again) {
   LoopFlight flight;
   flight.model.add(response({call("c1"), call("c1")}));
-  flight.model.add(response({call("c1"), call("c2")}));
+  flight.model.add(response({call("c2")}));
   flight.model.add(response({assistant("Done.")}));
 
   BOOST_TEST((flight.run().code == ExitCode::success));
@@ -29,7 +29,38 @@ BOOST_AUTO_TEST_CASE(a_call_id_used_before_is_answered_and_not_run_again) {
   BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
   BOOST_TEST(flight.calls_are_paired());
   BOOST_TEST(flight.output_of(1).find("was used before") != std::string::npos);
-  BOOST_TEST(flight.events.data_of("tool.output").size() == 4u);
+  BOOST_TEST(flight.events.data_of("tool.output").size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_numbers_its_calls_anew_each_turn_is_borne) {
+  LoopFlight flight;
+  Item sent = call("0");
+  sent.received = R"({"type":"function_call","call_id":"0","name":"shell","arguments":"{}"})";
+  flight.model.add(response({call("0"), call("1")}));
+  flight.model.add(response({call("0"), call("1")}));
+  flight.model.add(response({sent, call("0_3")}));
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  const std::vector<std::string> run = {"0", "1", "0_2", "1_2", "call_3_2", "0_3"};
+  BOOST_TEST(flight.tools.dispatched == run, boost::test_tools::per_element());
+  BOOST_TEST(flight.calls_are_paired());
+  // The provider's own JSON goes back with the same id as the output.
+  std::vector<std::string> received;
+  for (const Item& item : flight.loop.history().items())
+    if (!item.received.empty()) received.push_back(item.received);
+  BOOST_REQUIRE(received.size() == 1u);
+  BOOST_TEST(parse_json(received[0]).string_at("call_id") == "call_3_2");
+  // Said once.
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 1u);
+  BOOST_TEST(hits[0].string_at("check") == "repeated_call_ids");
+  // What was sent stays as it was.
+  const auto& requests = flight.model.requests;
+  for (std::size_t i = 1; i < requests.size(); ++i)
+    for (std::size_t k = 0; k < requests[i - 1].size(); ++k)
+      BOOST_TEST(write_json(to_json(requests[i][k])) == write_json(to_json(requests[i - 1][k])));
 }
 
 BOOST_AUTO_TEST_CASE(calls_beyond_the_budget_are_answered_not_run) {

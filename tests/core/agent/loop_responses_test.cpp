@@ -284,4 +284,97 @@ BOOST_AUTO_TEST_CASE(a_passage_over_and_over_ends_a_run_only_where_it_is_all_tha
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_is_text_of_the_message_is_corrected_and_then_made) {
+  LoopFlight flight;
+  flight.model.add(response({assistant("<tool_call>\n{\"name\": \"shell\"}\n</tool_call>")}));
+  flight.model.add(response({call("c1")}));
+  flight.model.add(response({assistant("Done: `<tool_call>` is parsed.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  BOOST_TEST(flight.tools.dispatched.size() == 1u);
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 1u);
+  BOOST_TEST(hits[0].string_at("check") == "leaked_call");
+  BOOST_TEST(hits[0].string_at("saw").find("<tool_call>") != std::string::npos);
+  BOOST_TEST(std::get<Message>(flight.model.requests[1].back().content)
+                 .text.find("in the form of Hermes, Qwen and GLM, so no tool was called") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_whose_calls_are_always_text_ends_the_run_with_the_servers_fault) {
+  LoopFlight flight;
+  for (int i = 0; i < 9; ++i)
+    flight.model.add(response({assistant("```tool_code\nshell(command=[\"ls\"])\n```")}));
+
+  const LoopResult end = flight.run();
+
+  BOOST_TEST((end.code == ExitCode::refused));
+  BOOST_TEST(end.kind == "leaked_call");
+  BOOST_TEST(end.reason.find("its server does not parse them") != std::string::npos);
+  BOOST_TEST(end.next.find("--tool-call-parser") != std::string::npos);
+  BOOST_TEST(flight.model.requests.size() == 4u);
+  BOOST_TEST(flight.tools.dispatched.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_call_taken_from_a_message_is_recorded_with_the_message) {
+  LoopFlight flight;
+  Response leaked = response({assistant("I look."), call("c1")});
+  leaked.leaked = "I look.\n<tool_call>…";
+  flight.model.add(leaked);
+  flight.model.add(response({assistant("Done.")}));
+
+  BOOST_TEST((flight.run().code == ExitCode::success));
+
+  BOOST_TEST(flight.tools.dispatched.size() == 1u);
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 1u);
+  BOOST_TEST(hits[0].string_at("saw") == leaked.leaked);
+  BOOST_TEST(hits[0].string_at("sent") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_known_secret_in_the_final_message_is_corrected_once) {
+  const Redactor redactor(std::vector<Secret>{{"API_KEY", "correct-horse-battery"}});
+  LoopFlight flight;
+  Loop loop({flight.model, flight.tools, flight.events, flight.budget, nullptr, {}, &redactor},
+            ModelSettings{.model = "m", .max_output_tokens = 100});
+  const auto run = [&] { return loop.run({user("Do it.")}, {}); };
+  const Response leak = response({assistant("The key is correct-horse-battery.")});
+
+  flight.model.add(leak);
+  flight.model.add(response({assistant("The key is in API_KEY.")}));
+  BOOST_TEST((run().code == ExitCode::success));
+  BOOST_TEST(loop.last_message() == "The key is in API_KEY.");
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 1u);
+  BOOST_TEST(hits[0].string_at("check") == "secret_in_message");
+  BOOST_TEST(hits[0].string_at("saw") == "the value of API_KEY");
+  const std::string sent = std::get<Message>(flight.model.requests.back().back().content).text;
+  BOOST_TEST(sent.find("API_KEY") != std::string::npos);
+  BOOST_TEST(sent.find("horse") == std::string::npos);
+
+  // What comes of it then is the run's to decide.
+  flight.model.add(leak);
+  flight.model.add(leak);
+  BOOST_TEST((run().code == ExitCode::success));
+  BOOST_TEST(loop.last_message() == "The key is correct-horse-battery.");
+  BOOST_TEST(flight.model.requests.size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(the_shape_of_a_token_in_the_final_message_is_recorded) {
+  const Redactor redactor;
+  LoopFlight flight;
+  Loop loop({flight.model, flight.tools, flight.events, flight.budget, nullptr, {}, &redactor},
+            ModelSettings{.model = "m", .max_output_tokens = 100});
+  flight.model.add(
+      response({assistant("Use ghp_0123456789abcdefghijABCDEFGHIJ012345 to log in.")}));
+
+  BOOST_TEST((loop.run({user("Do it.")}, {}).code == ExitCode::success));
+
+  const auto hits = flight.events.data_of("check.hit");
+  BOOST_REQUIRE(hits.size() == 1u);
+  BOOST_TEST(hits[0].string_at("check") == "secret_in_message");
+  BOOST_TEST(hits[0].string_at("saw") == "what looks like a secret: github-token");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
