@@ -49,6 +49,8 @@ void keep_out_of_workspace(const std::string& flag, const std::filesystem::path&
 }
 
 void check_key_sources(const RunInputs& inputs, const RunOptions& options) {
+  if (options.api_key_fd && !options.api_key_file.empty())
+    throw InputError("--api-key-file and --api-key-fd: give one of them, not both");
   if (const auto number = options.api_key_fd) {
     // The descriptor is closed after reading: the next file opened would get sortie's messages.
     if (*number == STDOUT_FILENO || *number == STDERR_FILENO)
@@ -81,10 +83,20 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
       sources.may_be_plain = [gate = TaskGate(inputs.policy, {})](const Url& url) {
         return gate.keyless_host(model_host(url)).empty();
       };
+    else
+      sources.may_be_plain = [variable = signs_in(inputs) && &model == &inputs.task.model
+                                             ? std::string(kSignInCredential)
+                                             : key_variable(model, provider),
+                              &bounds = inputs.policy.credentials](const Url& url) {
+        return key_may_go(variable, {.base = url}, bounds);
+      };
     return sources;
   };
   AddressSources sources = sources_of(first);
   sources.flag = options.base_url;
+  const bool by_operator = !sources.flag.empty() || !sources.environment.empty();
+  if (by_operator && provider_named(first.provider).key_variable.empty())
+    sources.may_be_plain = [](const Url&) { return true; };  // nothing secret goes there
   sources.otherwise = signs_in(inputs) ? kSignInBase : "";
   try {
     choices.push_back(choice_of(first, sources));

@@ -18,7 +18,7 @@ constexpr TextLimits kHost = {
                R"((:[1-9][0-9]{0,4})?)",
     .meaning = "a host such as api.example.com, with a port if need be"};
 
-enum class AnyHost { accepted, refused };
+enum class AnyHost { accepted, refused, refused_or_plain };
 
 /// Adds the hosts of a list, each read strictly.
 void read_hosts(std::vector<std::string>& target, const YamlNode& node, const std::string& name,
@@ -28,8 +28,12 @@ void read_hosts(std::vector<std::string>& target, const YamlNode& node, const st
     const auto text = read_text(item, name, {}, findings);
     if (!text) continue;
     std::string problem;
-    const auto host = parse_host_pattern(*text, problem);
-    if (host && host->any && any == AnyHost::refused) problem = "'*' would be every host";
+    // Who names a host with http:// means that host alone, and that a key may go there unencrypted.
+    constexpr std::string_view kPlain = "http://";
+    const bool plain = any == AnyHost::refused_or_plain && text->starts_with(kPlain);
+    const auto host = parse_host_pattern(text->substr(plain ? kPlain.size() : 0), problem);
+    if (host && host->any && any != AnyHost::accepted) problem = "'*' would be every host";
+    if (host && plain && host->subdomains) problem = "http:// needs one host, without '*'";
     if (!problem.empty()) {
       findings.error(item.place, "'" + name + "': expected " + kHost.meaning + ", got '" +
                                      one_line(*text, 60) + "': " + problem);
@@ -164,7 +168,8 @@ FieldValue credentials_value(PolicyDraft& draft) {
               if (member.value.kind == YamlNode::Kind::null)
                 findings.error(member.key.place, "'" + variable + "' needs a list of hosts");
               else
-                read_hosts(target[variable], member.value, variable, AnyHost::refused, findings);
+                read_hosts(target[variable], member.value, variable, AnyHost::refused_or_plain,
+                           findings);
             }
           },
       .write = write};

@@ -192,6 +192,7 @@ BOOST_AUTO_TEST_CASE(a_provider_without_an_address_or_with_a_key_too_many_is_a_u
       {"provider: azure, name: gpt-5", {}, "base_url"},
       {"provider: local, name: qwen3, api_key_env: HOME", {}, "never sends a key"},
       {"provider: local, name: qwen3", {"--api-key-file", "/dev/null"}, "never sends a key"},
+      {"provider: openai", {"--api-key-file", "/dev/null", "--api-key-fd", "0"}, "not both"},
       {"fallback: [{provider: azure, name: gpt-5}]", {}, "model.fallback: azure gpt-5"},
       {"provider: anthropic, headers: {X-Api-Key: k}", {}, "X-Api-Key"},
       {"provider: anthropic, headers: {anthropic-version: '1'}", {}, "anthropic-version"},
@@ -207,6 +208,61 @@ BOOST_AUTO_TEST_CASE(a_provider_without_an_address_or_with_a_key_too_many_is_a_u
 
       BOOST_TEST(end.status == 2, end.errors);
       BOOST_TEST(holds(end.errors, row.problem), end.errors);
+    }
+  }
+}
+
+// A service container is the usual place of a model in CI: no name there is loopback's.
+BOOST_AUTO_TEST_CASE(a_host_without_tls_is_asked_where_the_operator_or_the_policy_names_it) {
+  const std::string local = "provider: local, name: qwen3, retries: 0";
+  const std::string keyed = "provider: openai-chat, name: qwen3, retries: 0";
+  const std::string at = ", base_url: 'http://llm.invalid:8000/v1'";
+  const struct {
+    std::string name;
+    std::string model;
+    std::vector<std::string> flags;
+    std::string bounds;
+    int code;  ///< 10: it was asked, and there is no such host
+  } rows[] = {
+      {"local, by the task alone", local + at, {}, "", 2},
+      {"local, by the policy", local + at, {}, "model_hosts: ['llm.invalid:8000']", 10},
+      {"local, another port", local + at, {}, "model_hosts: ['llm.invalid:80']", 2},
+      {"local, by a flag", local, {"--base-url", "http://llm.invalid:8000/v1"}, "", 10},
+      {"key, by the task alone", keyed + at, {}, "", 2},
+      {"key, by a flag alone", keyed, {"--base-url", "http://llm.invalid:8000/v1"}, "", 2},
+      {"key, by a host that is meant with TLS",
+       keyed + at,
+       {},
+       "credentials: {OPENAI_API_KEY: ['llm.invalid:8000']}",
+       2},
+      {"key, by the policy",
+       keyed + at,
+       {},
+       "credentials: {OPENAI_API_KEY: ['http://llm.invalid:8000']}",
+       10},
+      {"key, by the policy and a flag",
+       keyed,
+       {"--base-url", "http://llm.invalid:8000/v1"},
+       "credentials: {OPENAI_API_KEY: ['http://llm.invalid:8000']}",
+       10},
+      {"key, for all hosts below",
+       keyed + at,
+       {},
+       "credentials: {OPENAI_API_KEY: ['http://*.invalid:8000']}",
+       2},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const ProviderRun run;
+      run.write("policy.yaml", "version: 1\nextends: auto\nbounds: {" + row.bounds + "}\n");
+      run.write("task.yaml",
+                "version: 1\nprompt: go\npolicy: policy.yaml\nmodel: {" + row.model + "}\n");
+      ProgramStart start = run.RunFolder::start(row.flags);
+      start.environment["OPENAI_API_KEY"] = "sk-of-the-test";
+
+      const ProgramEnd end = run_program(start);
+
+      BOOST_TEST(end.status == row.code, end.errors);
     }
   }
 }

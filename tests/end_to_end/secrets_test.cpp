@@ -178,7 +178,12 @@ BOOST_AUTO_TEST_CASE(what_must_not_leave_with_a_diff_or_message_ends_the_run_or_
            .message("done"),
        "the mark of a redacted secret at b.txt:1"},
       {"the message",
-       CassetteWriter().patch(add_file("b.txt", "b")).next().message("it is " + value),
+       CassetteWriter()
+           .patch(add_file("b.txt", "b"))
+           .next()
+           .message("it is " + value)
+           .next()
+           .message("it is still " + value),
        "the final message holds the value of MY_TOKEN"},
   };
   for (const auto& row : rows) {
@@ -209,6 +214,29 @@ BOOST_AUTO_TEST_CASE(what_must_not_leave_with_a_diff_or_message_ends_the_run_or_
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_message_with_a_secret_is_asked_for_again_before_the_run_fails_for_it) {
+  const std::string value = "s3cr3t-of-the-message";
+  const RunFolder folder;
+  folder.write_task(
+      CassetteWriter()
+          .patch(add_file("b.txt", "b"))
+          .next()
+          .message("it is " + value)
+          .next()
+          .message("it is in MY_TOKEN, as ghp_" + std::string(20, 'a') + "0123456789012345 is"),
+      "policy: auto\n");
+  ProgramStart start = folder.start();
+  start.environment["MY_TOKEN"] = value;
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output.find("it is in MY_TOKEN") == 0u);
+  BOOST_TEST(holds(folder.artifact("result.json"),
+                   "the final message has what looks like a secret: github-token"));
+  check_no_coding_of(value, all_written(folder, end));
 }
 
 BOOST_AUTO_TEST_CASE(marks_that_were_there_before_and_unknown_tokens_are_no_leak) {
