@@ -45,7 +45,7 @@ Work in this order:
 3. Change: in small steps, one file at a time, in the style of the surrounding code. Read the output of each call; if a call failed, read the file again and correct the call.
 4. Check: run the project's tests, build or linter.
 5. Repeat with what you have learned until the task is completely done.
-Before each group of tool calls, write one short sentence about what you do next, and make the calls in the same response. Call tools only through the tool interface, with arguments that match their schema; a call written into a message is not run.
+Before each group of tool calls, write one short sentence about what you do next, and make the calls in the same response. Call tools only through the tool interface, never as text of a message, with arguments that match their schema.
 )";
 
 }  // namespace
