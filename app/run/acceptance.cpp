@@ -323,7 +323,7 @@ void Acceptance::check_leaks(const std::string& final_message) {
     warnings.push_back("the diff adds " + shape);
   if (const auto shape = parts_.redactor.find(final_message, Audience::tools);
       !shape.empty() && parts_.redactor.find(final_message).empty())
-    warnings.push_back("the final message has what looks like a secret: " + shape);
+    warnings.push_back("the final message has what looks like a " + shape);
   if (found.empty()) return;
   if (parts_.inputs.policy.on_leak == OnLeak::fail) {
     std::string reason = found.front();

@@ -299,6 +299,7 @@ void Agent::State::set_stage(const TaskStage* next) {
   limit_to_stage();
   brief();
   StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
+  settings.ends_run = asks_for_answer();
   if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
   if (stage != nullptr) {
     settings.name = stage->name;

@@ -73,6 +73,7 @@ void Loop::begin_stage(StageSettings stage) {
   settings.instructions = std::move(stage.instructions);
   settings.output_schema = std::move(stage.output_schema);
   settings.tool_choice = {.word = std::move(stage.tool_choice)};
+  ends_run_ = stage.ends_run;
   conversation_.begin_stage(std::move(settings), {std::move(stage.name), stage.max_turns});
 }
 
@@ -259,7 +260,7 @@ std::optional<LoopResult> Loop::handle(Response response, std::stop_token stop) 
 /// Whether the final message has a known secret, and the model is asked for one without it: once,
 /// since the run fails with it. What only looks like a secret is recorded.
 bool Loop::holds_secret() {
-  if (!parts_.redactor) return false;
+  if (!parts_.redactor || !ends_run_) return false;
   const std::string secret = parts_.redactor->find(last_message_);
   const std::string shape =
       secret.empty() ? parts_.redactor->find(last_message_, Audience::tools) : "";
@@ -271,8 +272,7 @@ bool Loop::holds_secret() {
                  "coded form or part of it.";
   parts_.events.on(check_hit_event(
       turn(), "secret_in_message",
-      secret.empty() ? "what looks like a secret: " + shape : "the value of " + secret,
-      correction));
+      secret.empty() ? "what looks like a " + shape : "the value of " + secret, correction));
   if (correction.empty()) return false;
   conversation_.add_user_message(correction);
   return true;

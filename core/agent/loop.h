@@ -45,6 +45,7 @@ struct StageSettings {
   std::optional<int> max_turns{};  ///< requests in this stage; nothing: no limit of its own
   std::optional<OutputSchema> output_schema{};  ///< the schema of its final message
   std::string tool_choice = "auto";             ///< as ToolChoice::word
+  bool ends_run = true;  ///< its last message is the run's final one: it must not have a secret
 };
 
 /// Asks the model, runs the tools it calls, and repeats until it sends a message without calls or
@@ -146,6 +147,7 @@ class Loop {
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row
   int text_corrections_ = 0;                  ///< in a row
+  bool ends_run_ = true;                      ///< of the current stage
   bool secret_corrected_ = false;             ///< in this run()
   int leaks_ = 0;                             ///< messages with calls as text, in a row
   int incomplete_ = 0;                        ///< in a row
