@@ -110,7 +110,7 @@ constexpr const char* kSchema = R"({
             "properties": {
               "path": {"type": "string"},
               "reason": {"enum": ["lfs", "submodule", "unreadable", "bad-name", "too-much",
-                                  "too-large", "git-folder"]},
+                                  "too-large", "git-folder", "product"]},
               "detail": {"type": "string"}
             }
           }

@@ -171,12 +171,42 @@ PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
   const bool made = find_made() && worked;
   Findings found;
   const std::string led = wrote ? remark_on_redirected() : "";
-  found.remarks = {remark_on_made(), led};
+  found.remarks = {remark_on_made(), led, remark_on_repository(result)};
   if (!led.empty()) found.verdict = "protected_path_led_elsewhere";
   if (made) found.verdict = "protected_path_made";
   if (worked) found.ends_run = changed_by_command();
-  if (wrote && questions_.touched_paths) found.touched = questions_.touched_paths();
+  if (wrote && questions_.touched_paths) {
+    found.touched = questions_.touched_paths();
+    found.remarks.push_back(remark_on_limit());
+  }
   return found;
+}
+
+/// A program in a pipeline that the limit ends says nothing, and the shell neither.
+std::string PathWatch::remark_on_limit() const {
+  if (!questions_.files_at_limit) return "";
+  const auto cut = questions_.files_at_limit();
+  if (cut.empty()) return "";
+  return "cut off at the limit for the size of files (limits.file_size): " +
+         joined(cut, ", ", [](const std::string& path) { return one_line(path); });
+}
+
+/// git's words where it can't write to its folder: "Unable to create '/w/.git/index.lock': Read-only
+/// file system", "could not lock config file .git/config: …"; without namespaces "Permission denied".
+std::string PathWatch::remark_on_repository(const ToolResult& result) const {
+  if (!questions_.repository_is_read_only || !result.collected) return "";
+  for (const std::string_view line : split_lines(result.collected->shown)) {
+    const bool refused = line.find(": Read-only file system") != line.npos ||
+                         line.find(": Permission denied") != line.npos;
+    const bool locks = (line.find("/.git/") != line.npos && line.find(".lock'") != line.npos) ||
+                       line.find("could not lock config file .git/") != line.npos;
+    if (refused && locks)
+      return "the repository (.git) is read-only for commands, so git can't stage, commit, stash, "
+             "switch or restore anything. To undo a change of a file, change it back with "
+             "apply_patch ('git show HEAD:PATH' prints the old content); nothing needs to be "
+             "committed: the run's diff is made from the files";
+  }
+  return "";
 }
 
 bool PathWatch::find_made() {

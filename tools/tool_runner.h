@@ -25,10 +25,14 @@ struct PathQuestions {
   std::function<std::vector<std::string>()> protected_changes{};
   /// "A path", "M path", "D path" for each path touched since the last query.
   std::function<std::vector<std::string>()> touched_paths{};
+  /// Those of the last touched paths that have exactly the size that files may have.
+  std::function<std::vector<std::string>()> files_at_limit{};
   /// Protected names that were created, and removed by sortie, since the last query.
   std::function<std::vector<std::string>()> made_paths{};
   /// Protected names that now lead through links to another place than at the start.
   std::function<std::vector<std::string>()> led_elsewhere{};
+  /// Commands may write to the workspace, but not to the repository.
+  bool repository_is_read_only = false;
 };
 
 /// Watches the protected paths around calls, and the paths that calls touch.
@@ -55,6 +59,8 @@ class PathWatch {
   bool find_made();
   std::string remark_on_made();
   std::string remark_on_redirected();
+  std::string remark_on_limit() const;
+  std::string remark_on_repository(const ToolResult& result) const;
 
   PathQuestions questions_;
   std::vector<std::string> made_;     ///< removed, not yet reported to the model

@@ -1,68 +1,13 @@
 #include "app/artifacts/diff_verdict.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include "core/files/file_name.h"
+#include "core/text/text.h"
+#include "core/workspace/diff/products.h"
 
 namespace sortie {
-namespace {
-
-/// Folders that tools make for themselves. Source: github.com/github/gitignore and the tools' docs.
-constexpr std::array<std::string_view, 22> kFolders = {
-    "__pycache__",       ".pytest_cache", ".mypy_cache",
-    ".ruff_cache",       ".tox",          ".nox",
-    ".hypothesis",       ".eggs",         ".venv",
-    "htmlcov",           "node_modules",  ".nyc_output",
-    ".parcel-cache",     ".gradle",       ".ccls-cache",
-    "CMakeFiles",        "_deps",         ".stack-work",
-    "dist-newstyle",     ".dart_tool",    ".terraform",
-    ".ipynb_checkpoints"};
-
-/// Names of single files.
-constexpr std::array<std::string_view, 7> kProductNames = {
-    ".coverage",     "CMakeCache.txt", "cmake_install.cmake", ".DS_Store", ".eslintcache",
-    "npm-debug.log", "core.dump"};
-
-/// Endings of files that compilers and test tools write.
-constexpr std::array<std::string_view, 14> kEndings = {
-    ".pyc", ".pyo", ".o",  ".obj",  ".class", ".gcda",        ".gcno",
-    ".lo",  ".la",  ".hi", ".rlib", ".rmeta", ".tsbuildinfo", ".profraw"};
-
-std::string_view name_of_path(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == path.npos ? path : path.substr(slash + 1);
-}
-
-/// "X.egg-info/" and folders of the list, anywhere above the file.
-std::string folder_line(std::string_view path) {
-  for (auto slash = path.find('/'); slash != path.npos; slash = path.find('/')) {
-    const std::string_view folder = path.substr(0, slash);
-    if (folder.ends_with(".egg-info")) return "*.egg-info/";
-    if (std::find(kFolders.begin(), kFolders.end(), folder) != kFolders.end())
-      return std::string(folder) + "/";
-    // Cargo's and Maven's, which people's own folders of that name don't look like.
-    path.remove_prefix(slash + 1);
-    if (folder == "target" &&
-        (path.starts_with("debug/") || path.starts_with("release/") ||
-         path.starts_with("classes/") || path == ".rustc_info.json" || path == "CACHEDIR.TAG"))
-      return "target/";
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string ignore_line_for(std::string_view path) {
-  if (std::string line = folder_line(path); !line.empty()) return line;
-  const std::string_view name = name_of_path(path);
-  if (std::find(kProductNames.begin(), kProductNames.end(), name) != kProductNames.end())
-    return std::string(name);
-  for (const std::string_view ending : kEndings)
-    if (name.ends_with(ending) && name.size() > ending.size()) return "*" + std::string(ending);
-  return "";
-}
-
 std::vector<BuildProducts> find_build_products(const std::vector<std::string>& paths) {
   std::vector<BuildProducts> groups;
   for (const std::string& path : paths) {
@@ -80,11 +25,50 @@ std::vector<BuildProducts> find_build_products(const std::vector<std::string>& p
 
 namespace {
 
-std::vector<std::string> git_folders(const Diff& diff) {
+std::vector<std::string> left_out_as(LeftOut::Why why, const Diff& diff) {
   std::vector<std::string> paths;
   for (const LeftOut& one : diff.left_out)
-    if (!is_loss(one)) paths.push_back(one.path);
+    if (one.why == why) paths.push_back(one.path);
   return paths;
+}
+
+/// "/build/" for a folder, else what its name says; with an anchor for a single file.
+std::string line_for_product(const std::string& path) {
+  const bool is_folder = path.ends_with('/');
+  std::string line = ignore_line_for(is_folder ? path + "x" : path);
+  return line.empty() ? "/" + path : line;
+}
+
+std::string products_warning(const std::vector<std::string>& paths) {
+  std::vector<std::string> lines;
+  for (const std::string& path : paths)
+    if (std::string line = "'" + path_text(line_for_product(path)) + "'";
+        std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  return "left out of the diff as build products: " + some_of(paths, 3) +
+         "; output.diff.products: include takes them in, and " +
+         (lines.size() == 1 ? "the line " : "the lines ") + some_of(lines, 5) +
+         " in .gitignore would leave them to git";
+}
+
+/// Many new files that no patch wrote, such as a build tree without a sign.
+std::string many_files_warning(const Diff& diff, const std::set<std::string>& patched) {
+  constexpr std::size_t kMany = 100;
+  std::map<std::string, std::size_t> by_folder;
+  std::size_t count = 0;
+  for (const DiffFile& file : diff.files) {
+    if (file.kind != ChangedPath::Kind::added || patched.contains(file.path)) continue;
+    ++count;
+    ++by_folder[file.path.substr(0, file.path.find('/') + 1)];
+  }
+  if (count <= kMany) return "";
+  const auto most =
+      std::max_element(by_folder.begin(), by_folder.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return "the diff adds " + std::to_string(count) + " files that no patch wrote, " +
+         std::to_string(most->second) + " of them in " +
+         (most->first.empty() ? "the workspace itself" : path_text(most->first)) +
+         ": see whether they belong in it";
 }
 
 std::vector<std::string> added_files(const Diff& diff) {
@@ -96,7 +80,9 @@ std::vector<std::string> added_files(const Diff& diff) {
 
 }  // namespace
 
-bool is_loss(const LeftOut& one) { return one.why != LeftOut::Why::git_folder; }
+bool is_loss(const LeftOut& one) {
+  return one.why != LeftOut::Why::git_folder && one.why != LeftOut::Why::product;
+}
 
 std::string undiffable_changes(const Diff& diff) {
   constexpr std::size_t kMostShown = 20;
@@ -109,15 +95,29 @@ std::string undiffable_changes(const Diff& diff) {
 }
 
 std::vector<std::string> diff_warnings(const Diff& diff,
-                                       const std::set<std::string>& by_verification) {
+                                       const std::set<std::string>& by_verification,
+                                       const std::set<std::string>& patched) {
   std::vector<std::string> warnings;
   if (!diff.index_problem.empty())
     warnings.push_back("git's index can't be read (" + diff.index_problem +
                        "): HEAD was used instead, and it is not known whether the diff applies to "
                        "the index");
-  if (const auto folders = git_folders(diff); !folders.empty())
+  if (const auto folders = left_out_as(LeftOut::Why::git_folder, diff); !folders.empty())
     warnings.push_back("left out of the diff, since git takes no .git into a tree: " +
                        some_of(folders));
+  if (const auto products = left_out_as(LeftOut::Why::product, diff); !products.empty())
+    warnings.push_back(products_warning(products));
+  if (!diff.patched_but_ignored.empty())
+    warnings.push_back(
+        "patches wrote files that are not in the diff, since ignore rules of the run hide them: " +
+        some_of(diff.patched_but_ignored));
+  if (auto many = many_files_warning(diff, patched); !many.empty())
+    warnings.push_back(std::move(many));
+  if (!diff.bound_to_place.empty())
+    warnings.push_back(
+        "new files contain the absolute path of the workspace, so that they may not "
+        "work elsewhere: " +
+        some_of(diff.bound_to_place));
   if (!diff.outward_links.empty())
     warnings.push_back("the diff adds links that lead out of the tree: " +
                        some_of(diff.outward_links));

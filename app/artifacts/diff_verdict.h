@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/workspace/diff/diff.h"
 
 namespace sortie {
 
-/// Whether leaving the path out makes the run fail. A `.git` folder does not: git can't store one.
+/// Whether leaving the path out makes the run fail. A `.git` folder, which git can't store, and build
+/// products do not.
 bool is_loss(const LeftOut& one);
 
 /// The changes that the diff can't hold, in words for the agent and the operator; "" if there are
@@ -20,8 +20,10 @@ std::string undiffable_changes(const Diff& diff);
 /// Warnings about a diff: links out of the tree, `.git` folders that are left out, changes that the
 /// workspace has already, an unreadable index, build products.
 /// @param by_verification  paths that a verification made, not a call of the agent
+/// @param patched          paths that patches of the agent wrote
 std::vector<std::string> diff_warnings(const Diff& diff,
-                                       const std::set<std::string>& by_verification);
+                                       const std::set<std::string>& by_verification,
+                                       const std::set<std::string>& patched);
 
 /// The lines that a diff adds and removes, without those of its headers.
 struct LineCounts {
@@ -29,11 +31,6 @@ struct LineCounts {
   std::int64_t removed = 0;
 };
 LineCounts count_lines(std::string_view diff);
-
-/// The .gitignore line for a path that, by its name, was made by a compiler, a test runner or a
-/// package manager: "__pycache__/" for "src/__pycache__/a.pyc"; "" for all others. Names that people
-/// also give to their own folders ("build", "dist", "out") don't count.
-std::string ignore_line_for(std::string_view path);
 
 /// Paths that one .gitignore line would leave out.
 struct BuildProducts {

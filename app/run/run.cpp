@@ -423,7 +423,8 @@ void Run::hand_over() {
     warnings.push_back("it could not be proved that no process of the run is left");
   const std::size_t before = warnings.size();
   if (tree_ && tree_->diff())
-    for (auto& warning : diff_warnings(*tree_->diff(), acceptance_->made_by_verification()))
+    for (auto& warning :
+         diff_warnings(*tree_->diff(), acceptance_->made_by_verification(), tree_->patched()))
       warnings.push_back(std::move(warning));
   for (std::size_t i = before; i < warnings.size(); ++i) record_.show_warning(warnings[i]);
   for (const auto& warning : record_.tally().warnings()) warnings.push_back(warning);

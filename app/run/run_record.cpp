@@ -64,6 +64,7 @@ void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   progress_ = std::make_unique<Progress>(options_.style, options_.log, redactor_, errors());
   events_.record_to(*transcript_);
   events_.add(tally_);
+  events_.add(patched_);
   if (options_.json) open_live_events();
   if (live_events_) events_.add(*live_events_);
   if (!options_.style.quiet) events_.add(*progress_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/inputs/options.h"
+#include "app/run/patched_paths.h"
 #include "app/setup/run_services.h"
 #include "app/show/error_stream.h"
 #include "app/show/event_writer.h"
@@ -54,6 +55,8 @@ class RunRecord : public Notices {
   /// The turn of the last event, for events outside of turns.
   int turn() const noexcept { return events_.turn(); }
   const Tally& tally() const noexcept { return tally_; }
+  /// The paths that patches of the agent wrote. Safe in every thread.
+  std::set<std::string> patched_paths() const { return patched_.paths(); }
 
   void say(const std::string& line) override;
   void warn(const std::string& line) override;
@@ -94,6 +97,7 @@ class RunRecord : public Notices {
   const Redactor& redactor_;
   RunResult& result_;
   Tally tally_;
+  PatchedPaths patched_;
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<EventWriter> event_writer_;  ///< to `lines`, if live events are wanted
   std::unique_ptr<ErrorStream> errors_;        ///< through that writer where both are one

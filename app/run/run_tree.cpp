@@ -15,22 +15,25 @@ using namespace std::chrono_literals;
 
 namespace {
 
-DiffOptions diff_options(const RunInputs& inputs) {
+DiffOptions diff_options(const RunInputs& inputs, std::set<std::string> patched) {
   const TaskOutput& output = inputs.task.output;
   DiffOptions options;
   options.base = output.base;
   options.context_lines = output.context_lines;
   options.renames = output.renames;
   options.include = output.include;
+  options.products = output.products;
+  options.patched = std::move(patched);
+  options.place = inputs.workspace.native();
   options.max_file_size = inputs.policy.limits.diff_file_size;
   return options;
 }
 
 /// Options of the diff that the model gets during the run.
-DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
-                          const CancelCheck& check_cancel) {
+DiffOptions draft_options(const RunInputs& inputs, std::set<std::string> patched,
+                          const std::string& only, const CancelCheck& check_cancel) {
   constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
-  DiffOptions options = diff_options(inputs);
+  DiffOptions options = diff_options(inputs, std::move(patched));
   options.only = only;
   options.check_cancel = check_cancel;
   options.draft = true;
@@ -42,7 +45,7 @@ DiffOptions draft_options(const RunInputs& inputs, const std::string& only,
 
 Diff RunTree::draft(const std::string& only, const CancelCheck& check_cancel) {
   return sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace,
-                           draft_options(parts_.inputs, only, check_cancel));
+                           draft_options(parts_.inputs, patched(), only, check_cancel));
 }
 
 std::vector<ChangedPath> RunTree::changed_paths() {
@@ -51,6 +54,23 @@ std::vector<ChangedPath> RunTree::changed_paths() {
 
 std::vector<std::string> RunTree::touched_paths() {
   return touched_ ? touched_->take() : std::vector<std::string>();
+}
+
+std::vector<std::string> RunTree::files_at_limit() {
+  return touched_ ? touched_->at_limit() : std::vector<std::string>();
+}
+
+/// A patch may name a path through a link.
+std::set<std::string> RunTree::patched() const {
+  std::set<std::string> paths;
+  for (const std::string& path : parts_.record.patched_paths()) {
+    try {
+      paths.insert(parts_.view.resolve(path).native());
+    } catch (const ToolError&) {  // it leads elsewhere by now
+    }
+    paths.insert(path);
+  }
+  return paths;
 }
 
 void RunTree::end_by_time(const std::string& doing) {
@@ -86,7 +106,7 @@ void RunTree::make_partial_diff() {
 void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   diff_.reset();
   names_.undo_made();
-  DiffOptions options = diff_options(parts_.inputs);
+  DiffOptions options = diff_options(parts_.inputs, patched());
   options.check_cancel = check_cancel;
   options.renames = options.renames && renames;
   try {
@@ -137,8 +157,8 @@ void RunTree::keep_undiffed() {
 ChangedState RunTree::state() {
   names_.undo_made();
   const Task& task = parts_.inputs.task;
-  return changed_state(parts_.workspace, parts_.view, parts_.inputs.workspace, task.output.include,
-                       task.verify.may_change,
+  return changed_state(parts_.workspace, parts_.view, parts_.inputs.workspace,
+                       diff_options(parts_.inputs, patched()), task.verify.may_change,
                        [this] { end_if_over("while the tree was looked through"); });
 }
 

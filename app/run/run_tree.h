@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,12 @@ class RunTree : public WorkSoFar {
 
   ProtectedNames& names() noexcept { return names_; }
   /// From now on, touched paths are due to calls.
-  void begin_work() { touched_.emplace(parts_.workspace); }
+  void begin_work() { touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size); }
 
   Diff draft(const std::string& only, const CancelCheck& check_cancel) override;
   std::vector<ChangedPath> changed_paths() override;
   std::vector<std::string> touched_paths() override;
+  std::vector<std::string> files_at_limit() override;
   std::vector<std::string> led_elsewhere() override { return names_.led_elsewhere(); }
   std::vector<std::string> restore_protected() override { return names_.restore_changed(); }
 
@@ -62,6 +64,8 @@ class RunTree : public WorkSoFar {
   bool diff_failed() const noexcept { return diff_failed_; }
   /// Keeps in --out the changes that the diff lacks, so that no work is lost.
   void keep_undiffed();
+  /// The paths that patches of the agent wrote so far. Safe in every thread.
+  std::set<std::string> patched() const;
   /// The state that a verification checks.
   /// @throws RunEnds  a signal came, or the time is up
   ChangedState state();

@@ -128,12 +128,15 @@ void Agent::State::make_tools() {
   options.offer.source = start_servers();
   options.outputs = &parts.outputs;
   options.paths.touched_paths = [&work = parts.work] { return work.touched_paths(); };
+  options.paths.files_at_limit = [&work = parts.work] { return work.files_at_limit(); };
   options.offer.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
   };
   options.paths.protected_changes = [&work = parts.work] { return work.restore_protected(); };
   if (auto* made = parts.confinement.made_paths())
     options.paths.made_paths = [made] { return made->take(); };
+  options.paths.repository_is_read_only = inputs.policy.sandbox == SandboxMode::workspace_write &&
+                                          parts.confinement.engine().is_protected(".git/index");
   options.paths.led_elsewhere = [&work = parts.work] { return work.led_elsewhere(); };
   tool_runner =
       std::make_unique<ToolRunner>(std::move(tools), parts.confinement.engine(), parts.events,

@@ -22,6 +22,8 @@ class WorkSoFar {
   virtual std::vector<ChangedPath> changed_paths() = 0;
   /// "A path", "M path", "D path" for paths touched since the last call.
   virtual std::vector<std::string> touched_paths() = 0;
+  /// Those of them that have exactly the size that files may have (limits.file_size).
+  virtual std::vector<std::string> files_at_limit() = 0;
   /// Protected names that lead through links elsewhere than at the start.
   virtual std::vector<std::string> led_elsewhere() = 0;
   /// Restores changed protected paths that no mount guards. @return  these paths

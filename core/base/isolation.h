@@ -18,4 +18,10 @@ template <>
 inline constexpr auto kSpelling<DiffBase> = std::to_array<Spelled<DiffBase>>(
     {{DiffBase::automatic, "auto"}, {DiffBase::start, "start"}, {DiffBase::head, "head"}});
 
+/// What becomes of new files that by their signs a build made.
+enum class Products { leave_out, include };
+template <>
+inline constexpr auto kSpelling<Products> = std::to_array<Spelled<Products>>(
+    {{Products::leave_out, "leave_out"}, {Products::include, "include"}});
+
 }  // namespace sortie

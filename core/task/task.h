@@ -226,7 +226,8 @@ struct TaskOutput {
   int context_lines = 3;
   bool renames = true;
   DiffBase base = DiffBase::automatic;
-  std::vector<std::string> include;   ///< ignored paths that belong in the diff
+  std::vector<std::string> include;  ///< ignored paths that belong in the diff
+  Products products = Products::leave_out;
   std::filesystem::path schema_file;  ///< absolute; "" for none
   std::optional<Json> schema;         ///< what it holds
 };

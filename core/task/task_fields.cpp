@@ -206,7 +206,9 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "Unchanged lines around a change.")
       .add("renames", boolean_value(output.renames), "Whether renamed files are detected.")
       .add("base", enum_value(output.base), "What the diff is made against.")
-      .add("include", texts_value(output.include), "Ignored paths that belong in the diff.");
+      .add("include", texts_value(output.include), "Ignored paths that belong in the diff.")
+      .add("products", enum_value(output.products),
+           "Whether new files that a build made, by their signs, stay out of the diff.");
   return Fields("output")
       .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
            "A JSON Schema file, relative to the task file, that the final message must match.")

@@ -31,6 +31,9 @@ class StartState {
   /// Whether the path is in the index, or in HEAD if libgit2 can't read the index.
   bool tracked(const std::string& path) const;
   bool ignored(const std::string& path) const;
+  /// The record's folder, with the ignore files that ignored() has needed so far, by their paths in
+  /// the repository.
+  const std::filesystem::path& rules_folder() const { return record_.folder; }
   /// Whether `filter=lfs` applies: then git stores other bytes than the working tree.
   bool lfs(const std::string& path) const;
   /// The submodule that the path is or is in, or "".

@@ -259,14 +259,109 @@ BOOST_AUTO_TEST_CASE(what_a_build_a_verification_and_git_leave_is_told) {
   const ProgramEnd end = folder.run();
 
   BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(has_warning(folder, "src/__pycache__/a.pyc; the line '__pycache__/' in .gitignore"));
-  BOOST_TEST(has_warning(folder, "src/b.o; the line '*.o' in .gitignore"));
+  BOOST_TEST(has_warning(folder, "as build products: src/__pycache__/, src/b.o; "));
+  BOOST_TEST(has_warning(folder, "the lines '__pycache__/', '*.o' in .gitignore"));
   BOOST_TEST(has_warning(folder, "only the verification made: report.xml"));
   BOOST_TEST(has_warning(folder, "git takes no .git into a tree: made/.git"));
   BOOST_TEST(has_warning(folder, "out -> /etc/passwd"));
   BOOST_TEST(has_warning(folder, "made/up -> ../../.."));
   BOOST_TEST(!has_warning(folder, "made/in"));
   BOOST_TEST(folder.result()["left_out"].items().front().string_at("reason") == "git-folder");
+}
+
+BOOST_AUTO_TEST_CASE(the_diff_is_what_a_careful_person_would_commit) {
+  // Two verifications would run if a build changed what they check.
+  for (const char* switched : {"leave_out", "include"}) {
+    BOOST_TEST_CONTEXT(switched) {
+      const RunFolder folder;
+      folder.write("work/a.c", "int main(void) { return 0; }\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette
+          .patch(
+              "*** Begin Patch\n*** Add File: out/CMakeCache.txt.in\n+x\n*** Add File: hand.o\n"
+              "+by hand\n*** Add File: .env\n+KEY=1\n*** End Patch\n")
+          .next();
+      cassette
+          .shell({"sh", "-c",
+                  "mkdir -p out .tool && echo x > out/CMakeCache.txt && echo x > out/Makefile && "
+                  "echo '*' > .tool/.gitignore && echo x > .tool/y && echo .env > .gitignore && "
+                  "pwd > place.txt && mkdir -p gen && for i in $(seq 120); do echo $i > gen/$i; "
+                  "done"})
+          .next()
+          .message("done");
+      folder.write_task(cassette,
+                        "policy: auto\nverify: ['date +%s%N > made.o; true']\n"
+                        "output: {diff: {products: " +
+                            std::string(switched) + "}}\n");
+      const bool all = std::string(switched) == "include";
+
+      const ProgramEnd end = folder.run();
+
+      BOOST_TEST(end.status == (all ? 1 : 0), end.errors);
+      const Json result = folder.result();
+      const std::string diff = folder.artifact(all ? "partial.diff" : "changes.diff");
+      const auto has = [&](const std::string& path) {
+        return diff.find("+++ b/" + path + "\n") != std::string::npos;
+      };
+      for (const char* path : {".gitignore", "hand.o", "out/CMakeCache.txt.in", "place.txt"})
+        BOOST_TEST(has(path), path << diff);
+      for (const char* path : {"out/CMakeCache.txt", "out/Makefile", "made.o"})
+        BOOST_TEST(has(path) == all, path);
+      BOOST_TEST((texts(result["ignored_changes"]) ==
+                  std::vector<std::string>{".env", ".tool/.gitignore", ".tool/y"}));
+      std::vector<std::string> products;
+      for (const Json& one : result["left_out"].items())
+        products.push_back(one.string_at("reason") + " " + one.string_at("path"));
+      BOOST_TEST(products == (all ? std::vector<std::string>{}
+                                  : std::vector<std::string>{"product made.o", "product out/"}),
+                 boost::test_tools::per_element());
+      BOOST_TEST(has_warning(folder, "ignore rules of the run hide them: .env"));
+      BOOST_TEST(has_warning(folder, "files that no patch wrote, 120 of them in gen/"));
+      BOOST_TEST(has_warning(folder, "the absolute path of the workspace"));
+      BOOST_TEST(has_warning(folder, "place.txt"));
+      BOOST_TEST(verify_run(folder.out()).ok);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_command_can_not_know_is_told_after_its_output) {
+  const struct {
+    const char* name;
+    const char* script;
+    const char* told;  ///< "": nothing
+  } rows[] = {
+      {"git add", "echo more >> a.txt; git add a.txt", "read-only for commands"},
+      {"git checkout", "echo more >> a.txt; git checkout -- a.txt", "read-only for commands"},
+      {"git config", "git config user.name x", "read-only for commands"},
+      {"words alone", "echo \"Unable to create 'index.lock': Read-only file system\"", ""},
+      {"git status", "git status", ""},
+      {"a file at its limit", "dd if=/dev/zero of=big bs=1024 count=100 | cat; true",
+       "size of files (limits.file_size): big"},
+      {"a file below its limit", "dd if=/dev/zero of=big bs=1024 count=63 | cat; true", ""},
+  };
+  for (const auto& row : rows) {
+    for (const Caller& caller : all_callers()) {
+      BOOST_TEST_CONTEXT(row.name << ", " << caller.name) {
+        const RunFolder folder;
+        folder.write("work/a.txt", "first\n");
+        folder.commit_workspace();
+        folder.write("policy.yaml", "version: 1\nextends: [auto]\nlimits: {file_size: 64KiB}\n");
+        folder.write_task(one_script(row.script), "policy: ./policy.yaml\n");
+        give_to(folder.path(""), caller.uid);
+
+        const ProgramEnd end = folder.run_as(caller);
+
+        const std::string transcript = folder.artifact("transcript.jsonl");
+        for (const std::string told :
+             {"read-only for commands", "size of files (limits.file_size)"})
+          BOOST_TEST((transcript.find(told) != transcript.npos) ==
+                         (std::string(row.told).find(told) != std::string::npos),
+                     told << end.errors << transcript);
+        BOOST_TEST(transcript.find(row.told) != transcript.npos);
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(files_that_a_command_touched_are_on_its_record) {

@@ -176,6 +176,7 @@ constexpr NamedKey kKeys[] = {
     {"output.diff.renames"},
     {"output.diff.base"},
     {"output.diff.include[]", file},
+    {"output.diff.products"},
     {"best_of.count"},
     {"best_of.parallel"},
     {"best_of.pick"},

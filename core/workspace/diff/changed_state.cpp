@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/path_below.h"
-#include "core/workspace/diff/diff_selection.h"
+#include "core/workspace/diff/diff_scope.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 
@@ -59,20 +59,19 @@ bool is_whiteout(const FileStamp& stamp) { return S_ISCHR(stamp.mode); }
 }  // namespace
 
 ChangedState changed_state(const Workspace& workspace, const Files& view,
-                           const std::filesystem::path& root,
-                           const std::vector<std::string>& include,
+                           const std::filesystem::path& root, const DiffOptions& options,
                            const std::vector<std::string>& may_change,
                            const CancelCheck& check_cancel) {
   const auto changes = workspace.changed_paths(view, check_cancel);
   ChangedState state;
   if (changes.empty()) return state;
   const StartState start(workspace.record(), root);
-  const PathPatterns included(include, "output.diff.include");
+  DiffScope scope(workspace, view, start, options, changes);
   const PathPatterns free(may_change, "verify.may_change");
   for (const ChangedPath& changed : changes) {
     if (check_cancel) check_cancel();
     if (in_git_folder(changed.path) || free.match(changed.path)) continue;
-    if (is_left_to_ignore_rules(changed, start, included)) continue;
+    if (scope.place_of(changed).kind != DiffScope::Place::Kind::inside) continue;
     state.emplace(changed.path, changed.kind == ChangedPath::Kind::deleted
                                     ? "none"
                                     : word_of(view, changed.path));
@@ -93,8 +92,9 @@ std::vector<std::string> differing_paths(const ChangedState& one, const ChangedS
   return {paths.begin(), paths.end()};
 }
 
-TouchedPaths::TouchedPaths(const Workspace& workspace, std::size_t most_entries)
-    : plan_(workspace.mount_plan()), most_entries_(most_entries) {
+TouchedPaths::TouchedPaths(const Workspace& workspace, std::uint64_t file_limit,
+                           std::size_t most_entries)
+    : plan_(workspace.mount_plan()), file_limit_(file_limit), most_entries_(most_entries) {
   take();
 }
 
@@ -126,6 +126,7 @@ std::string TouchedPaths::line(const std::string& path, const FileStamp* was,
 
 std::vector<std::string> TouchedPaths::take() {
   std::vector<std::string> lines;
+  at_limit_.clear();
   if (given_up_) return lines;
   Stamps now;
   try {
@@ -145,6 +146,9 @@ std::vector<std::string> TouchedPaths::take() {
       lines.push_back(line(path, was, is));
     else
       ++more;
+    if (is != nullptr && S_ISREG(is->mode) && file_limit_ > 0 && is->size == file_limit_ &&
+        at_limit_.size() < kMaxListed)
+      at_limit_.push_back(path);
   };
   auto old = known_.begin();
   auto fresh = now.begin();

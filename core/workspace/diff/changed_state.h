@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -16,12 +17,11 @@ namespace sortie {
 /// content. Together with the start, this is what a verification checks.
 using ChangedState = std::map<std::string, std::string>;
 
-/// Leaves out ignored paths, and those that match `may_change` (git pathspecs).
-/// @param include  ignored paths to include all the same, as in DiffOptions
+/// Leaves out what the diff is not about: ignored paths and build products (DiffScope); and paths
+/// that match `may_change` (git pathspecs).
 /// @throws Error
 ChangedState changed_state(const Workspace& workspace, const Files& view,
-                           const std::filesystem::path& root,
-                           const std::vector<std::string>& include,
+                           const std::filesystem::path& root, const DiffOptions& options,
                            const std::vector<std::string>& may_change,
                            const CancelCheck& check_cancel = {});
 
@@ -36,10 +36,15 @@ class TouchedPaths {
  public:
   static constexpr std::size_t kMaxListed = 100;
 
-  explicit TouchedPaths(const Workspace& workspace, std::size_t most_entries = 5000);
+  /// @param file_limit  the size that files of commands may have; 0: none
+  explicit TouchedPaths(const Workspace& workspace, std::uint64_t file_limit = 0,
+                        std::size_t most_entries = 5000);
   /// The paths touched since the last call, or since the start: "A path", "M path", "D path",
   /// sorted by path; at most kMaxListed, then "… N more".
   std::vector<std::string> take();
+  /// The files of the last take() that have exactly that size, at most kMaxListed: the program that
+  /// wrote them was stopped there.
+  const std::vector<std::string>& at_limit() const noexcept { return at_limit_; }
 
  private:
   using Stamps = std::map<std::string, FileStamp>;
@@ -49,9 +54,11 @@ class TouchedPaths {
   bool stood_below(const std::string& path) const;
 
   MountPlan plan_;
+  std::uint64_t file_limit_;
   std::size_t most_entries_;
   bool given_up_ = false;
   Stamps known_;
+  std::vector<std::string> at_limit_;
 };
 
 }  // namespace sortie

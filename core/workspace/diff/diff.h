@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,16 @@ struct DiffOptions {
   bool renames = true;
   /// Ignored paths to include in the diff, as git pathspecs: "dist", "*.log".
   std::vector<std::string> include;
+  /// New files that by their signs a build made.
+  Products products = Products::leave_out;
+  /// Paths that patches of the agent wrote: never products.
+  std::set<std::string> patched{};
   std::uint64_t max_file_size = 10ull << 20;
   /// Limit for all changed files together, both sides: they are held in memory, and compressing
   /// binary files takes time, while sparse files would cost the agent nothing.
   std::uint64_t max_bytes = 256ull << 20;
-  std::string only{};  ///< limits the diff to this file or folder; "": all
+  std::string place{};  ///< the workspace's absolute path, looked for in new files; "": not
+  std::string only{};   ///< limits the diff to this file or folder; "": all
   /// A draft is only shown: it is not verified by applying it, and fewer pairs of files are
   /// compared to find renames.
   bool draft = false;
@@ -49,13 +55,14 @@ struct LeftOut {
     bad_name,    ///< git refuses such a path ("git~1")
     too_much,    ///< all changes together are larger than a diff may be
     git_folder,  ///< a `.git` that the run made: never part of a git tree. Not a failure
+    product,     ///< made by a build, by its signs. Not a failure
   };
   std::string path;
   Why why = Why::unreadable;
   std::string detail{};  ///< for people; may be ""
   bool operator==(const LeftOut&) const = default;
 };
-/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "git-folder".
+/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "git-folder", "product".
 constexpr const char* name_of(LeftOut::Why why) noexcept {
   switch (why) {
     case LeftOut::Why::lfs:
@@ -70,6 +77,8 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
       return "too-much";
     case LeftOut::Why::git_folder:
       return "git-folder";
+    case LeftOut::Why::product:
+      return "product";
   }
   return "";
 }
@@ -82,6 +91,8 @@ struct Diff {
   std::string text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
+  /// Files of patches among these, which only ignore rules of the run hide.
+  std::vector<std::string> patched_but_ignored;
   std::vector<std::string> too_large;  ///< "PATH sha256:… BYTES"; in a draft only the path
   std::vector<LeftOut> left_out;       ///< sorted by path; the diff contains all the rest
   /// Paths that the user changed as well since the start, sorted: their original content is
@@ -91,10 +102,12 @@ struct Diff {
   /// HEAD has their original content.
   std::vector<std::string> already;
   std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of new links out of the tree
-  std::vector<std::string> applies_to;     ///< which of "start", "head", "index" it applies to; not
-                                           ///< checked for a draft
-  std::string base;                        ///< "start" or "head": what the diff compares with
-  std::string head_commit;                 ///< at the start; "" without a repository or a commit
+  /// New files that contain the absolute path of the workspace.
+  std::vector<std::string> bound_to_place;
+  std::vector<std::string> applies_to;  ///< which of "start", "head", "index" it applies to; not
+                                        ///< checked for a draft
+  std::string base;                     ///< "start" or "head": what the diff compares with
+  std::string head_commit;              ///< at the start; "" without a repository or a commit
   std::string index_problem;  ///< why the index can't be read, or "": then HEAD replaced it
 };
 

@@ -1,12 +1,15 @@
 #include "core/workspace/diff/diff_selection.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
+#include "core/workspace/diff/diff_scope.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -89,26 +92,59 @@ class Selector {
         start_(start),
         options_(options),
         diff_(diff),
-        included_(options.include, "output.diff.include") {
+        changed_(workspace.changed_paths(view, options.check_cancel)),
+        scope_(workspace, view, start, options, changed_) {
     check_git(git_index_new(GitOut(names_)), "diff");
   }
 
   std::vector<Change> run() {
-    for (const ChangedPath& changed : workspace_.changed_paths(view_, options_.check_cancel)) {
+    for (const ChangedPath& changed : changed_) {
       if (!is_below(changed.path, options_.only)) continue;
       if (options_.check_cancel) options_.check_cancel();
       one(changed);
     }
+    for (const auto& [folder, files] : files_of_products_)
+      diff_.left_out[files.first].detail +=
+          ": " + std::to_string(files.second) + (files.second == 1 ? " new file" : " new files");
     return std::move(changes_);
   }
 
  private:
-  void one(const ChangedPath& changed) {
-    if (in_git_folder(changed.path)) return git_folder(changed.path);
-    if (is_left_to_ignore_rules(changed, start_, included_)) {
-      diff_.ignored_changes.push_back(changed.path);
+  /// Whether the path is outside of what diffs are about.
+  bool is_outside(const ChangedPath& changed) {
+    using Kind = DiffScope::Place::Kind;
+    DiffScope::Place place = scope_.place_of(changed);
+    switch (place.kind) {
+      case Kind::inside:
+        return false;
+      case Kind::ignored:
+        diff_.ignored_changes.push_back(changed.path);
+        if (place.by_run && options_.patched.contains(changed.path))
+          diff_.patched_but_ignored.push_back(changed.path);
+        return true;
+      case Kind::product:
+        product(std::move(place));
+        return true;
+    }
+    return false;
+  }
+
+  /// Reports a folder once for all files in it.
+  void product(DiffScope::Place place) {
+    const bool is_folder = place.product.back() == '/';
+    const auto found = files_of_products_.find(place.product);
+    if (found != files_of_products_.end()) {
+      ++found->second.second;
       return;
     }
+    if (is_folder)
+      files_of_products_.emplace(place.product, std::pair(diff_.left_out.size(), std::size_t{1}));
+    leave_out(place.product, LeftOut::Why::product, std::move(place.meaning));
+  }
+
+  void one(const ChangedPath& changed) {
+    if (in_git_folder(changed.path)) return git_folder(changed.path);
+    if (is_outside(changed)) return;
     const Meanwhile meanwhile = judge(changed);
     if (meanwhile == Meanwhile::conflict) diff_.conflicts.push_back(changed.path);
     if (meanwhile == Meanwhile::alike) diff_.already.push_back(changed.path);
@@ -156,7 +192,25 @@ class Selector {
     if (made && made->mode == 0120000 && change.before != made &&
         leaves_tree(change.path, made->content, start_.prefix()))
       diff_.outward_links.push_back(path_text(change.path) + " -> " + path_text(made->content));
+    if (made && !change.before && holds_place(made->content))
+      diff_.bound_to_place.push_back(change.path);
     changes_.push_back(std::move(change));
+  }
+
+  /// Whether the workspace's absolute path is in the text, as a whole: not "/work" in "/workshop" or
+  /// "x/work".
+  bool holds_place(const std::string& text) const {
+    const auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+    };
+    const std::string& place = options_.place;
+    if (place.size() < 2) return false;
+    for (auto at = text.find(place); at != text.npos; at = text.find(place, at + 1)) {
+      const auto end = at + place.size();
+      const bool begins = at == 0 || !is_part(text[at - 1]);
+      if (begins && (end == text.size() || text[end] == '/' || !is_part(text[end]))) return true;
+    }
+    return false;
   }
 
   void too_much(const std::string& path) {
@@ -230,36 +284,16 @@ class Selector {
   const StartState& start_;
   const DiffOptions& options_;
   Diff& diff_;
-  const PathPatterns included_;
+  const std::vector<ChangedPath> changed_;
+  DiffScope scope_;
+  /// By folder: its place in `left_out`, and how many files it has.
+  std::map<std::string, std::pair<std::size_t, std::size_t>> files_of_products_;
   GitIndex names_;  ///< an empty index without a repository, to validate names
   std::vector<Change> changes_;
   std::uint64_t bytes_ = 0;
 };
 
 }  // namespace
-
-PathPatterns::PathPatterns(const std::vector<std::string>& patterns, const std::string& what) {
-  if (patterns.empty()) return;
-  start_libgit2();
-  std::vector<char*> texts;
-  for (const auto& pattern : patterns) texts.push_back(const_cast<char*>(pattern.c_str()));
-  const git_strarray list{texts.data(), texts.size()};
-  check_git(git_pathspec_new(GitOut(patterns_), &list), what, ExitCode::usage);
-}
-
-bool PathPatterns::match(const std::string& path) const {
-  return patterns_ &&
-         git_pathspec_matches_path(patterns_.get(), GIT_PATHSPEC_USE_CASE, path.c_str());
-}
-
-bool is_left_to_ignore_rules(const ChangedPath& changed, const StartState& start,
-                             const PathPatterns& included) {
-  if (included.match(changed.path)) return false;
-  const bool folder =
-      changed.kind == PathKind::unreadable || changed.kind == PathKind::removed_folder;
-  if (folder) return start.ignored(changed.path + "/");
-  return !start.tracked(changed.path) && start.ignored(changed.path);
-}
 
 std::vector<Change> select_changes(const Workspace& workspace, const Files& view,
                                    const StartState& start, const DiffOptions& options,

@@ -17,22 +17,6 @@ struct Change {
   bool no_start = false;  ///< the user changed it, too: `before` is not the state at the start
 };
 
-/// git pathspecs ("dist", "*.log") from a task.
-class PathPatterns {
- public:
-  /// @param what  their name in errors: "output.diff.include"
-  /// @throws Error  ExitCode::usage for an invalid pattern
-  PathPatterns(const std::vector<std::string>& patterns, const std::string& what);
-  bool match(const std::string& path) const;
-
- private:
-  GitPathspec patterns_;
-};
-
-/// Whether a changed path is left out of the diff since git ignores it.
-bool is_left_to_ignore_rules(const ChangedPath& changed, const StartState& start,
-                             const PathPatterns& included);
-
 /// The changes for the diff, sorted by path. All others, and conflicts and the like, are added to
 /// the lists of `diff`.
 std::vector<Change> select_changes(const Workspace& workspace, const Files& view,

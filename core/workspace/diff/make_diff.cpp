@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/workspace/diff/diff_selection.h"
+#include "core/workspace/diff/patch_check.h"
 #include "core/workspace/diff/patch_text.h"
 #include "core/workspace/start_record.h"
 
@@ -28,18 +29,24 @@ DiffBase choose_base(DiffBase asked, const std::vector<Change>& changes, const S
   return has_head && clean(changes, start) ? DiffBase::head : DiffBase::start;
 }
 
-std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
-                                          const TouchedFiles& before, const StartState& start) {
+/// What the diff is made from, each content once.
+struct Sides {
+  TouchedFiles before;
+  TouchedFiles after;
+  bool from_start = true;  ///< `before` is the state at the start
+};
+
+std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, const Sides& sides,
+                                          const StartState& start) {
   const auto side = [&](const std::string& path) -> std::optional<TreeEntry> {
-    const auto found = before.find(start.prefix() + path);
-    return found == before.end() ? std::nullopt : std::optional(found->second);
+    const auto found = sides.before.find(start.prefix() + path);
+    return found == sides.before.end() ? std::nullopt : std::optional(found->second);
   };
   const auto all = [&](const auto& holds) {
     return std::all_of(changes.begin(), changes.end(), holds);
   };
   std::vector<std::string> names;
-  if (all([&](const Change& c) { return !c.no_start && c.before == side(c.path); }))
-    names.push_back("start");
+  if (sides.from_start) names.push_back("start");
   if (!start.head_commit().empty() &&
       all([&](const Change& c) { return start.head_has(c.path, side(c.path)); })) {
     names.push_back("head");
@@ -49,6 +56,31 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes,
     names.push_back("index");
   }
   return names;
+}
+
+/// Takes the contents out of the changes.
+Sides take_sides(std::vector<Change>& changes, const StartState& start, DiffBase base,
+                 const CancelCheck& check_cancel) {
+  Sides sides;
+  for (Change& change : changes) {
+    if (check_cancel) check_cancel();
+    const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
+      if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
+    };
+    // If the start equals HEAD, its bytes are used: HEAD's objects may be missing.
+    const bool from_head = (base == DiffBase::head || change.no_start) &&
+                           start.head_has_file(change.path) &&
+                           !start.head_has(change.path, change.before);
+    const bool none = base == DiffBase::head && !start.head_has_file(change.path);
+    if (change.no_start || from_head || (none && change.before)) sides.from_start = false;
+    auto was = std::exchange(change.before, {});
+    if (from_head)
+      put(sides.before, start.head_entry(change.path));
+    else if (!none)
+      put(sides.before, std::move(was));
+    put(sides.after, std::exchange(change.after, {}));
+  }
+  return sides;
 }
 
 /// A diff that nobody applies.
@@ -98,33 +130,12 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   const DiffBase base = choose_base(options.base, changes, start);
   diff.base = base == DiffBase::head ? "head" : "start";
 
-  TouchedFiles before;
-  TouchedFiles after;
-  // A draft does not need them otherwise.
-  const auto take = [&](std::optional<TreeEntry>& entry) {
-    return options.draft ? std::exchange(entry, {}) : entry;
-  };
-  for (Change& change : changes) {
-    if (options.check_cancel) options.check_cancel();
-    const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
-      if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
-    };
-    // If the start equals HEAD, its bytes are used: HEAD's objects may be missing.
-    const bool from_head = (base == DiffBase::head || change.no_start) &&
-                           start.head_has_file(change.path) &&
-                           !start.head_has(change.path, change.before);
-    const bool none = base == DiffBase::head && !start.head_has_file(change.path);
-    if (from_head)
-      put(before, start.head_entry(change.path));
-    else if (!none)
-      put(before, take(change.before));
-    put(after, take(change.after));
-  }
-  PatchText patch =
-      options.draft ? draft_patch(before, after, options) : proved_patch(before, after, options);
+  const Sides sides = take_sides(changes, start, base, options.check_cancel);
+  PatchText patch = options.draft ? draft_patch(sides.before, sides.after, options)
+                                  : proved_patch(sides.before, sides.after, options);
   diff.text = std::move(patch.text);
   diff.files = without_prefix(std::move(patch.files), start.prefix());
-  if (!options.draft) diff.applies_to = judge_applies_to(changes, before, start);
+  if (!options.draft) diff.applies_to = judge_applies_to(changes, sides, start);
   return diff;
 }
 

@@ -1,7 +1,5 @@
 #include "core/workspace/diff/patch_text.h"
 
-#include <git2/sys/mempack.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -13,57 +11,10 @@
 #include "core/text/text.h"
 #include "core/workspace/diff/patch_header.h"
 #include "core/workspace/diff/renames.h"
+#include "core/workspace/diff/scratch_trees.h"
 
 namespace sortie {
 namespace {
-
-/// An object database in memory and a repository on it: no disk, no configuration, no attributes.
-class Scratch {
- public:
-  Scratch() {
-    start_libgit2();
-    check_git(git_odb_new(GitOut(odb_)), "diff");
-    git_odb_backend* memory = nullptr;
-    check_git(git_mempack_new(&memory), "diff");
-    check_git(git_odb_add_backend(odb_.get(), memory, 1), "diff");  // owned by the odb from here
-    check_git(git_repository_wrap_odb(GitOut(repository_), odb_.get()), "diff");
-  }
-
-  /// @param left_out  paths that the tree is made without
-  GitTree tree(const TouchedFiles& files, const CancelCheck& check_cancel = {},
-               const std::set<std::string>& left_out = {}) {
-    GitIndex index;
-    check_git(git_index_new(GitOut(index)), "diff");
-    for (const auto& [path, file] : files) {
-      if (left_out.contains(path)) continue;
-      if (check_cancel) check_cancel();
-      git_index_entry entry{};
-      entry.path = path.c_str();
-      entry.mode = file.mode;
-      check_git(git_blob_create_from_buffer(&entry.id, repository_.get(), file.content.data(),
-                                            file.content.size()),
-                "diff: " + path_text(path));
-      check_git(git_index_add(index.get(), &entry), "diff: " + path_text(path));
-    }
-    git_oid id;
-    check_git(git_index_write_tree_to(&id, index.get(), repository_.get()), "diff");
-    GitTree tree;
-    check_git(git_tree_lookup(GitOut(tree), repository_.get(), &id), "diff");
-    return tree;
-  }
-
-  std::string content(const git_oid& id) {
-    GitBlob blob;
-    check_git(git_blob_lookup(GitOut(blob), repository_.get(), &id), "diff");
-    return blob_text(blob);
-  }
-
-  git_repository* repository() { return repository_.get(); }
-
- private:
-  GitOdb odb_;
-  GitRepository repository_;
-};
 
 constexpr const char* kNoId = "0000000000000000000000000000000000000000";
 
@@ -71,7 +22,7 @@ constexpr const char* kNoId = "0000000000000000000000000000000000000000";
 constexpr std::size_t kFewPairs = 10'000;
 
 /// @param least_similarity  per cent, for renames; 0: no rename detection
-GitDiff diff_trees(Scratch& scratch, git_tree* before, git_tree* after, int context_lines,
+GitDiff diff_trees(ScratchTrees& scratch, git_tree* before, git_tree* after, int context_lines,
                    int least_similarity) {
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags = GIT_DIFF_SHOW_BINARY | GIT_DIFF_IGNORE_SUBMODULES;
@@ -119,24 +70,37 @@ PatchHeader header_of(const git_diff_delta& delta) {
   return header;
 }
 
-/// The part after the header: hunks, or a binary patch, or nothing.
-std::string read_body(git_patch* patch, const std::string& path) {
-  git_buf buffer = GIT_BUF_INIT;
-  const int result = git_patch_to_buf(&buffer, patch);
-  const std::string text = result < 0 ? "" : std::string(buffer.ptr, buffer.size);
-  git_buf_dispose(&buffer);
-  check_git(result, "diff: " + path_text(path));
-  const auto begin = std::min(text.find("\n@@ -"), text.find("\nGIT binary patch\n"));
-  return begin == std::string::npos ? "" : text.substr(begin + 1);
-}
+/// The text of a patch, as libgit2 writes it.
+class PatchBytes {
+ public:
+  PatchBytes(git_patch* patch, const std::string& path) {
+    check_git(git_patch_to_buf(&buffer_, patch), "diff: " + path_text(path));
+  }
+  PatchBytes(const PatchBytes&) = delete;
+  PatchBytes& operator=(const PatchBytes&) = delete;
+  ~PatchBytes() { git_buf_dispose(&buffer_); }
+
+  /// The part after the header: hunks, or a binary patch, or nothing.
+  std::string_view body() const {
+    const std::string_view text(buffer_.ptr, buffer_.size);
+    const auto hunk = text.find("\n@@ -");
+    // No need to search all of the text: a binary patch has no hunk, and begins after the header.
+    const auto begin = hunk != text.npos ? hunk : text.find("\nGIT binary patch\n");
+    return begin == text.npos ? std::string_view() : text.substr(begin + 1);
+  }
+
+ private:
+  git_buf buffer_ = GIT_BUF_INIT;
+};
 
 Piece read_piece(git_diff* diff, std::size_t index) {
   GitPatch patch;
   check_git(git_patch_from_diff(GitOut(patch), diff, index), "diff");
   const git_diff_delta* delta = git_patch_get_delta(patch.get());
   PatchHeader header = header_of(*delta);
-  const std::string body = read_body(patch.get(), header.new_path);
-  header.text = body.compare(0, 2, "@@") == 0;
+  const PatchBytes bytes(patch.get(), header.new_path);
+  const std::string_view body = bytes.body();
+  header.text = body.starts_with("@@");
   Piece piece;
   piece.file.kind = kind_of(delta->status);
   piece.file.path = header.new_path;
@@ -146,7 +110,8 @@ Piece read_piece(git_diff* diff, std::size_t index) {
   check_git(git_patch_line_stats(nullptr, &added, &removed, patch.get()), "diff");
   piece.file.added_lines = static_cast<int>(added);
   piece.file.deleted_lines = static_cast<int>(removed);
-  piece.text = write_header(header) + body;
+  piece.text = write_header(header);
+  piece.text += body;
   return piece;
 }
 
@@ -167,6 +132,7 @@ class MovedFiles {
 
   /// How many pairs remain to compare.
   std::size_t pairs() const { return rest_.deleted.size() * rest_.added.size(); }
+  const Moves& rest() const { return rest_; }
   const std::set<std::string>& paths() const { return paths_; }
   std::vector<Piece> take_pieces() { return std::move(pieces_); }
 
@@ -194,7 +160,7 @@ class MovedFiles {
     std::vector<Rename> found;
     for (const Rename& rename : pairs) {
       if (check_cancel_) check_cancel_();
-      Scratch scratch;
+      ScratchTrees scratch;
       const GitTree from = scratch.tree({*before_.find(rename.from)});
       const GitTree to = scratch.tree({*after_.find(rename.to)});
       const GitDiff diff =
@@ -243,144 +209,102 @@ void add_file(std::vector<DiffFile>& files, const DiffFile& file) {
   files.back().deleted_lines += file.deleted_lines;
 }
 
-/// The text split before each "diff --git ". No other line begins so: content lines begin with one
-/// of " +-\\", and lines of binary patches contain no space.
-std::vector<std::string> split_patches(const std::string& text) {
-  std::vector<std::string> pieces;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const auto next = text.find("\ndiff --git ", begin);
-    const auto end = next == std::string::npos ? text.size() : next + 1;
-    pieces.push_back(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return pieces;
+/// Whether libgit2 has to compare the trees as a whole, to find renames.
+bool has_similar_files(const MovedFiles& moved, std::size_t most_pairs) {
+  return moved.pairs() > 0 && moved.pairs() <= most_pairs;
 }
 
-/// The effect of one patch, parsed from its text.
-struct Effect {
-  std::optional<std::string> removes;
-  std::optional<std::pair<std::string, TreeEntry>> makes;
+/// Appends the patches of the files of both sides, one file at a time: libgit2 holds its content once
+/// more.
+class PatchWriter {
+ public:
+  PatchWriter(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
+              const CancelCheck& check_cancel)
+      : before_(before),
+        after_(after),
+        context_lines_(context_lines),
+        check_cancel_(check_cancel) {}
+
+  /// Patches of all paths but these.
+  void add_each(std::vector<Piece> others, const std::set<std::string>& but) {
+    sort(others);
+    std::set<std::string_view> paths;
+    for (const auto* side : {&before_, &after_})
+      for (const auto& file : *side)
+        if (!but.contains(file.first)) paths.insert(file.first);
+    auto other = others.begin();
+    for (const std::string_view path : paths) {
+      for (; other != others.end() && other->file.path < path; ++other) add(std::move(*other));
+      add_one(std::string(path));
+    }
+    for (; other != others.end(); ++other) add(std::move(*other));
+  }
+
+  PatchText take() { return std::move(patch_); }
+
+ private:
+  void add(Piece piece) {
+    patch_.text += piece.text;
+    add_file(patch_.files, piece.file);
+  }
+
+  void add_one(const std::string& path) {
+    if (check_cancel_) check_cancel_();
+    ScratchTrees scratch;
+    const auto tree_of = [&](const TouchedFiles& side) {
+      const auto found = side.find(path);
+      return found == side.end() ? scratch.tree({}) : scratch.tree_of_one(path, found->second);
+    };
+    const GitTree old_tree = tree_of(before_);
+    const GitTree new_tree = tree_of(after_);
+    const GitDiff diff = diff_trees(scratch, old_tree.get(), new_tree.get(), context_lines_, 0);
+    std::vector<Piece> pieces;
+    add_pieces(pieces, diff.get(), check_cancel_);
+    sort(pieces);
+    for (Piece& piece : pieces) add(std::move(piece));
+  }
+
+  const TouchedFiles& before_;
+  const TouchedFiles& after_;
+  int context_lines_;
+  const CancelCheck& check_cancel_;
+  PatchText patch_;
 };
 
-/// Lets libgit2 apply the content of a patch to a file with a plain name.
-std::string apply_body(Scratch& scratch, const PatchHeader& header, const std::string& before,
-                       std::string_view body) {
-  if (body.empty()) return header.new_mode == 0 && header.old_mode != 0 ? "" : before;
-  const PatchHeader plain{.old_path = "f",
-                          .new_path = "f",
-                          .old_mode = 0100644,
-                          .new_mode = 0100644,
-                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
-                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
-                          .text = header.text};
-  const std::string text = write_header(plain) + std::string(body);
-  GitDiff diff;
-  check_git(git_diff_from_buffer(GitOut(diff), text.data(), text.size()), "can't be read back");
-  const GitTree tree = scratch.tree({{"f", {0100644, before}}});
-  GitIndex index;
-  check_git(git_apply_to_tree(GitOut(index), scratch.repository(), tree.get(), diff.get(), nullptr),
-            "can't be applied");
-  const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
-  if (entry == nullptr) throw Error("makes no file");
-  return scratch.content(entry->id);
-}
-
-Effect apply_piece(Scratch& scratch, std::string_view text, const TouchedFiles& before) {
-  PatchHeader header = read_header(text);
-  const bool stays = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
-  const bool adds = header.old_mode == 0 && !stays;
-  const bool deletes = header.new_mode == 0 && !stays;
-  TreeEntry old;
-  Effect effect;
-  if (!adds) {
-    const auto found = before.find(header.old_path);
-    if (found == before.end()) throw Error("changes a file that is not there");
-    old = found->second;
-    effect.removes = header.old_path;
-    if (!stays && old.mode != header.old_mode) throw Error("names another mode");
-  }
-  if (!adds && !header.old_id.empty() && id_text(blob_id(old.content)) != header.old_id) {
-    throw Error("names another content");
-  }
-  const std::string made = apply_body(scratch, header, old.content, text);
-  if (deletes) {
-    if (!made.empty()) throw Error("deletes a part of a file");
-    return effect;
-  }
-  if (!header.new_id.empty() && id_text(blob_id(made)) != header.new_id)
-    throw Error("gives other bytes");
-  effect.makes = {header.new_path, {stays ? old.mode : header.new_mode, made}};
-  return effect;
-}
-
-std::string first_difference(const TouchedFiles& made, const TouchedFiles& wanted) {
-  for (const auto& [path, entry] : wanted) {
-    const auto found = made.find(path);
-    if (found == made.end()) return path_text(path) + ": the diff does not make it";
-    if (found->second.mode != entry.mode) return path_text(path) + ": another mode";
-    if (found->second.content != entry.content) return path_text(path) + ": other bytes";
-  }
-  for (const auto& [path, entry] : made) {
-    if (wanted.count(path) == 0) return path_text(path) + ": the diff leaves it behind";
-  }
-  return "";
+/// The pieces of files that may be renames of each other, compared in two trees.
+std::vector<Piece> similar_pieces(const TouchedFiles& before, const TouchedFiles& after,
+                                  const MovedFiles& moved, int context_lines,
+                                  const CancelCheck& check_cancel, std::set<std::string>& taken) {
+  constexpr int kLeastSimilarity = 50;
+  const Moves& rest = moved.rest();
+  ScratchTrees scratch;
+  const GitTree old_tree = scratch.tree(before, rest.deleted, check_cancel);
+  const GitTree new_tree = scratch.tree(after, rest.added, check_cancel);
+  const GitDiff diff =
+      diff_trees(scratch, old_tree.get(), new_tree.get(), context_lines, kLeastSimilarity);
+  std::vector<Piece> pieces;
+  add_pieces(pieces, diff.get(), check_cancel);
+  taken.insert(rest.deleted.begin(), rest.deleted.end());
+  taken.insert(rest.added.begin(), rest.added.end());
+  return pieces;
 }
 
 }  // namespace
 
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
                      bool renames, const CancelCheck& check_cancel, std::size_t most_pairs) {
-  constexpr int kLeastSimilarity = 50;
   std::vector<Piece> pieces;
-  std::set<std::string> moved;
-  int least_similarity = 0;
+  std::set<std::string> taken;
   if (renames) {
-    MovedFiles files(before, after, context_lines, check_cancel);
-    if (files.pairs() > 0 && files.pairs() <= most_pairs) least_similarity = kLeastSimilarity;
-    moved = files.paths();
-    pieces = files.take_pieces();
+    MovedFiles moved(before, after, context_lines, check_cancel);
+    taken = moved.paths();
+    if (has_similar_files(moved, most_pairs))
+      pieces = similar_pieces(before, after, moved, context_lines, check_cancel, taken);
+    for (Piece& piece : moved.take_pieces()) pieces.push_back(std::move(piece));
   }
-  Scratch scratch;
-  const GitTree old_tree = scratch.tree(before, check_cancel, moved);
-  const GitTree new_tree = scratch.tree(after, check_cancel, moved);
-  const GitDiff diff =
-      diff_trees(scratch, old_tree.get(), new_tree.get(), context_lines, least_similarity);
-  add_pieces(pieces, diff.get(), check_cancel);
-  sort(pieces);
-  PatchText patch;
-  for (const Piece& piece : pieces) {
-    patch.text += piece.text;
-    add_file(patch.files, piece.file);
-  }
-  return patch;
-}
-
-std::string check_patch(const std::string& text, const TouchedFiles& before,
-                        const TouchedFiles& after, const CancelCheck& check_cancel) {
-  TouchedFiles made = before;
-  std::vector<Effect> effects;
-  Scratch scratch;
-  for (const std::string& piece : split_patches(text)) {
-    if (check_cancel) check_cancel();
-    try {
-      effects.push_back(apply_piece(scratch, piece, before));
-    } catch (const Error& error) {
-      return one_line(repair_utf8(piece.substr(0, piece.find('\n')))) + ": " + error.what();
-    }
-  }
-  // Like git: all files are removed before any are created.
-  for (const Effect& effect : effects) {
-    if (effect.removes && made.erase(*effect.removes) == 0) {
-      return path_text(*effect.removes) + ": removed twice";
-    }
-  }
-  for (const Effect& effect : effects) {
-    if (effect.makes && !made.insert(*effect.makes).second) {
-      return path_text(effect.makes->first) + ": made twice";
-    }
-  }
-  return first_difference(made, after);
+  PatchWriter writer(before, after, context_lines, check_cancel);
+  writer.add_each(std::move(pieces), taken);
+  return writer.take();
 }
 
 }  // namespace sortie

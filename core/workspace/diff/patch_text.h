@@ -25,9 +25,4 @@ PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int 
                      bool renames, const CancelCheck& check_cancel = {},
                      std::size_t most_pairs = 1'000'000);
 
-/// Parses the text and applies it to `before`, patch by patch.
-/// @return  "" if the result is exactly `after`, else the difference
-std::string check_patch(const std::string& text, const TouchedFiles& before,
-                        const TouchedFiles& after, const CancelCheck& check_cancel = {});
-
 }  // namespace sortie

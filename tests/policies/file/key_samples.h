@@ -37,7 +37,8 @@ inline constexpr const char* kTask = R"({
   "budget": {"turns": 1, "tool_calls": 2, "tokens": 3, "cost": 4, "time": "5s"},
   "context": {"compact_at": 0.5, "keep_last_turns": 1, "shown_output": "1KiB", "carry_over": "n"},
   "output": {"schema": "FOLDER/schema.json",
-             "diff": {"context_lines": 1, "renames": false, "base": "head", "include": ["x"]}}})";
+             "diff": {"context_lines": 1, "renames": false, "base": "head", "include": ["x"],
+                      "products": "include"}}})";
 
 inline constexpr const char* kStages = R"({
   "version": 1, "workspace": {"path": "/x"},

@@ -1,4 +1,5 @@
 #include "core/workspace/diff/patch_text.h"
+#include "core/workspace/diff/patch_check.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,0 +1,141 @@
+#include "core/workspace/diff/patch_check.h"
+
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/text/text.h"
+#include "core/workspace/diff/patch_header.h"
+#include "core/workspace/diff/scratch_trees.h"
+
+namespace sortie {
+namespace {
+
+/// Removes the first patch from the text: it ends before the next "diff --git ". No other line begins
+/// so: content lines begin with one of " +-\\", and lines of binary patches contain no space.
+std::string_view take_patch(std::string_view& text) {
+  const auto next = text.find("\ndiff --git ");
+  const std::string_view patch = text.substr(0, next == text.npos ? text.size() : next + 1);
+  text.remove_prefix(patch.size());
+  return patch;
+}
+
+/// The effect of one patch, parsed from its text. What it makes has been compared already.
+struct Effect {
+  std::optional<std::string> removes;
+  std::optional<std::string> makes;
+};
+
+/// Lets libgit2 apply the content of a patch to a file with a plain name.
+std::string apply_body(ScratchTrees& scratch, const PatchHeader& header, const std::string& before,
+                       std::string_view body) {
+  if (body.empty()) return header.new_mode == 0 && header.old_mode != 0 ? "" : before;
+  const PatchHeader plain{.old_path = "f",
+                          .new_path = "f",
+                          .old_mode = 0100644,
+                          .new_mode = 0100644,
+                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
+                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
+                          .text = header.text};
+  const std::string text = write_header(plain) + std::string(body);
+  GitDiff diff;
+  check_git(git_diff_from_buffer(GitOut(diff), text.data(), text.size()), "can't be read back");
+  const GitTree tree = scratch.tree({{"f", {0100644, before}}});
+  GitIndex index;
+  check_git(git_apply_to_tree(GitOut(index), scratch.repository(), tree.get(), diff.get(), nullptr),
+            "can't be applied");
+  const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
+  if (entry == nullptr) throw Error("makes no file");
+  return scratch.content(entry->id);
+}
+
+/// Why what a patch makes is not what is wanted, or "".
+std::string difference_of(const std::string& path, unsigned mode, const std::string& content,
+                          const TouchedFiles& wanted) {
+  const auto found = wanted.find(path);
+  if (found == wanted.end()) return path_text(path) + ": the diff leaves it behind";
+  if (found->second.mode != mode) return path_text(path) + ": another mode";
+  return found->second.content == content ? "" : path_text(path) + ": other bytes";
+}
+
+/// Applies one patch to the file that it changes. Nothing of the content is kept.
+/// @throws Error  it does not apply, or makes something else than `after` has
+Effect apply_piece(std::string_view text, const TouchedFiles& before, const TouchedFiles& after) {
+  PatchHeader header = read_header(text);
+  const bool stays = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
+  const bool adds = header.old_mode == 0 && !stays;
+  const bool deletes = header.new_mode == 0 && !stays;
+  static const TreeEntry kNone;
+  const TreeEntry* old = &kNone;
+  Effect effect;
+  if (!adds) {
+    const auto found = before.find(header.old_path);
+    if (found == before.end()) throw Error("changes a file that is not there");
+    old = &found->second;
+    effect.removes = header.old_path;
+    if (!stays && old->mode != header.old_mode) throw Error("names another mode");
+  }
+  if (!adds && !header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id) {
+    throw Error("names another content");
+  }
+  ScratchTrees scratch;
+  const std::string made = apply_body(scratch, header, old->content, text);
+  if (deletes) {
+    if (!made.empty()) throw Error("deletes a part of a file");
+    return effect;
+  }
+  if (!header.new_id.empty() && id_text(blob_id(made)) != header.new_id)
+    throw Error("gives other bytes");
+  if (auto difference =
+          difference_of(header.new_path, stays ? old->mode : header.new_mode, made, after);
+      !difference.empty())
+    throw Error(difference);
+  effect.makes = header.new_path;
+  return effect;
+}
+
+/// Files that no patch makes have to be as before.
+std::string first_difference(const TouchedFiles& before, const TouchedFiles& wanted,
+                             const std::set<std::string>& removed,
+                             const std::set<std::string>& made) {
+  for (const auto& [path, entry] : wanted) {
+    if (made.contains(path)) continue;
+    const auto found = before.find(path);
+    if (found == before.end() || removed.contains(path))
+      return path_text(path) + ": the diff does not make it";
+    if (auto difference = difference_of(path, found->second.mode, found->second.content, wanted);
+        !difference.empty())
+      return difference;
+  }
+  for (const auto& [path, entry] : before)
+    if (!wanted.contains(path) && !removed.contains(path))
+      return path_text(path) + ": the diff leaves it behind";
+  return "";
+}
+
+}  // namespace
+
+std::string check_patch(const std::string& text, const TouchedFiles& before,
+                        const TouchedFiles& after, const CancelCheck& check_cancel) {
+  std::set<std::string> removed;
+  std::set<std::string> made;
+  for (std::string_view rest = text; !rest.empty();) {
+    if (check_cancel) check_cancel();
+    const std::string_view piece = take_patch(rest);
+    try {
+      const Effect effect = apply_piece(piece, before, after);
+      if (effect.removes && !removed.insert(*effect.removes).second)
+        return path_text(*effect.removes) + ": removed twice";
+      if (effect.makes && !made.insert(*effect.makes).second)
+        return path_text(*effect.makes) + ": made twice";
+    } catch (const Error& error) {
+      return one_line(repair_utf8(piece.substr(0, piece.find('\n')))) + ": " + error.what();
+    }
+  }
+  // Like git: all files are removed before any are created.
+  for (const std::string& path : made)
+    if (before.contains(path) && !removed.contains(path)) return path_text(path) + ": made twice";
+  return first_difference(before, after, removed, made);
+}
+
+}  // namespace sortie
