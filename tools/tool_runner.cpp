@@ -196,8 +196,7 @@ std::string PathWatch::remark_on_limit() const {
 std::string PathWatch::remark_on_repository(const ToolResult& result) const {
   if (!questions_.repository_is_read_only || !result.collected) return "";
   for (const std::string_view line : split_lines(result.collected->shown)) {
-    const bool refused = line.find(": Read-only file system") != line.npos ||
-                         line.find(": Permission denied") != line.npos;
+    const bool refused = line.find(": Read-only file system") != line.npos;
     const bool locks = (line.find("/.git/") != line.npos && line.find(".lock'") != line.npos) ||
                        line.find("could not lock config file .git/") != line.npos;
     if (refused && locks)

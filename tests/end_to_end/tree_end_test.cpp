@@ -280,12 +280,12 @@ BOOST_AUTO_TEST_CASE(the_diff_is_what_a_careful_person_would_commit) {
       cassette
           .patch(
               "*** Begin Patch\n*** Add File: out/CMakeCache.txt.in\n+x\n*** Add File: hand.o\n"
-              "+by hand\n*** Add File: .env\n+KEY=1\n*** End Patch\n")
+              "+by hand\n*** Add File: mine.local\n+KEY=1\n*** End Patch\n")
           .next();
       cassette
           .shell({"sh", "-c",
                   "mkdir -p out .tool && echo x > out/CMakeCache.txt && echo x > out/Makefile && "
-                  "echo '*' > .tool/.gitignore && echo x > .tool/y && echo .env > .gitignore && "
+                  "echo '*' > .tool/.gitignore && echo x > .tool/y && echo mine.local > .gitignore && "
                   "pwd > place.txt && mkdir -p gen && for i in $(seq 120); do echo $i > gen/$i; "
                   "done"})
           .next()
@@ -305,18 +305,18 @@ BOOST_AUTO_TEST_CASE(the_diff_is_what_a_careful_person_would_commit) {
         return diff.find("+++ b/" + path + "\n") != std::string::npos;
       };
       for (const char* path : {".gitignore", "hand.o", "out/CMakeCache.txt.in", "place.txt"})
-        BOOST_TEST(has(path), path << diff);
+        BOOST_TEST(has(path), path);
       for (const char* path : {"out/CMakeCache.txt", "out/Makefile", "made.o"})
         BOOST_TEST(has(path) == all, path);
       BOOST_TEST((texts(result["ignored_changes"]) ==
-                  std::vector<std::string>{".env", ".tool/.gitignore", ".tool/y"}));
+                  std::vector<std::string>{".tool/.gitignore", ".tool/y", "mine.local"}));
       std::vector<std::string> products;
       for (const Json& one : result["left_out"].items())
         products.push_back(one.string_at("reason") + " " + one.string_at("path"));
       BOOST_TEST(products == (all ? std::vector<std::string>{}
                                   : std::vector<std::string>{"product made.o", "product out/"}),
                  boost::test_tools::per_element());
-      BOOST_TEST(has_warning(folder, "ignore rules of the run hide them: .env"));
+      BOOST_TEST(has_warning(folder, "ignore rules of the run hide them: mine.local"));
       BOOST_TEST(has_warning(folder, "files that no patch wrote, 120 of them in gen/"));
       BOOST_TEST(has_warning(folder, "the absolute path of the workspace"));
       BOOST_TEST(has_warning(folder, "place.txt"));
@@ -342,6 +342,8 @@ BOOST_AUTO_TEST_CASE(what_a_command_can_not_know_is_told_after_its_output) {
   };
   for (const auto& row : rows) {
     for (const Caller& caller : all_callers()) {
+      // Without them no mount holds the repository.
+      if (!caller.namespaces && std::string(row.told).starts_with("read-only")) continue;
       BOOST_TEST_CONTEXT(row.name << ", " << caller.name) {
         const RunFolder folder;
         folder.write("work/a.txt", "first\n");
@@ -357,7 +359,7 @@ BOOST_AUTO_TEST_CASE(what_a_command_can_not_know_is_told_after_its_output) {
              {"read-only for commands", "size of files (limits.file_size)"})
           BOOST_TEST((transcript.find(told) != transcript.npos) ==
                          (std::string(row.told).find(told) != std::string::npos),
-                     told << end.errors << transcript);
+                     told << end.errors);
         BOOST_TEST(transcript.find(row.told) != transcript.npos);
       }
     }

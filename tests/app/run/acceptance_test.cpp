@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "after\n");
   bench.host().commands.answer = [&](const Command&) {
-    bench.change("product.o", "the same each time");
+    bench.change("report.xml", "the same each time");
     return FakeLauncher::Answer{};
   };
 
@@ -162,7 +162,26 @@ BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
 
   BOOST_TEST(bench.host().commands.started.size() == 2u);
   BOOST_TEST((bench.result.verified == true));
-  BOOST_TEST(acceptance.made_by_verification().count("product.o") == 1u);
+  BOOST_TEST(acceptance.made_by_verification().count("report.xml") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_verification_that_leaves_a_build_product_runs_once) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.host().commands.answer = [&](const Command&) {
+    bench.change("product.o", "another each time ");
+    return FakeLauncher::Answer{};
+  };
+
+  acceptance.evaluate_end(bench.agent);
+
+  BOOST_TEST(bench.host().commands.started.size() == 1u);
+  BOOST_TEST((bench.result.verified == true));
+  BOOST_TEST(bench.result.changed_files == 1);
+  BOOST_REQUIRE(bench.result.left_out.size() == 1u);
+  BOOST_TEST(bench.result.left_out.front().path == "product.o");
 }
 
 BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_ends_the_run) {
