@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/files/file_name.h"
-#include "core/workspace/diff/diff_selection.h"
+#include "core/workspace/diff/diff_scope.h"
 
 namespace sortie {
 namespace {

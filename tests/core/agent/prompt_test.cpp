@@ -1,3 +1,4 @@
+#include "core/agent/instructions.h"
 #include "core/agent/prompt.h"
 
 #include <boost/test/unit_test.hpp>
