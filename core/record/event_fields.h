@@ -27,8 +27,7 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
          to.members().emplace_back(name, from.version);
        },
        [](const Json& from, O& to) {
-         // A later version must be recognised as such, however large the number.
-         constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+         constexpr std::int64_t kMost = std::numeric_limits<int>::max();  // a later version
          to.version = static_cast<int>(std::min(from.integer().value_or(to.version), kMost));
        }},
       F::always<&O::run_id>("run_id", "text"),

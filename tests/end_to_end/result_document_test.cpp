@@ -28,6 +28,7 @@ std::string steady(std::string text) {
       {R"("started": "[^"]*")", R"("started": "2026-11-21T03:14:15.926Z")"},
       {R"(sha256:[0-9a-f]{64})",
        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+      {R"(/\S*/sortie-test-\w+/)", ""},
       {R"("head_commit": "[^"]*")", R"("head_commit": "8843d7f92416211de9ebb963ff4ce28125932878")"},
       {R"("total_ms": \d+)", R"("total_ms": 3308)"},
       {R"("model_ms": \d+)", R"("model_ms": 0)"},
