@@ -15,7 +15,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+using Until = ExecSessions::Until;
+
 constexpr std::int64_t kYield = 10'000;
+constexpr std::int64_t kShortestYield = 250;
+constexpr std::int64_t kLongestYield = 30'000;
 constexpr std::int64_t kBytesPerToken = 4;  // roughly, for English text and code
 
 constexpr const char* kExecParameters = R"({
@@ -30,8 +34,8 @@ constexpr const char* kExecParameters = R"({
               "description": "Whether to call the shell with -l; it reads no start-up files in any case."},
     "tty": {"type": "boolean",
             "description": "Whether to allocate a terminal (80 columns, 24 rows). Default: false, a pipe."},
-    "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
-                      "description": "How long to wait for the command before it continues as a session. Default: 10000."},
+    "yield_time_ms": {"type": "integer",
+                      "description": "How long to wait for the command before it continues as a session, 250 to 30000. Default: 10000, or until a terminal shows a prompt."},
     "max_output_tokens": {"type": "integer", "minimum": 1,
                           "description": "Maximum output to return. Longer output is cut to its head and tail."}
   },
@@ -45,8 +49,10 @@ constexpr const char* kWriteParameters = R"({
     "session_id": {"type": "integer", "description": "The session ID returned by exec_command."},
     "chars": {"type": "string",
               "description": "Characters to type; end a line with \"\\n\". Control-C is \"\\u0003\", Control-D \"\\u0004\". Default: none."},
-    "yield_time_ms": {"type": "integer", "minimum": 250, "maximum": 30000,
-                      "description": "How long to wait for the command to end. Default: 10000."},
+    "kill": {"type": "boolean",
+             "description": "Kill the session, if it ignores Control-C. Default: false."},
+    "yield_time_ms": {"type": "integer",
+                      "description": "How long to wait for the command to end, 250 to 30000. Default: until it prints nothing for 250 ms after input, or shows a prompt; at most 10000."},
     "max_output_tokens": {"type": "integer", "minimum": 1,
                           "description": "Maximum output to return. Longer output is cut to its head and tail."}
   },
@@ -92,10 +98,13 @@ std::string running_head(int id, const ExecSessions::Poll& news) {
 }
 
 /// Waits for the session as long as the arguments say, and returns its new output.
-ToolResult poll_session(int id, const Json& arguments, ExecSessions& sessions, std::size_t most,
-                        std::stop_token stop) {
+/// @param until  what ends the wait early where the arguments name no time
+ToolResult poll_session(int id, const Json& arguments, Until until, ExecSessions& sessions,
+                        std::size_t most, std::stop_token stop) {
+  const std::int64_t asked = arguments.integer_at("yield_time_ms", kYield);
+  if (arguments.find("yield_time_ms")) until = Until::end;
   ExecSessions::Poll news =
-      sessions.wait(id, milliseconds(arguments.integer_at("yield_time_ms", kYield)),
+      sessions.wait(id, milliseconds(std::clamp(asked, kShortestYield, kLongestYield)), until,
                     shown_bytes(arguments, most), std::move(stop));
   ToolResult result;
   if (news.ended) {
@@ -148,11 +157,13 @@ ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
   if (auto patched = shell_->run_patch(call, stop)) return *patched;
   std::string note;
   Command command = shell_->prepare(call, note);
-  command.input = arguments["tty"].boolean() ? CommandInput::terminal : CommandInput::pipe;
+  const bool terminal = arguments["tty"].boolean();
+  command.input = terminal ? CommandInput::terminal : CommandInput::pipe;
   std::vector<std::string> asked;
   for (const Json& word : call["command"].items()) asked.push_back(word.text());
   const int id = sessions_.open(std::move(command), std::move(asked));
-  ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
+  ToolResult result = poll_session(id, arguments, terminal ? Until::prompt : Until::end, sessions_,
+                                   shown_output_, std::move(stop));
   if (result.exit) result.session.reset();  // the model never saw a session
   return result;
 }
@@ -163,7 +174,7 @@ WriteStdin::WriteStdin(ExecSessions& sessions, std::size_t shown_output)
   spec_.description =
       "Types characters into a running session of exec_command, or only waits, and returns the "
       "output since the last call. If the session has no terminal, \"\\u0004\" at the end closes "
-      "its stdin and \"\\u0003\" kills it.";
+      "its stdin and \"\\u0003\" kills it. kill: true ends a session that ignores Control-C.";
   spec_.parameters = parse_json(kWriteParameters);
 }
 
@@ -180,8 +191,12 @@ ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {
   const int id = session_of(arguments);
   const std::string typed = arguments.string_at("chars");
   const bool runs = sessions_.describe(id).runs;
-  if (runs && !typed.empty()) sessions_.type(id, typed);
-  ToolResult result = poll_session(id, arguments, sessions_, shown_output_, std::move(stop));
+  const bool kill = arguments["kill"].boolean();
+  if (kill) sessions_.kill(id);
+  if (runs && !typed.empty() && !kill) sessions_.type(id, typed);
+  const Until until = kill ? Until::end : typed.empty() ? Until::prompt : Until::quiet;
+  ToolResult result =
+      poll_session(id, arguments, until, sessions_, shown_output_, std::move(stop));
   if (!runs && !typed.empty()) {
     result.note = "the session had already ended: nothing was written";
     result.success = false;

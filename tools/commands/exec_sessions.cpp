@@ -55,11 +55,7 @@ std::chrono::milliseconds ExecSession::age() const {
 
 void ExecSession::type(std::string_view characters) {
   if (command_.input == CommandInput::pipe) {
-    if (characters.find(kInterrupt) != std::string_view::npos) {
-      interrupted_ = true;
-      end(Ending::cancelled);
-      return;
-    }
+    if (characters.find(kInterrupt) != std::string_view::npos) return kill("ended by control-C");
     if (!characters.empty() && characters.back() == kEndOfInput) {
       characters.remove_suffix(1);
       closes_input_ = true;
@@ -69,7 +65,14 @@ void ExecSession::type(std::string_view characters) {
   line_ += characters;
   line_.erase(0, line_.size() - unfinished_input(line_).size());
   if (line_.size() > kLongestTypedLine) line_.erase(0, line_.size() - kLongestTypedLine);
+  last_activity_ = Clock::now();
   if (!ended_) write();
+}
+
+void ExecSession::kill(std::string how) {
+  if (ending_ || ended_) return;
+  how_killed_ = std::move(how);
+  end(Ending::cancelled);
 }
 
 void ExecSession::end(Ending why) {
@@ -78,8 +81,9 @@ void ExecSession::end(Ending why) {
   running_->end(why);
 }
 
-void ExecSession::advance() {
-  if (ended_ || failure_) return;
+bool ExecSession::advance() {
+  if (ended_ || failure_) return false;
+  const std::uint64_t before = total_;
   try {
     for (int i = 0; i < kReadsAtOnce && read(); ++i) {
     }
@@ -94,10 +98,10 @@ void ExecSession::advance() {
       if (status->ending == Ending::exited && command_.max_output_bytes > 0 &&
           total_ > command_.max_output_bytes)
         status->ending = Ending::output_limit;
-      if (status->ending == Ending::cancelled && interrupted_)
+      if (status->ending == Ending::cancelled && !how_killed_.empty())
         status = ExitStatus{.ending = Ending::signalled,
                             .code = SIGKILL,
-                            .detail = "ended by control-C",
+                            .detail = how_killed_,
                             .duration = status->duration};
       ended_ = std::move(status);
       finish();
@@ -105,6 +109,7 @@ void ExecSession::advance() {
   } catch (...) {
     failure_ = std::current_exception();
   }
+  return total_ != before;
 }
 
 /// @return  whether there was any output
@@ -118,6 +123,9 @@ bool ExecSession::read() {
   const std::uint64_t limit = command_.max_output_bytes;
   const std::uint64_t room = limit == 0 ? size : limit - std::min(limit, total_);
   total_ += size;
+  last_activity_ = Clock::now();
+  unread_ = true;
+  line_ended_ = buffer[static_cast<std::size_t>(count) - 1] == '\n';
   output_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(std::min(room, size))));
   return true;
 }
@@ -163,8 +171,8 @@ int ExecSessions::open(Command command, std::vector<std::string> asked) {
     if (running.size() >= kMaxSessions)
       throw ToolError("not started: " + std::to_string(kMaxSessions) +
                       " sessions are running, which is the maximum (" + joined(running, ", ") +
-                      "). End one first: write_stdin with chars \"\\u0003\" (Control-C) or, if it "
-                      "reads its input, \"\\u0004\" (Control-D).");
+                      "). End one first: write_stdin with chars \"\\u0003\" (Control-C), or with kill: "
+                      "true if it ignores that.");
     forget_oldest_ended();
   }
   auto running = launcher_.start(command);
@@ -228,13 +236,37 @@ void ExecSessions::type(int id, std::string_view characters) {
   wake();
 }
 
-ExecSessions::Poll ExecSessions::wait(int id, milliseconds time, std::size_t shown_bytes,
-                                      std::stop_token stop) {
+void ExecSessions::kill(int id) {
+  const std::lock_guard lock(mutex_);
+  ExecSession& session = find(id);
+  if (session.ended() || session.failure()) return;
+  session.kill("killed as asked");
+  wake();
+}
+
+void ExecSessions::wait_until(std::unique_lock<std::mutex>& lock, const ExecSession& session,
+                              milliseconds time, Until until, const std::stop_token& stop) {
+  const auto deadline = Clock::now() + time;
+  const auto over = [&session] { return session.ended() || session.failure(); };
+  const auto may_rest = [&] {
+    return until == Until::quiet || (until == Until::prompt && session.prompts());
+  };
+  while (!over() && !stop.stop_requested()) {
+    const auto active = session.last_activity();
+    const auto rests = may_rest() ? active + kQuiet : deadline;
+    if (Clock::now() >= std::min(rests, deadline)) return;
+    changed_.wait_until(lock, stop, std::min(rests, deadline),
+                        [&] { return over() || session.last_activity() != active; });
+  }
+}
+
+ExecSessions::Poll ExecSessions::wait(int id, milliseconds time, Until until,
+                                      std::size_t shown_bytes, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   ExecSession& session = find(id);
   const auto over = [&session] { return session.ended() || session.failure(); };
   // When the run's time is up, each session ends or the stop is requested.
-  changed_.wait_for(lock, stop, time, over);
+  wait_until(lock, session, time, until, stop);
   if (stop.stop_requested() && !over()) {
     session.end(Ending::cancelled);
     wake();
@@ -296,8 +328,8 @@ void ExecSessions::work(std::stop_token stop) {
       bool changed = false;
       for (auto& [id, session] : sessions_) {
         if (session->ended() || session->failure()) continue;
-        session->advance();
-        changed = changed || session->ended() || session->failure();
+        const bool printed = session->advance();
+        changed = changed || printed || session->ended() || session->failure();
         if (session->ended() || session->failure()) continue;
         RunningCommand& running = session->running();
         polled.push_back({running.ended_descriptor(), POLLIN, 0});

@@ -62,15 +62,25 @@ class ExecSession {
   const std::string& unfinished_line() const noexcept { return line_; }
 
   /// Reads and writes without blocking, and enforces the limits.
-  void advance();
+  /// @return  whether there was any output
+  bool advance();
   void end(Ending why);
+  /// Kills it, because the model asked for it.
+  void kill(std::string how);
+  /// When it was last typed into, or last printed something.
+  Clock::time_point last_activity() const noexcept { return last_activity_; }
+  /// Whether its unread output ends within a line, as a prompt does.
+  bool prompts() const noexcept { return unread_ && !line_ended_; }
   /// The status, once the command has ended and all its processes are gone.
   const std::optional<ExitStatus>& ended() const noexcept { return ended_; }
   /// The launcher's exception: a layer of the sandbox failed, or the keeper is gone.
   const std::exception_ptr& failure() const noexcept { return failure_; }
 
   /// Takes the output since the last call, including an unfinished line, which may be a prompt.
-  CollectedOutput take(std::size_t shown_bytes) { return output_.take(shown_bytes); }
+  CollectedOutput take(std::size_t shown_bytes) {
+    unread_ = false;
+    return output_.take(shown_bytes);
+  }
   /// Bytes held back, since they may be the beginning of a secret.
   std::size_t held_back() const noexcept { return output_.held_back(); }
 
@@ -87,7 +97,10 @@ class ExecSession {
   std::uint64_t total_ = 0;
   bool output_open_ = true;
   bool ending_ = false;
-  bool interrupted_ = false;
+  Clock::time_point last_activity_ = started_;
+  bool unread_ = false;       ///< it has printed something since the last take()
+  bool line_ended_ = true;    ///< its last byte was a newline
+  std::string how_killed_;    ///< by the model: "ended by control-C"; empty: it was not
   bool closes_input_ = false;
   std::string to_write_;
   std::string line_;
@@ -132,6 +145,18 @@ class ExecSessions {
   std::vector<Open> open_sessions();
   /// @throws ToolError
   void type(int id, std::string_view characters);
+  /// Kills the session with all its processes: for one that ignores control-C.
+  /// @throws ToolError
+  void kill(int id);
+
+  /// What ends a wait before its time is over, beside the end of the command.
+  enum class Until {
+    end,     ///< nothing else
+    prompt,  ///< new output that ends within a line, and kQuiet without more
+    quiet,   ///< kQuiet without output
+  };
+  /// As codex waits after keystrokes.
+  static constexpr std::chrono::milliseconds kQuiet{250};
 
   /// The state of a session, and its output since the last call.
   struct Poll {
@@ -142,10 +167,12 @@ class ExecSessions {
     std::size_t unwritten = 0;  ///< bytes of input that it has not read yet
     std::size_t held_back = 0;  ///< bytes missing from `output`: they may begin a secret
   };
-  /// Waits until the command ends, at most for `time`; a stop request kills the session.
+  /// Waits until the command ends or `until` holds, at most for `time`; a stop request kills the
+  /// session.
   /// @throws ToolError  there is no such session
   /// @throws Error      the command could not be confined
-  Poll wait(int id, std::chrono::milliseconds time, std::size_t shown_bytes, std::stop_token stop);
+  Poll wait(int id, std::chrono::milliseconds time, Until until, std::size_t shown_bytes,
+            std::stop_token stop);
 
   /// Kills all sessions and waits until they are dead.
   /// @param why  for the error when the model uses one of them later
@@ -158,6 +185,8 @@ class ExecSessions {
   void stop_thread();
   void work(std::stop_token stop);
   void wake() const;
+  void wait_until(std::unique_lock<std::mutex>& lock, const ExecSession& session,
+                  std::chrono::milliseconds time, Until until, const std::stop_token& stop);
   void forget_oldest_ended();
 
   Launcher& launcher_;
