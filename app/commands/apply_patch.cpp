@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -24,6 +25,7 @@
 namespace sortie {
 namespace {
 
+constexpr std::uint64_t kMostPatchBytes = 64u << 20;
 constexpr std::chrono::seconds kLockWait{30};
 constexpr std::chrono::milliseconds kLockPause{20};
 
@@ -47,7 +49,7 @@ void lock(const Fd& folder) {
 /// can't be written; 12 another patch is being applied here; 130 or 143 stopped by a signal, nothing
 /// changed.
 ExitCode apply(const std::optional<std::string>& argument) {
-  const std::string text = argument ? *argument : read_standard_input().value_or("");
+  const std::string text = argument ? *argument : read_standard_input(kMostPatchBytes).value_or("");
   if (text.empty()) throw InputError("apply-patch: no patch as argument or on stdin");
   const auto folder = std::filesystem::current_path();
   Fd opened(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -189,7 +189,8 @@ void Confinement::start_keeper(const ConfinementInputs& inputs) {
   require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
-  view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)));
+  view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)),
+                                      workspace());
   if (inputs.start != nullptr)
     engine_->judge_scripts_by(script_files(*inputs.start, *view_, workspace()));
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);

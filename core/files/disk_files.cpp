@@ -117,16 +117,32 @@ std::vector<std::optional<RegularFile>> Files::read_many(const std::vector<fs::p
   return files;
 }
 
-DiskFiles::DiskFiles(Fd root) : root_(std::move(root)) {}
+DiskFiles::DiskFiles(Fd root, fs::path place) : root_(std::move(root)), place_(std::move(place)) {}
+
+Fd DiskFiles::open(const std::string& name, int flags) const {
+  Fd file = open_beneath(root_.get(), name, flags);
+  if (file || errno != EXDEV || place_.empty()) return file;
+  try {
+    const fs::path path(name);
+    // O_NOFOLLOW is about the last name only.
+    const fs::path whole = (flags & O_NOFOLLOW) != 0
+                               ? resolve(path.parent_path()) / path.filename()
+                               : resolve(path);
+    return open_beneath(root_.get(), whole.native(), flags);
+  } catch (const ToolError&) {
+    errno = EXDEV;
+    return Fd();
+  }
+}
 
 std::optional<std::string> DiskFiles::read(const fs::path& path, std::uint64_t max_bytes) const {
   const std::string name = relative_name(path);
   // Checked before it is opened: opening a device or a pipe can have side effects.
-  const Fd looked = open_beneath(root_.get(), name, O_PATH);
+  const Fd looked = open(name, O_PATH);
   if (!looked && is_missing(errno)) return std::nullopt;
   if (!looked) fail_errno(path, errno);
   check_readable(stat_of(looked, path), path, max_bytes);
-  const Fd file = open_beneath(root_.get(), name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  const Fd file = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file && is_missing(errno)) return std::nullopt;
   if (!file) fail_errno(path, errno);
   const struct stat status = stat_of(file, path);
@@ -151,7 +167,7 @@ std::vector<std::optional<RegularFile>> DiskFiles::read_many(
 }
 
 std::optional<FileStatus> DiskFiles::status(const fs::path& path) const {
-  const Fd file = open_beneath(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW);
+  const Fd file = open(relative_name(path), O_PATH | O_NOFOLLOW);
   if (!file && is_missing(errno)) return std::nullopt;
   if (!file) fail_errno(path, errno);
   const struct stat status = stat_of(file, path);
@@ -183,9 +199,15 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
     const auto found = status(joined());
     if (!found || found->kind != FileStatus::Kind::symlink) continue;
     if (++links > kMostLinks) fail_errno(path, ELOOP);
-    const std::string target = read_link(joined());
-    if (!target.empty() && target.front() == '/') fail(path, "leads outside the workspace");
+    std::string target = read_link(joined());
     done.pop_back();
+    if (target.starts_with('/')) {
+      const std::string place = place_.native() + '/';
+      if (place_.empty() || !(target + '/').starts_with(place))
+        fail(path, "leads outside the workspace");
+      target.erase(0, std::min(target.size(), place.size()));
+      done.clear();
+    }
     const auto more = parts_of(target);
     rest.insert(rest.begin(), more.begin(), more.end());
   }
@@ -193,7 +215,7 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
 }
 
 std::string DiskFiles::read_link(const fs::path& path) const {
-  const Fd link = open_beneath(root_.get(), relative_name(path), O_PATH | O_NOFOLLOW);
+  const Fd link = open(relative_name(path), O_PATH | O_NOFOLLOW);
   if (!link) fail_errno(path, errno);
   std::string target(4096, '\0');  // PATH_MAX, which bounds a link's text
   const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
@@ -205,7 +227,7 @@ std::string DiskFiles::read_link(const fs::path& path) const {
 }
 
 std::vector<FolderEntry> DiskFiles::list(const fs::path& folder) const {
-  Fd open = open_beneath(root_.get(), relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  Fd open = this->open(relative_name(folder), O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!open && errno == ENOTDIR) fail(folder, "is not a folder");
   if (!open && errno == ENOENT) fail(folder, "no such folder");
   if (!open) fail_errno(folder, errno);

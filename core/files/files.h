@@ -84,8 +84,10 @@ class Files {
 /// no race leads out of it (openat2(2)).
 class DiskFiles : public Files {
  public:
-  /// @param root  the folder, opened with O_PATH or O_RDONLY
-  explicit DiskFiles(Fd root);
+  /// @param root   the folder, opened with O_PATH or O_RDONLY
+  /// @param place  its absolute path as commands see it: links to absolute paths below it are
+  ///               followed; "": no absolute link is
+  explicit DiskFiles(Fd root, std::filesystem::path place = {});
   std::optional<std::string> read(const std::filesystem::path& path,
                                   std::uint64_t max_bytes = kMostFileBytes) const override;
   /// Reads several at the same time.
@@ -102,7 +104,11 @@ class DiskFiles : public Files {
   int root() const noexcept { return root_.get(); }
 
  private:
+  /// open_beneath(), also through absolute links that lead back into the tree.
+  Fd open(const std::string& name, int flags) const;
+
   Fd root_;
+  std::filesystem::path place_;
 };
 
 /// A file that appears complete or not at all: written to a temporary name, synced and renamed by

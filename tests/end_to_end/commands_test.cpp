@@ -81,6 +81,12 @@ BOOST_AUTO_TEST_CASE(apply_patch_changes_this_folder_or_nothing) {
     BOOST_TEST((read_tree(folder.workspace()) == before), patch);
   }
   BOOST_TEST(run_command_in(folder, {"apply-patch"}).status == 2);
+
+  // Patches of generated files are large.
+  std::string large = "*** Begin Patch\n*** Add File: large.txt\n";
+  while (large.size() < (3u << 20)) large += "+a line of a table\n";
+  BOOST_TEST(run_command_in(folder, {"apply-patch"}, large + "*** End Patch\n").status == 0);
+  BOOST_TEST(std::filesystem::file_size(folder.workspace() / "large.txt") > (2u << 20));
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_leaves_no_part_of_a_patch) {

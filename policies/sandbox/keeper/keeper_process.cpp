@@ -9,12 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -45,23 +48,47 @@ void keep_only(const std::vector<Fd*>& kept) {
   for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
 }
 
+/// A part of this process's memory.
+struct Block {
+  char* begin = nullptr;
+  std::size_t size = 0;
+};
+
+/// The part whose first and last address are two fields of proc(5) stat.
+/// @param number  the first one's
+Block block_of_stat(int number) {
+  const Fd file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  char text[2048] = {};
+  if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return {};
+  const char* at = std::strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < number; ++field) at = std::strchr(at + 1, ' ');
+  if (at == nullptr) return {};
+  char* rest = nullptr;
+  const std::uintptr_t begin = std::strtoull(at + 1, &rest, 10);
+  const std::uintptr_t end = std::strtoull(rest, nullptr, 10);
+  if (begin == 0 || begin >= end) return {};
+  return {reinterpret_cast<char*>(begin), end - begin};
+}
+
+/// Overwrites what /proc/PID/cmdline shows: variables and the names of key files are in it, and
+/// commands can read it, since the keeper is process 1 of what they see.
+void wipe_command_line() {
+  constexpr std::string_view kTitle = "sortie: keeper";
+  const Block line = block_of_stat(48);
+  if (line.size == 0) return;
+  ::explicit_bzero(line.begin, line.size);
+  std::memcpy(line.begin, kTitle.data(), std::min(kTitle.size(), line.size - 1));
+}
+
 /// Overwrites the environment, in /proc/PID/environ and in this process: it contains keys.
 void wipe_environment() {
   for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable)
     ::explicit_bzero(*variable, std::strlen(*variable));
   static char* none[] = {nullptr};
   ::environ = none;
-  // Variables that were unset or replaced are still in the block: fields 50 and 51 of proc(5) stat.
-  const Fd file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
-  char text[2048] = {};
-  if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return;
-  const char* at = std::strrchr(text, ')');
-  for (int field = 2; at != nullptr && field < 50; ++field) at = std::strchr(at + 1, ' ');
-  if (at == nullptr) return;
-  char* rest = nullptr;
-  const std::uintptr_t begin = std::strtoull(at + 1, &rest, 10);
-  const std::uintptr_t end = std::strtoull(rest, nullptr, 10);
-  if (begin != 0 && begin < end) ::explicit_bzero(reinterpret_cast<char*>(begin), end - begin);
+  // Variables that were unset or replaced are still in the block.
+  const Block block = block_of_stat(50);
+  if (block.size > 0) ::explicit_bzero(block.begin, block.size);
 }
 
 /// Makes the machine's out-of-memory killer prefer the commands, which inherit this setting, to the
@@ -84,6 +111,7 @@ void detach_keeper(KeeperStart& start) {
   if (start.group) kept.push_back(&start.group);
   keep_only(kept);
   wipe_environment();
+  wipe_command_line();
   if ((start.new_namespaces & CLONE_NEWUSER) != 0) {
     // The files of an undumpable process belong to root: its maps could not be written.
     ::prctl(PR_SET_DUMPABLE, 1);

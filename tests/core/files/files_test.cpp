@@ -29,7 +29,7 @@ struct Tree {
   DiskFiles open() {
     fs::create_directory(root);
     write_file(folder / "secret", "outside");
-    return DiskFiles(Fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+    return DiskFiles(Fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), root);
   }
   unsigned mode(const std::string& name) const { return files.status(name)->mode; }
 };
@@ -64,6 +64,37 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back_with_its_mode) {
     BOOST_TEST(tree.mode(name) == 0640u);
   }
   BOOST_TEST(tree.files.list(".").size() == std::size(odd_names));  // no temporary file is left
+}
+
+BOOST_AUTO_TEST_CASE(absolute_links_that_lead_back_into_the_root_are_followed) {
+  Tree tree;
+  tree.files.write("a/b.txt", "inside", 0644);
+  fs::create_symlink(tree.root / "a/b.txt", tree.root / "file");
+  fs::create_directory_symlink(tree.root / "a", tree.root / "folder");
+  fs::create_symlink("folder/b.txt", tree.root / "chain");
+  fs::create_directory_symlink(tree.root, tree.root / "a/top");
+
+  for (const char* path : {"file", "folder/b.txt", "chain", "a/top/file", "a/top/folder/b.txt"}) {
+    BOOST_TEST_CONTEXT(path) {
+      BOOST_TEST((tree.files.read(path) == std::optional<std::string>("inside")));
+      BOOST_TEST(tree.files.resolve(path) == "a/b.txt");
+      BOOST_TEST(tree.files.status(path).has_value());
+    }
+  }
+  BOOST_TEST(tree.files.list("folder").size() == 2u);
+  BOOST_TEST((tree.files.status("file")->kind == FileStatus::Kind::symlink));
+
+  // The same text where commands see the tree at another place, or it is not known where.
+  for (const fs::path& place : {fs::path(), fs::path("/elsewhere")}) {
+    const DiskFiles other(Fd(::open(tree.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), place);
+    BOOST_CHECK_EXCEPTION(other.read("file"), ToolError, says("leads outside"));
+    BOOST_CHECK_EXCEPTION(other.resolve("chain"), ToolError, says("leads outside"));
+  }
+  // Past the end of the place's name, and back out of it.
+  fs::create_symlink(tree.root.native() + "x/b.txt", tree.root / "beside");
+  fs::create_symlink(tree.root / "../secret", tree.root / "out");
+  for (const char* path : {"beside", "out"})
+    BOOST_CHECK_EXCEPTION(tree.files.read(path), ToolError, says("leads outside"));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_leads_out_of_the_root) {

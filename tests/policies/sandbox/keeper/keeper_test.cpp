@@ -33,12 +33,18 @@ BOOST_AUTO_TEST_CASE(the_view_holds_nothing_else_of_the_machine) {
   here.write("beside.txt", "not for you");
   Keeper keeper(here.profile);
 
-  const Ran ran = run(keeper, here.shell("ls /root /home /srv /mnt /run /sys; ls " +
-                                         here.base.string() + "; ls -d /proc/[0-9]*"));
+  const Ran ran = run(keeper, here.shell("ls /root /home /srv /mnt /run; ls " + here.base.string() +
+                                         "; ls -d /proc/[0-9]*"));
 
-  BOOST_TEST(
-      ran.output ==
-      "/home:\nrunner\n\n/mnt:\n\n/root:\n\n/run:\n\n/srv:\n\n/sys:\nws\n/proc/1\n/proc/2\n");
+  BOOST_TEST(ran.output ==
+             "/home:\nrunner\n\n/mnt:\n\n/root:\n\n/run:\n\n/srv:\nws\n/proc/1\n/proc/2\n");
+}
+
+BOOST_AUTO_TEST_CASE(commands_do_not_see_the_command_line_of_the_run) {
+  Sandboxed here;
+  Keeper keeper(here.profile);
+  const Ran ran = run(keeper, here.shell("tr -d '\\0' < /proc/1/cmdline"));
+  BOOST_TEST(said(ran) == "0:0:sortie: keeper");
 }
 
 BOOST_AUTO_TEST_CASE(home_and_tmp_are_private_writable_and_kept_for_the_run) {
