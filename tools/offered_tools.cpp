@@ -9,6 +9,7 @@
 #include "core/json/json_pointer.h"
 #include "core/text/text.h"
 #include "policies/engine/explain.h"
+#include "tools/argument_slips.h"
 
 namespace sortie {
 namespace {
@@ -154,8 +155,20 @@ std::string describe_findings(const std::vector<SchemaFinding>& findings, const 
   return text;
 }
 
+/// The text of a custom tool's call. Some models wrap it as the arguments of a function.
+std::string free_text(const ToolCall& call) {
+  if (!trimmed(call.arguments).starts_with('{')) return call.arguments;
+  try {
+    const Json wrapped = parse_json(call.arguments);
+    const auto& members = wrapped.members();
+    if (members.size() == 1 && members[0].second.is_string()) return members[0].second.text();
+  } catch (const JsonError&) {
+  }
+  return call.arguments;
+}
+
 Json read_object(const ToolCall& call) {
-  if (call.form == ToolCall::Form::custom) return Json::object({{"input", call.arguments}});
+  if (call.form == ToolCall::Form::custom) return Json::object({{"input", free_text(call)}});
   Json arguments;
   try {
     arguments = parse_json(call.arguments.empty() ? "{}" : call.arguments);
@@ -241,16 +254,30 @@ std::string OfferedTools::why_unknown(const std::string& name) const {
 CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered) {
   const Json& parameters = offered.tool->spec().parameters;
   CallArguments arguments{.values = offered.tool->renamed(read_object(call))};
+  // Another program's tools mean by their arguments what only they know.
+  if (!offered.foreign) arguments.corrected = correct_names(arguments.values, parameters);
   Dropper dropper(parameters);
   dropper.drop(arguments.values, parameters, "",
                offered.foreign ? OtherMembers::kept : OtherMembers::dropped, 0);
   arguments.ignored = dropper.take();
-  std::vector<SchemaFinding> findings;
-  if (offered.schema) findings = offered.schema->check(arguments.values);
-  if (!findings.empty())
-    throw ToolError("Invalid arguments for " + call.name + ": " +
-                    describe_findings(findings, parameters));
-  return arguments;
+  if (!offered.schema) return arguments;
+  std::vector<SchemaFinding> findings = offered.schema->check(arguments.values);
+  if (!offered.foreign || !findings.empty()) {
+    Json values = arguments.values;
+    std::vector<std::string> corrected = correct_values(values, parameters);
+    if (!corrected.empty() && offered.schema->check(values).empty()) {
+      arguments.values = std::move(values);
+      for (std::string& one : corrected) arguments.corrected.push_back(std::move(one));
+      return arguments;
+    }
+  }
+  if (findings.empty()) return arguments;
+  std::string text =
+      "Invalid arguments for " + call.name + ": " + describe_findings(findings, parameters);
+  if (!arguments.ignored.empty())
+    text += "; unknown arguments: " +
+            joined(arguments.ignored, ", ", [](const auto& name) { return one_line(name, 60); });
+  throw ToolError(text);
 }
 
 }  // namespace sortie

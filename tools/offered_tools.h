@@ -60,7 +60,8 @@ class OfferedTools {
 /// The arguments of a call.
 struct CallArguments {
   Json values;                       ///< an object, valid for the tool's schema
-  std::vector<std::string> ignored;  ///< members that the schema does not allow: "plan[].id"
+  std::vector<std::string> ignored{};    ///< members that the schema does not allow: "plan[].id"
+  std::vector<std::string> corrected{};  ///< slips that were taken as meant, in words
 };
 
 /// The arguments of a call are not a JSON object.
@@ -70,7 +71,8 @@ class UnusableArguments : public ToolError {
 
 /// Reads the call's arguments: aliases are renamed, and members that the schema does not allow are
 /// dropped on all levels that its `properties` and `items` describe. For our own tools, members
-/// that the schema does not name are dropped too. A custom tool's text becomes {"input": TEXT}.
+/// that the schema does not name are dropped too. Slips are corrected (argument_slips.h). A custom
+/// tool's text becomes {"input": TEXT}.
 /// @throws UnusableArguments
 /// @throws ToolError  each invalid argument, and what the schema expects there: "/limit: wrong type
 ///                    (expected: a whole number from 1 to 5000)"

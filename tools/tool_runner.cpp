@@ -30,6 +30,10 @@ std::string denial_text(const Decision& decision) {
   return text;
 }
 
+std::string remark_on_slips(const std::vector<std::string>& corrected) {
+  return corrected.empty() ? "" : "corrected arguments: " + joined(corrected, "; ");
+}
+
 std::string remark_on(const std::vector<std::string>& ignored) {
   if (ignored.empty()) return "";
   std::string text = "unknown arguments were ignored:";
@@ -261,6 +265,7 @@ class ToolRunner::Running : public PendingCall {
     return runner_.finish(*this);
   }
   const std::vector<std::string>& ignored() const { return arguments_.ignored; }
+  const std::vector<std::string>& corrected() const { return arguments_.corrected; }
 
   const ToolCall& call;
   ToolResult result{};
@@ -388,7 +393,7 @@ void ToolRunner::run(std::span<const std::unique_ptr<PendingCall>> calls, std::s
 CallRecord ToolRunner::finish(Running& one) {
   PathWatch::Findings found = paths_.after_call(one.result);
   if (!found.verdict.empty()) one.result.success = false;
-  std::vector<std::string> remarks = {remark_on(one.ignored())};
+  std::vector<std::string> remarks = {remark_on_slips(one.corrected()), remark_on(one.ignored())};
   for (std::string& remark : found.remarks) remarks.push_back(std::move(remark));
   CallRecord done = shown_result(std::move(one.result), remarks,
                                  {redactor_, options_.shown_output, options_.outputs});

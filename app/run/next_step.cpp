@@ -12,6 +12,7 @@
 #include "app/show/failure.h"
 #include "core/base/clock.h"
 #include "core/catalog/known_models.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/show/event_items.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/process/launcher.h"
 #include "core/text/output_buffer.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 #include "tools/commands/embedded_patch.h"
 #include "tools/patch/parser.h"
@@ -38,23 +39,6 @@ std::string reason_of(const ExitStatus& exit) {
 const char* status_of(const ToolOutputRecord& output) {
   if (!output.declined.empty()) return "declined";
   return output.success ? "completed" : "failed";
-}
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
-}
-
-/// The word, quoted for a shell.
-std::string quoted(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string text = "'";
-  for (const char c : word)
-    if (c == '\'')
-      text += "'\\''";
-    else
-      text += c;
-  return text + "'";
 }
 
 std::vector<std::string> words_of(const Json& argv) {
@@ -227,8 +211,6 @@ void complete_server_call(Json& item, const ToolOutputRecord& output) {
 }
 
 }  // namespace
-
-std::string shell_line(const std::vector<std::string>& argv) { return joined(argv, " ", quoted); }
 
 std::string shortened_output(const std::string& output) {
   if (output.size() <= kMostItemOutput) return output;

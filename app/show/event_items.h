@@ -56,9 +56,6 @@ Json todo_item(const PlanUpdated& plan);
 /// `error`: a warning.
 Json warning_item(const std::string& message);
 
-/// A command's words, quoted as for a shell.
-std::string shell_line(const std::vector<std::string>& argv);
-
 /// The head and tail of a long output.
 std::string shortened_output(const std::string& output);
 

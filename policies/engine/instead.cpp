@@ -40,7 +40,7 @@ constexpr InsteadRow kRows[] = {
     {"python3", "", kCode},
     {"node", "", kCode},
     {"ruby", "", kCode},
-    {"awk", "", "use `cut`, `grep`, `sed -n '1,50p'` or `sort`"},
+    {"awk", "", "only print: `awk '{print $1}' FILE`, without system(), getline, pipes or files"},
     {"tee", "", "leave out `| tee`: the output comes back by itself"},
     {"rm", "", kDelete},
     {"rmdir", "", kDelete},

@@ -77,8 +77,8 @@ BOOST_FIXTURE_TEST_CASE(a_script_is_on_record_taken_apart, RunnerBench) {
   BOOST_TEST(
       unread.output.text.starts_with("Denied: $HOME: the script can't be checked at column 4"));
   BOOST_TEST(unread.output.text.find('\n') == std::string::npos);
-  BOOST_TEST(unread.output.text.find("Instead: send a script of plain commands") !=
-             std::string::npos);
+  BOOST_TEST(unread.output.text.find("Instead: write the value itself") != std::string::npos,
+             unread.output.text);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_forbidden_call_ends_the_run, RunnerBench) {
@@ -128,7 +128,8 @@ BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, RunnerBench) {
       {"update_plan", R"({"plan":[{"status":"pending"}]})",
        "/plan/0: missing property 'step' (expected: a string)"},
       {"apply_patch", R"({"input":"x"})", "Invalid patch: "},
-      {"apply_patch", R"({"patch":"x"})", "missing property 'input'"},
+      {"apply_patch", R"({"patch":"x"})", "Invalid patch: "},
+      {"apply_patch", R"({"file":"x"})", "missing property 'input'"},
       {"apply_patch", "*** Begin", "The arguments are not valid JSON: ", "unusable_arguments"},
   };
   for (const auto& row : rows) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 #include "policies/engine/typed_input.h"
 
@@ -59,6 +60,24 @@ constexpr const char* kWriteParameters = R"({
   "required": ["session_id"],
   "additionalProperties": false
 })";
+
+/// A script for `cmd`: models also send an argv, as for `shell`, or an argv as JSON text.
+Json script_of(Json cmd) {
+  Json argv = cmd;
+  if (cmd.is_string() && trimmed(cmd.text()).starts_with('[')) {
+    try {
+      argv = parse_json(cmd.text());
+    } catch (const JsonError&) {
+      return cmd;
+    }
+  }
+  const auto is_text = [](const Json& word) { return word.is_string(); };
+  const auto& words = argv.items();
+  if (words.empty() || !std::all_of(words.begin(), words.end(), is_text)) return cmd;
+  const bool of_shell = words.size() == 3 && is_one_of(words[0].text(), {"bash", "sh"}) &&
+                        is_one_of(words[1].text(), {"-c", "-lc"});
+  return of_shell ? words[2] : Json(shell_line(argv.texts()));
+}
 
 /// The same command as arguments of `shell`.
 Json shell_arguments(const Json& arguments) {
@@ -143,8 +162,10 @@ ExecCommand::ExecCommand(std::unique_ptr<Shell> shell, ExecSessions& sessions,
 }
 
 Json ExecCommand::renamed(Json arguments) const {
-  for (auto& [name, value] : arguments.members())
-    if (name == "command" && value.is_string() && !arguments.find("cmd")) name = "cmd";
+  for (auto& [name, value] : arguments.members()) {
+    if (name == "command" && !arguments.find("cmd")) name = "cmd";
+    if (name == "cmd") value = script_of(std::move(value));
+  }
   return arguments;
 }
 
@@ -195,8 +216,7 @@ ToolResult WriteStdin::run(const Json& arguments, std::stop_token stop) {
   if (kill) sessions_.kill(id);
   if (runs && !typed.empty() && !kill) sessions_.type(id, typed);
   const Until until = kill ? Until::end : typed.empty() ? Until::prompt : Until::quiet;
-  ToolResult result =
-      poll_session(id, arguments, until, sessions_, shown_output_, std::move(stop));
+  ToolResult result = poll_session(id, arguments, until, sessions_, shown_output_, std::move(stop));
   if (!runs && !typed.empty()) {
     result.note = "the session had already ended: nothing was written";
     result.success = false;
