@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
+#include "policies/review/audit_flags.h"
 #include "tools/offered_tools.h"
 #include "tools/saved_outputs.h"
 
@@ -313,9 +314,22 @@ std::unique_ptr<PendingCall> ToolRunner::prepare(const ToolCall& call, int turn,
     return decide(call, *offered, turn, std::move(stop));
   } catch (const UnusableArguments& error) {
     return answered(unusable(call, turn, "unusable_arguments", error.what()));
+  } catch (const LeadsOutside& error) {
+    return answered(outside(call, turn, error));
   } catch (const ToolError& error) {
     return answered(rejected(call, error.what()));
   }
+}
+
+/// A call whose path leads out of the workspace: no attempt at it may be without a record.
+CallRecord ToolRunner::outside(const ToolCall& call, int turn, const LeadsOutside& error) {
+  const std::vector<Action> actions = {ReadPath{error.path()}};
+  const Decision decision = {
+      .effect = Effect::deny, .part = error.path().string(), .reason = error.what()};
+  events_.on(approval_event(turn, call, Json::array({to_json(actions[0], engine_)}),
+                            to_json(decision),
+                            to_json(audit_flags(actions, Json(), engine_.workspace()))));
+  return rejected(call, error.what());
 }
 
 std::unique_ptr<PendingCall> ToolRunner::decide(const ToolCall& call, const OfferedTool& offered,

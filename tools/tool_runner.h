@@ -10,6 +10,7 @@
 
 #include "core/agent/tool_host.h"
 #include "core/base/clock.h"
+#include "core/files/open_beneath.h"
 #include "core/record/events.h"
 #include "core/secrets/redact.h"
 #include "policies/engine/engine.h"
@@ -107,6 +108,7 @@ class ToolRunner : public ToolHost {
                                       std::stop_token stop);
   CallRecord unusable(const ToolCall& call, int turn, const std::string& check,
                       const std::string& text);
+  CallRecord outside(const ToolCall& call, int turn, const LeadsOutside& error);
   CallRecord rejected(const ToolCall& call, const std::string& text) const;
   CallRecord refuse(const ToolCall& call, const Decision& decision);
   CallRecord finish(Running& one);

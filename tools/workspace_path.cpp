@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/files/open_beneath.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -96,9 +97,10 @@ fs::path workspace_path(const std::string& written, const fs::path& workspace,
   fs::path inside = path.is_absolute() ? path.lexically_normal().lexically_relative(workspace)
                                        : (folder / path).lexically_normal();
   if (inside.empty() || *inside.begin() == "..")
-    throw ToolError("Path outside the workspace " + workspace.string() + ": " + written +
-                    ". File tools and workdir are limited to the workspace; only commands can "
-                    "access /tmp and HOME (cat the file, or copy it into the workspace)");
+    throw LeadsOutside((workspace / folder / path).lexically_normal(),
+                       "Path outside the workspace " + workspace.string() + ": " + written +
+                           ". File tools and workdir are limited to the workspace; only commands "
+                           "can access /tmp and HOME (cat the file, or copy it into the workspace)");
   if (!inside.has_filename()) inside = inside.parent_path();
   return inside.empty() ? fs::path(".") : inside;
 }

@@ -191,7 +191,7 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
     const std::string name = std::move(rest.front());
     rest.pop_front();
     if (name == "..") {
-      if (done.empty()) fail(path, "leads outside the workspace");
+      if (done.empty()) fail_outside(path);
       done.pop_back();
       continue;
     }
@@ -204,7 +204,7 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
     if (target.starts_with('/')) {
       const std::string place = place_.native() + '/';
       if (place_.empty() || !(target + '/').starts_with(place))
-        fail(path, "leads outside the workspace");
+        fail_outside(path);
       target.erase(0, std::min(target.size(), place.size()));
       done.clear();
     }

@@ -18,13 +18,17 @@ void fail(const std::filesystem::path& path, const std::string& cause) {
   throw ToolError(path_text(path) + ": " + cause);
 }
 
+void fail_outside(const std::filesystem::path& path) {
+  throw LeadsOutside(path, path_text(path) + ": leads outside the workspace");
+}
+
 void fail_errno(const std::filesystem::path& path, int number) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
       fail(path, "no such file");
     case EXDEV:
-      fail(path, "leads outside the workspace");
+      fail_outside(path);
     case ELOOP:
       fail(path, "is a loop of links, or a chain too long to follow");
     case EACCES:

@@ -5,11 +5,33 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/base/fd.h"
+
+namespace sortie {
+
+/// A path that leads out of the workspace, by "..", as an absolute path or through a link. It is
+/// answered as any mistake, and recorded as a denial.
+class LeadsOutside : public ToolError {
+ public:
+  LeadsOutside(std::filesystem::path path, const std::string& what)
+      : ToolError(what), path_(std::move(path)) {}
+  /// Absolute, or relative to the workspace.
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace sortie
 
 /// Throw a ToolError for a file of the workspace: "PATH: cause".
 namespace sortie::disk {
+
+/// @throws LeadsOutside
+[[noreturn]] void fail_outside(const std::filesystem::path& path);
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& cause);
 [[noreturn]] void fail_errno(const std::filesystem::path& path, int number);

@@ -118,7 +118,7 @@ std::string failed_verification(int columns) {
                  .shell({"cat", "add.sh"})
                  .message("I look again.")
                  .message("I can't see what is wrong with it."),
-             "policy: auto\nverify: {commands: [sh test.sh], rounds: 2}\n");
+             "policy: auto\nverify: {commands: [sh test.sh], rounds: 1}\n");
   return shown_by_terminal(folder, columns, "NO_COLOR=1", "");
 }
 
@@ -130,7 +130,7 @@ std::string denial(int columns) {
                  .shell({"make", "test"})
                  .message("I run the tests first.")
                  .message("I may not run make here, so I can't see what fails. I changed nothing."),
-             "policy: strict\nverify: {rounds: 1, commands: []}\n");
+             "policy: strict\nverify: {rounds: 0, commands: ['true']}\n");
   return shown_by_terminal(folder, columns, "NO_COLOR=1", "");
 }
 

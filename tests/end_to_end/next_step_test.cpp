@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(
                           .shell({"make", "test"})
                           .next()
                           .message("I can't run make,\nso I stop."),
-                      std::string("verify: {rounds: 1, commands: []}\npolicy: ") +
+                      std::string("verify: {rounds: 0, commands: ['true']}\npolicy: ") +
                           (own_file ? "policy.yaml\n" : "strict\n"));
 
     const ProgramEnd end = folder.run();
@@ -140,12 +140,12 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
        "policy: auto\nverify: {commands: ['true'], before: fail}\n", 0, "nothing: "},
       {"verification",
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
-       "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 1}\n", 1,
+       "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 0}\n", 1,
        "partial.diff && sortie sandbox --policy auto -- test -e c.txt) shows it by hand; "},
       {"the start", CassetteWriter(), "policy: auto\nverify: {commands: ['false'], before: pass}\n",
        1, "(cd work && sortie sandbox --policy auto -- false) shows it by hand; "},
       {"no change", CassetteWriter().message("done"),
-       "policy: auto\nverify: {rounds: 1, commands: []}\n", 1, "expect: {changes: any}"},
+       "policy: auto\nverify: {rounds: 0, commands: ['true']}\n", 1, "expect: {changes: any}"},
       {"schema",
        CassetteWriter().message("no").message("no").message("no").message("no").message("no"),
        "policy: auto\nexpect: {changes: any}\noutput: {schema: schema.json}\n", 1,

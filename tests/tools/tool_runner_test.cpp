@@ -102,6 +102,21 @@ BOOST_FIXTURE_TEST_CASE(the_first_denial_can_end_the_run, StrictRunner) {
   BOOST_TEST((call("shell", R"({"command":["curl"]})").verdict == CallVerdict::forbidden));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_path_that_leads_out_is_on_record_as_denied, RunnerBench) {
+  const auto result = call("shell", R"({"command":["ls"],"workdir":"/etc/ssh"})");
+
+  BOOST_TEST(!result.output.success);
+  BOOST_TEST(result.output.text.starts_with("Path outside the workspace"), result.output.text);
+  // Answered as a mistake: it does not count towards max_denials.
+  BOOST_TEST(!is_denied(result));
+  const auto approvals = events.data_of("approval");
+  BOOST_REQUIRE(approvals.size() == 1u);
+  BOOST_TEST(approvals[0].string_at("decision") == "deny");
+  BOOST_TEST(write_json(approvals[0]["actions"]) == R"([{"kind":"read_path","path":"/etc/ssh"}])");
+  BOOST_TEST(write_json(approvals[0]["audit_flags"]) == R"(["system_path"])");
+  BOOST_TEST(launcher.started.empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(calls_that_make_no_sense_are_answered, RunnerBench) {
   const struct {
     const char* tool;
