@@ -57,7 +57,7 @@ class Run {
                  .json = options.json,
                  .retries = inputs_.task.model.retries,
                  .style = style,
-                 .log = {.rounds = inputs_.task.verify.rounds,
+                 .log = {.rounds = inputs_.task.verify.rounds + 1,
                          .start_must_pass = inputs_.task.verify.before == ExpectedStart::pass}},
                 secrets_.redactor(), result_) {}
 

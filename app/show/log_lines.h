@@ -31,7 +31,7 @@ struct LogLine {
 class LogLines {
  public:
   struct Options {
-    int rounds = 1;                ///< verify.rounds
+    int rounds = 1;                ///< verifications at most: verify.rounds + 1
     bool start_must_pass = false;  ///< verify.before: pass
     bool groups = false;           ///< the turns are groups
   };
