@@ -214,9 +214,33 @@ mcp::Server::Connect connector(const McpParts& parts, const TaskMcpServer& serve
   };
 }
 
+/// Without a network, a server that fetches its program waits in vain.
+std::string silent_hint(const McpParts& parts, const TaskMcpServer& server,
+                        const ServerStart& start) {
+  if (start.command.open_network || parts.inputs.policy.network != NetworkMode::none) return "";
+  return "its sandbox has no network: if it fetches something at its start, as npx -y does, install "
+         "it before the run, or write into the policy: network: {mode: allow-list, allow: "
+         "[registry.npmjs.org]}, and into the task: tools.mcp." +
+         server.name + ".startup_timeout: 60s";
+}
+
+/// The program may be there, and not in the sandbox's view.
+std::string missing_hint(const TaskMcpServer& server) {
+  const fs::path program = server.command.front();
+  std::error_code error;
+  if (!program.is_absolute() || !fs::exists(program, error)) return "";
+  fs::path folder = program.parent_path();
+  // The links of node_modules/.bin lead to the packages beside it.
+  if (folder.filename() == ".bin") folder = folder.parent_path().parent_path();
+  return "the file is there, but the sandbox does not show it: write into the policy: paths: {read: "
+         "[" +
+         write_json(Json(folder.string())) + "]}";
+}
+
 mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& server) {
   const std::filesystem::path& workspace = parts.confinement.workspace();
   const bool is_program = !server.command.empty();
+  const ServerStart start = is_program ? server_start(parts, server) : ServerStart();
   return {.name = server.name,
           .startup_timeout = server.startup_timeout,
           .tool_timeout = server.tool_timeout,
@@ -224,8 +248,10 @@ mcp::ServerSettings settings_of(const McpParts& parts, const TaskMcpServer& serv
           .pin = server.pin,
           .required = server.required,
           .may_write = is_program && !nothing_may_be_written(parts.inputs),
-          .ahead = is_program && server_start(parts, server).escalated,
+          .ahead = start.escalated,
           .client = {.root_uri = file_uri(workspace), .root_name = workspace.filename().string()},
+          .silent_hint = is_program ? silent_hint(parts, server, start) : "",
+          .missing_hint = is_program ? missing_hint(server) : "",
           .secrets = &parts.redactor};
 }
 

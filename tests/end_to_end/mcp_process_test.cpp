@@ -141,6 +141,29 @@ BOOST_AUTO_TEST_CASE(a_server_is_started_anew_for_what_is_to_be_mended) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_can_not_start_says_which_lines_would_help) {
+  const ServedFolder folder;
+  folder.write("mcp/node_modules/.bin/server", "#!/bin/sh\nexit 0\n");
+  const struct {
+    std::string command;
+    std::string says;
+  } rows[] = {
+      {folder.path("mcp/node_modules/.bin/server").string(),
+       "paths: {read: [\"" + folder.path("mcp").string() + "\"]}"},
+      {"sleep, '100'", "network: {mode: allow-list, allow: [registry.npmjs.org]}"},
+      {"nothing-of-this-name", "no such program 'nothing-of-this-name' on PATH"},
+  };
+  folder.write("any.yaml", "version: 1\nextends: [auto]\nbounds: {mcp: ['*']}\n");
+  for (const auto& row : rows) {
+    folder.write_task(CassetteWriter().message("done"),
+                      "policy: any.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n    one: {command: [" +
+                          row.command + "], required: true, startup_timeout: 500ms}\n");
+    const ProgramEnd end = folder.run();
+    BOOST_TEST(end.status == 7, end.errors);
+    BOOST_TEST(holds(end.errors, row.says), end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_required_server_that_does_not_come_back_ends_the_run) {
   for (const bool required : {true, false}) {
     BOOST_TEST_CONTEXT("required: " << required) {

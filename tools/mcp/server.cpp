@@ -102,6 +102,13 @@ void Server::start(std::stop_token stop) {
   }
 }
 
+/// The failure of a start, with what to do about it.
+std::string Server::with_hint(const std::string& failure) const {
+  const bool missing = failure.find("no such program") != std::string::npos;
+  const std::string& hint = missing ? settings_.missing_hint : settings_.silent_hint;
+  return hint.empty() ? failure : failure + "; " + hint;
+}
+
 /// Starts a process or session, with its handshake and tool list.
 void Server::launch(ServerState state, std::stop_token stop) {
   const auto deadline = within(settings_.startup_timeout);
@@ -117,9 +124,9 @@ void Server::launch(ServerState state, std::stop_token stop) {
         error.kind() == Kind::timed_out
             ? " (startup_timeout: " + seconds_text(settings_.startup_timeout) + ")"
             : "";
-    throw ServerError(ServerError::Kind::unavailable, error.what() + late);
+    throw ServerError(ServerError::Kind::unavailable, with_hint(error.what() + late));
   } catch (const TransportError& error) {
-    throw ServerError(ServerError::Kind::unavailable, error.what());
+    throw ServerError(ServerError::Kind::unavailable, with_hint(error.what()));
   }
   usable_ = true;
   instructions_ = plain_text(identity.instructions);

@@ -64,6 +64,9 @@ struct ServerSettings {
   /// with their programs.
   bool ahead = false;
   ClientOptions client{};
+  /// What to do if it does not answer at its start, and if its program is not found; "" for nothing.
+  std::string silent_hint{};
+  std::string missing_hint{};
   const Redactor* secrets = nullptr;  ///< secrets that its tool list must not show; outlives it
 };
 
@@ -114,6 +117,7 @@ class Server {
   void drop(const std::string& why);
   void shut_down(Client::Deadline deadline);
   std::string why_unavailable() const;
+  std::string with_hint(const std::string& failure) const;
 
   ServerSettings settings_;
   Connect connect_;
