@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,8 +145,12 @@ class Oracle {
                                        0600);
     ::posix_spawn_file_actions_addchdir_np(&actions, work().c_str());
     pid_t child = 0;
+    // Bash and its children start with the signal ignored and can't change that. Else a subshell
+    // that writes into a pipe (`time`, an error) dies or not by when the reader ended.
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
     const int failed =
         ::posix_spawn(&child, kBash, &actions, nullptr, words.data(), environment.data());
+    std::signal(SIGPIPE, before);
     ::posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) throw std::runtime_error("bash can't be started");
     int status = 0;
@@ -252,25 +258,60 @@ std::string as_literal(const std::string& text) {
   return as_glob(literal);
 }
 
-/// Whether the words from `word` on can have become the argv from `at` on.
-bool words_match(const std::vector<ScriptWord>& words, std::size_t word, const Argv& argv,
-                 std::size_t at) {
-  if (word == words.size()) return at == argv.size();
+/// The same in a loop over a glob: `[a-z]"$f"` is listed as `[a-z]*.c`, and where no file's name
+/// fits, bash leaves the set as it is, with a name behind it. The policy takes a set for anything.
+std::string with_literal_sets(const std::string& text) {
+  std::string glob;
+  for (const char c : text) {
+    if (std::string("[]\\").find(c) != std::string::npos) glob += '\\';
+    glob += c;
+  }
+  return as_glob(glob);
+}
+
+/// Whether the command's words from `word` on can have become the argv from `at` on.
+bool words_match(const SimpleCommand& command, std::size_t word, const Argv& argv, std::size_t at) {
+  if (word == command.words.size()) return at == argv.size();
   if (at == argv.size()) return false;
-  const ScriptWord& listed = words[word];
-  if (argv[at] == listed.text && words_match(words, word + 1, argv, at + 1)) return true;
+  const ScriptWord& listed = command.words[word];
+  const auto fits = [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), argv[at].c_str(), 0) == 0;
+  };
+  const bool stays = argv[at] == listed.text || (listed.glob && fits(as_literal(listed.text))) ||
+                     (listed.glob && command.repeats && fits(with_literal_sets(listed.text)));
+  if (stays && words_match(command, word + 1, argv, at + 1)) return true;
   if (!listed.glob) return false;
-  if (::fnmatch(as_literal(listed.text).c_str(), argv[at].c_str(), 0) == 0 &&
-      words_match(words, word + 1, argv, at + 1))
-    return true;
   // A glob: one or more names. Quoted letters of it stand for themselves, which is not seen here.
   for (; at < argv.size(); ++at) {
     const bool first_is_literal = std::string("*?[\x02").find(listed.text[0]) == std::string::npos;
     if (first_is_literal && argv[at][0] != listed.text[0]) return false;
     if (::fnmatch(as_glob(listed.text).c_str(), argv[at].c_str(), FNM_NOESCAPE) != 0) return false;
-    if (words_match(words, word + 1, argv, at + 1)) return true;
+    if (words_match(command, word + 1, argv, at + 1)) return true;
   }
   return false;
+}
+
+/// Gives each command of a pipeline an argv of its own, since they start at the same time.
+/// @return one for which none is left, or nullptr
+const SimpleCommand* without_argv(const Expected::Group& group, std::span<const Argv> seen) {
+  std::vector<std::size_t> owners(seen.size(), group.size());
+  std::vector<bool> tried;
+  const auto place = [&](const auto& self, std::size_t command) -> bool {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (tried[i] || !words_match(*group[command], 0, seen[i], 0)) continue;
+      tried[i] = true;
+      // Globs match much: the owner may do with another.
+      if (owners[i] != group.size() && !self(self, owners[i])) continue;
+      owners[i] = command;
+      return true;
+    }
+    return false;
+  };
+  for (std::size_t command = 0; command < group.size(); ++command) {
+    tried.assign(seen.size(), false);
+    if (!place(place, command)) return group[command];
+  }
+  return nullptr;
 }
 
 /// "" where bash ran what was expected, in order, and nothing else.
@@ -278,16 +319,8 @@ std::string difference(const std::vector<Expected::Group>& groups, const std::ve
   std::size_t at = 0;
   for (const auto& group : groups) {
     if (seen.size() - at < group.size()) return "a command listed did not run";
-    // The commands of a pipeline start at the same time.
-    std::vector<Argv> open(seen.begin() + static_cast<std::ptrdiff_t>(at),
-                           seen.begin() + static_cast<std::ptrdiff_t>(at + group.size()));
-    for (const SimpleCommand* command : group) {
-      const auto it = std::find_if(open.begin(), open.end(), [&](const Argv& argv) {
-        return words_match(command->words, 0, argv, 0);
-      });
-      if (it == open.end()) return "what ran instead of " + command->words[0].text;
-      open.erase(it);
-    }
+    const auto* command = without_argv(group, std::span(seen).subspan(at, group.size()));
+    if (command != nullptr) return "what ran instead of " + command->words[0].text;
     at += group.size();
   }
   return at == seen.size() ? "" : "a command ran that was not listed";
@@ -297,7 +330,7 @@ std::string difference(const std::vector<Expected::Group>& groups, const std::ve
 bool each_is_listed(const std::vector<SimpleCommand>& commands, const std::vector<Argv>& seen) {
   return std::all_of(seen.begin(), seen.end(), [&](const Argv& argv) {
     return std::any_of(commands.begin(), commands.end(), [&](const SimpleCommand& command) {
-      return words_match(command.words, 0, argv, 0);
+      return words_match(command, 0, argv, 0);
     });
   });
 }
