@@ -225,10 +225,10 @@ void Acceptance::warn_of_excused(const VerificationResult& passed) {
 void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
   const int rounds = parts_.inputs.task.verify.rounds;
   if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
-  parts_.record.say("round " + std::to_string(failed_rounds_) + " of " +
-                    std::to_string(rounds + 1) +
-                    " has failed: " + (kind == kFailedVerification ? "the output" : reason) +
-                    " goes back to the agent");
+  parts_.record.say(
+      "round " + std::to_string(failed_rounds_) + " of " + std::to_string(rounds + 1) +
+      " has failed: " + (kind == kFailedVerification ? "the output" : in_quotes(reason, 400)) +
+      " goes back to the agent");
 }
 
 std::string Acceptance::evaluate_stage(Background& agent) {

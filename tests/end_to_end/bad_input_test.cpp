@@ -111,7 +111,8 @@ BOOST_AUTO_TEST_CASE(a_policy_whose_name_is_that_of_a_file_is_told_how_to_write_
 
 BOOST_AUTO_TEST_CASE(a_file_of_variables_may_come_from_other_systems) {
   const RunFolder folder;
-  folder.write("task.yaml", "version: 1\nprompt: 'a{{one}}b{{two}}c'\nworkspace: {path: work}\n"
+  folder.write("task.yaml",
+               "version: 1\nprompt: 'a{{one}}b{{two}}c'\nworkspace: {path: work}\n"
                "vars: {one: {default: x}, two: {default: x}}\n");
   folder.write("vars", "\xEF\xBB\xBFone=1\r\n# no\r\n\r\ntwo=2\r\n");
 

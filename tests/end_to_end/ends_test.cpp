@@ -143,8 +143,9 @@ BOOST_AUTO_TEST_CASE(verification_feedback_goes_back_until_the_rounds_are_used_u
   BOOST_TEST(folder.records("verification.completed").size() == 2);
   BOOST_TEST(folder.result()["verified"].boolean());
   // No change is no success where a change is expected.
-  folder.write_task(CassetteWriter().message("done").message("done").message("done").message("done"),
-                    "policy: auto\n");
+  folder.write_task(
+      CassetteWriter().message("done").message("done").message("done").message("done"),
+      "policy: auto\n");
   BOOST_TEST(folder.run().status == 1);
 }
 

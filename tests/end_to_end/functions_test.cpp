@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_function_gets_its_arguments_without_a_shell_and_is_held_w
       .call("slow", Json::object())
       .call("writes", Json::object())
       .call("words", Json::object({{"one", "--option"}}))
-      .call("words", Json::object({{"one", 5}}))
+      .call("words", Json::object({{"one", true}}))
       .next();
   cassette.message("done");
   for (const auto& caller : all_callers()) {

@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_protected_link_that_was_changed_fails_the_run) {
   fs::create_symlink("CLAUDE.md", folder.workspace() / "AGENTS.md");
   folder.write_task(
       CassetteWriter().shell({"sh", "-c", "ln -sf other AGENTS.md"}).next().message("done"),
-      "policy: auto\n");
+      "policy: auto\nexpect: {tool_success: false}\n");
 
   BOOST_TEST(folder.run().status == 8);
 }

@@ -156,7 +156,12 @@ BOOST_AUTO_TEST_CASE(a_known_secret_in_the_diff_or_the_final_message_is_a_leak) 
       {"a command",
        CassetteWriter().shell({"sh", "-c", "echo " + secret + " > b.txt"}).next().message("done")},
       {"the message",
-       CassetteWriter().patch(add_file("b.txt", "b")).next().message("it is " + secret)},
+       // It goes back once.
+       CassetteWriter()
+           .patch(add_file("b.txt", "b"))
+           .next()
+           .message("it is " + secret)
+           .message("it is " + secret)},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {

@@ -155,9 +155,10 @@ BOOST_AUTO_TEST_CASE(a_server_that_can_not_start_says_which_lines_would_help) {
   };
   folder.write("any.yaml", "version: 1\nextends: [auto]\nbounds: {mcp: ['*']}\n");
   for (const auto& row : rows) {
-    folder.write_task(CassetteWriter().message("done"),
-                      "policy: any.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n    one: {command: [" +
-                          row.command + "], required: true, startup_timeout: 500ms}\n");
+    folder.write_task(
+        CassetteWriter().message("done"),
+        "policy: any.yaml\nexpect: {changes: any}\ntools:\n  mcp:\n    one: {command: [" +
+            row.command + "], required: true, startup_timeout: 500ms}\n");
     const ProgramEnd end = folder.run();
     BOOST_TEST(end.status == 7, end.errors);
     BOOST_TEST(holds(end.errors, row.says), end.errors);

@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(an_empty_file_moved_under_a_protected_name_is_no_success) {
                                 : "rm pkg/__init__.py; touch AGENTS.md; echo b > b.txt"})
                   .next()
                   .message("done"),
-              "policy: policy.yaml\n");
+              "policy: policy.yaml\nexpect: {tool_success: false}\n");
 
           const ProgramEnd end = folder.run_as(caller, folder.start({"--isolation", isolation}));
 

@@ -283,11 +283,12 @@ BOOST_AUTO_TEST_CASE(the_diff_is_what_a_careful_person_would_commit) {
               "+by hand\n*** Add File: mine.local\n+KEY=1\n*** End Patch\n")
           .next();
       cassette
-          .shell({"sh", "-c",
-                  "mkdir -p out .tool && echo x > out/CMakeCache.txt && echo x > out/Makefile && "
-                  "echo '*' > .tool/.gitignore && echo x > .tool/y && echo mine.local > .gitignore && "
-                  "pwd > place.txt && mkdir -p gen && for i in $(seq 120); do echo $i > gen/$i; "
-                  "done"})
+          .shell(
+              {"sh", "-c",
+               "mkdir -p out .tool && echo x > out/CMakeCache.txt && echo x > out/Makefile && "
+               "echo '*' > .tool/.gitignore && echo x > .tool/y && echo mine.local > .gitignore && "
+               "pwd > place.txt && mkdir -p gen && for i in $(seq 120); do echo $i > gen/$i; "
+               "done"})
           .next()
           .message("done");
       folder.write_task(cassette,
