@@ -125,9 +125,8 @@ Fd DiskFiles::open(const std::string& name, int flags) const {
   try {
     const fs::path path(name);
     // O_NOFOLLOW is about the last name only.
-    const fs::path whole = (flags & O_NOFOLLOW) != 0
-                               ? resolve(path.parent_path()) / path.filename()
-                               : resolve(path);
+    const fs::path whole =
+        (flags & O_NOFOLLOW) != 0 ? resolve(path.parent_path()) / path.filename() : resolve(path);
     return open_beneath(root_.get(), whole.native(), flags);
   } catch (const ToolError&) {
     errno = EXDEV;
@@ -203,8 +202,7 @@ fs::path DiskFiles::resolve(const fs::path& path) const {
     done.pop_back();
     if (target.starts_with('/')) {
       const std::string place = place_.native() + '/';
-      if (place_.empty() || !(target + '/').starts_with(place))
-        fail_outside(path);
+      if (place_.empty() || !(target + '/').starts_with(place)) fail_outside(path);
       target.erase(0, std::min(target.size(), place.size()));
       done.clear();
     }
