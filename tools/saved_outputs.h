@@ -14,7 +14,7 @@
 #include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
-#include "core/record/events.h"
+#include "core/record/command_output.h"
 #include "tools/tool.h"
 
 namespace sortie {

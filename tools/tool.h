@@ -10,7 +10,8 @@
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"
-#include "core/record/events.h"
+#include "core/record/call_events.h"
+#include "core/record/workspace_events.h"
 #include "core/text/output_buffer.h"
 #include "policies/rules/action.h"
 

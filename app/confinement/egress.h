@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "app/confinement/confinement.h"
-#include "core/record/events.h"
+#include "core/record/workspace_events.h"
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/egress/proxy.h"
 #include "policies/egress/proxy_options.h"

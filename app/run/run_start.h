@@ -9,7 +9,7 @@
 #include "app/inputs/run_inputs.h"
 #include "ci/result.h"
 #include "core/git/git_info.h"
-#include "core/record/events.h"
+#include "core/record/run_events.h"
 #include "core/workspace/workspace.h"
 #include "policies/sandbox/canary.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/show/log_style.h"
-#include "core/record/events.h"
+#include "core/record/call_events.h"
 #include "core/secrets/redact.h"
 
 namespace sortie {

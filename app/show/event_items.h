@@ -7,7 +7,8 @@
 
 #include "core/json/json.h"
 #include "core/model/wire.h"
-#include "core/record/events.h"
+#include "core/record/call_events.h"
+#include "core/record/workspace_events.h"
 
 namespace sortie {
 

@@ -14,7 +14,7 @@
 #include "core/catalog/item.h"
 #include "core/json/json.h"
 #include "core/process/launcher.h"
-#include "core/record/events.h"
+#include "core/record/run_events.h"
 #include "core/task/task.h"
 
 namespace sortie {

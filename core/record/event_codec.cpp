@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-#include "core/record/event_fields.h"
+#include "core/record/call_event_fields.h"
+#include "core/record/model_event_fields.h"
+#include "core/record/run_event_fields.h"
+#include "core/record/workspace_event_fields.h"
 
 namespace sortie {
 namespace {

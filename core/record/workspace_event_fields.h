@@ -1,0 +1,96 @@
+#pragma once
+
+#include <string>
+
+#include "core/record/command_output_fields.h"
+#include "core/record/object_fields.h"
+#include "core/record/workspace_events.h"
+
+namespace sortie {
+
+inline EventRow row_of(const FileChange*) { return {"file.changed", false, ""}; }
+inline const RecordFields<FileChange>& fields_of(const FileChange*) {
+  using O = FileChange;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::path>("path", "text"),
+      F::always<&O::kind>("kind", "change", "(add, delete, update, move)"),
+      {"mode", "mode", "", true,
+       [](const O& from, const char* name, Json& to) {
+         std::string digits;
+         for (int shift = 9; shift >= 0; shift -= 3)
+           digits += static_cast<char>('0' + (from.mode >> shift & 7));
+         to.members().emplace_back(name, digits);
+       },
+       [](const Json& from, O& to) {
+         to.mode = 0;
+         for (const char digit : from.text()) to.mode = to.mode << 3 | (digit & 7);
+       }},
+      F::or_null<&O::sha256_before>("sha256_before", "text_or_null"),
+      F::or_null<&O::sha256_after>("sha256_after", "text_or_null"),
+      F::if_set<&O::moved_from>("moved_from", "text"),
+  };
+  return list;
+}
+
+inline EventRow row_of(const NetworkRecord*) { return {"network.connection", false, ""}; }
+inline const RecordFields<NetworkRecord>& fields_of(const NetworkRecord*) {
+  using O = NetworkRecord;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::id>("id", "count", ", the same for an opened connection and its end"),
+      F::always<&O::state>("state", "connection_state", "(denied, opened, closed)"),
+      {"allowed", "boolean", "", true,
+       [](const O& from, const char* name, Json& to) {
+         to.members().emplace_back(name, from.state != ConnectionState::denied);
+       },
+       [](const Json&, O&) {}},
+      F::always<&O::host>("host", "text"),
+      F::always<&O::port>("port", "count", "(0: unknown)"),
+      F::always<&O::method>("method", "text"),
+      F::or_null<&O::address>("address", "text_or_null", "connected to"),
+      F::or_null<&O::rule>("rule", "text_or_null", "that allowed it"),
+      F::or_null<&O::reason>("reason", "text_or_null", "why not or what failed"),
+      F::always<&O::sent>("sent_bytes", "count", "and"),
+      F::always<&O::received>("received_bytes", "count", "by the command"),
+      F::always<&O::duration>("duration_ms", "count"),
+  };
+  return list;
+}
+
+inline EventRow row_of(const VerificationRecord*) { return {"verification.started", true, ""}; }
+inline const RecordFields<VerificationRecord>& fields_of(const VerificationRecord*) {
+  using O = VerificationRecord;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::phase>("phase", "phase", "(before, after, run_tests)"),
+      F::always<&O::round>("round", "count"),
+      F::always<&O::command>("command", "text"),
+      F::always<&O::argv>("argv", "list"),
+  };
+  return list;
+}
+
+inline EventRow row_of(const VerificationCompleted*) {
+  return {"verification.completed", true, ""};
+}
+inline const RecordFields<VerificationCompleted>& fields_of(const VerificationCompleted*) {
+  using O = VerificationCompleted;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::phase>("phase", "phase"),
+      F::always<&O::round>("round", "count"),
+      F::always<&O::command>("command", "text"),
+      F::always<&O::argv>("argv", "list"),
+      F::always<&O::exit>("exit", "exit"),
+      F::always<&O::output>("output", "text"),
+      F::always<&O::dropped_bytes>("dropped_bytes", "count"),
+      F::always<&O::passed>("passed", "boolean"),
+      F::if_set<&O::compared>("compared", "text", "under verify.baseline"),
+      F::if_set<&O::shown>("shown", "text", "where it differs"),
+      F::if_set<&O::cut>("cut", "boolean"),
+  };
+  return list;
+}
+
+}  // namespace sortie
