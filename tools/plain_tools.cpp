@@ -48,8 +48,9 @@ ToolResult UpdatePlan::run(const Json& arguments, std::stop_token) {
 RunTests::RunTests(std::function<Outcome(std::stop_token)> verify) : verify_(std::move(verify)) {
   spec_.name = "run_tests";
   spec_.description =
-      "Runs the task's verification commands now, in order, stopping at the first failure. Returns "
-      "whether they passed, their exit codes and output. Does not count as a round of the "
+      "Runs the task's verification commands now: all of them, in order, stopping at the first "
+      "failure. Returns whether they passed, their exit codes and output. Takes no arguments: a "
+      "single test is a command of its own. Does not count as a round of the "
       "verification that follows your final message.";
   spec_.parameters =
       parse_json(R"({"type": "object", "properties": {}, "additionalProperties": false})");

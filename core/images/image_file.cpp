@@ -129,6 +129,37 @@ std::optional<ImageHeader> read_webp(const Reader& file) {
   return std::nullopt;
 }
 
+/// The place behind data in blocks (length, bytes; a length of 0 ends it) that begins at `at`.
+std::optional<std::size_t> behind_blocks(const Reader& file, std::size_t at) {
+  while (const auto length = file.byte(at)) {
+    at += 1 + *length;
+    if (*length == 0) return at;
+  }
+  return std::nullopt;
+}
+
+/// Bytes of a colour table, by the flags that announce it.
+std::size_t colours(std::uint32_t flags) {
+  return (flags & 0x80) != 0 ? std::size_t{3} << ((flags & 7) + 1) : 0;
+}
+
+/// Whether a GIF ends behind a whole image: programs show it, and some write no trailer.
+///
+/// Header, screen and colours, then extensions (21, label, blocks) and images (2C, place, flags,
+/// colours, code size, blocks).
+bool lacks_only_trailer(std::string_view bytes) {
+  const Reader file(bytes);
+  bool image = false;
+  auto at = std::optional<std::size_t>(13 + colours(file.byte(10).value_or(0)));
+  while (at && *at < bytes.size()) {
+    const bool is_image = file.byte(*at) == 0x2Cu;
+    if (!is_image && file.byte(*at) != 0x21u) return false;
+    at = behind_blocks(file, *at + (is_image ? 11 + colours(file.byte(*at + 9).value_or(0)) : 2));
+    image = image || is_image;
+  }
+  return image && at == bytes.size();
+}
+
 /// "it ends …" if the end mark of a complete file is missing, else "".
 std::string missing_end(std::string_view bytes, std::string_view format) {
   const auto has = [bytes](std::string_view mark) { return bytes.find(mark) != bytes.npos; };
@@ -140,7 +171,8 @@ std::string missing_end(std::string_view bytes, std::string_view format) {
     return ended ? "" : "it ends before its end mark";
   }
   // The last block of the last image is empty.
-  if (format == "GIF") return has("\0;"sv) ? "" : "it ends before its trailer";
+  if (format == "GIF")
+    return has("\0;"sv) || lacks_only_trailer(bytes) ? "" : "it ends before its trailer";
   const auto length = Reader(bytes).little(4, 4);
   const bool whole = length && *length >= 12 && *length <= bytes.size() - 8;
   return whole ? "" : "it ends before the length in its header";

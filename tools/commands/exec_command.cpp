@@ -30,7 +30,7 @@ constexpr const char* kExecParameters = R"({
     "workdir": {"type": "string",
                 "description": "Working directory, inside the workspace. Default: the workspace."},
     "shell": {"type": "string", "minLength": 1,
-              "description": "Shell to use. Default: bash."},
+              "description": "bash, the default. Scripts for sh, dash and zsh are run by bash too, since the policy reads them as bash does; another program gets `-c` and the command."},
     "login": {"type": "boolean",
               "description": "Whether to call the shell with -l; it reads no start-up files in any case."},
     "tty": {"type": "boolean",
@@ -186,6 +186,7 @@ ToolResult ExecCommand::run(const Json& arguments, std::stop_token stop) {
   ToolResult result = poll_session(id, arguments, terminal ? Until::prompt : Until::end, sessions_,
                                    shown_output_, std::move(stop));
   if (result.exit) result.session.reset();  // the model never saw a session
+  if (!note.empty()) result.note += (result.note.empty() ? "" : "; ") + note;
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/process/process.h"
+#include "core/text/text.h"
 #include "policies/environment/environment.h"
 #include "policies/shell/lookup.h"
 #include "tools/commands/command_output.h"
@@ -220,6 +221,10 @@ Command Shell::prepare(const Json& arguments, std::string& note) const {
   }
   // A shell without start-up files, so that exactly the script that was checked runs.
   if (script) {
+    const std::string_view asked = base_name(command.argv.front());
+    if (is_one_of(asked, {"dash", "zsh"}))
+      note += (note.empty() ? "" : "; ") + std::string("run by bash, not ") + std::string(asked) +
+              ": scripts are read and run as bash does";
     command.argv = shell_string_argv(*script);
     command.environment = shell_string_environment(std::move(command.environment));
   }

@@ -84,6 +84,8 @@ std::string remarks(const LineWindow& window, const Reading& reading) {
     remarks.push_back("these lines end in CR LF");
   else if (window.carriage_returns() > 0)
     remarks.push_back(std::to_string(window.carriage_returns()) + " of these lines end in CR LF");
+  if (window.lone_returns() > 0)
+    remarks.push_back("a CR without LF in these lines ends a line for apply_patch");
   if (reading.utf16())
     remarks.push_back(*reading.utf16() == Utf16Order::little ? "the file is in UTF-16LE"
                                                              : "the file is in UTF-16BE");
@@ -114,6 +116,7 @@ void LineWindow::end_line() {
       --line_bytes_;
       if (line_.size() > line_bytes_) line_.pop_back();
     }
+    lone_returns_ += static_cast<std::uint64_t>(std::count(line_.begin(), line_.end(), '\r'));
     const std::string_view kept = utf8_prefix(line_, kLongestLine);
     std::string one = prefix;
     if (!is_utf8(kept)) repaired_ = true;

@@ -35,6 +35,8 @@ class LineWindow {
   bool is_full() const noexcept { return full_; }
   /// Lines of the window that end in CR LF.
   std::uint64_t carriage_returns() const noexcept { return carriage_returns_; }
+  /// CRs within the window's lines, before no LF: apply_patch ends a line there.
+  std::uint64_t lone_returns() const noexcept { return lone_returns_; }
   /// Whether shown lines contained bytes that are not UTF-8.
   bool repaired() const noexcept { return repaired_; }
 
@@ -53,6 +55,7 @@ class LineWindow {
   std::uint64_t total_ = 0;
   std::uint64_t shown_ = 0;
   std::uint64_t carriage_returns_ = 0;
+  std::uint64_t lone_returns_ = 0;
   bool repaired_ = false;
   bool full_ = false;
 };

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/files/path_below.h"
-#include "core/text/text.h"
+#include "core/text/git_quote.h"
 #include "tools/git/time_limit.h"
 #include "tools/workspace_path.h"
 
@@ -21,8 +21,8 @@ std::string summary_line(const DiffFile& file) {
   const char* kind = file.kind == ChangedPath::Kind::added     ? "A "
                      : file.kind == ChangedPath::Kind::deleted ? "D "
                                                                : "M ";
-  std::string line = kind + one_line(file.path, 4096);
-  if (!file.old_path.empty()) line += " (was " + one_line(file.old_path, 4096) + ")";
+  std::string line = kind + git_quoted_for_reading(file.path);
+  if (!file.old_path.empty()) line += " (was " + git_quoted_for_reading(file.old_path) + ")";
   return line + " +" + std::to_string(file.added_lines) + " -" +
          std::to_string(file.deleted_lines) + "\n";
 }
@@ -43,7 +43,8 @@ std::string undiffable(const Diff& diff, const std::string& folder) {
   for (const LeftOut& one : diff.left_out) {
     if (one.why == LeftOut::Why::git_folder || !is_in(one.path, folder)) continue;
     if (++count <= kMaxNamed)
-      text += (text.empty() ? "" : ", ") + one_line(one.path, 4096) + " (" + one.detail + ")";
+      text +=
+          (text.empty() ? "" : ", ") + git_quoted_for_reading(one.path) + " (" + one.detail + ")";
   }
   if (count > kMaxNamed) text += " and " + std::to_string(count - kMaxNamed) + " more";
   return text;
@@ -75,8 +76,8 @@ GitDiff::GitDiff(MakeDiff make, fs::path workspace, const Clock& clock, GitDiffO
       options_(std::move(options)) {
   spec_.name = "git_diff";
   spec_.description =
-      "Shows your changes since the run began as a git diff: all of them, or those of one file or "
-      "folder. All changed files are listed; if their diffs are too long, only the first ones are "
+      "Shows your changes since the run began, staged or not, as a git diff: all of them, or those "
+      "of one file or folder. All changed files are listed; if their diffs are too long, only the first ones are "
       "shown.";
   spec_.parameters = parse_json(R"({
     "type": "object",
@@ -129,7 +130,7 @@ ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
     ++shown;
     result.text += sections[i];
   }
-  const std::string where = path == "." ? "" : " in " + one_line(path, 4096);
+  const std::string where = path == "." ? "" : " in " + git_quoted_for_reading(path);
   if (count == 0) {
     result.text = "No changes" + where + ".\n";
   } else {

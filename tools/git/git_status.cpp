@@ -15,6 +15,7 @@
 #include "core/files/open_beneath.h"
 #include "core/git/git_content.h"
 #include "core/git/git_tree.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 #include "tools/git/time_limit.h"
 #include "tools/search/tree_walk.h"
@@ -77,7 +78,6 @@ class GitComparison {
 constexpr std::uint64_t kLargestCompared = 64ull << 20;
 constexpr unsigned kLink = 0120000;
 constexpr unsigned kSubmodule = 0160000;
-constexpr std::size_t kLongestPath = 4096;
 
 /// git's words for a conflict, by the sides that exist (1 base, 2 ours, 4 theirs).
 const char* name_of_conflict(unsigned sides) {
@@ -166,7 +166,7 @@ void GitComparison::skip_to(std::string_view path) {
 
 void GitComparison::add_unstaged(char kind, const std::string& path, const std::string& remark) {
   if (is_hidden(path)) return;
-  unstaged_.add(std::string(1, kind) + " " + one_line(path, kLongestPath) +
+  unstaged_.add(std::string(1, kind) + " " + git_quoted_for_reading(path) +
                 (remark.empty() ? "" : " (" + remark + ")"));
 }
 
@@ -244,7 +244,7 @@ void GitComparison::add_untracked(std::string path) {
       folder_ = path;
       break;
     }
-  untracked_.add(one_line(path, kLongestPath));
+  untracked_.add(git_quoted_for_reading(path));
 }
 
 constexpr int kCommits = 5;
@@ -280,13 +280,13 @@ PathList staged_paths(const GitTreeState& state, const GitStatusOptions& options
     const bool hides_old = change.old_path.empty() || is_hidden(change.old_path);
     if (hides_new && hides_old) continue;
     if (hides_new)
-      list.add("D " + one_line(change.old_path, 4096));
+      list.add("D " + git_quoted_for_reading(change.old_path));
     else if (change.kind == 'R' && hides_old)
-      list.add("A " + one_line(change.path, 4096));
+      list.add("A " + git_quoted_for_reading(change.path));
     else
       list.add(std::string(1, change.kind) + " " +
-               (change.kind == 'R' ? one_line(change.old_path, 4096) + " -> " : "") +
-               one_line(change.path, 4096));
+               (change.kind == 'R' ? git_quoted_for_reading(change.old_path) + " -> " : "") +
+               git_quoted_for_reading(change.path));
   }
   return list;
 }

@@ -155,7 +155,10 @@ void Changes::write(const fs::path& target, File file) {
 }
 
 void Changes::remove(const fs::path& entry) {
-  Node& node = load(entry);
+  // Only its name goes: nothing is opened, so a pipe or a socket may go too.
+  const bool special = kind(entry) == FileStatus::Kind::other;
+  Node& node =
+      special ? nodes_.try_emplace(entry, Node{.exists = true}).first->second : load(entry);
   node.now.reset();
   node.changed = true;
 }
@@ -281,9 +284,13 @@ class Application {
     if (!kind) fail("no such file" + hint(entry));
     if (*kind == FileStatus::Kind::folder) fail("it is a folder");
     const fs::path target = changes_.target(path);
+    refuse_protected(entry, hunk.path);
+    if (changes_.kind(target) == FileStatus::Kind::other) {
+      note({.letter = 'D', .path = entry}, hunk.path, std::nullopt, std::nullopt);
+      return changes_.remove(entry);
+    }
     const auto& before = read_target(target, "Failed to delete file " + hunk.path + ": ");
     if (!before) fail("it is a dangling link");
-    refuse_protected(entry, hunk.path);
     note({.letter = 'D', .path = entry, .mode = before->mode}, hunk.path, before, std::nullopt);
     changes_.remove(entry);
   }

@@ -31,7 +31,7 @@ struct FileEffect {
   std::filesystem::path path;          ///< relative to the root, links resolved
   std::filesystem::path moved_from{};  ///< set for a move
   unsigned mode = 0644;                ///< after the change; for a delete: before
-  std::string sha256_before{};         ///< hex; "" if there was no file
+  std::string sha256_before{};         ///< hex; "" if there was no file, or a special one
   std::string sha256_after{};          ///< hex; "" if there is none
 };
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -17,29 +18,11 @@ std::string mode_text(unsigned mode) {
   return text;
 }
 
-/// Quoted as in C if it contains a control byte, a quote, a backslash, a non-ASCII byte or " /",
-/// else unchanged.
+/// git (2.39) can't find the end of an unquoted name with " /" in a patch without "---" lines.
 std::string quote_path(std::string_view path) {
-  std::string quoted;
-  // git (2.39) can't find the end of an unquoted name with " /" in a patch without "---" lines.
-  bool needed = path.find(" /") != std::string_view::npos;
-  for (const char letter : path) {
-    const auto escape = kEscaped.find(letter);
-    const auto byte = static_cast<unsigned char>(letter);
-    const bool octal = byte < 0x20 || byte >= 0x7f;
-    needed = needed || escape != std::string_view::npos || octal;
-    if (escape != std::string_view::npos) {
-      quoted += '\\';
-      quoted += kLetters[escape];
-    } else if (octal) {
-      char text[8];
-      std::snprintf(text, sizeof text, "\\%03o", byte);
-      quoted += text;
-    } else {
-      quoted += letter;
-    }
-  }
-  return needed ? '"' + quoted + '"' : std::string(path);
+  std::string quoted = git_quoted(path);
+  if (quoted.size() != path.size() || path.find(" /") == std::string_view::npos) return quoted;
+  return '"' + quoted + '"';
 }
 
 /// "--- a/x" and "+++ b/x": a tab marks the end of a name with blanks.

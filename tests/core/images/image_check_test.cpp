@@ -84,10 +84,19 @@ BOOST_AUTO_TEST_CASE(whole_images_can_be_shown_whatever_stands_behind_them) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_gif_may_lack_its_trailer_behind_a_whole_image) {
+  const std::string gif = images::kGif.substr(0, images::kGif.size() - 1);
+  const std::string comment = "!\xfe\x02hi"s + '\0';
+  BOOST_TEST(problem_of(gif) == "");
+  BOOST_TEST(problem_of(gif + comment) == "");
+  for (const std::string& cut : {gif + comment.substr(0, 4), gif + "x", gif.substr(0, 27)})
+    BOOST_TEST(problem_of(cut) == "is not a complete GIF: it ends before its trailer");
+}
+
 BOOST_AUTO_TEST_CASE(an_image_that_is_cut_off_anywhere_is_not_complete) {
   for (const std::string* whole :
        {&images::kPng, &images::kGif, &images::kJpeg, &images::kWebp, &images::kLosslessWebp})
-    for (std::size_t size = 0; size < whole->size(); ++size)
+    for (std::size_t size = 0; size < whole->size() - (whole == &images::kGif ? 1 : 0); ++size)
       BOOST_TEST(problem_of(whole->substr(0, size)) != "", whole->substr(1, 4) << " " << size);
 }
 

@@ -35,6 +35,19 @@ BOOST_AUTO_TEST_CASE(a_command_that_ends_in_time_is_told_as_by_shell) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(the_shell_is_bash_or_the_program_that_is_named) {
+  if (!is_installed("python3")) return;
+  in_each_way([](Talk& talk, const Sandboxed&) {
+    const auto run = [&](const char* shell, const char* cmd) {
+      return talk.exec(cmd, Json::object({{"shell", shell}, {"yield_time_ms", 20'000}}));
+    };
+    const std::string zsh = run("zsh", "echo \"${BASH_VERSION:+by bash}\"");
+    const std::string wrong = lacks("zsh", zsh, "Output:\nby bash\n") +
+                              lacks("zsh", talk.last.note, "run by bash, not zsh");
+    return wrong + lacks("python3", run("python3", "print(6 * 7)"), "Output:\n42\n");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_python_prompt_answers_over_a_terminal_and_over_a_pipe) {
   if (!is_installed("python3")) return;
   in_each_way([](Talk& talk, const Sandboxed&) {

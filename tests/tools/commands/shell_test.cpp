@@ -78,6 +78,15 @@ BOOST_FIXTURE_TEST_CASE(scripts_are_decided_as_sent_and_run_without_start_files,
   BOOST_TEST((launcher.started.at(1).argv == as_run));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_script_for_another_shell_says_that_bash_ran_it, Fixture) {
+  const auto note_for = [&](const std::string& shell) {
+    return tool.run(Json::object({{"command", Json::array({shell, "-c", "ls"})}}), {}).note;
+  };
+  for (const char* shell : {"zsh", "dash"})
+    BOOST_TEST(note_for(shell).ends_with("sh: scripts are read and run as bash does"), shell);
+  for (const char* shell : {"sh", "bash", "python3"}) BOOST_TEST(note_for(shell) == "", shell);
+}
+
 BOOST_AUTO_TEST_CASE(only_known_shells_are_replaced_and_none_reads_what_changes_scripts) {
   FakeLauncher launcher;
   MemoryFiles files;

@@ -107,6 +107,10 @@ BOOST_FIXTURE_TEST_CASE(texts_in_other_encodings_are_read_and_searched, Folder) 
       {"utf-16 without a mark", utf16("one\nsecond\n", false, false),
        "utf-16 without a mark is a binary file of 22 bytes", ""},
       {"utf-32", "\xFF\xFE\0\0s\0\0\0e\0\0\0c\0\0\0"s, "utf-32 is a binary file of 16 bytes", ""},
+      {"old mac", "second\rlast\n",
+       "Lines 1–1 of 1\n     1\tsecond\rlast\nNote: a CR without LF in these lines ends a line for "
+       "apply_patch",
+       "1:second last\n"},
       {"utf-8 with a mark", "\xEF\xBB\xBFsecond\nx\n",
        "Lines 1–2 of 2\n     1\tsecond\n     2\tx\n", "1:second\n"},
       {"latin-1", "second caf\xE9\n",

@@ -74,6 +74,16 @@ BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
   BOOST_TEST(diff_sections(small.run(Json::object(), {}).text).size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(names_are_quoted_in_the_list) {
+  Diff diff;
+  diff.text = "diff --git \"a/x\\ty\" \"b/x\\ty\"\nnew file mode 100644\n";
+  diff.files.push_back({.path = "x\ty", .kind = ChangedPath::Kind::added, .added_lines = 1});
+  const FakeClock clock;
+  GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {});
+  BOOST_TEST(tool.run(Json::object(), {}).head ==
+             "1 file changed since the start of the run:\nA \"x\\ty\" +1 -0\n");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_told_of_a_file_in_two_parts_is_one_part) {
   const std::string text =
       "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"

@@ -175,6 +175,31 @@ BOOST_AUTO_TEST_CASE(a_status_names_branch_changes_and_commits_as_git_does) {
   BOOST_TEST(status.find("\n" + id + " 20") != std::string::npos, status);
 }
 
+BOOST_AUTO_TEST_CASE(names_are_quoted_as_git_quotes_them) {
+  const Repository repository;
+  const std::vector<std::string> names = {"new\nline", "t\tab", "quo\"te", "back\\slash",
+                                          "a blank",   "\x01",  "\x7f",    "gr\u00fc\u00df"};
+  for (const std::string& name : names) repository.write("tracked/" + name, "one\n");
+  commit_all(repository.workspace);
+  for (const std::string& name : names) {
+    repository.write("tracked/" + name, "two\n");
+    repository.write(name, "x\n");
+  }
+  repository.write("staged\r", "x\n");
+  git(repository.workspace, {"add", "staged\r"});
+
+  const std::string status = repository.status();
+
+  BOOST_TEST(as_git_says(status) == repository.by_git());
+  BOOST_TEST(status.find("\nM \"tracked/new\\nline\"\n") != std::string::npos, status);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_is_not_utf8_is_told_by_its_bytes) {
+  const Repository repository;
+  repository.write("caf\xe9", "x\n");
+  BOOST_TEST(sections_of(repository.status()) == "untracked (1):\n\"caf\\351\"\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_of_a_repository_has_its_own_paths_only) {
   const Repository repository("services/web");
   write_file(repository.folder / "outside", "x\n");

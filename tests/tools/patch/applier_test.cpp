@@ -1,10 +1,16 @@
 #include "tools/patch/applier.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/files/disk_files.h"
 #include "tests/fakes/memory_files.h"
+#include "tests/support/temporary_folder.h"
 #include "tools/patch/parser.h"
 
 using namespace sortie;
@@ -89,6 +95,38 @@ BOOST_AUTO_TEST_CASE(deleting_a_link_leaves_its_target_and_a_dangling_one_is_ref
   BOOST_TEST(files.content.contains("f"));
   BOOST_TEST(!files.links.contains("good"));
   BOOST_CHECK_THROW(apply_patch(enclosed("*** Delete File: bad\n"), files, {}), ToolError);
+}
+
+BOOST_AUTO_TEST_CASE(special_files_are_deleted_by_name_and_neither_read_nor_written) {
+  const test::TemporaryFolder folder;
+  const auto make = [&](const char* name) {
+    BOOST_REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+  };
+  make("pipe");
+  make("target");
+  make("replaced");
+  std::filesystem::create_symlink("target", folder / "link");
+  DiskFiles files(Fd(::open(folder.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+
+  for (const char* section : {"*** Update File: pipe\n@@\n-x\n+y\n", "*** Add File: pipe\n+x\n",
+                              "*** Delete File: pipe\n*** Delete File: none\n"}) {
+    BOOST_CHECK_THROW(apply_patch(enclosed(section), files, {}), ToolError);
+    BOOST_TEST(std::filesystem::is_fifo(folder / "pipe"), section);
+  }
+  const Place guarded{.refused = [](const auto& path) { return path == "pipe"; }};
+  BOOST_CHECK_THROW(apply_patch(enclosed("*** Delete File: pipe\n"), files, guarded), ToolError);
+  const auto applied = apply_patch(enclosed("*** Delete File: pipe\n*** Delete File: link\n"
+                                            "*** Delete File: replaced\n"
+                                            "*** Add File: replaced\n+x\n"),
+                                   files, {});
+
+  BOOST_TEST(applied.text ==
+             "Success. Updated the following files:\nA replaced\nD pipe\nD link\nD replaced\n");
+  BOOST_TEST(applied.effects.at(0).sha256_before == "");
+  BOOST_TEST(!std::filesystem::exists(folder / "pipe"));
+  BOOST_TEST(!std::filesystem::is_symlink(folder / "link"));
+  BOOST_TEST(std::filesystem::is_fifo(folder / "target"));
+  BOOST_TEST(files.read("replaced").value() == "x\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_failing_write_leaves_files_folders_and_modes_as_they_were) {
