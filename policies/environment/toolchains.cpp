@@ -1,6 +1,7 @@
 #include "policies/environment/toolchains.h"
 
 #include <algorithm>
+#include <string_view>
 #include <system_error>
 
 #include "core/files/path_below.h"
@@ -41,15 +42,50 @@ const std::vector<Known>& known_folders() {
       {".cache/uv", "UV_CACHE_DIR"},
       {".cache/pypoetry", "POETRY_CACHE_DIR"},
       {".cache/go-build", "GOCACHE"},
-      {".cache/ccache", "CCACHE_DIR"},
+      {".ccache", "CCACHE_DIR", {"ccache.conf"}},  // before the other: ccache prefers it
+      {".cache/ccache", "CCACHE_DIR", {"ccache.conf"}},
+      {".cache/sccache", "SCCACHE_DIR"},
+      {".cache/deno", "DENO_DIR"},
+      {".cache/node/corepack", "COREPACK_HOME"},
       {".cache/yarn", "YARN_CACHE_FOLDER"},
       {".npm", "npm_config_cache"},
-      {".local/share/uv", "UV_PYTHON_INSTALL_DIR", {"credentials"}},
+      {".local/share/uv", "", {"credentials"}},
+      {".local/share/uv/python", "UV_PYTHON_INSTALL_DIR"},
+      {".local/share/uv/tools", "UV_TOOL_DIR"},
       {".local/share/pipx", "PIPX_HOME"},
       {".local/pipx", ""},
       {".local/lib", ""},
   };
   return list;
+}
+
+/// Base directories below HOME that a variable moves, with the tools' folders in them.
+/// Source: XDG Base Directory Specification 0.8, "Environment variables".
+struct Base {
+  std::string_view folder;
+  const char* variable;
+};
+constexpr Base kBases[] = {{".cache/", "XDG_CACHE_HOME"}, {".local/share/", "XDG_DATA_HOME"}};
+
+/// The folder in a moved base directory; "" if none is moved, or if it has no such folder: some
+/// tools look below HOME all the same.
+fs::path in_moved_base(std::string_view folder, const Environment& own) {
+  for (const Base& base : kBases) {
+    if (!folder.starts_with(base.folder)) continue;
+    const auto variable = own.find(base.variable);
+    if (variable == own.end() || !fs::path(variable->second).is_absolute()) return {};
+    fs::path moved = fs::path(variable->second) / folder.substr(base.folder.size());
+    std::error_code error;
+    return fs::is_directory(moved, error) ? moved : fs::path();
+  }
+  return {};
+}
+
+/// Where a variable of the caller's has the folder; "" if none moves it.
+fs::path moved_place(const Known& known, const Environment& own) {
+  const auto variable = own.find(known.variable);
+  if (variable != own.end() && !variable->second.empty()) return variable->second;
+  return in_moved_base(known.folder, own);
 }
 
 /// Files outside these folders that hold credentials of such tools.
@@ -101,10 +137,10 @@ Toolchains find_toolchains(const Environment& own, const fs::path& caller_home,
   Toolchains found;
   const bool has_home = caller_home.is_absolute() && caller_home != "/";
   for (const Known& known : known_folders()) {
-    const auto variable = own.find(known.variable);
-    const bool moved = variable != own.end() && !variable->second.empty();
+    const fs::path place = moved_place(known, own);
+    const bool moved = !place.empty();
     if (!moved && !has_home) continue;
-    const fs::path folder = plain(moved ? fs::path(variable->second) : caller_home / known.folder);
+    const fs::path folder = plain(moved ? place : caller_home / known.folder);
     for (const char* file : known.credentials) found.credentials.push_back(folder / file);
     if (!is_fit(folder, caller_home, kept)) continue;
     found.folders.push_back(folder);

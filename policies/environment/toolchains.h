@@ -20,8 +20,9 @@ struct Toolchains {
 };
 
 /// The known tool folders: cargo, rustup, nvm, pyenv, go, Maven, Gradle, and the caches of pip,
-/// npm, uv and others. A folder that a variable moves is used at its new place, unless that is HOME
-/// itself, a folder above it or above a kept place, or a folder of the system.
+/// npm, uv and others. A folder that a variable moves (its tool's own, XDG_CACHE_HOME,
+/// XDG_DATA_HOME) is used at its new place, unless that is HOME itself, a folder above it or above a
+/// kept place, or a folder of the system.
 /// @param caller_home  HOME of sortie's own environment
 /// @param run_home     HOME in the run: the same path with namespaces
 /// @param kept         places that no toolchain may contain: the workspace, --out

@@ -63,6 +63,33 @@ BOOST_AUTO_TEST_CASE(variables_move_them_and_are_passed_on) {
   BOOST_TEST(holds(found.credentials, moved / "credentials.toml"));
 }
 
+BOOST_AUTO_TEST_CASE(moved_base_directories_move_the_folders_that_they_have) {
+  const Home here;
+  for (const char* name : {"home/.cache/uv", "home/.local/share/pnpm", "elsewhere/pip",
+                           "elsewhere/go-build", "data/uv/python"})
+    fs::create_directories(here.folder / name);
+  const Environment own = {{"XDG_CACHE_HOME", (here.folder / "elsewhere").string()},
+                           {"XDG_DATA_HOME", (here.folder / "data").string()}};
+
+  const Toolchains found = here.find(own, here.home);
+
+  // uv and pnpm have none there: they are used where they are.
+  BOOST_TEST(
+      (found.folders == here.named({"data/uv", "elsewhere/go-build", "elsewhere/pip",
+                                    "home/.cache/uv", "home/.cargo", "home/.local/share/pnpm",
+                                    "home/.m2", "home/.rustup", "home/go"})));
+  BOOST_TEST((found.variables ==
+              Environment{{"GOCACHE", (here.folder / "elsewhere/go-build").string()},
+                          {"PIP_CACHE_DIR", (here.folder / "elsewhere/pip").string()},
+                          {"UV_PYTHON_INSTALL_DIR", (here.folder / "data/uv/python").string()}}));
+  BOOST_TEST(holds(found.credentials, here.folder / "data/uv/credentials"));
+
+  Environment both = own;
+  both["GOCACHE"] = (here.folder / "work").string();
+  BOOST_TEST(here.find(both, here.home).variables.count("GOCACHE") == 0u);
+  BOOST_TEST(here.find({{"XDG_CACHE_HOME", "elsewhere"}}, here.home).variables.empty());
+}
+
 BOOST_AUTO_TEST_CASE(where_home_is_another_folder_the_variables_lead_to_the_callers) {
   const Home here;
 
