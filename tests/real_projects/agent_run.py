@@ -130,6 +130,10 @@ def _failed_calls(out):
     return faults
 
 
+def diff_of(project, base):
+    return (WORK / project.name / f"out-{base}" / "changes.diff").read_bytes()
+
+
 def applied_outcome(project, base):
     """Building and testing the copy that the diff was applied to, without sortie."""
     return bare(project, WORK / project.name / f"applied-{base}")

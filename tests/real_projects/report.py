@@ -23,7 +23,10 @@ For each project, under `[auto, TOOLCHAIN]` and under `[strict, TOOLCHAIN]`:
 - **Diff.** `changes.diff` may touch nothing but that line, although the project was built twice in the workspace. It is
   applied to a fresh copy with `git apply`, which is built and tested without sortie: the same counts again.
 
-Times are seconds of one run each, for building and testing together, on a machine that did other work too.
+Times are seconds of one run each, for building and testing together, on a machine that did other work too: compare
+counts, and times only roughly. The bare build is at a new path each time. Caches that keep results by path (Go's) would
+otherwise have all of it from an earlier trial, while what is built inside never gets into the
+[user's caches](sandbox.md#toolchains).
 
 """
 
