@@ -10,6 +10,7 @@
 #include "policies/rules/deny_search.h"
 #include "policies/rules/open_words.h"
 #include "policies/rules/planted_programs.h"
+#include "policies/rules/read_only_checks.h"
 #include "policies/rules/read_only_commands.h"
 #include "policies/shell/lookup.h"
 #include "policies/shell/script_folders.h"
@@ -245,6 +246,9 @@ Decision Engine::decide_cd(const Simple& simple) const {
                            .lexically_normal(),
                        workspace_)) {
     decision.reason = "cd leads out of the workspace";
+  } else if (word_reaches_kernel_folder(argv[1], simple.place.workdir.string())) {
+    // Where `link/../proc` is no folder as text, bash takes the one that the link leads to.
+    decision.reason = "it may lead into /proc, /sys or /dev";
   } else {
     const RuleMatch match = commands_.find_allow(argv, simple.place);
     const CommandRule* rule = match.rule != nullptr ? match.rule : class_;

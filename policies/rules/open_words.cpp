@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/text/text.h"
+#include "policies/shell/lookup.h"
 #include "policies/shell/script_word.h"
 
 namespace sortie {
@@ -191,11 +193,14 @@ bool is_beyond_ascii(std::string_view text) {
 
 std::vector<std::string> with_globs_for_marks(std::span<const std::string> argv) {
   std::vector<std::string> words(argv.begin(), argv.end());
+  // For find `--` ends no options, and in `jq --arg a --` it is a value.
+  const bool has_end = !is_one_of(base_name(argv[0]), {"find", "jq"});
   bool only_operands = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string& word = words[i];
     if (only_operands && word == std::string(1, kAnyMark)) word.insert(0, "./");
-    only_operands = only_operands || (i > 1 && word == "--" && !words[i - 1].starts_with('-'));
+    only_operands =
+        only_operands || (has_end && i > 1 && word == "--" && !words[i - 1].starts_with('-'));
     for (char& c : word) {
       if (c == kNumberMark) c = '1';
       if (c == kPathMark || c == kAnyMark) c = '*';

@@ -131,9 +131,11 @@ bool is_in(std::string_view list, std::string_view word) {
          list.find(' ' + std::string(word) + ' ') != std::string_view::npos;
 }
 
+/// One with UTF-8. Nothing else may look like a part of it: the C library takes "zh_TW@x.UTF-8" for
+/// zh_TW with its own encoding, in which a character may end in the byte of a backslash.
 bool is_locale(std::string_view value) {
   if (value == "C" || value == "POSIX") return true;
-  if (!has_only(value, "_.-@")) return false;
+  if (!has_only(value, "_.-") || value.find('.') != value.rfind('.')) return false;
   return value.ends_with(".UTF-8") || value.ends_with(".utf8") || value.ends_with(".UTF8");
 }
 

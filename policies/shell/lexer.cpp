@@ -184,7 +184,9 @@ ScriptToken ScriptLexer::read_word() {
   const std::string& text = token.word.text;
   token.word.may_vanish =
       token.word.may_vanish && token.word.bare && text.find_first_not_of(kNumberMark) == kNotFound;
-  const bool is_number = token.word.bare && std::all_of(text.begin(), text.end(), is_digit);
+  // `{1,2}>` is two words, though the first is a digit.
+  const bool is_number = token.word.bare && token.alternatives.empty() &&
+                         std::all_of(text.begin(), text.end(), is_digit);
   if (is_number && (peek() == '<' || peek() == '>')) {
     if (text.size() > 1)
       return refuse(token.at, "descriptors of more than one digit are not supported");

@@ -166,7 +166,8 @@ ScriptToken ScriptLexer::read_document(ScriptRedirection redirection) {
   ScriptToken end = at_end() || script_[at_] == '\n' ? ScriptToken{} : read_word();
   if (end.kind == Kind::refused) return end;
   const std::string& text = end.word.text;
-  const bool plain = end.kind == Kind::word && !text.empty() &&
+  // Braces are not expanded there: `<<{a,b}` ends at the line {a,b}.
+  const bool plain = end.kind == Kind::word && end.alternatives.empty() && !text.empty() &&
                      std::all_of(text.begin(), text.end(), is_name_part);
   if (!plain) return refuse(redirection.at, "write the end of a here-document as <<'EOF'");
   document.end = text;

@@ -37,8 +37,11 @@ const std::string& value_of(const std::map<std::string, std::string>& variables,
 /// not for some East Asian encodings, where a character may end in the byte of a backslash.
 bool is_safe_locale(std::string_view locale) {
   const std::string name = ascii_lower(locale);
-  return name.empty() || name == "c" || name == "posix" ||
-         name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
+  if (name.empty() || name == "c" || name == "posix") return true;
+  // What follows the dot is the encoding, up to a modifier: "de_DE.UTF-8@euro".
+  const auto dot = std::min(name.find_first_of(".@"), name.size());
+  const std::string encoding = name.substr(dot, name.find('@', dot) - dot);
+  return encoding == ".utf-8" || encoding == ".utf8";
 }
 
 }  // namespace

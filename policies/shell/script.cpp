@@ -158,7 +158,8 @@ class ScriptReader {
   }
   bool closes() const {
     if (token_.kind == Kind::end || token_.kind == Kind::close) return true;
-    return token_.kind == Kind::word && token_.word.bare && is_one_of(token_.word.text, kClosing);
+    return token_.kind == Kind::word && token_.word.bare && token_.alternatives.empty() &&
+           is_one_of(token_.word.text, kClosing);
   }
 
   // ---- lists and pipelines -------------------------------------------------------------------
@@ -279,7 +280,7 @@ class ScriptReader {
 
   bool read_loop(ScriptTree& node) {
     if (!advance()) return false;
-    if (token_.kind != Kind::word || !is_loop_name(token_.word))
+    if (token_.kind != Kind::word || !token_.alternatives.empty() || !is_loop_name(token_.word))
       return refuse(token_.at, "a loop's variable has a short name of small letters");
     const std::string name = token_.word.text;
     if (!advance() || !take("in")) return false;

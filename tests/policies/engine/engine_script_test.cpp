@@ -134,6 +134,8 @@ BOOST_AUTO_TEST_CASE(cd_is_followed_into_each_folder_that_may_be_current) {
       {"cd ''", Effect::deny, "one literal folder"},
       {"cd s*", Effect::deny, "one literal folder"},
       {"cd src x", Effect::deny, "one literal folder"},
+      {"cd link/../proc", Effect::deny, "/proc, /sys or /dev"},
+      {"cd proc", Effect::allow, ""},
       {"/usr/bin/cd src && ls", Effect::deny, "one literal folder"},
       // In the environment of one repository, wherever it is called.
       {"cd src && git status", Effect::allow, ""},

@@ -53,4 +53,22 @@ BOOST_AUTO_TEST_CASE(folders_are_absolute_and_outside_the_workspace) {
   BOOST_TEST((command_name("/bin/git", folders) == "git") == merged);
 }
 
+BOOST_AUTO_TEST_CASE(a_script_is_read_in_an_encoding_that_keeps_ascii) {
+  const struct {
+    const char* locale;
+    bool kept;
+  } rows[] = {{"C", true},
+              {"de_DE.UTF-8", true},
+              {"de_DE.utf8@euro", true},
+              {"zh_TW.BIG5", false},
+              {"zh_TW", false},
+              {"zh_TW@x.UTF-8", false},
+              {"ja_JP.SJIS.UTF-8", false},
+              {"UTF-8", false}};
+  for (const auto& row : rows) {
+    const auto environment = shell_string_environment({{"LANG", row.locale}});
+    BOOST_TEST(!environment.contains("LC_ALL") == row.kept, row.locale);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

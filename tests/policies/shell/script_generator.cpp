@@ -17,7 +17,8 @@ const std::vector<std::string_view> kExpanded = {
     "{a,b}",     "x{1..3}y", "{3..1}",   "*.{c,h}",    "{}",
     "{",         "}",        "!",        "\\*",        "\\ a",
     "\\$x",      "\\;",      "a\\\"",    "HEAD@{1}",   "{ab}",
-    "src/{a,b}", "a!b",      "\\-n",     "$?$?"};
+    "src/{a,b}", "a!b",      "\\-n",     "$?$?",       "{1,-n}",
+    "{1..3}",    "{if,in}",  "{ab,*}"};
 const std::vector<std::string_view> kAssignments = {
     "CI=1 ",           "NO_COLOR= ", "TERM=dumb ",        "LC_ALL=C ",      "CI='1' ",
     "COLUMNS=\"80\" ", "CI=true ",   "RUST_BACKTRACE=1 ", "NODE_ENV=test ", "TZ=UTC CI=1 "};
@@ -42,7 +43,10 @@ const std::vector<std::string_view> kOutsideDocuments = {" <<EOF\n$x\nEOF\n",
                                                          " <<\\E\nx\nE\n",
                                                          " <<<$x",
                                                          " <<EOF;aa\nx\nEOF\n",
-                                                         " <<<*"};
+                                                         " <<<*",
+                                                         " <<{a,b}\na\naa <<'X'\n{a,b}\nbb\nX\n",
+                                                         " <<{1..3}\n1\n{1..3}\n",
+                                                         " <<E $(\nnproc)\nE\n"};
 const std::vector<std::string_view> kLoopWords = {"a",     "b c",    "-n",  "'x y'", "\"*\"",
                                                   "1 2 3", "{1..3}", "a/b", "*.c"};
 const std::vector<std::string_view> kOutside = {
@@ -156,7 +160,7 @@ std::string ScriptGenerator::command() {
   if (chance(6)) text += one_of(!tame_ && chance(30) ? kOutsideAssignments : kAssignments);
   text += name();
   for (std::size_t i = below(4); i > 0; --i) {
-    const bool joined = !tame_ && chance(2);
+    const bool joined = chance(tame_ ? 1 : 4);
     text += (joined ? std::string() : blanks()) + (chance(14) ? redirection() : word());
   }
   if (chance(4)) text += one_of(!tame_ && chance(30) ? kOutsideDocuments : kDocuments);
