@@ -42,6 +42,9 @@ const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",     
                                               "--expect-task", "--expect-policy", "--status-file",
                                               "--exit-map"};
 
+constexpr const char* kInsteadOfPrompt =
+    "; write instead: a task file with 'version: 1' and 'prompt: …', and 'sortie run FILE'";
+
 /// Prints a line on stderr. The message may quote a file or flag, so the environment's secrets are
 /// redacted; by the default policy, since loading the run's own may have failed.
 void say(const std::string& text) {
@@ -95,13 +98,14 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
   if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
     return "unknown flag '" + bare + "'; write instead: " + instead;
   if (contains(flag ? kLaterFlags : kLaterCommands, bare))
-    return "'" + bare + "' is not supported yet";
+    return "'" + bare + "' is not supported yet" + (bare == "exec" ? kInsteadOfPrompt : "");
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
                      : app.get_subcommands([](const CLI::App*) { return true; }).empty()
                          ? "one argument too many: '" + one_line(word) + "'"
                          : "unknown command '" + one_line(word) + "'";
   const std::string nearest = nearest_name(bare, flag ? flags_of(app) : commands_of(app));
   if (!nearest.empty()) text += "; did you mean '" + nearest + "'?";
+  if (!flag && word.find(' ') != std::string::npos) text += kInsteadOfPrompt;
   return text;
 }
 
@@ -113,7 +117,11 @@ std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
     if (word != "--" && word.starts_with('-')) return describe_unknown(app, word);
   for (const auto& word : extras)
     if (word != "--") return describe_unknown(app, unmarked(word));
-  return one_line(error.what(), 400);
+  // "--out: At Most 1 required but received 2" in the library's words.
+  const std::string what = error.what();
+  if (const std::size_t at = what.find(": At Most 1 required"); at != std::string::npos)
+    return one_line(what.substr(0, at)) + " is given more than once";
+  return one_line(what, 400);
 }
 
 int print(const std::string& text) {
@@ -123,15 +131,15 @@ int print(const std::string& text) {
 
 /// What to do about an error before or without a run: "; next: …", or "" if the error says it.
 /// @param many  its text is of many lines, above the last one
-std::string next_after(ExitCode code, bool many) {
-  switch (code) {
+std::string next_after(const Error& error, bool many) {
+  switch (error.code()) {
     case ExitCode::usage:
       return many ? "; next: correct the errors above, and run the same command again"
                   : "; next: correct this, and run the same command again";
     case ExitCode::busy:
       return "; next: wait for its end, or name another folder";
     case ExitCode::environment:
-      return "; next: 'sortie doctor' says what this machine can do";
+      return "; next: " + after_environment(error.what());
     case ExitCode::auth:
       return "; next: 'sortie doctor' shows which key would be used";
     default:
@@ -147,7 +155,7 @@ int fail(const Error& error) {
       std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
   // Errors in files are shown as compilers do; the last line gives the outcome.
   const bool many = what.find('\n') != std::string::npos;
-  const std::string next = next_after(error.code(), many);
+  const std::string next = next_after(error, many);
   if (many)
     say(what + "\n" + status + ": nothing was started" + next);
   else

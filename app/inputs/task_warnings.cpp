@@ -1,7 +1,10 @@
 #include "app/inputs/task_warnings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 
 #include "core/agent/budget.h"
 #include "core/base/clock.h"
@@ -49,14 +52,44 @@ bool allows_any_of(const Policy& policy, Approval approval, const std::string& s
   });
 }
 
+/// A function whose call would be denied, or could not start: the model would only see it fail.
+void warn_of_function_program(const RunInputs& inputs, const TaskFunction& function, Lines& lines) {
+  const std::string program = one_line(function.run.front(), 80);
+  std::vector<std::string> argv = function.run;
+  // What a placeholder becomes is not known yet.
+  for (std::string& word : argv)
+    for (std::size_t at = word.find("{{"); at != std::string::npos; at = word.find("{{"))
+      word.replace(at,
+                   word.find("}}", at) == std::string::npos ? std::string::npos
+                                                            : word.find("}}", at) + 2 - at,
+                   "x");
+  const CommandCheck check(inputs.policy, inputs.approval, inputs.workspace);
+  const bool of_workspace = program.find('/') != std::string::npos && !program.starts_with('/');
+  if (check.decide(argv).effect != Effect::allow)
+    lines.push_back(function.place + ": no rule allows '" + program +
+                    "', the program of the function '" + function.name +
+                    "', so each call is denied; add to the policy's commands: {allow: " +
+                    (of_workspace ? "{script: '" + program + "'}}" : "['" + program + "']}"));
+  std::error_code error;
+  const auto file = inputs.workspace / function.run.front();
+  if (of_workspace && std::filesystem::is_regular_file(file, error) &&
+      ::access(file.c_str(), X_OK) != 0)
+    lines.push_back(function.place + ": '" + program + "', the program of the function '" +
+                    function.name + "', is not executable: chmod +x " + program);
+}
+
 void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
   const Engine engine(inputs.policy, inputs.approval, inputs.workspace, {}, {});
-  for (const TaskFunction& function : inputs.task.functions)
-    if (enables_tool(inputs.task.tools, function.name) && !engine.shows_tool(function.name))
+  for (const TaskFunction& function : inputs.task.functions) {
+    if (!enables_tool(inputs.task.tools, function.name)) continue;
+    if (engine.shows_tool(function.name))
+      warn_of_function_program(inputs, function, lines);
+    else
       lines.push_back(function.place + ": the policy does not allow the function '" +
                       function.name +
                       "', so the model is not shown it; add to the policy's tools: " + "{allow: [" +
                       function.name + "]}");
+  }
   for (const TaskMcpServer& server : inputs.task.mcp)
     if (!allows_any_of(inputs.policy, inputs.approval, server.name))
       lines.push_back(server.place + ": the policy allows no tool of the MCP server '" +

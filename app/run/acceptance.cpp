@@ -270,10 +270,8 @@ void Acceptance::check_still_verified() {
 std::string Acceptance::evaluate_diff() {
   const Diff& diff = *parts_.tree.diff();
   if (!diff.conflicts.empty())
-    throw RunEnds{
-        ExitCode::conflict,
-        "changed in the workspace too since the start: " + some_of(diff.conflicts),
-        "partial.diff has the work, and kept/ these files; apply it by hand, or run again"};
+    throw RunEnds{ExitCode::conflict,
+                  "changed in the workspace too since the start: " + some_of(diff.conflicts)};
   std::string feedback = undiffable_changes(diff);
   if (!feedback.empty()) {
     count_failure(feedback);

@@ -132,7 +132,10 @@ std::string key_source(const EndFacts& facts) {
 
 std::string after_auth(const EndFacts& facts) {
   if (facts.kind == "proxy_auth") return "put the proxy's user and password into HTTPS_PROXY";
-  return "check the key of " + key_source(facts) + ": 'sortie doctor' shows where it may go";
+  if (facts.kind.empty() && facts.result.reason.starts_with("no API key"))
+    return "give the run its key: in CI as a secret of the job, handed on as " + key_source(facts);
+  return "check the key of " + key_source(facts) +
+         "; by 'sortie doctor' you see where it is asked and may go";
 }
 
 std::string after_refusal(const EndFacts& facts) {
@@ -159,11 +162,19 @@ std::string after_limit(const EndFacts& facts) {
   const auto& after = facts.result.retry_after;
   if (!retryable_by(facts).value_or(true))
     return "check plan and billing of the account of " + key_source(facts) +
-           ": waiting alone won't help";
+           "; waiting alone won't help";
   if (!after) return "the same command again later";
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(*after);
   return "the same command again in " + std::to_string(seconds.count()) + " s, after " +
          utc_timestamp(std::chrono::system_clock::now() + seconds).substr(0, 19) + "Z";
+}
+
+std::string after_unavailable(const EndFacts& facts) {
+  const auto choices = model_choices(facts.inputs, facts.options);
+  if (facts.kind == "connect" && !choices.empty() && choices.back().endpoint.base.is_loopback())
+    return "start the server at " + choices.back().endpoint.base.authority() +
+           ", and run the same command again";
+  return "the same command again later, or another server by model.fallback or --base-url";
 }
 
 /// How to apply the diff of a success from the caller's folder.
@@ -202,21 +213,26 @@ std::string next_step(const EndFacts& facts) {
     case ExitCode::auth:
       return after_auth(facts);
     case ExitCode::environment:
-      return "'sortie doctor' says what this machine can do";
+      return after_environment(facts.result.reason) +
+             (facts.result.changed_files == 0
+                  ? ""
+                  : "; " + in_out(facts, "partial.diff") + " has the work");
     case ExitCode::integrity:
       return "look at the change before anything else; if it is wanted, the policy's paths.protect "
              "is the place to allow it";
     case ExitCode::leak:
-      return "keep the value out of what the agent can read (paths.hide, environment.exclude); if "
-             "it is none, secrets in the policy says so";
+      return "read " + in_out(facts, "partial.diff") +
+             ", and keep the value out of what the agent can read (paths.hide, environment.exclude "
+             "of the policy); if it may be seen, the policy says redact: {on_leak: report}";
     case ExitCode::unavailable:
-      return "the same command again later, or another server by model.fallback or --base-url";
+      return after_unavailable(facts);
     case ExitCode::limited:
       return after_limit(facts);
     case ExitCode::busy:
       return "wait for the other process, or name another --out";
     case ExitCode::conflict:
-      return "apply " + in_out(facts, "partial.diff") + " by hand, or run the same command again";
+      return in_out(facts, "partial.diff") + " has the work, and " + in_out(facts, "kept") +
+             " these files; apply it by hand, or run the same command again";
     case ExitCode::interrupted:
     case ExitCode::terminated:
       return "the same command again";

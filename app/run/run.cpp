@@ -263,8 +263,7 @@ void Run::prove_guarantees() {
   egress_->report_from_now_on();
   result_.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(inputs_.policy, proofs);
-  if (!missing.empty())
-    throw RunEnds{ExitCode::environment, missing, "sortie doctor says what this machine can do"};
+  if (!missing.empty()) throw RunEnds{ExitCode::environment, missing};
 }
 
 /// Runs the agent's work and checks its result.

@@ -62,6 +62,19 @@ void check_file_size() {
 
 }  // namespace
 
+std::string after_environment(std::string_view reason) {
+  const auto tells_of = [reason](int code) {
+    return reason.find(std::generic_category().message(code)) != std::string_view::npos;
+  };
+  if (reason.starts_with("tools.mcp."))
+    return "correct what it says of the server, or give it required: false to run without it";
+  if (reason.starts_with("stdout:") && tells_of(EBADF))
+    return "open stdout: a file, a pipe or /dev/null";
+  if (tells_of(ENOSPC) || tells_of(EDQUOT))
+    return "make room there, or name another place, and run the same command again";
+  return "'sortie doctor' says what this machine can do";
+}
+
 Error failure_of(const std::exception& error) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
     if (known->code() != ExitCode::internal) return *known;

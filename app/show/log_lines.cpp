@@ -18,6 +18,7 @@ constexpr std::size_t kTitleBytes = 80;
 /// The beginning of a line of output that is kept until its end comes.
 constexpr std::size_t kLongestPart = 64u << 10;
 constexpr const char* kWaiting = "waiting for the model";
+constexpr const char* kReadingChanges = "reading the changes";
 
 std::string counted(std::int64_t number, const char* noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
@@ -204,7 +205,8 @@ void LogLines::show(const VerificationRecord& record) {
 
 void LogLines::show(const VerificationCompleted& record) {
   flush_output();
-  now_ = kWaiting;
+  const bool at_end = record.passed && record.phase == VerificationPhase::after;
+  now_ = at_end ? kReadingChanges : kWaiting;
   if (record.phase == VerificationPhase::run_tests) return;  // the call's line has it
   const bool before = record.phase == VerificationPhase::before;
   // Before the work it is expected to fail, or either will do.

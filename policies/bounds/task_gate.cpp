@@ -39,6 +39,22 @@ const std::string* first_match(const std::vector<std::string>& globs, const std:
   return nullptr;
 }
 
+/// The line of a policy that lets a task ask for this.
+std::string allowing_line(const std::string& bound, const std::string& entry) {
+  return "; to allow it, the policy says bounds: {" + bound + ": ['" + one_line(entry, 200) + "']}";
+}
+
+/// The first words of a program's arguments, as an entry of bounds.mcp names them: up to one that
+/// is filled in later, or that a glob of words would read in another way.
+std::string entry_of_program(const std::vector<std::string>& argv) {
+  std::string entry;
+  for (const std::string& word : argv) {
+    if (word.empty() || word.find_first_of(" *?['{") != std::string::npos) break;
+    entry += (entry.empty() ? "" : " ") + word;
+  }
+  return entry;
+}
+
 bool is_listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -123,7 +139,7 @@ std::string TaskGate::file_of_workspace(const fs::path& name) const {
 std::string TaskGate::notes(const std::string& name, const std::vector<fs::path>& own) const {
   if (!is_listed(policy_.carry_over, name))
     return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.carry_over") + " is " +
-           entries_text(policy_.carry_over) + ")";
+           entries_text(policy_.carry_over) + ")" + allowing_line("carry_over", name);
   const fs::path file = places_.out.lexically_normal().parent_path() / name;
   const fs::path real = resolved_place(file);
   const PathRules rules(
@@ -176,22 +192,27 @@ std::string TaskGate::keyless_host(const ModelHost& host) const {
         return port == host.port && pattern->covers(host.host);
       });
   if (listed) return "";
+  const bool address = host.host.find(':') != std::string::npos;
+  const std::string entry =
+      (address ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
   return "gets no key, and so must be on loopback (" + policy_place(policy_, "bounds.model_hosts") +
-         " is " + entries_text(policy_.model_hosts) +
-         "); to use it anyway, name it with --base-url or SORTIE_BASE_URL";
+         " is " + entries_text(policy_.model_hosts) + ")" + allowing_line("model_hosts", entry) +
+         ", or name it with --base-url or SORTIE_BASE_URL";
 }
 
 std::string TaskGate::server_address(const std::string& address) const {
   if (names_address(policy_.mcp, address)) return "";
   // The missing entry is shown in full: a host without its scheme would name a program.
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
-         entries_text(policy_.mcp) + ", without " + one_line(address, 80) + ")";
+         entries_text(policy_.mcp) + ", without " + one_line(address, 80) + ")" +
+         allowing_line("mcp", address);
 }
 
 std::string TaskGate::program(const std::vector<std::string>& argv) const {
   if (names_program(policy_.mcp, argv)) return "";
+  const std::string entry = entry_of_program(argv);
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
-         entries_text(policy_.mcp) + ")";
+         entries_text(policy_.mcp) + ")" + (entry.empty() ? "" : allowing_line("mcp", entry));
 }
 
 std::string TaskGate::verification(const std::vector<std::string>& argv, Approval approval) const {
@@ -213,7 +234,7 @@ std::string TaskGate::prompt_variable(const std::string& name) const {
            policy_place(policy_, "bounds.credentials") + " is " + name + ")";
   if (first_match(policy_.vars_env, name, LetterCase::exact) != nullptr) return "";
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.vars_env") + " is " +
-         entries_text(policy_.vars_env) + ")";
+         entries_text(policy_.vars_env) + ")" + allowing_line("vars_env", name);
 }
 
 std::string TaskGate::server_variable(const std::string& name) const {
@@ -221,7 +242,7 @@ std::string TaskGate::server_variable(const std::string& name) const {
     return "could make its program run other code";
   if (is_listed(policy_.mcp_env, name)) return "";
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp_env") + " is " +
-         entries_text(policy_.mcp_env) + ")";
+         entries_text(policy_.mcp_env) + ")" + allowing_line("mcp_env", name);
 }
 
 std::string TaskGate::header(const std::string& name) const {

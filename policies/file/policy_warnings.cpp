@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/base/error.h"
 #include "core/host/host.h"
+#include "core/host/url.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
@@ -69,6 +71,29 @@ bool leads_programs_elsewhere(const std::string& name) {
   return std::any_of(kBegins.begin(), kBegins.end(),
                      [&name](std::string_view begin) { return name.starts_with(begin); }) ||
          std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Whether the variable names a package index, and its value is the address of one host that the
+/// policy's allow-list names too: then that server is meant.
+bool names_listed_index(const std::string& name, const std::string& value, const Policy& policy) {
+  static constexpr std::array<std::string_view, 8> kIndexes = {
+      "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL",        "UV_DEFAULT_INDEX",
+      "UV_INDEX",      "npm_config_registry", "NPM_CONFIG_REGISTRY", "GOPROXY"};
+  if (policy.network != NetworkMode::allow_list) return false;
+  if (std::find(kIndexes.begin(), kIndexes.end(), name) == kIndexes.end()) return false;
+  Url url;
+  try {
+    url = parse_url(value);
+  } catch (const InputError&) {
+    return false;  // several addresses, a password, a file: or no address at all
+  }
+  return std::any_of(policy.network_allow.begin(), policy.network_allow.end(),
+                     [&url](const std::string& entry) {
+                       std::string problem;
+                       const auto host = parse_host_pattern(entry, problem);
+                       return host && !host->any && !host->subdomains && host->covers(url.host) &&
+                              (host->port == 0 ? 443 : host->port) == url.port;
+                     });
 }
 
 /// What a shell does itself, without a program of that name.
@@ -216,7 +241,8 @@ class Search {
     if (policy_.network != NetworkMode::allow_list) {
       if (!policy_.network_allow.empty())
         add_at("network.allow",
-               "'network.allow' is not used: the mode is " + std::string(name_of(policy_.network)));
+               "'network.allow' is not used: the mode is " + std::string(name_of(policy_.network)) +
+                   (policy_.network == NetworkMode::none ? "; add mode: allow-list" : ""));
       return;
     }
     if (policy_.network_allow.empty())
@@ -256,7 +282,7 @@ class Search {
       else if (is_never_given(name))
         add_at("environment.set",
                "'" + name + "' has no effect: it would make programs run other code");
-      else if (leads_programs_elsewhere(name))
+      else if (leads_programs_elsewhere(name) && !names_listed_index(name, value, policy_))
         add_at("environment.set", "'" + name +
                                       "' makes programs that read it run other code, or contact "
                                       "other servers, than their arguments say");

@@ -33,6 +33,10 @@ BOOST_AUTO_TEST_CASE(a_flag_file_that_fails_withdraws_the_success_everywhere) {
   BOOST_TEST(folder.artifact("partial.diff").find("+b\n") != std::string::npos);
   const Json result = folder.result();
   BOOST_TEST(result.integer_at("exit_code") == 7);
+  const std::string next = result.string_at("next");
+  BOOST_TEST(next.starts_with("make room there, or name another place"), next);
+  BOOST_TEST(next.ends_with("partial.diff has the work"), next);
+  BOOST_TEST(end.errors.find("; next: " + next) != std::string::npos, end.errors);
   const std::vector<Json> ends = folder.records("run.completed");
   BOOST_REQUIRE(ends.size() == 1u);
   BOOST_TEST(ends[0].integer_at("exit_code") == 7);

@@ -100,6 +100,9 @@ BOOST_AUTO_TEST_CASE(a_second_run_on_the_same_out_is_busy) {
 
   BOOST_TEST(second.status == 12);
   BOOST_TEST(second.errors.find(std::to_string(program.pid())) != std::string::npos, second.errors);
+  BOOST_TEST(
+      second.errors.find("; next: wait for its end, or name another folder") != std::string::npos,
+      second.errors);
 }
 
 BOOST_AUTO_TEST_CASE(a_time_budget_ends_a_command_and_the_run) {

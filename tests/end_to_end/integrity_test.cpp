@@ -61,6 +61,10 @@ BOOST_AUTO_TEST_CASE(without_namespaces_a_changed_protected_path_ends_the_run) {
       BOOST_TEST(holds(folder.result().string_at("reason"), row.path),
                  folder.result().string_at("reason"));
       BOOST_TEST(folder.result().string_at("status") == "integrity");
+      BOOST_TEST(holds(end.errors,
+                       "; next: look at the change before anything else; if it is "
+                       "wanted, the policy's paths.protect"),
+                 end.errors);
       BOOST_TEST((read_tree(folder.workspace()) == before));
       BOOST_TEST(!std::filesystem::exists(folder.out() / "changes.diff"));
       const std::string diff = folder.artifact("partial.diff");

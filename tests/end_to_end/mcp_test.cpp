@@ -206,6 +206,8 @@ BOOST_AUTO_TEST_CASE(a_required_server_that_is_not_there_is_exit_code_7) {
   BOOST_TEST(end.status == 7, end.errors);
   BOOST_TEST(holds(end.errors, "the required MCP server can't be used"), end.errors);
   BOOST_TEST(holds(end.errors, "no license"), end.errors);
+  BOOST_TEST(holds(end.errors, "; next: correct what it says of the server, or give it required"),
+             end.errors);
 }
 
 BOOST_AUTO_TEST_CASE(a_pinned_list_has_to_be_the_same) {

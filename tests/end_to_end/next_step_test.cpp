@@ -19,6 +19,8 @@ bool holds(const std::string& text, const std::string& part) {
 std::string next_of(const RunFolder& run, const ProgramEnd& end) {
   const std::string next = run.result().string_at("next");
   BOOST_TEST(!next.empty(), end.errors);
+  // sortie's own words look like no secret to sortie.
+  BOOST_TEST(!holds(next, "[REDACTED"), next);
   BOOST_REQUIRE(!end.events.empty());
   BOOST_TEST(end.events.back().string_at("next") == next);
   BOOST_TEST(end.events.back().string_at("reason") == run.result().string_at("reason"));
@@ -45,8 +47,8 @@ BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
     bool retryable;
     const char* model = "";
   } rows[] = {
-      {"401", error(401, "invalid_api_key"), 6, "check the key of the variable OPENAI_API_KEY",
-       false},
+      {"401", error(401, "invalid_api_key"), 6,
+       "check the key of the variable OPENAI_API_KEY; by 'sortie doctor' you see", false},
       {"403", error(403, ""), 6, "check the key of the variable OPENAI_API_KEY", false},
       {"unknown model", error(404, "model_not_found"), 5, "did you mean 'gpt-5-codex'?", false,
        "name: gpt-5-codx"},
@@ -56,7 +58,9 @@ BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
       {"429", error(429, "rate_limit_exceeded"), 11, "the same command again", true},
       {"usage limit", error(429, "usage_limit_reached", R"(,"resets_in_seconds":3600)"), 11,
        "the same command again in 3600 s, after 20", true},
-      {"no money", error(429, "insufficient_quota"), 11, "check plan and billing", false},
+      {"no money", error(429, "insufficient_quota"), 11,
+       "check plan and billing of the account of the variable OPENAI_API_KEY; waiting alone",
+       false},
       {"not in the plan", error(429, "usage_not_included"), 11, "check plan and billing", false},
   };
   for (const auto& row : rows) {
@@ -175,6 +179,25 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
       BOOST_TEST(holds(next_of(folder, end), row.next), next_of(folder, end));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_leak_is_told_with_the_keys_of_the_policy_that_matter) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "echo key s3cr3t-of-the-next-step > a.txt"})
+                        .next()
+                        .message("done"),
+                    "policy: auto\n");
+  ProgramStart start = folder.start();
+  start.environment["MY_TOKEN"] = "s3cr3t-of-the-next-step";
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 9, end.errors);
+  const std::string next = next_of(folder, end);
+  BOOST_TEST(holds(next, "out/partial.diff"), next);
+  BOOST_TEST(holds(next, "paths.hide, environment.exclude"), next);
+  BOOST_TEST(holds(next, "redact: {on_leak: report}"), next);
 }
 
 BOOST_AUTO_TEST_CASE(both_signals_are_told_alike) {

@@ -116,10 +116,23 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeat
        "no program 'no-such-program' is on the PATH that commands have here"},
       {"what the task has and the policy allows", "tools: {functions: f.json}",
        "extends: strict\nbounds: {mcp: [cat]}\ntools: [{allow: [deploy]}]", ""},
+      {"a function whose program no rule allows", "tools: {functions: own.json}",
+       "extends: strict\nbounds: {mcp: ['./tools/own']}\ntools: [{allow: [own]}]",
+       "own.json:1:2: no rule allows './tools/own', the program of the function 'own', so each "
+       "call is denied; add to the policy's commands: {allow: {script: './tools/own'}}"},
+      {"a function whose program can't be executed", "tools: {functions: own.json}",
+       "extends: strict\nbounds: {mcp: ['./tools/own']}\ntools: [{allow: [own]}]\n"
+       "commands: [{allow: {script: './tools/own'}}]",
+       "'./tools/own', the program of the function 'own', is not executable: chmod +x "
+       "./tools/own"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
       const RunFolder folder;
+      folder.write("work/tools/own", "#!/bin/sh\n");
+      folder.write("own.json", R"([{"name": "own", "description": "d", "parameters": {"type":)"
+                               R"( "object", "properties": {"path": {"type": "string"}}},)"
+                               R"( "run": ["./tools/own", "--path={{path}}"]}])");
       folder.write("f.json", R"([{"name": "deploy", "description": "d", "run": ["cat"]}])");
       std::string policy = std::string("version: 1\n") + row.policy + "\n";
       if (holds(row.task, "f.json") && !holds(policy, "bounds")) policy += "bounds: {mcp: [cat]}\n";

@@ -70,6 +70,10 @@ BOOST_AUTO_TEST_CASE(an_edit_of_the_users_meanwhile_is_a_conflict_and_the_work_i
       const Json result = folder.result();
       BOOST_TEST((texts(result["conflicts"]) == std::vector<std::string>{"a.txt"}));
       BOOST_TEST(result.string_at("status") == "conflict");
+      const std::string next = result.string_at("next");
+      BOOST_TEST(next.find("partial.diff has the work, and ") != std::string::npos, next);
+      BOOST_TEST(next.find("kept these files; apply it by hand") != std::string::npos, next);
+      BOOST_TEST(end.errors.find("; next: " + next) != std::string::npos, end.errors);
       BOOST_TEST((texts(result["applies_to"]) == std::vector<std::string>{"head", "index"}));
       const std::string diff = folder.artifact("partial.diff");
       BOOST_TEST(diff.find("-first\n+by the run\n") != std::string::npos, diff);

@@ -103,13 +103,17 @@ std::string remedy_for_namespaces(const MachineSettings& machine) {
   if (machine.restricts_user_namespaces == "1" && !machine.root)
     return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (as the machine's "
            "administrator), or start sortie as root";
+  const std::string flags =
+      machine.root ? "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"
+                   : "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+                     "--security-opt systempaths=unconfined";
   if (machine.filtered)
-    return "start the container with --security-opt seccomp=unconfined (or a profile that allows "
-           "unshare, mount and clone with namespaces)" +
-           std::string(machine.root ? " and --cap-add SYS_ADMIN" : "");
-  return "allow user namespaces and mounts: in a container --security-opt seccomp=unconfined "
-         "--security-opt apparmor=unconfined --cap-add SYS_ADMIN; on a machine see "
-         "user_namespaces(7)";
+    return "start the container with " + flags +
+           (machine.root ? "; if that is not enough, add --security-opt seccomp=unconfined "
+                           "--security-opt systempaths=unconfined"
+                         : "");
+  return "allow user namespaces and mounts: in a container " + flags +
+         "; on a machine see user_namespaces(7)";
 }
 
 /// The gaps of a kernel's Landlock, by its ABI (landlock(7)); "" if there are no relevant ones.

@@ -33,6 +33,15 @@ std::string messages(const Policy& policy, const BoundsRequest& request) {
   return text;
 }
 
+/// The policy with nothing but the line that a refusal names.
+Policy suggested(const std::string& refusal) {
+  const std::string head = "the policy says ";
+  const std::size_t begin = refusal.find(head);
+  const std::size_t end = refusal.find("]}", begin);
+  BOOST_REQUIRE(begin != std::string::npos && end != std::string::npos);
+  return parse(refusal.substr(begin + head.size(), end + 2 - begin - head.size()) + "\n");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(bounds)
@@ -72,7 +81,8 @@ BOOST_AUTO_TEST_CASE(a_function_runs_a_program_that_the_policy_names) {
 
   BOOST_TEST(messages(Policy(), {.task = task}) ==
              "functions.json:2:3: error: the program ./tools/todo.py of the function todos is "
-             "beyond the policy's bounds (bounds.mcp (the default) is [])");
+             "beyond the policy's bounds (bounds.mcp (the default) is []); to allow it, the policy "
+             "says bounds: {mcp: ['./tools/todo.py']}");
   BOOST_TEST(messages(parse("bounds: {mcp: ['./tools/*.py']}"), {.task = task}) == "");
 }
 
@@ -84,12 +94,16 @@ BOOST_AUTO_TEST_CASE(a_server_is_a_program_or_an_address_that_the_policy_names) 
   const BoundsRequest request{.task = task, .mcp_hosts = hosts};
 
   // What is meant for the one lets nothing of the other kind in.
-  BOOST_TEST(messages(parse("bounds: {mcp: ['node*']}"), request) ==
-             "task.yaml:6:5: error: the address of the MCP server issues is beyond the policy's "
-             "bounds (policy.yaml:2: bounds.mcp is [node*], without https://node.example)");
-  BOOST_TEST(messages(parse("bounds: {mcp: ['https://node.example']}"), request) ==
-             "task.yaml:5:5: error: the program node of the MCP server docs is beyond the policy's "
-             "bounds (policy.yaml:2: bounds.mcp is [https://node.example])");
+  BOOST_TEST(
+      messages(parse("bounds: {mcp: ['node*']}"), request) ==
+      "task.yaml:6:5: error: the address of the MCP server issues is beyond the policy's "
+      "bounds (policy.yaml:2: bounds.mcp is [node*], without https://node.example); to allow it, the policy "
+      "says bounds: {mcp: ['https://node.example']}");
+  BOOST_TEST(
+      messages(parse("bounds: {mcp: ['https://node.example']}"), request) ==
+      "task.yaml:5:5: error: the program node of the MCP server docs is beyond the policy's "
+      "bounds (policy.yaml:2: bounds.mcp is [https://node.example]); to allow it, the policy says "
+      "bounds: {mcp: ['node docs.js']}");
   BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://*.node.example']}"), request) != "");
   BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://node.example']}"), request) == "");
 }
@@ -119,7 +133,8 @@ BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so
   task.vars = {{"d", {.environment = "HOME"}}};
   BOOST_TEST(messages(Policy(), {.task = task}) ==
              "task: vars.d.env: the variable HOME is beyond the policy's bounds (bounds.vars_env "
-             "(the default) is [GITHUB_*, CI_*])");
+             "(the default) is [GITHUB_*, CI_*]); to allow it, the policy says bounds: {vars_env: "
+             "['HOME']}");
   // The operator has given the value: the variable is not read.
   BOOST_TEST(messages(Policy(), {.task = task, .given_variables = {"d"}}) == "");
 }
@@ -249,9 +264,11 @@ BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
              "task.yaml:7:3: error: OPENAI_API_KEY may not go to evil.example:443 "
              "(bounds.credentials (the default) is OPENAI_API_KEY: [api.openai.com])");
   request.keys[1].of_fallback = false;
-  BOOST_TEST(messages(parse("bounds: {credentials: {}}"), request) ==
-             "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
-             "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY)");
+  BOOST_TEST(
+      messages(parse("bounds: {credentials: {}}"), request) ==
+      "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
+      "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY; to allow it, the policy says bounds: "
+      "{credentials: {OPENAI_API_KEY: ['evil.example:443']}})");
 }
 
 BOOST_AUTO_TEST_CASE(tokens_that_are_asked_for_are_bounded_and_the_default_gives_way) {
@@ -309,10 +326,36 @@ BOOST_AUTO_TEST_CASE(a_model_without_a_key_is_on_loopback_or_where_the_policy_sa
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.hosts << " " << row.host.host << ":" << row.host.port) {
       const Policy policy = parse(std::string("bounds: {model_hosts: ") + row.hosts + "}");
-      BOOST_TEST(TaskGate(policy, {}).keyless_host(row.host).empty() == row.may);
+      const std::string refusal = TaskGate(policy, {}).keyless_host(row.host);
+      BOOST_TEST(refusal.empty() == row.may, refusal);
+      if (row.may) continue;
+      const Policy opened = suggested(refusal);
+      BOOST_TEST(TaskGate(opened, {}).keyless_host(row.host) == "");
     }
   }
   BOOST_CHECK_THROW(parse("bounds: {model_hosts: ['*']}"), InputError);
+}
+
+BOOST_AUTO_TEST_CASE(the_line_that_a_refusal_names_allows_what_it_refused) {
+  const Policy closed;
+  const TaskGate none(closed, {});
+  const auto allowed_by = [](const std::string& refusal, const auto& ask) {
+    const Policy policy = suggested(refusal);
+    BOOST_TEST(ask(TaskGate(policy, {})) == "", refusal);
+  };
+  allowed_by(none.prompt_variable("ISSUE_BODY"),
+             [](const TaskGate& gate) { return gate.prompt_variable("ISSUE_BODY"); });
+  allowed_by(none.server_variable("DOCS_LANGUAGE"),
+             [](const TaskGate& gate) { return gate.server_variable("DOCS_LANGUAGE"); });
+  for (const char* address : {"https://mcp.example", "https://mcp.example:8443"})
+    allowed_by(none.server_address(address),
+               [&](const TaskGate& gate) { return gate.server_address(address); });
+  const std::vector<std::vector<std::string>> programs = {
+      {"./tools/todo.py", "--path={{path}}", "x"}, {"npx", "-y", "@a/server"}, {"run", "a b", "c"}};
+  for (const auto& argv : programs)
+    allowed_by(none.program(argv), [&](const TaskGate& gate) { return gate.program(argv); });
+  // A glob of words would read it in another way.
+  BOOST_TEST(none.program({"*"}).find("the policy says") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_gets_the_variables_that_the_policy_lists) {

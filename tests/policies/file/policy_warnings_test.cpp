@@ -92,6 +92,28 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_with_a_remedy) {
        "environment: {set: {NO_PROXY: '', no_proxy: ''}}",
        none, ""},
       {"network: {mode: allow-list, allow: ['a.example.com:443']}", none, ""},
+      {"network: {allow: [a.example.com]}", none, "the mode is none; add mode: allow-list"},
+      // The index is the one host that the same policy lets commands reach: it is meant.
+      {"network: {mode: allow-list, allow: [pypi.a.example]}\n"
+       "environment: {set: {PIP_INDEX_URL: 'https://pypi.a.example/simple'}}",
+       none, ""},
+      {"network: {mode: allow-list, allow: ['pypi.a.example:8443']}\n"
+       "environment: {set: {PIP_INDEX_URL: 'https://pypi.a.example:8443/simple'}}",
+       none, ""},
+      {"network: {mode: allow-list, allow: [pypi.a.example]}\n"
+       "environment: {set: {PIP_INDEX_URL: 'https://pypi.b.example/simple'}}",
+       none, "contact other servers"},
+      {"network: {mode: allow-list, allow: ['*.a.example']}\n"
+       "environment: {set: {PIP_INDEX_URL: 'https://pypi.a.example/simple'}}",
+       none, "contact other servers"},
+      {"network: {mode: allow-list, allow: [pypi.a.example]}\n"
+       "environment: {set: {PIP_INDEX_URL: 'https://pypi.a.example https://b.example'}}",
+       none, "contact other servers"},
+      {"network: {mode: allow-list, allow: [a.example]}\n"
+       "environment: {set: {HTTPS_PROXY: 'https://a.example'}}",
+       none, "contact other servers"},
+      {"environment: {set: {PIP_INDEX_URL: 'https://pypi.a.example/simple'}}", none,
+       "contact other servers"},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.yaml) {
