@@ -8,6 +8,7 @@
 
 #include "core/agent/budget.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/task/tool_names.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
@@ -116,6 +117,8 @@ void warn_of_budget(const RunInputs& inputs, Lines& lines) {
 
 std::vector<std::string> task_warnings(const RunInputs& inputs) {
   Lines lines;
+  if (inputs.variables.string_at("{{stdin}}") == sha256_hex(""))
+    lines.push_back("{{stdin}} is empty: nothing came on stdin");
   warn_of_policy(inputs, lines);
   warn_of_hidden_tools(inputs, lines);
   warn_of_budget(inputs, lines);

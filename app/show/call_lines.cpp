@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/show/event_items.h"
+#include "core/base/error.h"
+#include "core/json/json.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
@@ -126,6 +128,25 @@ std::vector<std::string> CallLines::on_approval(const LogStyle& style, int turn,
       lines_of(style, {.mark = "[" + std::to_string(turn) + "] ", .text = added.what});
   for (auto& line : script_lines(style, added)) lines.push_back(std::move(line));
   return lines;
+}
+
+void CallLines::on_called(const ToolCalled& called) {
+  if (called.call.name != "search_files") return;
+  const auto found = std::find_if(calls_.begin(), calls_.end(),
+                                  [&](const Call& call) { return call.id == called.call.call_id; });
+  if (found == calls_.end()) return;
+  Json arguments;
+  try {
+    arguments = parse_json(called.call.arguments);
+  } catch (const Error&) {
+    return;  // the call's output says what is wrong with them
+  }
+  if (!arguments.is_object()) return;
+  std::string words = called.call.name;
+  for (const char* name : {"pattern", "path", "glob"})
+    if (const std::string value = arguments.string_at(name); !value.empty())
+      words += " " + shell_line({value});
+  found->what = first_line_of(redactor_.text(words, Audience::people), redactor_);
 }
 
 std::vector<std::string> CallLines::script_lines(const LogStyle& style, const Call& call) const {

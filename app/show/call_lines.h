@@ -22,6 +22,8 @@ class CallLines {
 
   /// @return  the line of a command that begins, with `verbose`
   std::vector<std::string> on_approval(const LogStyle& style, int turn, const CallDecided& decided);
+  /// Takes from an allowed call's arguments what its actions don't tell: the pattern of a search.
+  void on_called(const ToolCalled& called);
   /// The lines of a call that has ended.
   std::vector<std::string> on_output(const LogStyle& style, int turn,
                                      const ToolOutputRecord& record);

@@ -62,6 +62,7 @@ class LogLines {
   void show(const RetryRecord& retry);
   void show(const FallbackRecord& record);
   void show(const CallDecided& call);
+  void show(const ToolCalled& called) { calls_.on_called(called); }
   void show(const ToolOutputRecord& output);
   void show(const PlanUpdated& plan);
   void show(const NetworkRecord& record);

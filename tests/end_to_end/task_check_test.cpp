@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/files.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -92,6 +93,24 @@ BOOST_AUTO_TEST_CASE(errors_that_depend_on_several_values_have_a_place) {
       BOOST_TEST(end.status == 2);
       BOOST_TEST(holds(end.errors, row.says), end.errors);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_stdin_that_the_prompt_asks_for_is_told) {
+  for (const char* text : {"", "one commit\n"}) {
+    const RunFolder folder;
+    folder.write_task(CassetteWriter().message("done"), "policy: auto\nexpect: {changes: any}\n");
+    std::string task = read_file(folder.task());
+    task.replace(task.find("prompt: "), 8, "prompt: \"{{stdin}}\" # ");
+    folder.write("task.yaml", task);
+    ProgramStart start = folder.start();
+    start.input = text;
+
+    const ProgramEnd end = run_program(start);
+
+    BOOST_TEST(end.status == 0, end.errors);
+    const std::string warned = "warning: {{stdin}} is empty: nothing came on stdin";
+    BOOST_TEST(holds(end.errors, warned) == (*text == '\0'), end.errors);
   }
 }
 

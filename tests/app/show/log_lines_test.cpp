@@ -170,10 +170,28 @@ BOOST_AUTO_TEST_CASE(the_plan_is_told_by_its_step) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_search_is_told_with_what_it_looks_for) {
+  Log log;
+  log.says(1, "");
+  log.on({1, CallDecided{.call_id = "c1",
+                         .tool = "search_files",
+                         .actions = {{.path = "."}},
+                         .decision = Ruling::allow}});
+  log.on({1, ToolCalled{.call = {.call_id = "c1",
+                                 .name = "search_files",
+                                 .arguments = R"({"pattern": "def \\w+", "glob": "*.py"})"}}});
+  log.on({1, ToolOutputRecord{.call_id = "c1", .tool = "search_files", .success = true}});
+
+  BOOST_TEST(log.end() == Lines({"[1] search_files 'def \\w+' '*.py'"}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_status_says_how_far_it_is_and_what_goes_on) {
   Log log;
   log.says(3, "");
   BOOST_TEST(log.lines.status("9 s") == "turn 3 | 9 s | 1,200 tokens | waiting for the model");
+  log.verified(1, 0, "");
+  BOOST_TEST(log.lines.status("9 s") == "turn 3 | 9 s | 1,200 tokens | reading the changes");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

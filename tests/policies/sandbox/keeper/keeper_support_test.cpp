@@ -61,6 +61,37 @@ BOOST_AUTO_TEST_CASE(namespaces_are_found_where_they_are_and_refused_with_the_st
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_remedy_names_the_setting_or_the_flags_for_this_user) {
+  const struct {
+    const char* name;
+    MachineSettings machine;
+    const char* says;
+    const char* says_not = "nothing of this";
+  } rows[] = {
+      {"no namespaces at all", {.max_user_namespaces = "0"}, "user.max_user_namespaces=10000"},
+      {"AppArmor", {.restricts_user_namespaces = "1"}, "apparmor_restrict_unprivileged_userns=0"},
+      {"root in a container",
+       {.filtered = true, .root = true},
+       "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"},
+      {"another user in a container",
+       {.filtered = true},
+       "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt "
+       "systempaths=unconfined",
+       "SYS_ADMIN"},
+      {"another cause", {}, "--security-opt systempaths=unconfined"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const auto remedies = find_remedies({}, "refused", row.machine);
+      BOOST_REQUIRE(!remedies.empty());
+      const std::string& remedy = remedies.front().remedy;
+      BOOST_TEST(remedies.front().layer == "namespaces");
+      BOOST_TEST(remedy.find(row.says) != std::string::npos, remedy);
+      BOOST_TEST(remedy.find(row.says_not) == std::string::npos, remedy);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_overlay_is_tried_without_a_trace) {
   Sandboxed here;
 
