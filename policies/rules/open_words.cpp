@@ -6,6 +6,7 @@
 
 #include "core/text/text.h"
 #include "policies/shell/lookup.h"
+#include "policies/shell/read_only_table.h"
 #include "policies/shell/script_word.h"
 
 namespace sortie {
@@ -193,8 +194,11 @@ bool is_beyond_ascii(std::string_view text) {
 
 std::vector<std::string> with_globs_for_marks(std::span<const std::string> argv) {
   std::vector<std::string> words(argv.begin(), argv.end());
-  // For find `--` ends no options, and in `jq --arg a --` it is a value.
-  const bool has_end = !is_one_of(base_name(argv[0]), {"find", "jq"});
+  // For find `--` ends no options, in `jq --arg a --` it is a value, and some read @FILE behind it.
+  const std::string_view name = base_name(argv[0]);
+  const ReadOnlyCommand* const row = find_read_only(name);
+  const bool has_end =
+      !is_one_of(name, {"find", "jq"}) && (row == nullptr || row->no_word_begins.empty());
   bool only_operands = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string& word = words[i];

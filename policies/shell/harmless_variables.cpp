@@ -16,7 +16,7 @@ constexpr std::string_view kJobs = "only says how many work at once";
 constexpr std::string_view kStage = "only names the usual environments of a project's own code";
 
 // Not here, since they load code, name programs or change what is built: PATH, LD_*, NODE_OPTIONS,
-// NODE_PATH, PYTHONSTARTUP, PYTHONHOME, RUSTFLAGS, RUSTC_WRAPPER, CC, CFLAGS, MAKEFLAGS, JAVA_HOME,
+// NODE_PATH, PYTHONSTARTUP, PYTHONHOME, RUSTFLAGS with other values, RUSTC_WRAPPER, CC, CFLAGS, MAKEFLAGS, JAVA_HOME,
 // JAVA_TOOL_OPTIONS, MAVEN_OPTS, GRADLE_OPTS, PERL5OPT, RUBYOPT, GIT_* but the ones below, PAGER and
 // EDITOR with other values, DJANGO_SETTINGS_MODULE, PYTEST_ADDOPTS, PYTEST_PLUGINS, npm_config_*.
 constexpr HarmlessVariable kVariables[] = {
@@ -63,6 +63,8 @@ constexpr HarmlessVariable kVariables[] = {
      .values = Values::listed,
      .listed = " off error warn info debug trace ",
      .why = "only how much it logs"},
+    {.name = "RUSTFLAGS", .values = Values::lints, .why = "only what the compiler complains of"},
+    {.name = "RUSTDOCFLAGS", .values = Values::lints, .why = "only what rustdoc complains of"},
     {.name = "RUST_TEST_THREADS", .values = Values::number, .why = kJobs},
     {.name = "CARGO_NET_OFFLINE", .why = "only keeps it from the network"},
     {.name = "CARGO_INCREMENTAL", .why = "only how it caches"},
@@ -156,6 +158,19 @@ bool is_time_zone(std::string_view value) {
          value.find("//") == std::string_view::npos;
 }
 
+/// "-D warnings -A dead_code", also "-Dwarnings".
+bool are_lints(std::string_view value) {
+  while (!value.empty()) {
+    if (value.size() < 3 || value[0] != '-') return false;
+    if (std::string_view("DWAF").find(value[1]) == std::string_view::npos) return false;
+    value.remove_prefix(value[2] == ' ' ? 3 : 2);
+    const std::string_view name = value.substr(0, value.find(' '));
+    if (name.empty() || !has_only(name, "_:") || name.front() == ':') return false;
+    value.remove_prefix(std::min(name.size() + 1, value.size()));
+  }
+  return true;
+}
+
 bool may_be(const HarmlessVariable& variable, std::string_view value) {
   switch (variable.values) {
     case Values::flag:
@@ -171,6 +186,8 @@ bool may_be(const HarmlessVariable& variable, std::string_view value) {
       return !value.empty() && value.front() != '.' && has_only(value, "-_.");
     case Values::folders:
       return !value.empty() && are_folders(value);
+    case Values::lints:
+      return !value.empty() && are_lints(value);
     case Values::time_zone:
       return is_time_zone(value);
   }

@@ -9,13 +9,14 @@ namespace sortie {
 struct HarmlessVariable {
   /// Which values it may get.
   enum class Values {
-    flag,      ///< "", 0, 1, true, false, yes, no, on, off
-    number,    ///< digits
-    listed,    ///< one of `listed`
-    locale,    ///< C, POSIX or one in UTF-8
-    name,      ///< letters, digits, - _ .
-    folders,   ///< relative folders without "..", separated by ":"
-    time_zone  ///< UTC, Europe/Paris
+    flag,       ///< "", 0, 1, true, false, yes, no, on, off
+    number,     ///< digits
+    listed,     ///< one of `listed`
+    locale,     ///< C, POSIX or one in UTF-8
+    name,       ///< letters, digits, - _ .
+    folders,    ///< relative folders without "..", separated by ":"
+    time_zone,  ///< UTC, Europe/Paris
+    lints       ///< -D warnings
   };
   std::string_view name;
   Values values = Values::flag;

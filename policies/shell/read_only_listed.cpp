@@ -71,6 +71,36 @@ constexpr ReadOnlyCommand kListed[] = {
              " all bytes online offline json physical hex caches extended parse output-all help "
              "version "},
      .most_operands = 0},
+    {.name = "nm", .how = How::listed,
+     .forms = {
+         .flags = "aABCDgjnoPprSsuvV",
+         .next = "ft",
+         .flag_names =
+             " debug-syms print-file-name demangle no-demangle dynamic extern-only defined-only "
+             "undefined-only numeric-sort no-sort print-size size-sort reverse-sort portability "
+             "print-armap help version ",
+         .next_names = " format radix "},
+     .no_word_begins = "@", .instead = "leave out -l, which looks for other files"},
+    {.name = "objdump", .how = How::listed,
+     .forms = {
+         .flags = "adDtThxfprRCwsvzH",
+         .next = "jMmb",
+         .flag_names =
+             " disassemble disassemble-all syms dynamic-syms headers section-headers all-headers "
+             "file-headers private-headers archive-headers reloc dynamic-reloc demangle wide "
+             "full-contents no-show-raw-insn help version ",
+         .next_names = " section start-address stop-address disassembler-options architecture "},
+     .no_word_begins = "@", .instead = "leave out -S, -l, -g and -W, which look for other files"},
+    {.name = "readelf", .how = How::listed,
+     .forms = {
+         .flags = "ahlSgtesnrudVAcDIWTvH",
+         .next = "xpR",
+         .flag_names =
+             " all file-header program-headers segments section-headers sections section-groups "
+             "section-details headers syms symbols dyn-syms notes relocs unwind dynamic "
+             "version-info arch-specific archive-index use-dynamic histogram wide help version ",
+         .next_names = " hex-dump string-dump relocated-dump "},
+     .no_word_begins = "@", .instead = "leave out -w and -P, which look for other files"},
     {.name = "shellcheck", .how = How::listed,
      .forms = {
          .flags = "V",
@@ -79,6 +109,12 @@ constexpr ReadOnlyCommand kListed[] = {
          .flag_names = " version color list-optional norc help ",
          .next_names = " format shell exclude include severity enable wiki-link-count "},
      .instead = "leave out -x and -P, which read other files"},
+    {.name = "size", .how = How::listed,
+     .forms = {
+         .flags = "ABGdoxtV",
+         .flag_names = " common totals help version ",
+         .next_names = " format radix "},
+     .no_word_begins = "@"},
     {.name = "strings", .how = How::listed,
      .forms = {
          .flags = "adfow",

@@ -302,6 +302,8 @@ std::string why_no_glob_at(std::string_view name, std::span<const std::string> w
                            std::size_t at) {
   const ReadOnlyCommand* row = find_read_only(name);
   if (row == nullptr) return "";
+  // Only its format may not be one; what the conversions make of the rest is seen before.
+  if (name == "printf" && at > 0 && begins_literally(words[0])) return "";
   if (row->how == How::git) {
     if (!words.empty() && (words[0] == "--no-pager" || words[0] == "-P")) {
       words = words.subspan(1);
