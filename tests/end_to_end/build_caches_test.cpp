@@ -64,14 +64,12 @@ void try_cache(const Caller& caller, const Tool& tool, const RunFolder& folder,
   fs::create_directories(cache);
   const auto run = [&](const Arguments& words) {
     ProgramStart start = start_command(folder, {});
-    // Set this late, since some callers have none.
-    start.argv = {"env", "HOME=" + folder.path("caller").string()};
+    // Nothing of the test's own environment moves a cache or makes another key for it (ccache's has
+    // LANG, which commands get where the caller has none).
+    start.argv = {"env", "-i", "HOME=" + folder.path("caller").string(), "PATH=/usr/bin:/bin",
+                  "LANG=C.UTF-8"};
+    if (!variable.empty()) start.argv.push_back(variable + "=" + folder.path(base).string());
     start.argv.insert(start.argv.end(), words.begin(), words.end());
-    for (const char* name : {"GOCACHE", "GOPATH", "GOMODCACHE", "GOFLAGS", "CCACHE_DIR",
-                             "CCACHE_CONFIGPATH", "XDG_CACHE_HOME", "XDG_DATA_HOME"})
-      start.environment[name] = "";
-    start.environment["PATH"] = "/usr/bin:/bin";
-    if (!variable.empty()) start.environment[variable] = folder.path(base).string();
     return folder.run_as(caller, start);
   };
   const auto sandbox = [&](const std::string& line) {
