@@ -1,6 +1,14 @@
 #pragma once
 
+#include <string>
+
+#include "policies/file/policy_loader.h"
+#include "policies/rules/policy.h"
+
 namespace sortie::test {
+
+/// The policy of this text.
+inline Policy parse(const std::string& text) { return parse_policy(text, "p.yaml", "."); }
 
 /// Every key that a policy may have.
 inline constexpr const char* kFullPolicy = R"(version: 1

@@ -16,6 +16,7 @@
 using namespace sortie;
 using namespace std::chrono_literals;
 using test::kFullPolicy;
+using test::parse;
 
 BOOST_AUTO_TEST_SUITE(policy_extends)
 

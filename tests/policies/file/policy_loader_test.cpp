@@ -16,10 +16,9 @@
 using namespace sortie;
 using namespace std::chrono_literals;
 using test::kFullPolicy;
+using test::parse;
 
 namespace {
-
-Policy parse(const std::string& text) { return parse_policy(text, "p.yaml", "."); }
 
 std::string findings_of(const std::string& text) {
   try {
