@@ -116,6 +116,8 @@ void add_changes(Json& json, const RunResult& result) {
   json.set("removed_lines", result.removed_lines);
   json.set("ignored_changes", Json::strings(result.ignored_changes));
   json.set("applies_to", Json::strings(result.applies_to));
+  json.set("applied", result.applied ? Json(*result.applied) : Json());
+  json.set("applied_paths", Json::strings(result.applied_paths));
   json.set("base", text_or_null(result.base));
   json.set("head_commit", text_or_null(result.head_commit));
   json.set("left_out", left_out_json(result));
@@ -226,6 +228,7 @@ std::vector<std::string> sum_lines(const RunResult& result, const Tally& tally,
   if (!result.ignored_changes.empty())
     used += ", and " +
             counted(static_cast<std::int64_t>(result.ignored_changes.size()), "ignored path");
+  if (result.applied.value_or(false)) used += ", and written into the workspace";
   used += "; " + usage_text(tally) + ", " + time_text(result.duration);
   std::string names;
   for (const auto& [name, digest] : result.artifacts) names += name + ", ";

@@ -65,6 +65,8 @@ struct RunResult {
   std::vector<LeftOut> left_out;
   std::vector<std::string> too_large;                ///< as in Diff
   std::vector<std::string> conflicts;                ///< files that the user changed too
+  std::optional<bool> applied{};                     ///< --apply; nothing: not given
+  std::vector<std::string> applied_paths{};          ///< what was written into the workspace
   std::map<std::string, std::string> kept;           ///< path below OUT/kept → "sha256:…"
   std::vector<std::string> changed_by_verification;  ///< by the last round that changed files
   bool survivors_excluded = true;                    ///< proved that no process is left

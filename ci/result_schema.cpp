@@ -29,7 +29,8 @@ constexpr const char* kSchema = R"({
     "finished": {
       "required": ["exit_code", "reason", "next", "retryable", "retry_after_s", "name", "started",
                    "model", "usage", "durations", "counts", "verified", "verification",
-                   "stages", "changed_files", "added_lines", "removed_lines", "ignored_changes", "applies_to", "base", "head_commit",
+                   "stages", "changed_files", "added_lines", "removed_lines", "ignored_changes", "applies_to", "applied",
+                   "applied_paths", "base", "head_commit",
                    "left_out", "conflicts", "kept",
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
                    "survivors_excluded", "digests", "artifacts", "warnings"],
@@ -100,6 +101,8 @@ constexpr const char* kSchema = R"({
         "removed_lines": {"$ref": "#/$defs/count"},
         "ignored_changes": {"$ref": "#/$defs/strings"},
         "applies_to": {"$ref": "#/$defs/strings"},
+        "applied": {"type": ["boolean", "null"]},
+        "applied_paths": {"$ref": "#/$defs/strings"},
         "base": {"type": ["string", "null"]},
         "head_commit": {"type": ["string", "null"]},
         "left_out": {

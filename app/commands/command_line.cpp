@@ -38,9 +38,8 @@ namespace {
 
 const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",    "land",
                                                  "report", "batch", "completion"};
-const std::vector<std::string> kLaterFlags = {"--apply",       "--best-of",       "--reuse",
-                                              "--expect-task", "--expect-policy", "--status-file",
-                                              "--exit-map"};
+const std::vector<std::string> kLaterFlags = {"--best-of",       "--reuse",       "--expect-task",
+                                              "--expect-policy", "--status-file", "--exit-map"};
 
 constexpr const char* kInsteadOfPrompt =
     "; write instead: a task file with 'version: 1' and 'prompt: …', and 'sortie run FILE'";

@@ -62,6 +62,8 @@ void add_outputs(CLI::App& app, RunOptions& options) {
       "also write the diff here on success: a file, or a pipe, device or /dev/fd/N; - is stdout");
   app.add_option("-o,--output-last-message", options.last_message,
                  "also write the final message here on success, as with --diff; - is stdout");
+  app.add_flag("--apply", options.apply,
+               "on success write the changes into the workspace, all or none");
   app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
 }
 

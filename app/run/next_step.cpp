@@ -186,6 +186,9 @@ std::string after_success(const EndFacts& facts) {
                : "the answer is in " + in_out(facts, "last-message.txt");
   std::error_code error;
   const fs::path here = fs::current_path(error);
+  if (facts.result.applied.value_or(false))
+    return "look at the changes in " +
+           (here == facts.inputs.workspace ? "this folder" : short_path(facts.inputs.workspace));
   if (here == facts.inputs.workspace)
     return shell_line({"git", "apply", in_out(facts, "changes.diff")});
   const fs::path diff = fs::path(facts.options.out) / "changes.diff";

@@ -16,6 +16,7 @@
 #include "app/run/agent_work.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
+#include "app/run/run_apply.h"
 #include "app/run/run_ends.h"
 #include "app/run/run_head.h"
 #include "app/run/run_notes.h"
@@ -50,6 +51,7 @@ class Run {
         options_(options),
         git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
         budget_(inputs_.task.budget, clock_, inputs_.terms),
+        apply_(options, inputs_),
         out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished),
         notes_(inputs_.task, options.out),
         secrets_(inputs_, options),
@@ -92,6 +94,7 @@ class Run {
   GitInfo git_;
   SystemClock clock_;
   Budget budget_;
+  RunApply apply_;            ///< before the keeper: the folder that --apply writes to
   HeldSignals held_signals_;  ///< before anything is written
   OutputFolder out_;
   RunNotes notes_;
@@ -349,6 +352,7 @@ std::string Run::finish(const std::function<void()>& step) {
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;
     result_.next = next_step(end_facts());
+    apply_.undo(result_);
     handover_->withdraw_success();
     return problem;
   }
@@ -373,6 +377,7 @@ ExitCode Run::end() {
   });
   // A record may end twice; the last end counts.
   if (result_.code != recorded) finish([this] { record_.close(); });
+  if (result_.code == ExitCode::success) apply_.settle();
   print_end(untold);
   return result_.code;
 }
@@ -428,6 +433,10 @@ void Run::hand_over() {
   for (std::size_t i = before; i < warnings.size(); ++i) record_.show_warning(warnings[i]);
   for (const auto& warning : record_.tally().warnings()) warnings.push_back(warning);
   finish([this] { handover_->write_artifacts(); });
+  finish([this] {
+    if (result_.code == ExitCode::success && tree_ && tree_->diff())
+      apply_.apply(*tree_->diff(), out_.path(), result_);
+  });
   // The next run should only read the notes of a successful one.
   if (result_.code == ExitCode::success) {
     try {
@@ -468,6 +477,8 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   std::optional<GitPlacesOnce> git_places(std::in_place);
   RunInputs inputs = load_inputs(resolved);
   check_machine();
+  check_apply(resolved, inputs);
+  recover_workspace(inputs);
   check_diff_base(inputs);
   check_flag_outputs(resolved, inputs);
   return Run(std::move(inputs), resolved, style).execute(git_places);

@@ -32,12 +32,12 @@ DiffOptions diff_options(const RunInputs& inputs, std::set<std::string> patched)
 /// Options of the diff that the model gets during the run.
 DiffOptions draft_options(const RunInputs& inputs, std::set<std::string> patched,
                           const std::string& only, const CancelCheck& check_cancel) {
-  constexpr std::uint64_t kMostBytes = 32u << 20;  // held in memory about three times
+  constexpr std::uint64_t kMostDraftBytes = 32u << 20;  // held in memory about three times
   DiffOptions options = diff_options(inputs, std::move(patched));
   options.only = only;
   options.check_cancel = check_cancel;
   options.draft = true;
-  options.max_bytes = kMostBytes;
+  options.max_bytes = kMostDraftBytes;
   return options;
 }
 

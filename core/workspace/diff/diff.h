@@ -104,6 +104,9 @@ struct Diff {
   std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of new links out of the tree
   /// New files that contain the absolute path of the workspace.
   std::vector<std::string> bound_to_place;
+  /// The blob ids of renamed files at the start, by their old path as in the text: the text does not
+  /// have them if only the path has changed.
+  std::map<std::string, std::string> moved_ids;
   std::vector<std::string> applies_to;  ///< which of "start", "head", "index" it applies to; not
                                         ///< checked for a draft
   std::string base;                     ///< "start" or "head": what the diff compares with

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/git/git_repository.h"
 #include "core/workspace/diff/diff_selection.h"
 #include "core/workspace/diff/patch_check.h"
 #include "core/workspace/diff/patch_text.h"
@@ -134,6 +135,9 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   PatchText patch = options.draft ? draft_patch(sides.before, sides.after, options)
                                   : proved_patch(sides.before, sides.after, options);
   diff.text = std::move(patch.text);
+  for (const DiffFile& file : patch.files)
+    if (!file.old_path.empty())
+      diff.moved_ids[file.old_path] = id_text(blob_id(sides.before.at(file.old_path).content));
   diff.files = without_prefix(std::move(patch.files), start.prefix());
   if (!options.draft) diff.applies_to = judge_applies_to(changes, sides, start);
   return diff;

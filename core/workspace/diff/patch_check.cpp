@@ -4,50 +4,19 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/git/git_repository.h"
 #include "core/text/text.h"
+#include "core/workspace/diff/patch_body.h"
 #include "core/workspace/diff/patch_header.h"
-#include "core/workspace/diff/scratch_trees.h"
 
 namespace sortie {
 namespace {
-
-/// Removes the first patch from the text: it ends before the next "diff --git ". No other line begins
-/// so: content lines begin with one of " +-\\", and lines of binary patches contain no space.
-std::string_view take_patch(std::string_view& text) {
-  const auto next = text.find("\ndiff --git ");
-  const std::string_view patch = text.substr(0, next == text.npos ? text.size() : next + 1);
-  text.remove_prefix(patch.size());
-  return patch;
-}
 
 /// The effect of one patch, parsed from its text. What it makes has been compared already.
 struct Effect {
   std::optional<std::string> removes;
   std::optional<std::string> makes;
 };
-
-/// Lets libgit2 apply the content of a patch to a file with a plain name.
-std::string apply_body(ScratchTrees& scratch, const PatchHeader& header, const std::string& before,
-                       std::string_view body) {
-  if (body.empty()) return header.new_mode == 0 && header.old_mode != 0 ? "" : before;
-  const PatchHeader plain{.old_path = "f",
-                          .new_path = "f",
-                          .old_mode = 0100644,
-                          .new_mode = 0100644,
-                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
-                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
-                          .text = header.text};
-  const std::string text = write_header(plain) + std::string(body);
-  GitDiff diff;
-  check_git(git_diff_from_buffer(GitOut(diff), text.data(), text.size()), "can't be read back");
-  const GitTree tree = scratch.tree({{"f", {0100644, before}}});
-  GitIndex index;
-  check_git(git_apply_to_tree(GitOut(index), scratch.repository(), tree.get(), diff.get(), nullptr),
-            "can't be applied");
-  const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
-  if (entry == nullptr) throw Error("makes no file");
-  return scratch.content(entry->id);
-}
 
 /// Why what a patch makes is not what is wanted, or "".
 std::string difference_of(const std::string& path, unsigned mode, const std::string& content,
@@ -78,8 +47,7 @@ Effect apply_piece(std::string_view text, const TouchedFiles& before, const Touc
   if (!adds && !header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id) {
     throw Error("names another content");
   }
-  ScratchTrees scratch;
-  const std::string made = apply_body(scratch, header, old->content, text);
+  const std::string made = apply_body(header, old->content, text);
   if (deletes) {
     if (!made.empty()) throw Error("deletes a part of a file");
     return effect;

@@ -1,0 +1,102 @@
+#include "app/run/run_apply.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/git/config/git_place.h"
+#include "core/git/git_repository.h"
+#include "core/workspace/apply/path_changes.h"
+#include "core/workspace/apply/recover_tree.h"
+
+namespace sortie {
+namespace {
+
+std::filesystem::path toplevel_of(const std::filesystem::path& workspace) {
+  const GitPlace place = find_git_place(workspace);
+  return place.toplevel.empty() ? workspace : place.toplevel;
+}
+
+/// The diff's paths begin at the repository's toplevel.
+std::string below_workspace(const std::string& path, const std::string& prefix) {
+  if (!path.starts_with(prefix))
+    throw Error("the diff names " + path_text(path) + " outside of the workspace");
+  return path.substr(prefix.size());
+}
+
+PresentEntry read_in_workspace(int root, const std::string& path, const std::string& prefix) {
+  if (prefix.starts_with(path + "/")) return {.kind = PresentEntry::Kind::folder};  // above it
+  return read_present(root, below_workspace(path, prefix));
+}
+
+}  // namespace
+
+void recover_workspace(RunInputs& inputs) {
+  for (std::string& text : recover_trees(inputs.workspace, toplevel_of(inputs.workspace)))
+    inputs.warnings.push_back(std::move(text));
+}
+
+void check_apply(const RunOptions& options, const RunInputs& inputs) {
+  if (options.apply && std::string_view(name_of(inputs.task.workspace.isolation)) == "none")
+    throw InputError(
+        "--apply: with isolation none the workspace itself is changed during the run; leave out "
+        "--apply, or use another isolation");
+}
+
+RunApply::RunApply(const RunOptions& options, const RunInputs& inputs) : inputs_(inputs) {
+  if (!options.apply) return;
+  root_ = Fd(::open(inputs.workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root_) throw path_error("--apply " + inputs.workspace.string(), errno);
+}
+
+void RunApply::apply(const Diff& diff, const std::filesystem::path& out, RunResult& result) {
+  if (!root_) return;
+  result.applied = false;
+  const GitPlace place = find_git_place(inputs_.workspace);
+  const std::string prefix =
+      place.git_dir.empty() ? "" : prefix_in(place.toplevel, inputs_.workspace);
+  const PlannedChanges planned = plan_changes(
+      read_patches(diff.text),
+      [&](const std::string& path) { return read_in_workspace(root_.get(), path, prefix); },
+      {.moved_ids = diff.moved_ids});
+  if (!planned.conflicts.empty())
+    throw Error("the workspace is not as the diff needs it (" + some_of(planned.conflicts) +
+                    "); nothing was applied",
+                ExitCode::conflict);
+  std::vector<PathChange> changes = planned.changes;
+  std::vector<std::string> paths;
+  for (PathChange& change : changes) {
+    change.path = below_workspace(change.path, prefix);
+    paths.push_back(change.path);
+  }
+  changes_ = std::make_unique<TreeApply>(
+      root_.get(), changes, ApplyMark{.result = out / "result.json", .run_id = result.run_id});
+  changes_->perform();
+  result.applied = true;
+  result.applied_paths = std::move(paths);
+}
+
+void RunApply::undo(RunResult& result) {
+  if (!changes_) return;
+  for (const std::string& left : changes_->undo())
+    result.warnings.push_back("--apply was taken back, but not at " + left);
+  changes_.reset();
+  result.applied = false;
+  result.applied_paths.clear();
+}
+
+void RunApply::settle() noexcept {
+  try {
+    if (changes_) changes_->settle();
+  } catch (const std::exception&) {
+    changes_->leave();
+  }
+  changes_.reset();
+}
+
+}  // namespace sortie

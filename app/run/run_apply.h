@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
+#include "ci/result.h"
+#include "core/base/fd.h"
+#include "core/workspace/apply/tree_apply.h"
+#include "core/workspace/diff/diff.h"
+
+namespace sortie {
+
+/// Takes back, or completes, what a killed process was applying to the workspace or to a folder
+/// above it in its repository; says so in the warnings.
+/// @throws Error  busy, conflict (recover_tree())
+void recover_workspace(RunInputs& inputs);
+
+/// @throws InputError  --apply together with isolation none
+void check_apply(const RunOptions& options, const RunInputs& inputs);
+
+/// Writes the diff of a successful run into the user's tree (--apply).
+///
+/// The changes count once result.json says so: until then they are taken back by whatever ends the
+/// run otherwise, be it a kill.
+class RunApply {
+ public:
+  /// Opens the workspace's folder if --apply was given: whatever is renamed later, this one is
+  /// written to. @throws Error
+  RunApply(const RunOptions& options, const RunInputs& inputs);
+
+  /// Does nothing without --apply.
+  /// @param out     --out, absolute
+  /// @param result  gets `applied` and the paths
+  /// @throws Error  conflict: a touched path has changed meanwhile; environment. Nothing is changed
+  void apply(const Diff& diff, const std::filesystem::path& out, RunResult& result);
+  /// Takes the changes back. A path that is not as it was is a warning.
+  void undo(RunResult& result);
+  /// After result.json: the changes stay. Can't fail: the next start on this tree does it otherwise.
+  void settle() noexcept;
+
+ private:
+  const RunInputs& inputs_;
+  Fd root_;
+  std::unique_ptr<TreeApply> changes_;
+};
+
+}  // namespace sortie
