@@ -82,7 +82,11 @@ const std::set<std::string>& fixed_names() {
                                                "state",
                                                "summary.md",
                                                "report.html",
-                                               "kept"};
+                                               "kept",
+                                               "commit-message.txt",
+                                               "change.mbox",
+                                               "pr.json",
+                                               "review.json"};
   return kNames;
 }
 

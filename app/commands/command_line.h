@@ -32,6 +32,7 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
                       const std::string& description, const std::string& example, CommandBody body);
 
 void add_run(CommandTable& table);
+void add_land(CommandTable& table);
 void add_verify(CommandTable& table);
 void add_policy(CommandTable& table);
 void add_task(CommandTable& table);

@@ -44,6 +44,8 @@ constexpr ArtifactRow kArtifacts[] = {
     {"partial.diff", "After any other end: what had been changed by then."},
     {"last-message.txt, last-message.json",
      "The agent's final message; .json if it matches an output schema."},
+    {"commit-message.txt, change.mbox, pr.json, review.json",
+     "What sortie land writes: for git commit, git am, a pull request and a review."},
     {"kept/", "Files that no diff holds, and what was removed under protected names."},
     {".lock", "The process id of the run in progress."},
     {".gitignore", "So that git add leaves a run's record out."},

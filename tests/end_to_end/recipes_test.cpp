@@ -62,6 +62,7 @@ class Job {
   }
 
   fs::path repository() const { return folder_ / "base"; }
+  fs::path folder(const std::string& name) const { return folder_ / name; }
 
   /// Runs it as a CI system does: bash, which ends at the first failure.
   Said run(const std::string& script, const fs::path& below) const {
@@ -142,6 +143,43 @@ BOOST_AUTO_TEST_CASE(the_nightly_recipe_commits_the_change_and_prints_nothing) {
     return;
   }
   BOOST_ERROR("no such recipe");
+}
+
+// Both jobs of a workflow, one after the other; its system is a bare repository and a `gh`.
+BOOST_AUTO_TEST_CASE(the_jobs_that_land_a_run_push_the_judged_commit) {
+  int landed = 0;
+  for (const char* page : {"docs/land.md", "docs/ci.md"}) {
+    for (const DocumentBlock& block : blocks_of(page)) {
+      if (block.text.find("gh pr create") == std::string::npos) continue;
+      BOOST_TEST_CONTEXT(block.place) {
+        ++landed;
+        const Job job;
+        git(job.repository(), {"init", "-q", "--bare", job.folder("origin").string()});
+        git(job.repository(), {"remote", "add", "origin", job.folder("origin").string()});
+        write(job.folder("bin/gh"), "#!/bin/bash\nprintf '%s\\n' \"$@\" > " +
+                                        job.folder("gh.txt").string() + "\ncat >> " +
+                                        job.folder("gh.txt").string() + "\n");
+        fs::permissions(job.folder("bin/gh"), fs::perms::owner_all);
+        const std::string head = git(job.repository(), {"rev-parse", "HEAD"});
+
+        for (const std::string& script : scripts_of(block))
+          if (script.find("sortie ") != std::string::npos) {
+            const Said said = job.run("BRANCH=sortie/1\n" + script, ".");
+            BOOST_TEST(said.status == 0, said.output);
+          }
+
+        BOOST_TEST(git(job.folder("origin"), {"show", "sortie/1:answer.txt"}) == "right\n");
+        BOOST_TEST(git(job.folder("origin"), {"rev-parse", "sortie/1~1"}) == head);
+        BOOST_TEST(git(job.folder("origin"), {"log", "-1", "--format=%s", "sortie/1"}) ==
+                   "Corrected.\n");
+        const std::string request = read_file(job.folder("gh.txt"));
+        BOOST_TEST(request.find("--title\nCorrected.\n") != std::string::npos, request);
+        BOOST_TEST(request.find("```text\nCorrected.\n```") != std::string::npos, request);
+        BOOST_TEST(read_file(job.repository() / "answer.txt") == "wrong\n");
+      }
+    }
+  }
+  BOOST_TEST(landed == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

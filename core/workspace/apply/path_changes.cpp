@@ -36,20 +36,23 @@ std::string why_not_old(const FilePatch& patch, const PresentEntry& now,
   return "";
 }
 
-/// Whether a patch that leaves a file in its place has been applied already.
-bool is_there_already(const FilePatch& patch, const PresentEntry& now) {
+/// Whether a patch has been applied already, as far as its ids tell.
+bool is_there_already(const FilePatch& patch, const PresentEntry& now, ChangePlan& plan) {
   const PatchHeader& header = patch.header;
-  if (patch.moves_only() || header.old_path != header.new_path) return false;
   if (patch.deletes()) return now.kind == Kind::none;
-  return now.kind == Kind::file && now.entry.mode == header.new_mode && !header.new_id.empty() &&
-         id_text(blob_id(now.entry.content)) == header.new_id;
+  if (header.new_id.empty()) return false;
+  const bool moves = header.old_path != header.new_path;
+  if (moves && now.kind != Kind::none) return false;
+  const PresentEntry made = moves ? plan.at(header.new_path) : now;
+  return made.kind == Kind::file && made.entry.mode == header.new_mode &&
+         id_text(blob_id(made.entry.content)) == header.new_id;
 }
 
 void plan_one(const FilePatch& patch, ChangePlan& plan, const PlanOptions& options) {
   const PatchHeader& header = patch.header;
   const PresentEntry now = patch.adds() ? PresentEntry{} : plan.at(header.old_path);
   if (!patch.adds()) {
-    if (is_there_already(patch, now)) return;
+    if (is_there_already(patch, now, plan)) return;
     if (const std::string why = why_not_old(patch, now, options.moved_ids); !why.empty()) {
       const Merged merged = options.base ? merge(patch, now, options.base) : Merged{.why = why};
       if (!merged.why.empty()) return plan.conflict(header.old_path, merged.why);

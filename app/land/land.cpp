@@ -1,0 +1,210 @@
+#include "app/land/land.h"
+
+#include <git2.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/land/commit_target.h"
+#include "app/land/judgement.h"
+#include "app/land/landed_run.h"
+#include "app/land/mailbox.h"
+#include "app/land/pull_request.h"
+#include "app/land/review_comments.h"
+#include "app/land/tree_target.h"
+#include "app/show/standard_output.h"
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/files/new_file_mode.h"
+#include "core/text/text.h"
+#include "core/workspace/apply/recover_tree.h"
+#include "policies/environment/environment.h"
+#include "policies/environment/known_secrets.h"
+#include "policies/file/policy_loader.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMessageFile = "commit-message.txt";
+constexpr const char* kMailFile = "change.mbox";
+constexpr const char* kRequestFile = "pr.json";
+constexpr const char* kReviewFile = "review.json";
+
+/// A diff or a JSON text may be small and unpack to more than the machine has.
+void limit_memory() {
+#ifndef __SANITIZE_ADDRESS__
+  constexpr rlim_t kMost = 6ull << 30;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= kMost) return;
+  limit.rlim_cur = kMost;
+  ::setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+fs::path folder_of(const std::string& name, const char* what) {
+  std::error_code error;
+  fs::path folder = fs::canonical(name, error);
+  if (error || !fs::is_directory(folder, error))
+    throw Error(std::string(what) + " " + one_line(name, 300) + ": not a folder", ExitCode::usage);
+  return folder;
+}
+
+/// One landing.
+class Landing {
+ public:
+  Landing(const LandOptions& options, bool quiet)
+      : options_(options),
+        quiet_(quiet),
+        folder_(folder_of(options.folder, "-C")),
+        run_folder_(folder_of(options.run, "RUN_DIR")),
+        out_(options.out.empty() ? run_folder_ : make_out(options.out)),
+        policy_(load_policy(options.policy)),
+        repository_(find_repository(folder_)) {
+    if (!repository_.handle)
+      throw Error(folder_.string() + ": no git repository that can be used" +
+                      (repository_.place.refused.empty() ? "" : ": " + repository_.place.refused),
+                  ExitCode::environment);
+    learn(redactor_, policy_, known_secrets(policy_, own_environment()).values);
+  }
+
+  ExitCode land() {
+    for (const std::string& text : recover_trees(folder_, repository_.toplevel)) say(text);
+    const LandedRun run = read_landed_run(run_folder_);
+    const std::vector<FilePatch> patches = read_patches(run.diff);
+    judge_paths(patches, policy_, place());
+    const std::unique_ptr<LandTarget> target = make_target();
+    const std::vector<PathChange> changes = plan(patches, *target);
+    const LandedChange change = change_of(changes);
+    const std::vector<std::string> attention = judge_change(change, run, policy_, redactor_);
+    remove_stale_files();
+    if (run.findings.is_array())
+      write(kReviewFile, write_json_pretty(review_json(run.findings, change)) + "\n");
+    if (changes.empty()) {
+      say(patches.empty() ? "the run changed nothing, so nothing was landed"
+                          : "everything is there already, so nothing was landed");
+      return ExitCode::success;
+    }
+    apply(run, change, changes, attention, *target);
+    return ExitCode::success;
+  }
+
+ private:
+  static fs::path make_out(const std::string& name) {
+    std::error_code error;
+    fs::create_directories(name, error);
+    return folder_of(name, "--out");
+  }
+
+  void say(const std::string& text) const {
+    if (!quiet_) print_error("sortie: " + redactor_.text(text, Audience::people) + "\n");
+  }
+
+  LandPlace place() const {
+    std::shared_ptr<git_tree> head(head_tree(*repository_.handle).release(), git_tree_free);
+    const std::string prefix = prefix_in(repository_.toplevel, folder_);
+    return {.workspace = folder_,
+            .toplevel = repository_.toplevel,
+            .run = run_folder_,
+            .tracked = [head, prefix](const std::string& path) {
+              GitTreeEntry entry;
+              return head &&
+                     git_tree_entry_bypath(GitOut(entry), head.get(), (prefix + path).c_str()) == 0;
+            }};
+  }
+
+  std::unique_ptr<LandTarget> make_target() const {
+    if (options_.onto.empty()) return std::make_unique<TreeTarget>(repository_.toplevel);
+    return std::make_unique<CommitTarget>(*repository_.handle, options_.onto);
+  }
+
+  /// What a file was when the run began, if the repository has it.
+  std::optional<std::string> base_content(const std::string& id) const {
+    git_oid oid;
+    GitBlob blob;
+    if (git_oid_fromstr(&oid, id.c_str()) != 0 ||
+        git_blob_lookup(GitOut(blob), repository_.handle.get(), &oid) != 0)
+      return std::nullopt;
+    return blob_text(blob);
+  }
+
+  std::vector<PathChange> plan(const std::vector<FilePatch>& patches,
+                               const LandTarget& target) const {
+    PlanOptions options;
+    if (options_.three_way)
+      options.base = [this](const std::string& id) { return base_content(id); };
+    PlannedChanges planned = plan_changes(
+        patches, [&](const std::string& path) { return target.present(path); }, options);
+    if (!planned.conflicts.empty())
+      throw Error(
+          (options_.onto.empty() ? "the work tree" : "--onto " + one_line(options_.onto, 100)) +
+              " is not as the diff needs it: " + some_of(planned.conflicts) +
+              (options_.three_way ? "" : "; --three-way merges what can be merged") +
+              "; nothing was changed",
+          ExitCode::conflict);
+    return std::move(planned.changes);
+  }
+
+  void write(const char* name, const std::string& text) const {
+    write_file(out_ / name, text, new_file_mode());
+  }
+
+  void remove_stale_files() const {
+    std::error_code error;
+    for (const char* name : {kMessageFile, kMailFile, kRequestFile, kReviewFile})
+      fs::remove(out_ / name, error);
+  }
+
+  void apply(const LandedRun& run, const LandedChange& change,
+             const std::vector<PathChange>& changes, const std::vector<std::string>& attention,
+             LandTarget& target) const {
+    const std::string message = commit_message(run);
+    const std::string base = target.commit();
+    const std::string commit = target.land(changes, message);
+    // Before it counts: whoever finds the change landed finds them, too.
+    write(kMessageFile, message);
+    write(kMailFile, mailbox({.commit = commit,
+                              .from = identity_of(*repository_.handle),
+                              .date = mail_date(),
+                              .message = message,
+                              .patch = change.patch}));
+    write(kRequestFile, write_json_pretty(pull_request_json({.run = run,
+                                                             .change = change,
+                                                             .attention = attention,
+                                                             .base = target.branch(),
+                                                             .base_commit = base,
+                                                             .head_commit = commit})) +
+                            "\n");
+    target.settle();
+    for (const std::string& line : attention) say("look at: " + line);
+    const auto files = change.patch.files.size();
+    say("landed " + std::to_string(files) + (files == 1 ? " file" : " files") +
+        (commit.empty() ? " in " + path_text(repository_.toplevel) : " as commit " + commit) +
+        "; see " + path_text(out_ / kRequestFile));
+    if (!commit.empty()) print_out(commit + "\n");
+  }
+
+  const LandOptions& options_;
+  const bool quiet_;
+  fs::path folder_;
+  fs::path run_folder_;
+  fs::path out_;
+  Policy policy_;
+  FoundRepository repository_;
+  Redactor redactor_;
+};
+
+}  // namespace
+
+ExitCode land(const LandOptions& options, bool quiet) {
+  limit_memory();
+  return Landing(options, quiet).land();
+}
+
+}  // namespace sortie

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/json/json.h"
+#include "core/task/task.h"
+
+namespace sortie {
+
+/// What `sortie land` takes of a finished run. All of it may have been made by somebody else: the
+/// digests only show that the parts belong together.
+struct LandedRun {
+  std::string run_id;
+  std::string task;         ///< its name
+  std::string model;        ///< "openai gpt-5-codex"
+  std::string base_commit;  ///< that the run began with; "" if there was none
+  std::optional<bool> verified{};
+  ExpectedDiff expected;  ///< of the recorded task
+  std::string diff;
+  std::string diff_digest;  ///< "sha256:…"
+  std::string message;      ///< the agent's last; "" if there is none
+  Json findings;            ///< array, where the answer has `findings`; else null
+};
+
+/// Reads a run's folder, and checks it as `sortie verify` does. Only regular files are opened, no
+/// link is followed, and each file has a limit.
+/// @throws Error  integrity: something does not fit; usage: no run, or one without a success
+LandedRun read_landed_run(const std::filesystem::path& folder);
+
+}  // namespace sortie
