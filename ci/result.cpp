@@ -144,6 +144,9 @@ Json result_json(const RunResult& result, const Tally& tally) {
            Json::object({{"before", round_json(result.verification_before)},
                          {"after", round_json(result.verification)},
                          {"rounds", result.verification_rounds},
+                         {"in", text_or_null(result.verified_in)},
+                         {"diff", text_or_null(result.verified_diff)},
+                         {"restored", Json::strings(result.restored)},
                          {"changed", Json::strings(result.changed_by_verification)}}));
   json.set("stages", stages_json(result.stages));
   add_changes(json, result);

@@ -76,11 +76,14 @@ constexpr const char* kSchema = R"({
         "verified": {"type": ["boolean", "null"]},
         "verification": {
           "type": "object",
-          "required": ["before", "after", "rounds", "changed"],
+          "required": ["before", "after", "rounds", "in", "diff", "restored", "changed"],
           "properties": {
             "before": {"$ref": "#/$defs/round"},
             "after": {"$ref": "#/$defs/round"},
             "rounds": {"$ref": "#/$defs/count"},
+            "in": {"enum": ["fresh", "run", null]},
+            "diff": {"type": ["string", "null"]},
+            "restored": {"$ref": "#/$defs/strings"},
             "changed": {"$ref": "#/$defs/strings"}
           }
         },

@@ -59,9 +59,11 @@ bool ran_to_its_end(const ExitStatus& exit) {
 }
 
 /// Decides whether a failed command passes, since it failed on the start state too.
+/// @param index  among the commands, without those of the setup
 void compare(VerificationOutcome& outcome, std::size_t index, const VerificationOptions& options) {
-  if (outcome.passed || options.baseline == nullptr) return;
+  if (outcome.passed || outcome.setup || options.baseline == nullptr) return;
   const auto& before = options.baseline->outcomes;
+  for (const VerificationOutcome& one : before) index += one.setup ? 1 : 0;
   if (index >= before.size()) return;
   Comparison comparison = compare_failures(before[index], outcome);
   outcome.passed = !comparison.is_new;
@@ -69,12 +71,17 @@ void compare(VerificationOutcome& outcome, std::size_t index, const Verification
                                       : std::move(comparison.text);
 }
 
-VerificationOutcome run_one(std::size_t index, const VerifyCommand& verify, Launcher& launcher,
-                            EventSink& events, const Budget& budget,
+enum class Step { setup, command };
+
+VerificationOutcome run_one(Step step, std::size_t index, const VerifyCommand& verify,
+                            Launcher& launcher, EventSink& events, const Budget& budget,
                             const VerificationOptions& options, std::stop_token stop) {
-  const VerificationRecord record{options.phase, options.round, verify.text, verify.argv};
+  const bool setup = step == Step::setup;
+  const VerificationRecord record{options.phase, options.round, verify.text, verify.argv,
+                                  setup,         options.tree,  options.diff};
   events.on({options.turn, record});
   VerificationOutcome outcome;
+  outcome.setup = setup;
   outcome.command = verify.text;
   const auto output =
       options.take_output ? options.take_output() : std::make_unique<Collector>(options);
@@ -90,7 +97,7 @@ VerificationOutcome run_one(std::size_t index, const VerifyCommand& verify, Laun
   outcome.output = std::move(collected.shown);
   outcome.dropped_bytes = collected.left_out_bytes;
   outcome.passed = outcome.exit.success();
-  if (options.read_tests) outcome.tests = results_in(printed);
+  if (options.read_tests && !setup) outcome.tests = results_in(printed);
   compare(outcome, index, options);
   VerificationCompleted completed{record, outcome.exit, std::move(collected.recorded)};
   if (completed.output != outcome.output) completed.shown = outcome.output;
@@ -130,22 +137,26 @@ std::string how_it_ended(const ExitStatus& exit) {
 
 }  // namespace
 
-VerificationResult run_verification(const std::vector<VerifyCommand>& commands, Launcher& launcher,
+VerificationResult run_verification(const VerificationSteps& steps, Launcher& launcher,
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop) {
   VerificationResult result;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
+  const std::size_t setups = steps.setup.size();
+  for (std::size_t i = 0; i < setups + steps.commands.size(); ++i) {
+    const Step step = i < setups ? Step::setup : Step::command;
+    const VerifyCommand& command = i < setups ? steps.setup[i] : steps.commands[i - setups];
     if (stop.stop_requested() || budget.time_up()) {
       result.passed = false;
       result.stopped = true;
       return result;
     }
-    result.outcomes.push_back(run_one(i, commands[i], launcher, events, budget, options, stop));
+    result.outcomes.push_back(run_one(step, i < setups ? 0 : i - setups, command, launcher, events,
+                                      budget, options, stop));
     if (result.outcomes.back().passed) continue;
     result.passed = false;
     // A command killed by the run's deadline or a stop says nothing about the work.
     result.stopped = stop.stop_requested() || budget.time_up().has_value();
-    if (result.stopped || !options.all_commands) return result;
+    if (result.stopped || step == Step::setup || !options.all_commands) return result;
   }
   return result;
 }
@@ -160,7 +171,7 @@ std::string last_whole(const VerificationResult& result) {
 std::string verification_report(const VerificationResult& result) {
   std::string text;
   for (const VerificationOutcome& one : result.outcomes) {
-    text += "`" + one.command + "` " + how_it_ended(one.exit) + " (" +
+    text += (one.setup ? "Setup: `" : "`") + one.command + "` " + how_it_ended(one.exit) + " (" +
             seconds_text(one.exit.duration) + ").\n";
     if (!one.compared.empty()) text += "Compared with the start state: " + one.compared + ".\n";
     text += one.output.empty() ? "It printed nothing.\n" : "Output:\n" + one.output;
@@ -175,8 +186,8 @@ std::string verification_feedback(const VerificationResult& result, int round, i
                                    [](const VerificationOutcome& one) { return !one.passed; });
   if (failed == result.outcomes.end()) return {};
   std::string text = "Verification failed (round " + std::to_string(round) + " of " +
-                     std::to_string(rounds) + "): `" + failed->command + "` " +
-                     how_it_ended(failed->exit) + ".\n";
+                     std::to_string(rounds) + "): " + (failed->setup ? "its setup " : "") + "`" +
+                     failed->command + "` " + how_it_ended(failed->exit) + ".\n";
   if (!failed->compared.empty())
     text += "Compared with the start state: " + failed->compared + ".\n";
   text += failed->output.empty() ? "It printed nothing.\n" : "Output:\n" + failed->output;
@@ -220,6 +231,7 @@ Json to_json(const VerificationResult& result) {
                       {"passed", one.passed},
                       {"duration_ms", static_cast<std::int64_t>(one.exit.duration.count())},
                       {"output", one.output}}));
+    if (one.setup) outcomes.items().back().set("setup", true);
     if (!one.compared.empty()) outcomes.items().back().set("compared", one.compared);
   }
   return outcomes;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct VerificationOutcome {
   std::string command;  ///< as written in the task
   ExitStatus exit;
   bool passed = false;
+  bool setup = false;               ///< of verify.setup
   std::string output;               ///< head and tail, valid UTF-8
   std::uint64_t dropped_bytes = 0;  ///< left out between head and tail
   std::string whole{};              ///< the file with the whole of a cut output, or ""
@@ -55,6 +57,8 @@ struct VerificationOptions {
   std::filesystem::path workdir;                   ///< absolute, as commands see it
   std::map<std::string, std::string> environment;  ///< the complete environment
   VerificationPhase phase = VerificationPhase::after;
+  std::string tree{};                   ///< "fresh" or "run", for the records
+  std::string diff{};                   ///< the digest of the diff that a fresh tree holds, or ""
   int round = 1;                        ///< from 1
   int turn = 0;                         ///< for the records
   std::size_t shown_bytes = 10u << 10;  ///< of each output, head and tail
@@ -81,10 +85,16 @@ struct Comparison {
 /// What was killed, could not be started, or did not run all its tests is never excused.
 Comparison compare_failures(const VerificationOutcome& before, const VerificationOutcome& after);
 
+/// The commands of one verification.
+struct VerificationSteps {
+  std::span<const VerifyCommand> setup{};  ///< each has to pass, also under a baseline
+  std::span<const VerifyCommand> commands{};
+};
+
 /// Runs the commands in order and stops at the first failure. Each gets its own timeout, or the
 /// time left in the budget if that is less.
 /// @throws Error  if a command could not be confined
-VerificationResult run_verification(const std::vector<VerifyCommand>& commands, Launcher& launcher,
+VerificationResult run_verification(const VerificationSteps& steps, Launcher& launcher,
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop);
 
@@ -102,7 +112,7 @@ enum class StartCheck { go_on, nothing_to_do, must_pass };
 StartCheck judge_start(ExpectedStart before, bool passed);
 
 /// For result.json: [{"command","ending","exit_code","passed","duration_ms","output"}], with
-/// "compared" where it is set.
+/// "compared" where it is set, and "setup" for a command of verify.setup.
 Json to_json(const VerificationResult& result);
 
 }  // namespace sortie

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/fd.h"
 #include "core/process/launcher.h"
 #include "policies/engine/engine.h"
 #include "policies/environment/environment.h"
+#include "policies/sandbox/view/set_tree.h"
 
 namespace sortie {
 
@@ -16,6 +18,13 @@ class CommandHost {
   virtual Launcher& launcher() = 0;
   /// Removes files that commands of this Command::private_set left outside the workspace.
   virtual void drop_private_set(const std::string& name) = 0;
+  /// Whether commands of a private set can see a tree of their own.
+  virtual bool can_make_tree() const = 0;
+  /// Keeper::make_tree(). @throws Error
+  virtual Fd make_tree(const SetTree& tree) = 0;
+  /// For another tree that was put at workspace(), where nothing can be mounted: takes out what
+  /// commands must not see in it. @throws Error
+  virtual void clean_tree() = 0;
   /// The environment of commands.
   virtual const Environment& environment() const = 0;
   virtual const Engine& engine() const = 0;

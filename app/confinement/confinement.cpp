@@ -151,6 +151,7 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   const GitPrograms programs = read_git_programs(given.workspace);
   const ConfinementInputs inputs = with_files_of_git(given, programs);
   profile_ = make_profile(inputs, own, warnings_);
+  own_workspace_ = inputs.workspace;
   outputs_ = inputs.outputs;
   if (!outputs_.empty()) profile_.readable.push_back(outputs_);
   const fs::path& seen = workspace();
@@ -217,7 +218,7 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
   links_at_start_.insert(found.links.begin(), found.links.end());
   git_files_ = std::move(found.git_files);
   if (!found.incomplete.empty()) warnings_.push_back("sandbox: " + found.incomplete);
-  if (!inputs.namespaces) clean_copies(inputs);
+  if (!inputs.namespaces) clean_copies();
   if (!found.problem.empty()) missing_.push_back("git: " + found.problem);
   if (inputs.approval == Approval::full_auto) return;
   const GitPlace repository = find_git_place(inputs.workspace);
@@ -238,14 +239,14 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
 
 /// Without mounts, removes git credentials from the copy that commands work in; impossible in the
 /// user's own tree.
-void Confinement::clean_copies(const ConfinementInputs& inputs) {
+void Confinement::clean_copies() {
   for (const auto& [file, text] : profile_.git.files) {
-    if (!is_below(file, inputs.workspace)) continue;
-    if (inputs.mount.in_place || workspace() == inputs.workspace) {
+    if (!is_below(file, own_workspace_)) continue;
+    if (profile_.mount.in_place || workspace() == own_workspace_) {
       missing_.push_back("git: commands can read the credentials in " + file.string());
       continue;
     }
-    const fs::path copy = workspace() / file.lexically_relative(inputs.workspace);
+    const fs::path copy = workspace() / file.lexically_relative(own_workspace_);
     std::error_code error;
     if (!fs::is_regular_file(copy, error)) continue;
     struct stat status {};
@@ -254,6 +255,10 @@ void Confinement::clean_copies(const ConfinementInputs& inputs) {
     if (::geteuid() == 0 && ::chown(copy.c_str(), status.st_uid, status.st_gid) != 0)
       throw system_error("chown " + copy.string(), ExitCode::environment);
   }
+}
+
+bool Confinement::can_make_tree() const {
+  return keeper_->layers().namespaces && !profile_.mount.in_place;
 }
 
 Launcher& Confinement::watch_made_paths() {

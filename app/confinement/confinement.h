@@ -46,6 +46,9 @@ class Confinement : public CommandHost {
 
   Launcher& launcher() override { return *launcher_; }
   void drop_private_set(const std::string& name) override { keeper_->drop_private_set(name); }
+  bool can_make_tree() const override;
+  Fd make_tree(const SetTree& tree) override { return keeper_->make_tree(tree); }
+  void clean_tree() override { clean_copies(); }
   /// Applies a stage's limits to decisions and to the commands started from now on, until the next
   /// call.
   void limit_to(StageLimits limits);
@@ -82,10 +85,11 @@ class Confinement : public CommandHost {
   CommandPath make_environment(const ConfinementInputs& inputs, const Environment& own);
   void start_keeper(const ConfinementInputs& inputs);
   void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
-  void clean_copies(const ConfinementInputs& inputs);
+  void clean_copies();
   Launcher& watch_made_paths();
 
   SandboxProfile profile_;
+  std::filesystem::path own_workspace_;  ///< the user's own tree
   std::filesystem::path outputs_;
   Environment environment_;
   Environment git_environment_;

@@ -98,6 +98,15 @@ void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
                       "{allow: ['mcp__" + server.name + "__*']}");
 }
 
+void warn_of_verification(const RunInputs& inputs, Lines& lines) {
+  const TaskVerify& verify = inputs.task.verify;
+  const bool has_more = !verify.setup.empty() || !verify.keep.empty() || !verify.restore.empty();
+  if (verify.commands.empty() && has_more)
+    lines.push_back("verify has no commands, so its setup, keep and restore mean nothing");
+  if (verify.in == VerifyIn::run && !verify.keep.empty())
+    lines.push_back("verify.keep means nothing with in: run, which has all that the run left");
+}
+
 void warn_of_budget(const RunInputs& inputs, Lines& lines) {
   if (replays(inputs) || inputs.terms.empty()) return;
   const SystemClock clock;
@@ -121,6 +130,7 @@ std::vector<std::string> task_warnings(const RunInputs& inputs) {
     lines.push_back("{{stdin}} is empty: nothing came on stdin");
   warn_of_policy(inputs, lines);
   warn_of_hidden_tools(inputs, lines);
+  warn_of_verification(inputs, lines);
   warn_of_budget(inputs, lines);
   return lines;
 }

@@ -1,172 +1,18 @@
 #include "app/run/acceptance.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
 #include "app/run/run_ends.h"
 #include "ci/expectations.h"
+#include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
 #include "policies/engine/engine.h"
-#include "tools/commands/command_output.h"
 
 namespace sortie {
-namespace {
-
-/// Unique, since two may run at once if the model asks for the tests twice in one turn.
-std::string next_name() {
-  static std::atomic<int> count = 0;
-  return "verification " + std::to_string(++count);
-}
-
-/// Starts the commands of one verification. They don't see what the agent's commands left outside
-/// the workspace: they share a private set that is empty at first and removed at the end.
-class VerificationLauncher : public Launcher {
- public:
-  /// @param host  outlives it
-  explicit VerificationLauncher(CommandHost& host);
-  VerificationLauncher(const VerificationLauncher&) = delete;
-  VerificationLauncher& operator=(const VerificationLauncher&) = delete;
-  ~VerificationLauncher() override { host_.drop_private_set(name_); }
-
-  std::unique_ptr<RunningCommand> start(const Command& command) override;
-  std::chrono::milliseconds time_left() const override { return host_.launcher().time_left(); }
-
- private:
-  CommandHost& host_;
-  std::string name_;
-};
-
-VerificationLauncher::VerificationLauncher(CommandHost& host) : host_(host), name_(next_name()) {}
-
-std::unique_ptr<RunningCommand> VerificationLauncher::start(const Command& command) {
-  Command own = command;
-  own.private_set = name_;
-  return host_.launcher().start(own);
-}
-
-/// Collects output like that of any other command.
-class VerificationOutput : public OutputTaker {
- public:
-  VerificationOutput(const Redactor& redactor, std::size_t shown_bytes, SavedOutputs* whole)
-      : output_(redactor, shown_bytes, whole) {}
-  void feed(std::string_view bytes) override { output_.feed(bytes); }
-  CollectedOutput finish() override { return output_.finish(); }
-
- private:
-  CommandOutput output_;
-};
-
-}  // namespace
-
-VerificationOptions Acceptance::verification_options(VerificationPhase phase, int round) const {
-  VerificationOptions options;
-  options.workdir = parts_.host.workspace();
-  options.environment = parts_.host.environment();
-  options.phase = phase;
-  options.round = round;
-  options.turn = parts_.record.turn();
-  if (parts_.inputs.task.verify.baseline == VerifyBaseline::no_new_failures) {
-    options.read_tests = true;
-    options.all_commands = phase == VerificationPhase::before;
-    if (parts_.result.verification_before && phase != VerificationPhase::before)
-      options.baseline = &*parts_.result.verification_before;
-  }
-  options.shown_bytes = parts_.inputs.task.context.shown_output;
-  options.max_output_bytes = parts_.inputs.policy.limits.output;
-  options.redactor = &parts_.redactor;
-  options.take_output = [this] {
-    return std::make_unique<VerificationOutput>(
-        parts_.redactor, parts_.inputs.task.context.shown_output, &parts_.outputs);
-  };
-  options.find_whole = [this](const std::string& path) { return parts_.outputs.find(path); };
-  return options;
-}
-
-/// Why the rules refuse a verification command in the current tree, or "".
-std::string Acceptance::verification_refusal() const {
-  if (!parts_.inputs.policy.verify_by_rules) return "";
-  for (const VerifyCommand& command : parts_.inputs.task.verify.commands) {
-    const Decision decision = parts_.host.engine().decide(
-        RunCommand{.argv = command.argv, .workdir = parts_.host.workspace()});
-    if (decision.effect != Effect::allow)
-      return "the verification command '" + one_line(command.text, 80) +
-             "' may not run: " + decision.reason + " (bounds.verify is rules)";
-  }
-  return "";
-}
-
-/// For a call of the model. The tool runner checks the protected paths afterwards.
-RunTests::Outcome Acceptance::run_tests(std::stop_token stop) {
-  if (std::string problem = verification_refusal(); !problem.empty())
-    return {.passed = false, .text = std::move(problem)};
-  VerificationLauncher launcher(parts_.host);
-  const VerificationResult result = run_verification(
-      parts_.inputs.task.verify.commands, launcher, parts_.record.events(), parts_.budget,
-      verification_options(VerificationPhase::run_tests, parts_.result.verification_rounds + 1),
-      stop);
-  RunTests::Outcome outcome{result.passed, verification_report(result), {}, last_whole(result)};
-  if (!result.outcomes.empty()) outcome.exit = result.outcomes.back().exit;
-  return outcome;
-}
-
-/// Ends the agent's processes, so that none runs while its work is checked.
-void Acceptance::end_background(Background* agent) {
-  const int ended = agent != nullptr ? agent->end_background() : 0;
-  parts_.tree.names().undo_made();
-  if (ended > 0) parts_.tree.names().check_unchanged("a command");
-}
-
-VerificationResult Acceptance::verify_once(VerificationPhase phase, int round, Background* agent) {
-  end_background(agent);
-  if (const std::string problem = verification_refusal(); !problem.empty())
-    throw RunEnds{ExitCode::task_failed, problem};
-  const VerificationOptions options = verification_options(phase, round);
-  VerificationLauncher launcher(parts_.host);
-  auto result =
-      run_verification(parts_.inputs.task.verify.commands, launcher, parts_.record.events(),
-                       parts_.budget, options, parts_.signals.token());
-  parts_.tree.names().undo_made();
-  parts_.tree.names().check_unchanged("a verification command");
-  end_if_stopped(parts_.signals);
-  if (result.stopped) parts_.tree.end_by_time("during verification");
-  return result;
-}
-
-/// A verification counts only if the tree is the same before and after: its commands run code of the
-/// agent, which could write whatever makes them pass. One that merely creates files (a cache, a build
-/// product) creates the same ones again, and passes when it is run once more.
-VerificationResult Acceptance::verify(VerificationPhase phase, int round, Background* agent) {
-  verified_state_.reset();
-  end_background(agent);
-  ChangedState judged = parts_.tree.state();
-  for (bool again = false;; again = true) {
-    VerificationResult result = verify_once(phase, round, agent);
-    ChangedState left = parts_.tree.state();
-    const std::vector<std::string> paths = differing_paths(judged, left);
-    for (const std::string& path : paths)
-      if (!judged.contains(path)) made_by_verification_.insert(path);
-    if (!result.passed) return result;
-    if (paths.empty()) {
-      verified_state_ = std::move(left);
-      return result;
-    }
-    parts_.result.changed_by_verification = paths;
-    if (again) {
-      parts_.result.verification = result;
-      parts_.result.verified = false;
-      throw RunEnds{ExitCode::task_failed,
-                    "the verification changes what it checks: " + some_of(paths),
-                    "let git ignore what it makes, or name it in verify.may_change"};
-    }
-    parts_.record.say("the verification changed what it checks (" + some_of(paths, 3) +
-                      "): it runs once more");
-    judged = std::move(left);
-  }
-}
 
 void Acceptance::verify_start() {
   const TaskVerify& task = parts_.inputs.task.verify;
@@ -175,7 +21,7 @@ void Acceptance::verify_start() {
       before != ExpectedStart::any || task.baseline == VerifyBaseline::no_new_failures;
   if (task.commands.empty() || !is_needed) return;
   RunResult& result = parts_.result;
-  result.verification_before = verify(VerificationPhase::before, 1, nullptr);
+  result.verification_before = verifier_.verify(VerificationPhase::before, 1, nullptr, nullptr);
   switch (judge_start(before, result.verification_before->passed)) {
     case StartCheck::go_on:
       return;
@@ -188,24 +34,42 @@ void Acceptance::verify_start() {
   }
 }
 
+/// In a fresh tree the diff comes first: it is what is judged, and what is handed over.
 std::string Acceptance::evaluate_verification(Background& agent) {
   if (parts_.inputs.task.verify.commands.empty()) return {};
   RunResult& run = parts_.result;
-  const int round = ++run.verification_rounds;
   // If this one does not finish, the result of an earlier one must not remain.
   run.verified.reset();
   run.verification.reset();
-  run.verification = verify(VerificationPhase::after, round, &agent);
+  verified_state_.reset();
+  std::optional<ChangedState> judged;
+  if (verifier_.is_fresh()) {
+    verifier_.end_background(&agent);
+    judged = parts_.tree.state();
+    parts_.tree.make_diff();
+    if (std::string feedback = judge_whole(); !feedback.empty()) return feedback;
+  }
+  const int round = ++run.verification_rounds;
+  const Diff* diff = judged ? &*parts_.tree.diff() : nullptr;
+  run.verification = verifier_.verify(VerificationPhase::after, round, diff, &agent);
   run.verified = run.verification->passed;
   if (run.verification->passed) {
+    verified_state_ = judged ? std::move(judged) : verifier_.take_left();
     warn_of_excused(*run.verification);
     return {};
   }
   count_failure(
       "verification failed after " + std::to_string(round) + (round == 1 ? " round" : " rounds"),
       kFailedVerification);
-  return verification_feedback(*run.verification, failed_rounds_,
-                               parts_.inputs.task.verify.rounds + 1);
+  return feedback_of_round(*run.verification);
+}
+
+std::string Acceptance::feedback_of_round(const VerificationResult& failed) const {
+  std::string text =
+      verification_feedback(failed, failed_rounds_, parts_.inputs.task.verify.rounds + 1);
+  if (!verifier_.is_fresh()) return text;
+  const std::string absent = absent_from_fresh_tree(*parts_.tree.diff(), parts_.result.restored);
+  return absent.empty() ? text : text + "\n" + absent;
 }
 
 /// Says which failures were there before.
@@ -232,8 +96,11 @@ void Acceptance::count_failure(const std::string& reason, const std::string& kin
 }
 
 std::string Acceptance::evaluate_stage(Background& agent) {
+  verifier_.end_background(&agent);
+  // A fresh tree is made from what the run's is now.
+  const auto stamp = tree_stamp(parts_.root);
   std::string feedback = evaluate_verification(agent);
-  if (feedback.empty()) verified_tree_ = tree_stamp(parts_.root);
+  if (feedback.empty()) verified_tree_ = verifier_.is_fresh() ? stamp : tree_stamp(parts_.root);
   return feedback;
 }
 
@@ -246,13 +113,27 @@ void Acceptance::doubt_changed_tree() {
   if (verified_tree_ && !tree_is_as_verified()) parts_.result.verified.reset();
 }
 
+/// Whether the diff is, byte for byte, the one that the last verification passed on.
+bool Acceptance::diff_is_as_verified() const {
+  return parts_.tree.diff() && digest_of(*parts_.tree.diff()) == parts_.result.verified_diff;
+}
+
 std::string Acceptance::evaluate_end(Background& agent) {
-  end_background(&agent);
-  if (!tree_is_as_verified()) {
+  verifier_.end_background(&agent);
+  bool stands = tree_is_as_verified();
+  const bool is_fresh = verifier_.is_fresh();
+  if (stands || !is_fresh) {
+    if (!stands) {
+      verified_tree_.reset();
+      if (std::string feedback = evaluate_verification(agent); !feedback.empty()) return feedback;
+    }
+    parts_.tree.make_diff();
+    stands = !is_fresh || diff_is_as_verified();
+  }
+  if (!stands) {
     verified_tree_.reset();
     if (std::string feedback = evaluate_verification(agent); !feedback.empty()) return feedback;
   }
-  parts_.tree.make_diff();
   check_still_verified();
   return evaluate_diff();
 }
@@ -267,19 +148,23 @@ void Acceptance::check_still_verified() {
                 "changed after its verification, by no call of the agent: " + some_of(paths)};
 }
 
-std::string Acceptance::evaluate_diff() {
+/// Whether the diff has all of the work: otherwise nothing else matters.
+std::string Acceptance::judge_whole() {
   const Diff& diff = *parts_.tree.diff();
   if (!diff.conflicts.empty())
     throw RunEnds{ExitCode::conflict,
                   "changed in the workspace too since the start: " + some_of(diff.conflicts)};
-  std::string feedback = undiffable_changes(diff);
-  if (!feedback.empty()) {
-    count_failure(feedback);
-    return feedback +
-           " Take them back, or make them in another way, then end with your final message.";
-  }
+  const std::string lost = undiffable_changes(diff);
+  if (lost.empty()) return "";
+  count_failure(lost);
+  return lost + " Take them back, or make them in another way, then end with your final message.";
+}
+
+std::string Acceptance::evaluate_diff() {
+  if (std::string lost = judge_whole(); !lost.empty()) return lost;
+  const Diff& diff = *parts_.tree.diff();
   const Task& task = parts_.inputs.task;
-  feedback =
+  std::string feedback =
       judge_changes(expected_changes(task.expect.changes, nothing_may_be_written(parts_.inputs),
                                      task.output.schema.has_value()),
                     !diff.text.empty());
@@ -292,6 +177,14 @@ std::string Acceptance::evaluate_diff() {
 
 void Acceptance::check_diff(const std::string& final_message) {
   const Diff& diff = *parts_.tree.diff();
+  RunResult& run = parts_.result;
+  if (run.verified && verifier_.is_fresh()) {
+    if (!diff_is_as_verified())
+      throw Error("the diff is not the one that was verified", ExitCode::internal);
+    if (!run.restored.empty())
+      parts_.record.warn("verified with these as at the start, though the diff changes them: " +
+                         some_of(run.restored) + " (verify.restore)");
+  }
   for (const auto& file : diff.files) {
     for (const auto& path : {file.path, file.old_path}) {
       if (!path.empty() && parts_.host.engine().is_protected(path))

@@ -109,6 +109,8 @@ void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   DiffOptions options = diff_options(parts_.inputs, patched());
   options.check_cancel = check_cancel;
   options.renames = options.renames && renames;
+  options.effect = parts_.inputs.task.verify.in == VerifyIn::fresh &&
+                   !parts_.inputs.task.verify.commands.empty();
   try {
     diff_ = sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace, options);
   } catch (const Error&) {
@@ -156,8 +158,20 @@ void RunTree::keep_undiffed() {
 
 ChangedState RunTree::state() {
   names_.undo_made();
+  return state_of(parts_.workspace, parts_.view);
+}
+
+Diff RunTree::snapshot(const CancelCheck& check_cancel) {
+  names_.undo_made();
+  DiffOptions options = diff_options(parts_.inputs, patched());
+  options.check_cancel = check_cancel;
+  options.effect = true;
+  return sortie::make_diff(parts_.workspace, parts_.view, parts_.inputs.workspace, options);
+}
+
+ChangedState RunTree::state_of(const Workspace& workspace, const DiskFiles& files) {
   const Task& task = parts_.inputs.task;
-  return changed_state(parts_.workspace, parts_.view, parts_.inputs.workspace,
+  return changed_state(workspace, files, parts_.inputs.workspace,
                        diff_options(parts_.inputs, patched()), task.verify.may_change,
                        [this] { end_if_over("while the tree was looked through"); });
 }

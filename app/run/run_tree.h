@@ -69,6 +69,11 @@ class RunTree : public WorkSoFar {
   /// The state that a verification checks.
   /// @throws RunEnds  a signal came, or the time is up
   ChangedState state();
+  /// The same of another tree over the same start.
+  ChangedState state_of(const Workspace& workspace, const DiskFiles& files);
+  /// The diff as it is now, proved and with its effect, for run_tests. Safe in every thread.
+  Diff snapshot(const CancelCheck& check_cancel);
+  const Workspace& workspace() const noexcept { return parts_.workspace; }
   /// @param doing  "during verification"
   [[noreturn]] void end_by_time(const std::string& doing);
 

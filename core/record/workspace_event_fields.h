@@ -67,6 +67,9 @@ inline const RecordFields<VerificationRecord>& fields_of(const VerificationRecor
       F::always<&O::round>("round", "count"),
       F::always<&O::command>("command", "text"),
       F::always<&O::argv>("argv", "list"),
+      F::if_set<&O::setup>("setup", "boolean", ": it is one of verify.setup"),
+      F::if_set<&O::tree>("tree", "text", "(fresh, run)"),
+      F::if_set<&O::diff>("diff", "text", ": the digest of the diff in a fresh tree"),
   };
   return list;
 }
@@ -82,6 +85,9 @@ inline const RecordFields<VerificationCompleted>& fields_of(const VerificationCo
       F::always<&O::round>("round", "count"),
       F::always<&O::command>("command", "text"),
       F::always<&O::argv>("argv", "list"),
+      F::if_set<&O::setup>("setup", "boolean"),
+      F::if_set<&O::tree>("tree", "text"),
+      F::if_set<&O::diff>("diff", "text"),
       F::always<&O::exit>("exit", "exit"),
       F::always<&O::output>("output", "text"),
       F::always<&O::dropped_bytes>("dropped_bytes", "count"),

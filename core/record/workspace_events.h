@@ -74,6 +74,9 @@ struct VerificationRecord {
   int round = 1;        ///< from 1; for run_tests the next one
   std::string command;  ///< as written in the task
   std::vector<std::string> argv;
+  bool setup = false;  ///< of verify.setup
+  std::string tree{};  ///< "fresh" or "run"
+  std::string diff{};  ///< fresh: "sha256:…" of the diff that the tree holds; "": the start state
 };
 
 struct VerificationCompleted : VerificationRecord {

@@ -199,103 +199,6 @@ Json written_stages(const std::vector<TaskStage>& stages) {
   return list;
 }
 
-/// Words of which the first is a program's name.
-Json argv_schema() {
-  const Json word = Json::object({{"type", "string"}});
-  return Json::object(
-      {{"type", "array"},
-       {"prefixItems", Json::array({Json::object({{"type", "string"}, {"minLength", 1}})})},
-       {"items", word},
-       {"minItems", 1}});
-}
-
-/// A string, which is run by `sh -c`, or an argv.
-FieldValue run_value(VerifyCommand& command) {
-  Json schema = Json::object(
-      {{"anyOf",
-        Json::array({Json::object({{"type", "string"}, {"minLength", 1}}), argv_schema()})}});
-  return {.schema = std::move(schema),
-          .read =
-              [&command](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (!node.is_list()) {
-                  const auto text = read_text(
-                      node, name, {.meaning = "a command: a string or a list of words"}, findings);
-                  if (!text) return;
-                  command.argv = {"sh", "-c", *text};
-                  command.text = *text;
-                  return;
-                }
-                command.argv.clear();
-                for (const auto& item : node.items)
-                  if (const auto word = read_text(item, name, {.may_be_empty = true}, findings))
-                    command.argv.push_back(*word);
-                if (node.items.empty() || (!command.argv.empty() && command.argv.front().empty()))
-                  findings.error(node.place, "'" + name + "': expected a program");
-                command.text = joined(command.argv, " ");
-              },
-          .write = [&command] { return text_list(command.argv); }};
-}
-
-Fields command_fields(VerifyCommand& command) {
-  return Fields("command")
-      .require("run", run_value(command), "A string for `sh -c`, or a list of words.")
-      .add("timeout", duration_value(command.timeout, 1ms, 24h),
-           "A command that takes longer has failed.");
-}
-
-FieldValue commands_value(std::vector<VerifyCommand>& target) {
-  VerifyCommand any;
-  Json item =
-      Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
-                                           argv_schema(), command_fields(any).schema()})}});
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}}),
-          .read =
-              [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (!check_list(node, name, "a list of commands", findings)) return;
-                if (node.items.empty())
-                  findings.error(node.place,
-                                 "'" + name + "' has no command: name one, or leave the key out");
-                target.clear();
-                for (const auto& each : node.items) {
-                  VerifyCommand command;
-                  if (each.is_mapping())
-                    command_fields(command).read(each, findings);
-                  else
-                    run_value(command).read(each, "a command", findings);
-                  target.push_back(std::move(command));
-                }
-              },
-          .write =
-              [&target] {
-                Json list = Json::array();
-                for (VerifyCommand& command : target)
-                  list.push_back(command_fields(command).write());
-                return list;
-              }};
-}
-
-Fields verify_fields(TaskVerify& verify) {
-  return Fields("verify")
-      .add("commands", where_given(commands_value(verify.commands)),
-           "Run by sortie in the sandbox; a string is run by `sh -c`.")
-      .add("before", enum_value(verify.before), "What the commands must do on the start state.")
-      .add("baseline", enum_value(verify.baseline),
-           "no-new-failures: what failed on the start state may fail; compared by the names of the "
-           "tests where the output has them, else by exit code.")
-      .add("rounds", integer_value(verify.rounds, 0, 100),
-           "How often the agent gets the output of a failure, at most: there are up to rounds + 1 "
-           "verifications.")
-      .add(
-          "may_change", texts_value(verify.may_change),
-          "Build products that they may rewrite each time, as git patterns (\"gen/*.c\"). Everything "
-          "else must be the same after them, except ignored files.")
-      .add("in",
-           choice_value(
-               {"run"}, {"fresh"}, [] { return "run"; }, [](const std::string&) {}),
-           "Where they run: in the run's own tree.")
-      .later({"setup", "restore", "keep"});
-}
-
 }  // namespace
 
 FieldValue stages_value(TaskDraft& draft) {
@@ -310,22 +213,6 @@ FieldValue stages_value(TaskDraft& draft) {
                   read_stages(node, draft, findings);
               },
           .write = [&draft] { return written_stages(draft.task.stages); }};
-}
-
-FieldValue verify_value(TaskVerify& verify) {
-  FieldValue list = commands_value(verify.commands);
-  FieldValue table = mapping_value(verify_fields(verify));
-  Json schema = Json::object({{"anyOf", Json::array({list.schema, table.schema})}});
-  return {.schema = std::move(schema),
-          .read =
-              [list = std::move(list.read), table = std::move(table.read)](
-                  const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (node.is_mapping())
-                  table(node, name, findings);
-                else
-                  list(node, name, findings);
-              },
-          .write = std::move(table.write)};
 }
 
 }  // namespace sortie

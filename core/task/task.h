@@ -51,6 +51,14 @@ inline constexpr auto kSpelling<ExpectedStart> = std::to_array<Spelled<ExpectedS
     {{ExpectedStart::any, "any"}, {ExpectedStart::fail, "fail"}, {ExpectedStart::pass, "pass"}});
 
 /// What failures of the verification are compared with.
+enum class VerifyIn {
+  fresh,  ///< the start state and the run's diff, in places of their own
+  run,    ///< the run's own tree
+};
+template <>
+inline constexpr auto kSpelling<VerifyIn> = std::to_array<Spelled<VerifyIn>>(
+    {{VerifyIn::fresh, "fresh"}, {VerifyIn::run, "run"}});
+
 enum class VerifyBaseline { none, no_new_failures };
 template <>
 inline constexpr auto kSpelling<VerifyBaseline> = std::to_array<Spelled<VerifyBaseline>>(
@@ -193,6 +201,10 @@ struct VerifyCommand {
 
 struct TaskVerify {
   std::vector<VerifyCommand> commands;  ///< empty: no verification
+  std::vector<VerifyCommand> setup;     ///< before them, once a round
+  VerifyIn in = VerifyIn::fresh;
+  std::vector<std::string> restore;  ///< verified as at the start: git patterns
+  std::vector<std::string> keep;     ///< with `fresh`, taken from the run: paths and globs
   ExpectedStart before = ExpectedStart::any;
   VerifyBaseline baseline = VerifyBaseline::none;
   int rounds = 3;

@@ -72,7 +72,7 @@ FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target);
 /// The task's `stages` (stage_fields.cpp): `NAME: prompt`, the plain word `verify`, or the long form.
 FieldValue stages_value(TaskDraft& draft);
 
-/// The task's `verify` (stage_fields.cpp): a mapping, or a list of commands for short.
+/// The task's `verify` (verify_fields.cpp): a mapping, or a list of commands for short.
 FieldValue verify_value(TaskVerify& verify);
 
 }  // namespace sortie

@@ -33,11 +33,28 @@ std::optional<Manifest> earlier_manifest(const fs::path& file) {
   return parse_manifest(read_file(file, 4ull << 30));
 }
 
+/// The same plan for another copy, wherever it is moved.
+MountPlan plan_at(MountPlan plan, const Fd& tree) {
+  plan.source = "/proc/self/fd/" + std::to_string(tree.get()) + "/.";
+  return plan;
+}
+
 using Hidden = std::function<bool(const std::string& path)>;
+
+/// Puts the run's copy back that a kill left aside (SwappedTree).
+void end_swap(const fs::path& tree) {
+  const fs::path aside = SwappedTree::aside(tree);
+  if (!fs::is_directory(fs::symlink_status(aside))) return;
+  remove_tree(tree);
+  std::error_code error;
+  fs::rename(aside, tree, error);
+  if (error) throw Error(path_text(aside) + ": " + error.message(), ExitCode::environment);
+}
 
 /// A copy is complete once its manifest is on disk; an incomplete one is made again.
 Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   const fs::path file = options.state / "manifest";
+  end_swap(plan.source);
   if (auto earlier = earlier_manifest(file); earlier && fs::is_directory(plan.source)) {
     return std::move(*earlier);
   }
@@ -171,6 +188,19 @@ class CopyWorkspace : public Workspace {
       : Workspace(Isolation::copy, std::move(reason), make_plan(options), options),
         hidden_(options.namespaces ? Hidden() : options.hidden),
         manifest_(copy_or_take(options, mount_plan())) {}
+  CopyWorkspace(const CopyWorkspace& run, Manifest manifest, Fd tree)
+      : Workspace(Isolation::copy, plan_at(run.mount_plan(), tree), run),
+        hidden_(run.hidden_),
+        manifest_(std::move(manifest)),
+        tree_(std::move(tree)) {}
+
+  /// A second copy of the user's tree.
+  std::unique_ptr<Workspace> make_beside(const fs::path& to) const {
+    const MountPlan& plan = mount_plan();
+    Manifest manifest = copy_tree(plan.workspace, to, plan.cover, hidden_);
+    Fd tree = open_folder(AT_FDCWD, to.native(), to);
+    return std::make_unique<CopyWorkspace>(*this, std::move(manifest), std::move(tree));
+  }
 
  private:
   std::vector<ChangedPath> find_changes(const Files&,
@@ -183,9 +213,39 @@ class CopyWorkspace : public Workspace {
 
   Hidden hidden_;  ///< paths that the plan hides if nothing is mounted
   Manifest manifest_;
+  Fd tree_;  ///< a second copy, which may be moved
 };
 
 }  // namespace
+
+SwappedTree::SwappedTree(fs::path tree, fs::path other)
+    : tree_(std::move(tree)), other_(std::move(other)) {
+  const auto move = [](const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error) throw Error(path_text(from) + ": " + error.message(), ExitCode::environment);
+  };
+  move(tree_, aside(tree_));
+  try {
+    move(other_, tree_);
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::rename(aside(tree_), tree_, ignored);
+    throw;
+  }
+}
+
+SwappedTree::~SwappedTree() {
+  std::error_code ignored;
+  fs::rename(tree_, other_, ignored);
+  fs::rename(aside(tree_), tree_, ignored);
+}
+
+std::unique_ptr<Workspace> make_copy_beside(const Workspace& run, const fs::path& to) {
+  const auto* copy = dynamic_cast<const CopyWorkspace*>(&run);
+  if (copy == nullptr) throw Error("the workspace is no copy", ExitCode::internal);
+  return copy->make_beside(to);
+}
 
 std::unique_ptr<Workspace> make_copy(const WorkspaceOptions& options, std::string reason) {
   return std::make_unique<CopyWorkspace>(options, std::move(reason));

@@ -312,18 +312,18 @@ struct ProbeFolder {
 
 /// The plan of an overlay whose folders are created in `state`.
 /// @throws Error  ExitCode::environment if that fails
-MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& state) {
+MountPlan make_overlay_plan(const fs::path& root, const fs::path& state,
+                            std::vector<fs::path> cover) {
   MountPlan plan{.kind = MountPlan::Kind::overlay,
-                 .workspace = options.root,
+                 .workspace = root,
                  .source = {},
                  .upper = state / "upper",
                  .work = state / "work",
-                 .cover = {}};
-  plan.cover = output_folders(options);
+                 .cover = std::move(cover)};
   std::error_code error;
   fs::create_directories(state, error);
   if (error) throw Error(path_text(state) + ": " + error.message(), ExitCode::environment);
-  make_like(plan.upper, stat_folder(options.root));
+  make_like(plan.upper, stat_folder(root));
   make_like(plan.work, stat_folder(state));
   return plan;
 }
@@ -331,8 +331,13 @@ MountPlan make_overlay_plan(const WorkspaceOptions& options, const fs::path& sta
 class OverlayWorkspace : public Workspace {
  public:
   OverlayWorkspace(const WorkspaceOptions& options, std::string reason)
-      : Workspace(Isolation::overlay, std::move(reason), make_overlay_plan(options, options.state),
+      : Workspace(Isolation::overlay, std::move(reason),
+                  make_overlay_plan(options.root, options.state, output_folders(options)),
                   options) {}
+  OverlayWorkspace(const Workspace& run, const fs::path& folder)
+      : Workspace(Isolation::overlay,
+                  make_overlay_plan(run.mount_plan().workspace, folder, run.mount_plan().cover),
+                  run) {}
 
  private:
   std::vector<ChangedPath> find_changes(const Files& view,
@@ -345,6 +350,10 @@ class OverlayWorkspace : public Workspace {
 
 std::unique_ptr<Workspace> make_overlay(const WorkspaceOptions& options, std::string reason) {
   return std::make_unique<OverlayWorkspace>(options, std::move(reason));
+}
+
+std::unique_ptr<Workspace> make_overlay_beside(const Workspace& run, const fs::path& folder) {
+  return std::make_unique<OverlayWorkspace>(run, folder);
 }
 
 std::string why_no_overlay(const WorkspaceOptions& options) {
@@ -365,7 +374,8 @@ std::string why_no_overlay(const WorkspaceOptions& options) {
   if (options.overlay_assumed) return "";
   const ProbeFolder probe{options.state / "probe"};
   remove_tree(probe.path);
-  return options.probe_overlay(make_overlay_plan(options, probe.path));
+  return options.probe_overlay(
+      make_overlay_plan(options.root, probe.path, output_folders(options)));
 }
 
 }  // namespace sortie

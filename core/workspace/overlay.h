@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,11 @@ namespace sortie {
 /// Creates the upper and work folders in options.state, or reuses those of an earlier run.
 /// @throws Error  ExitCode::environment if they can't be created
 std::unique_ptr<Workspace> make_overlay(const WorkspaceOptions& options, std::string reason);
+
+/// A second workspace over the same start as a run's, whose upper and work folders are made in
+/// `folder`; nothing is mounted by it. @throws Error  as make_overlay()
+std::unique_ptr<Workspace> make_overlay_beside(const Workspace& run,
+                                               const std::filesystem::path& folder);
 
 /// Why an overlay does not work here, or "" if a probe succeeded.
 std::string why_no_overlay(const WorkspaceOptions& options);

@@ -15,6 +15,13 @@ Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
       record_(keep_start(options)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
+Workspace::Workspace(Isolation isolation, MountPlan plan, const Workspace& run)
+    : isolation_(isolation),
+      reason_(run.reason_),
+      plan_(std::move(plan)),
+      record_(run.record_),
+      start_(open_folder(AT_FDCWD, plan_.workspace.native(), plan_.workspace)) {}
+
 std::vector<ChangedPath> Workspace::changed_paths(const Files& view,
                                                   const CancelCheck& check_cancel) const {
   try {

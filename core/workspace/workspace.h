@@ -62,6 +62,8 @@ class Workspace {
   /// Makes the record of the start, or reuses that of an earlier run. @throws Error
   Workspace(Isolation isolation, std::string reason, MountPlan plan,
             const WorkspaceOptions& options);
+  /// Another tree over the same start as a run's.
+  Workspace(Isolation isolation, MountPlan plan, const Workspace& run);
   const DiskFiles& start_files() const { return start_; }
 
  private:

@@ -49,9 +49,10 @@ class Check {
     for (const McpHostUse& use : request_.mcp_hosts) check_host(use);
     for (const TaskFunction& function : request_.task.functions) check_function(function);
     check_files();
-    for (const VerifyCommand& command : request_.task.verify.commands)
-      ask("verify", "the command '" + one_line(command.text, 80) + "'",
-          gate_.verification(command.argv, request_.approval));
+    for (const auto* commands : {&request_.task.verify.setup, &request_.task.verify.commands})
+      for (const VerifyCommand& command : *commands)
+        ask("verify", "the command '" + one_line(command.text, 80) + "'",
+            gate_.verification(command.argv, request_.approval));
     check_time();
     check_tokens();
     check_cost();

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_full_result_says_it_all) {
   run.retry_after = 1500ms;
   run.run_id = "id";
   run.verification_before = VerificationResult{};
-  run.verification = VerificationResult{{{"make", {}, true, "ok", 0}}, true, false};
+  run.verification = VerificationResult{{{"make", {}, true, false, "ok", 0}}, true, false};
   run.verified = true;
   run.ignored_changes = {"build/x"};
   run.digests = {{"task", "sha256:1"}};

@@ -72,8 +72,10 @@ const std::vector<VerifyCommand> kCommands = {
 
 struct Round {
   VerificationResult run() {
-    return run_verification(kCommands, launcher, events, budget, options, stop.get_token());
+    return run_verification({.setup = setup, .commands = kCommands}, launcher, events, budget,
+                            options, stop.get_token());
   }
+  std::vector<VerifyCommand> setup;
   FakeClock clock;
   Budget budget{{.time = 10min}, clock};
   ScriptedLauncher launcher;
@@ -288,6 +290,40 @@ BOOST_AUTO_TEST_CASE(of_the_tools_that_were_called_one_call_has_to_succeed) {
       if (!row.holds) BOOST_TEST(problem.find("of 2 calls none did") != std::string::npos, problem);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_setup_that_fails_is_told_as_such_and_excused_by_no_baseline) {
+  Round round;
+  round.setup = {{{"sh", "-c", "npm ci"}, "npm ci", 30s}};
+  round.launcher.rows = {{"broken\n", exited(1)}};
+  VerificationResult before;
+  before.passed = false;
+  before.outcomes = {{.command = "npm ci", .exit = exited(1), .setup = true}};
+  round.options.baseline = &before;
+
+  const VerificationResult result = round.run();
+
+  BOOST_TEST(!result.passed);
+  BOOST_REQUIRE(result.outcomes.size() == 1u);
+  BOOST_TEST(result.outcomes[0].setup);
+  BOOST_TEST(to_json(result).items()[0]["setup"].boolean());
+  BOOST_TEST(
+      verification_feedback(result, 1, 4)
+          .starts_with(
+              "Verification failed (round 1 of 4): its setup `npm ci` ended with exit code 1"));
+}
+
+BOOST_AUTO_TEST_CASE(a_baseline_compares_commands_with_commands_whatever_was_set_up) {
+  Round round;
+  round.setup = {{{"sh", "-c", "npm ci"}, "npm ci", 30s}};
+  round.launcher.rows = {{"", exited(0)}, {"", exited(0)}, {"", exited(2)}};
+  VerificationResult before;
+  before.outcomes = {{.command = "npm ci", .passed = true, .setup = true},
+                     {.command = "make", .exit = exited(0)},
+                     {.command = "make test", .exit = exited(2)}};
+  round.options.baseline = &before;
+
+  BOOST_TEST(round.run().passed);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

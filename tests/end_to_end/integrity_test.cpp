@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(without_namespaces_a_verification_command_is_no_exception) 
   const RunFolder folder;
   folder.commit_workspace();
   folder.write_task(CassetteWriter().patch(add_file("b.txt", "b")).next().message("done"),
-                    "policy: auto\nverify: ['echo x > .git/config']\n");
+                    "policy: auto\nverify: {in: run, commands: ['echo x > .git/config']}\n");
 
   const ProgramEnd end = folder.run_as(kRefused);
 

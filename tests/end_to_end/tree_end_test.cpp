@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(what_a_build_a_verification_and_git_leave_is_told) {
       one_script("mkdir -p src/__pycache__ made && echo x > src/__pycache__/a.pyc && "
                  "echo x > src/b.o && git init -q made && echo f > made/f && "
                  "ln -s /etc/passwd out && ln -s ../../.. made/up && ln -s f made/in"),
-      "policy: auto\nverify: ['echo report > report.xml']\n");
+      "policy: auto\nverify: {in: run, commands: ['echo report > report.xml']}\n");
 
   const ProgramEnd end = folder.run();
 
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(the_diff_is_what_a_careful_person_would_commit) {
           .next()
           .message("done");
       folder.write_task(cassette,
-                        "policy: auto\nverify: ['date +%s%N > made.o; true']\n"
+                        "policy: auto\nverify: {in: run, commands: ['date +%s%N > made.o; true']}\n"
                         "output: {diff: {products: " +
                             std::string(switched) + "}}\n");
       const bool all = std::string(switched) == "include";

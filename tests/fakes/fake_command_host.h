@@ -24,6 +24,11 @@ class FakeCommandHost : public CommandHost {
 
   Launcher& launcher() override { return commands; }
   void drop_private_set(const std::string& name) override { dropped.push_back(name); }
+  bool can_make_tree() const override { return false; }
+  Fd make_tree(const SetTree& tree) override {
+    throw Error(tree.set + ": no tree can be made", ExitCode::environment);
+  }
+  void clean_tree() override {}
   const Environment& environment() const override { return variables; }
   const Engine& engine() const override { return engine_; }
   const std::filesystem::path& workspace() const override { return workspace_; }

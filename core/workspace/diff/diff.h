@@ -34,6 +34,7 @@ struct DiffOptions {
   /// A draft is only shown: it is not verified by applying it, and fewer pairs of files are
   /// compared to find renames.
   bool draft = false;
+  bool effect = false;  ///< keeps what the diff does, not only its text
   CancelCheck check_cancel{};
 };
 
@@ -83,6 +84,16 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
   return "";
 }
 
+/// The touched files of a tree, by path.
+using TouchedFiles = std::map<std::string, TreeEntry>;
+
+/// What applying a diff to the start does, as it was proved. Paths are relative to the workspace.
+struct DiffEffect {
+  TouchedFiles makes;
+  std::set<std::string> removes;
+  bool operator==(const DiffEffect&) const = default;
+};
+
 /// The changes of a run, as git sees a tree.
 struct Diff {
   /// git's extended unified format; "" if nothing changed. If the workspace is a folder of a
@@ -111,10 +122,8 @@ struct Diff {
                                         ///< checked for a draft
   std::string base;                     ///< "start" or "head": what the diff compares with
   std::string head_commit;              ///< at the start; "" without a repository or a commit
+  DiffEffect effect{};                  ///< with DiffOptions::effect
   std::string index_problem;  ///< why the index can't be read, or "": then HEAD replaced it
 };
-
-/// The touched files of a tree, by path.
-using TouchedFiles = std::map<std::string, TreeEntry>;
 
 }  // namespace sortie

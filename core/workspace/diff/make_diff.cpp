@@ -114,6 +114,16 @@ std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::str
   return files;
 }
 
+/// The sides are not needed any more.
+DiffEffect take_effect(Sides& sides, std::size_t prefix) {
+  DiffEffect effect;
+  for (const auto& [path, entry] : sides.before)
+    if (!sides.after.contains(path)) effect.removes.insert(path.substr(prefix));
+  for (auto& [path, entry] : sides.after)
+    effect.makes.emplace(path.substr(prefix), std::move(entry));
+  return effect;
+}
+
 }  // namespace
 
 void check_start(const fs::path& root) {
@@ -131,7 +141,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   const DiffBase base = choose_base(options.base, changes, start);
   diff.base = base == DiffBase::head ? "head" : "start";
 
-  const Sides sides = take_sides(changes, start, base, options.check_cancel);
+  Sides sides = take_sides(changes, start, base, options.check_cancel);
   PatchText patch = options.draft ? draft_patch(sides.before, sides.after, options)
                                   : proved_patch(sides.before, sides.after, options);
   diff.text = std::move(patch.text);
@@ -140,6 +150,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
       diff.moved_ids[file.old_path] = id_text(blob_id(sides.before.at(file.old_path).content));
   diff.files = without_prefix(std::move(patch.files), start.prefix());
   if (!options.draft) diff.applies_to = judge_applies_to(changes, sides, start);
+  if (!options.draft && options.effect) diff.effect = take_effect(sides, start.prefix().size());
   return diff;
 }
 

@@ -51,19 +51,22 @@ void enter(const Fd& space, int kind, const char* what) {
 
 }  // namespace
 
-PrivateSet::PrivateSet(const Source& source, Network network, int number) : source_(source) {
+PrivateSet::PrivateSet(const Source& source, Network network, int number, const SetTreeMounts* tree)
+    : source_(source) {
   if (source.profile.use_namespaces)
-    make_namespaces(network);
+    make_namespaces(network, tree);
   else
     make_home(number);
 }
 
-void PrivateSet::make_namespaces(Network network) {
+void PrivateSet::make_namespaces(Network network, const SetTreeMounts* tree) {
   if (network == Network::own) network_ = make_network();
   const Return back(source_.keeper);
   if (::unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0)
     throw system_error("unshare for a private set", ExitCode::environment);
   folders_.emplace(renew_private_folders(source_.profile, source_.view));
+  if (tree != nullptr)
+    tree_root_ = mount_set_tree(*tree, source_.profile, source_.view, folders_->path());
   mounts_ = open_namespace("mnt");
   ipc_ = open_namespace("ipc");
 }
@@ -154,7 +157,23 @@ std::shared_ptr<PrivateSet> PrivateSets::make(const Command& command) {
   const bool alone = (command.private_set_alone || command.writes) && !command.open_network &&
                      profile.use_namespaces && profile.network == NetworkMode::none;
   const auto network = alone ? PrivateSet::Network::own : PrivateSet::Network::of_run;
-  auto set = std::make_shared<PrivateSet>(source_, network, ++count_);
+  return keep(std::make_shared<PrivateSet>(source_, network, ++count_));
+}
+
+/// A verification's own network, too: what the agent's commands or its servers listen on is no part
+/// of what is verified.
+Fd PrivateSets::make_with_tree(const SetTree& tree) {
+  if (!source_.profile.use_namespaces)
+    throw Error("a private set can't mount a tree here", ExitCode::environment);
+  const bool alone = source_.profile.network == NetworkMode::none;
+  const auto network = alone ? PrivateSet::Network::own : PrivateSet::Network::of_run;
+  const SetTreeMounts mounts = open_set_tree(tree, source_.view);
+  auto set = keep(std::make_shared<PrivateSet>(source_, network, ++count_, &mounts));
+  named_["named " + tree.set] = set;
+  return set->take_tree_root();
+}
+
+std::shared_ptr<PrivateSet> PrivateSets::keep(std::shared_ptr<PrivateSet> set) {
   std::erase_if(all_, [](const auto& one) { return one.expired(); });
   all_.push_back(set);
   return set;

@@ -15,6 +15,7 @@
 #include "policies/sandbox/layers/terminal.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view/private_folders.h"
+#include "policies/sandbox/view/set_tree.h"
 #include "policies/sandbox/view/view.h"
 
 namespace sortie {
@@ -42,8 +43,10 @@ class PrivateSet {
 
   /// Makes an empty set.
   /// @param number  distinguishes its folder from those of other sets
+  /// @param tree    with namespaces: a tree of its own; null: the run's
   /// @throws Error  the calling process is in its own namespaces then
-  PrivateSet(const Source& source, Network network, int number);
+  PrivateSet(const Source& source, Network network, int number,
+             const SetTreeMounts* tree = nullptr);
 
   /// For a command with these layers. @throws Error
   CommandPlaces places_for(const CommandLayers& layers, bool read_only);
@@ -52,13 +55,16 @@ class PrivateSet {
   /// Replaces the run's HOME in the variables by the set's, if that is another folder.
   void adapt(std::map<std::string, std::string>& environment) const;
 
+  /// The root of its own tree, without masks.
+  Fd take_tree_root() { return std::move(tree_root_); }
+
   /// Bytes that its folders keep in memory.
   std::uint64_t kept_bytes() const;
   /// Bytes in its System V segments.
   std::uint64_t segment_bytes() const;
 
  private:
-  void make_namespaces(Network network);
+  void make_namespaces(Network network, const SetTreeMounts* tree);
   void make_home(int number);
 
   Source source_;
@@ -66,6 +72,7 @@ class PrivateSet {
   Fd mounts_;
   Fd ipc_;
   Fd network_;
+  Fd tree_root_;
   std::optional<PrivateFolders> folders_;
   std::map<std::pair<const CommandLayers*, bool>, std::unique_ptr<LandlockRules>> rules_;
 };
@@ -82,6 +89,10 @@ class PrivateSets {
   /// commands in it and, under its name, by this object.
   /// @throws Error
   std::shared_ptr<PrivateSet> of(const Command& command);
+  /// Makes a set with a tree of its own, under the name that it has.
+  /// @return  the tree's root, without masks
+  /// @throws Error
+  Fd make_with_tree(const SetTree& tree);
   /// Forgets a name: the set is removed after the last command in it.
   void drop(const std::string& name);
 
@@ -92,6 +103,7 @@ class PrivateSets {
  private:
   std::string name_for(const Command& command) const;
   std::shared_ptr<PrivateSet> make(const Command& command);
+  std::shared_ptr<PrivateSet> keep(std::shared_ptr<PrivateSet> set);
 
   KeeperNamespaces keeper_;
   PrivateSet::Source source_;

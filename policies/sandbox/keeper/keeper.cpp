@@ -176,6 +176,23 @@ void Keeper::drop_private_set(const std::string& name) {
   static_cast<void>(send_message(state_->kept.socket.get(), writer.bytes()));
 }
 
+Fd Keeper::make_tree(const SetTree& tree) {
+  Channel answer = make_channel();
+  WireWriter writer;
+  writer.number(static_cast<std::int64_t>(KeeperWord::make_tree));
+  add_set_tree(writer, tree);
+  const bool sent = send_message(state_->kept.socket.get(), writer.bytes(), {answer.theirs.get()});
+  answer.theirs.reset();  // so that the keeper's death is seen
+  ChannelMessage message;
+  if (sent) message = receive_message(answer.ours.get(), Wait::yes);
+  if (message.bytes.empty()) throw Error("the keeper has died", ExitCode::environment);
+  WireReader reader(message.bytes);
+  if (static_cast<KeeperWord>(reader.number()) == KeeperWord::ready &&
+      message.descriptors.size() == 1)
+    return std::move(message.descriptors.front());
+  throw Error(reader.text(), ExitCode::environment);
+}
+
 bool Keeper::shut_down() {
   if (state_->clean) return *state_->clean;
   state_->kept.socket.reset();

@@ -10,6 +10,7 @@
 #include "core/base/fd.h"
 #include "core/process/launcher.h"
 #include "policies/sandbox/profile.h"
+#include "policies/sandbox/view/set_tree.h"
 
 namespace sortie {
 
@@ -51,6 +52,10 @@ class Keeper {
   /// Forgets the name of a private set (Command::private_set): its memory is freed after the last
   /// command in it.
   void drop_private_set(const std::string& name);
+  /// Makes a private set whose commands see a tree of their own in place of the run's.
+  /// @return  the tree's root without masks, for sortie's own writes
+  /// @throws Error  ExitCode::environment, why it can't be mounted
+  Fd make_tree(const SetTree& tree);
   /// Kills everything and waits. @return whether it is proved that no process is left
   bool shut_down();
 

@@ -47,6 +47,22 @@ Command decode_command(std::string_view bytes) {
   return command;
 }
 
+void add_set_tree(WireWriter& writer, const SetTree& tree) {
+  writer.text(tree.set);
+  writer.text(tree.folder);
+  writer.number(static_cast<std::int64_t>(tree.kind));
+  writer.texts(tree.keep);
+}
+
+SetTree take_set_tree(WireReader& reader) {
+  SetTree tree;
+  tree.set = reader.text();
+  tree.folder = reader.text();
+  tree.kind = static_cast<SetTree::Kind>(reader.number());
+  tree.keep = reader.texts();
+  return tree;
+}
+
 std::string encode_end(const CommandEnd& end) {
   WireWriter writer;
   writer.number(static_cast<std::int64_t>(end.status.ending));

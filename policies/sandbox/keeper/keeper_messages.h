@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/process/launcher.h"
+#include "policies/sandbox/view/set_tree.h"
 
 namespace sortie {
 
@@ -63,8 +64,12 @@ class WireReader {
 std::string encode_command(const Command& command);
 Command decode_command(std::string_view bytes);
 
+/// A tree for a private set. @throws Error  if it is truncated
+void add_set_tree(WireWriter& writer, const SetTree& tree);
+SetTree take_set_tree(WireReader& reader);
+
 /// The first number of a message to the keeper, and of its first answer.
-enum class KeeperWord : std::int64_t { start, drop_set, quit, ready, failed };
+enum class KeeperWord : std::int64_t { start, drop_set, make_tree, quit, ready, failed };
 
 /// A byte over a command's own socket ends it: this one sends SIGTERM, any other is the Ending that
 /// it is killed with.

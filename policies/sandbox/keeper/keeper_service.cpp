@@ -256,6 +256,8 @@ void KeeperService::take_request() {
   WireReader reader(message.bytes);
   const auto word = static_cast<KeeperWord>(reader.number());
   if (word == KeeperWord::drop_set) return sets_.drop(reader.text());
+  if (word == KeeperWord::make_tree && message.descriptors.size() == 1)
+    return make_tree(reader, message.descriptors.front());
   if (word != KeeperWord::start || message.descriptors.size() < 2) {
     quit_ = true;
     return;
@@ -264,6 +266,19 @@ void KeeperService::take_request() {
   for (std::size_t i = 2; i < message.descriptors.size(); ++i)
     streams.push_back(std::move(message.descriptors[i]));
   start(message.descriptors[0], std::move(message.descriptors[1]), std::move(streams));
+}
+
+void KeeperService::make_tree(WireReader& reader, const Fd& answer) {
+  WireWriter writer;
+  try {
+    const Fd root = sets_.make_with_tree(take_set_tree(reader));
+    writer.number(static_cast<std::int64_t>(KeeperWord::ready));
+    send_message(answer.get(), writer.bytes(), {root.get()});
+  } catch (const std::exception& error) {
+    writer.number(static_cast<std::int64_t>(KeeperWord::failed));
+    writer.text(error.what());
+    send_message(answer.get(), writer.bytes());
+  }
 }
 
 void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {

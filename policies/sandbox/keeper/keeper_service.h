@@ -15,6 +15,7 @@
 #include "policies/sandbox/command/command_start.h"
 #include "policies/sandbox/command/limit_watch.h"
 #include "policies/sandbox/command/private_set.h"
+#include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/profile.h"
 #include "policies/sandbox/view/view.h"
 
@@ -71,6 +72,7 @@ class KeeperService {
   void reap();
   void answer(const Running& command);
   void take_request();
+  void make_tree(WireReader& reader, const Fd& answer);
   void start(const Fd& request, Fd control, std::vector<Fd> came);
   Fd hand_out_terminal(const Fd& control, const PrivateSet* set);
   void sample();
@@ -95,7 +97,9 @@ class KeeperService {
 /// Over the socket: one answer ("ready" with the view's notes and root; or "failed" with the
 /// reason), then requests ("start" with the memory file, the command's socket, and those of these
 /// that the command has: the write end of its output, the read end of its input, the write end of
-/// its errors; "drop_set" with the name of a private set to forget; "quit"). Over a command's
+/// its errors; "drop_set" with the name of a private set to forget; "make_tree"
+/// with a SetTree and a socket for the answer: "ready" with the tree's root, or "failed" with the
+/// reason; "quit"). Over a command's
 /// socket: the master if its input is a terminal, in place of output and input; how it ended; and
 /// from the other side a byte, an Ending: kill it.
 /// Exit code 0: it is proved that no process is left.

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/base/error.h"
@@ -58,6 +59,31 @@ void make_mount_read_only(const std::filesystem::path& path) {
 void mount_new(const char* type, const std::filesystem::path& path, const char* options) {
   if (::mount(type, path.c_str(), type, MS_NOSUID | MS_NODEV, options) != 0)
     throw mount_error((std::string("mount ") + type + " at").c_str(), path);
+}
+
+Fd make_detached(const char* type, const std::string& options) {
+  const auto failed = [type] {
+    return system_error(std::string("mount ") + type, ExitCode::environment);
+  };
+  const Fd context(::fsopen(type, FSOPEN_CLOEXEC));
+  if (!context) throw failed();
+  const auto set = [&](unsigned command, const char* name, const char* value) {
+    if (::fsconfig(context.get(), command, name, value, 0) != 0) throw failed();
+  };
+  for (std::size_t start = 0; start < options.size();) {
+    const std::size_t end = std::min(options.find(',', start), options.size());
+    const std::string option = options.substr(start, end - start);
+    start = end + 1;
+    const std::size_t equals = option.find('=');
+    if (equals == option.npos)
+      set(FSCONFIG_SET_FLAG, option.c_str(), nullptr);
+    else
+      set(FSCONFIG_SET_STRING, option.substr(0, equals).c_str(), option.c_str() + equals + 1);
+  }
+  set(FSCONFIG_CMD_CREATE, nullptr, nullptr);
+  Fd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  if (!mount) throw failed();
+  return mount;
 }
 
 void make_folders(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "core/base/fd.h"
 
@@ -27,6 +28,10 @@ void bind_onto_itself(const std::filesystem::path& path, Access access);
 void make_mount_read_only(const std::filesystem::path& path);
 /// mount(2) of a file system by name, nosuid and nodev. @throws Error
 void mount_new(const char* type, const std::filesystem::path& path, const char* options);
+/// A file system that is mounted nowhere yet, nosuid and nodev (fsopen(2), fsmount(2)).
+/// @param options  as for mount(2)
+/// @throws Error
+Fd make_detached(const char* type, const std::string& options);
 /// Makes a folder and its parents if they don't exist. @throws Error
 void make_folders(const std::filesystem::path& path);
 /// A folder without a right to read it (O_PATH). @throws Error

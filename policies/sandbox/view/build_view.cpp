@@ -200,6 +200,8 @@ struct WorkspaceSource {
   Fd upper;
   Fd work;
   Fd tree;
+  Fd start;  ///< for View
+  Fd state;
 };
 
 WorkspaceSource open_workspace_source(const MountPlan& plan) {
@@ -213,6 +215,10 @@ WorkspaceSource open_workspace_source(const MountPlan& plan) {
   } else {
     source.tree = copy_tree(plan.source.empty() ? plan.workspace : plan.source, Access::read_write);
   }
+  if (plan.in_place || (plan.upper.empty() && plan.source.empty())) return source;
+  const fs::path& own = plan.upper.empty() ? plan.source : plan.upper;
+  source.start = copy_tree(plan.workspace, Access::read_only);
+  source.state = copy_tree(own.parent_path(), Access::read_write);
   return source;
 }
 
@@ -325,6 +331,12 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
         own.attach(place.folder, target);
         break;
       case Place::Kind::workspace:
+        if (source.start) {
+          attach_tree(source.state, target);
+          view.state = open_folder(target);
+          attach_tree(source.start, target);
+          view.start = open_folder(target);
+        }
         if (profile.mount.kind == MountPlan::Kind::overlay) {
           mount_overlay(source, target, user);
         } else {

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/files/path_below.h"
 #include "policies/sandbox/layers/mounts.h"
 #include "policies/sandbox/view/workspace_search.h"
 
@@ -102,12 +103,15 @@ class PathMasks {
     for (const auto& path : paths) protect_one(path);
   }
 
-  void hide() {
+  enum class Where { everywhere, inside };
+  void hide(Where where = Where::everywhere) {
+    const fs::path& root = workspace_root(profile_);
     std::vector<fs::path> names;
     std::vector<std::string> globs;
     for (const auto& entry : profile_.hide) {
       if (entry.starts_with('/')) {
-        hide_absolute(entry);
+        if (where == Where::everywhere || has_wildcard(entry) || is_below(entry, root))
+          hide_absolute(entry);
       } else if (has_wildcard(entry)) {
         globs.push_back(entry);
       } else if (const fs::path path = tidy(entry); !path.empty()) {
@@ -297,6 +301,14 @@ void lay_path_masks(const SandboxProfile& profile, const fs::path& scratch, View
     masks.protect();
   }
   masks.hide();
+}
+
+void lay_workspace_masks(const SandboxProfile& profile, const fs::path& scratch, View& view) {
+  PathMasks masks(profile, scratch, view);
+  masks.cover();
+  masks.limit_writing();
+  masks.protect();
+  masks.hide(PathMasks::Where::inside);
 }
 
 void lay_git_files(const GitView& git, const fs::path& scratch) {

@@ -19,6 +19,9 @@ struct View {
   /// The machine's folders under an overlay whose upper folder is in that file system.
   std::vector<std::filesystem::path> toolchains;
   UserNamespace user = UserNamespace::machine;
+  /// Both are mounted under the workspace, out of commands' reach; none if they work in place.
+  Fd start{};  ///< the user's own tree, read-only
+  Fd state{};  ///< the folder with the run's upper folder or copy
 };
 
 /// Builds the view in the calling process's own, new mount and PID namespaces and makes it the
@@ -37,6 +40,10 @@ void remove_placeholders(const View& view) noexcept;
 /// @throws Error  with the path
 void lay_path_masks(const SandboxProfile& profile, const std::filesystem::path& scratch,
                     View& view);
+
+/// The masks inside the workspace alone, for another tree at its place.
+void lay_workspace_masks(const SandboxProfile& profile, const std::filesystem::path& scratch,
+                         View& view);
 
 /// Mounts the files of `git` read-only over those of the view in the current folder.
 /// @param scratch  a private folder of the view's builder, for their contents

@@ -150,6 +150,7 @@ BOOST_AUTO_TEST_CASE(a_diff_is_held_to_what_the_task_expects_of_it) {
 
 BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
   RunBench bench;
+  bench.inputs.task.verify.in = VerifyIn::run;
   bench.verify_by("make test");
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "after\n");
@@ -165,8 +166,46 @@ BOOST_AUTO_TEST_CASE(a_verification_that_makes_something_runs_once_more) {
   BOOST_TEST(acceptance.made_by_verification().count("report.xml") == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_verification_makes_in_a_tree_of_its_own_is_in_no_diff) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.host().commands.answer = [&](const Command&) {
+    bench.change("report.xml", "the same each time");
+    return FakeLauncher::Answer{};
+  };
+
+  acceptance.evaluate_end(bench.agent);
+  acceptance.check_diff("done");
+
+  BOOST_TEST(bench.host().commands.started.size() == 2u);
+  BOOST_TEST((bench.result.verified == true));
+  BOOST_TEST(acceptance.made_by_verification().empty());
+  BOOST_TEST(bench.result.changed_files == 1);
+  BOOST_TEST(bench.result.verified_diff == digest_of(*bench.tree().diff()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_to_the_runs_tree_while_its_diff_is_verified_ends_the_run) {
+  RunBench bench;
+  bench.verify_by("make test");
+  Acceptance& acceptance = bench.open();
+  bench.change("a.txt", "after\n");
+  bench.host().commands.answer = [&](const Command&) {
+    write_file(SwappedTree::aside(bench.copy()) / "a.txt", "by a server\n");
+    return FakeLauncher::Answer{};
+  };
+
+  const RunEnds end = end_of([&] { acceptance.evaluate_end(bench.agent); });
+
+  BOOST_TEST((end.code == ExitCode::task_failed));
+  BOOST_TEST(end.reason == "changed after its verification, by no call of the agent: a.txt");
+  BOOST_TEST(!bench.result.verified.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_verification_that_leaves_a_build_product_runs_once) {
   RunBench bench;
+  bench.inputs.task.verify.in = VerifyIn::run;
   bench.verify_by("make test");
   Acceptance& acceptance = bench.open();
   bench.change("a.txt", "after\n");

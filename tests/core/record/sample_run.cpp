@@ -39,8 +39,13 @@ RunEvent end_event() {
 
 std::vector<RunEvent> sample_events() {
   const ToolCall one{"c1", "shell", R"({"command":["ls"]})"};
-  const VerificationRecord verify{
-      VerificationPhase::after, 1, "make test", {"sh", "-c", "make test"}};
+  const VerificationRecord verify{VerificationPhase::after,
+                                  1,
+                                  "make test",
+                                  {"sh", "-c", "make test"},
+                                  true,
+                                  "fresh",
+                                  "sha256:00"};
   ExitStatus failed;
   failed.code = 2;
   Response answer = response({assistant("hé"), Item{one}}, Usage{.input_tokens = 10});

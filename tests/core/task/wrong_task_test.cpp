@@ -195,8 +195,17 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "'mcp__docs__a'?"},
       {"version: 1\nprompt: x\ntools: {enable: [mcp__doc], mcp: {docs: {command: [x]}}}",
        "<stdin>:3:18: error: 'mcp__doc' names no server of tools.mcp; did you mean 'mcp__docs'?"},
-      {"version: 1\nprompt: x\nverify: {in: fresh}",
-       "<stdin>:3:14: error: in 'fresh' is not supported yet"},
+      {"version: 1\nprompt: x\nverify: {commands: [x], in: frsh}",
+       "<stdin>:3:29: error: 'in': expected fresh or run, got 'frsh'; did you mean 'fresh'?"},
+      {"version: 1\nprompt: x\nverify: {commands: [x], in: run, restore: [t]}",
+       "<stdin>:3:43: error: 'restore' needs in: fresh: the run's own tree keeps what the agent made "
+       "of it"},
+      {"version: 1\nprompt: x\nverify: {commands: [x], keep: [build, ../x]}",
+       "<stdin>:3:39: error: 'keep': '../x' is no path inside the workspace; to verify the run's "
+       "whole tree write in: run"},
+      {"version: 1\nprompt: x\nverify: {commands: [x], keep: [.]}",
+       "<stdin>:3:32: error: 'keep': '.' is no path inside the workspace; to verify the run's "
+       "whole tree write in: run"},
       {"version: 1\nprompt: x\nverify: pytest",
        "<stdin>:3:9: error: 'verify': expected a list of commands, got 'pytest'"},
       {"version: 1\nprompt: x\nverify: [{timeout: 1s}]",

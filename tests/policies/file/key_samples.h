@@ -30,7 +30,8 @@ inline constexpr const char* kTask = R"({
                     "pin": "sha256:0000000000000000000000000000000000000000000000000000000000000000"},
             "two": {"url": "https://mcp.example.com", "bearer_token_env": "TOKEN"}}},
   "verify": {"commands": [{"run": ["make"], "timeout": "1s"}], "before": "fail", "baseline": "no-new-failures",
-             "rounds": 1, "may_change": ["x"], "in": "run"},
+             "rounds": 1, "may_change": ["x"], "in": "run",
+             "setup": [{"run": ["npm", "ci"], "timeout": "2s"}], "keep": ["build"]},
   "checks": {"missing_paths": "warn", "dangerous_words": "off", "repetition": "off"},
   "expect": {"changes": "any", "tool_success": false,
              "diff": {"max_files": 1, "max_lines": 2, "allow": ["src/**"], "deny": ["*.lock"]}},
@@ -44,7 +45,7 @@ inline constexpr const char* kStages = R"({
   "version": 1, "workspace": {"path": "/x"},
   "stages": [{"name": "one", "prompt": "Go.", "tools": ["shell"], "choice": "none", "sandbox": "read-only",
               "max_turns": 3, "save": "a.md"}, "verify"],
-  "verify": {"commands": [{"run": ["make"]}]}})";
+  "verify": {"commands": [{"run": ["make"]}], "restore": ["tests/**"]}})";
 
 inline constexpr const char* kPolicy = R"({
   "version": 1, "name": "own", "approval": "audit", "approval_override": true,

@@ -105,8 +105,9 @@ BOOST_AUTO_TEST_CASE(every_key_of_a_task_is_written_and_read_back) {
       .not_written = {"prompt_file", "stages[].prompt_file"},
       .short_forms = {"stages[].*", "verify[]", "verify[][]", "verify.commands[][]", "verify[].run",
                       "verify[].run[]", "verify[].timeout", "verify.commands[]",
-                      "verify.commands[].run"},
-      .of_one_value = {"version", "verify.in", "stages[]"}};
+                      "verify.commands[].run", "verify.setup[]", "verify.setup[][]",
+                      "verify.setup[].run"},
+      .of_one_value = {"version", "stages[]"}};
 
   check(samples, parse_json(R"({"version": 1, "prompt": "x"})"),
         [](const std::string& text) { return task_json(load_task("-", text)); });

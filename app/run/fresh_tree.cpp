@@ -1,0 +1,227 @@
+#include "app/run/fresh_tree.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/files/disk_place.h"
+#include "core/files/open_beneath.h"
+#include "core/files/path_below.h"
+#include "core/workspace/diff/diff_effect.h"
+#include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/overlay.h"
+#include "core/workspace/tree.h"
+#include "core/workspace/tree_copy.h"
+#include "policies/sandbox/view/workspace_search.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Kind = FileStatus::Kind;
+
+/// Where globs of verify.keep are searched.
+constexpr SearchReach kKeepReach = {.levels = 16, .entries = 300'000};
+
+/// A name beside the run's own upper folder or copy. Two may exist at once.
+fs::path next_folder(const MountPlan& plan) {
+  static std::atomic<int> count = 0;
+  const fs::path& own = plan.upper.empty() ? plan.source : plan.upper;
+  return own.parent_path() / ("fresh-" + std::to_string(++count));
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::environment);
+}
+
+fs::path at_descriptor(const Fd& folder) {
+  return "/proc/self/fd/" + std::to_string(folder.get()) + "/.";
+}
+
+/// Whether the run's tree can be on an overlay as far as can be told without mounting one.
+bool may_be_overlay(const Workspace& run, const fs::path& folder) {
+  if (run.isolation() == Isolation::overlay) return true;
+  WorkspaceOptions options;
+  options.root = run.mount_plan().workspace;
+  options.state = folder;
+  options.overlay_assumed = true;
+  options.probe_overlay = [](const MountPlan&) { return std::string(); };
+  return why_no_overlay(options).empty();
+}
+
+}  // namespace
+
+FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
+    : parts_(parts), set_(std::move(set)) {
+  const MountPlan& plan = parts_.run.mount_plan();
+  if (plan.in_place || (plan.upper.empty() && plan.source.empty()))
+    throw Error(
+        "verify.in: fresh needs the state at the start beside the run's tree, and this run works in "
+        "place; write verify: {in: run}",
+        ExitCode::environment);
+  folder_ = next_folder(plan);
+  remove_tree(folder_);
+  make_folder(folder_);
+  try {
+    find_kept();
+    if (parts_.host.can_make_tree())
+      mount();
+    else
+      swap();
+    for (const std::string& path : kept_files_) copy_kept(path);
+    restored_ = take_out(effect, parts_.task.restore, "verify.restore");
+    write_effect(effect, *files_, changed_in(parts_.view));
+    date_anew(*files_, restored_);
+    restore_kept();
+  } catch (...) {
+    files_.reset();
+    workspace_.reset();
+    parts_.host.drop_private_set(set_);
+    swapped_.reset();
+    remove_tree(folder_);
+    throw;
+  }
+}
+
+FreshTree::~FreshTree() {
+  files_.reset();
+  workspace_.reset();
+  parts_.host.drop_private_set(set_);
+  swapped_.reset();
+  remove_tree(folder_);
+}
+
+/// An overlay on the user's own tree, where that works, even if the run has a copy of it.
+void FreshTree::mount() {
+  const bool copied = parts_.run.isolation() != Isolation::overlay;
+  if (may_be_overlay(parts_.run, folder_) && (mount_as(SetTree::Kind::overlay) || !copied)) return;
+  mount_as(SetTree::Kind::copy);
+}
+
+/// @return  false if a run with a copy can't have an overlay
+/// @throws Error  the tree can't be made
+bool FreshTree::mount_as(SetTree::Kind kind) {
+  const bool is_overlay = kind == SetTree::Kind::overlay;
+  workspace_ = is_overlay ? make_overlay_beside(parts_.run, folder_)
+                          : make_copy_beside(parts_.run, folder_ / "tree");
+  SetTree tree{.set = set_, .folder = folder_.filename().native(), .kind = kind};
+  keep_folders();
+  tree.keep = kept_folders_;
+  Fd root;
+  try {
+    root = parts_.host.make_tree(tree);
+  } catch (const Error&) {
+    // Overlays can't lie on each other as deep as wanted: then kept folders are copied.
+    tree.keep.clear();
+    try {
+      root = parts_.host.make_tree(tree);
+    } catch (const Error&) {
+      if (is_overlay && parts_.run.isolation() != Isolation::overlay) return false;
+      throw;
+    }
+    kept_files_.insert(kept_files_.end(), kept_folders_.begin(), kept_folders_.end());
+  }
+  files_ = std::make_unique<DiskFiles>(std::move(root));
+  return true;
+}
+
+void FreshTree::swap() {
+  const fs::path& place = parts_.run.mount_plan().source;
+  workspace_ = make_copy_beside(parts_.run, folder_ / "tree");
+  swapped_.emplace(place, folder_ / "tree");
+  parts_.host.clean_tree();
+  files_ = std::make_unique<DiskFiles>(open_folder(AT_FDCWD, place.native(), place));
+  kept_files_.insert(kept_files_.end(), kept_folders_.begin(), kept_folders_.end());
+}
+
+/// Sorts what the run has of verify.keep into folders and files. Links, also on the way, are none.
+void FreshTree::find_kept() {
+  std::set<std::string> paths;
+  std::vector<std::string> globs;
+  for (const std::string& entry : parts_.task.keep) {
+    fs::path path = fs::path(entry).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    if (has_wildcard(entry))
+      globs.push_back(entry);
+    else
+      paths.insert(path.native());
+  }
+  const Fd top = open_beneath(parts_.view.root(), ".", O_RDONLY | O_DIRECTORY);
+  bool complete = true;
+  if (!globs.empty())
+    for (const auto& path : search_globs(at_descriptor(top), globs, &complete, kKeepReach))
+      paths.insert(path.native());
+  std::vector<fs::path> taken;
+  for (const std::string& path : paths) {
+    if (is_below_any(path, taken) || in_git_folder(path)) continue;
+    try {
+      const auto status = parts_.view.status(path);
+      if (!status || parts_.view.resolve(path) != fs::path(path)) continue;
+      if (status->kind == Kind::folder) kept_folders_.push_back(path);
+      if (status->kind == Kind::file) kept_files_.push_back(path);
+      taken.emplace_back(path);
+    } catch (const ToolError&) {  // it leads elsewhere: nothing to keep
+    }
+  }
+}
+
+/// Folders on disk for the overlays.
+void FreshTree::keep_folders() {
+  for (std::size_t i = 0; i < kept_folders_.size(); ++i) {
+    const fs::path own = folder_ / ("keep-" + std::to_string(i));
+    make_folder(own / "upper");
+    make_folder(own / "work");
+  }
+}
+
+void FreshTree::copy_kept(const std::string& path) {
+  try {
+    remove_at(*files_, path);
+    const auto [above, name] = disk::split_name(path);
+    const Fd to = disk::make_folders(files_->root(), above, path);
+    const auto status = parts_.view.status(path);
+    if (!status) return;
+    if (status->kind == Kind::file) {
+      const auto content = parts_.view.read(path);
+      if (content) files_->write(path, *content, status->mode);
+      return;
+    }
+    const Fd from = open_beneath(parts_.view.root(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (from) copy_tree(at_descriptor(from), at_descriptor(to) / name, {});
+  } catch (const ToolError& error) {
+    throw Error(std::string("verify.keep: ") + error.what(), ExitCode::environment);
+  }
+}
+
+/// verify.restore is stronger than verify.keep.
+void FreshTree::restore_kept() {
+  if (parts_.task.restore.empty() || parts_.task.keep.empty()) return;
+  const PathPatterns globs(parts_.task.restore, "verify.restore");
+  std::vector<fs::path> kept(kept_folders_.begin(), kept_folders_.end());
+  kept.insert(kept.end(), kept_files_.begin(), kept_files_.end());
+  const Files& start = parts_.run.start();
+  DiffEffect back;
+  std::vector<std::string> paths;
+  for (const ChangedPath& changed : parts_.run.changed_paths(parts_.view)) {
+    const std::string& path = changed.path;
+    if (!is_below_any(path, kept) || !globs.match(path)) continue;
+    const auto status = start.status(path);
+    if (status && status->kind == Kind::symlink)
+      back.makes.emplace(path, TreeEntry{0120000, start.read_link(path)});
+    else if (const auto content = status ? start.read(path) : std::nullopt)
+      back.makes.emplace(path,
+                         TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, *content});
+    else
+      back.removes.insert(path);
+  }
+  write_effect(back, *files_, {});
+}
+
+}  // namespace sortie

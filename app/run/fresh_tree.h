@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/confinement/command_host.h"
+#include "core/files/files.h"
+#include "core/task/task.h"
+#include "core/workspace/copy.h"
+#include "core/workspace/diff/diff.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// A tree for one verification, at the place of the run's: the start state with its ignored files,
+/// and exactly what a diff holds (verify.in: fresh).
+///
+/// On an overlay nothing is copied. A copy takes the place of the run's copy where nothing can be
+/// mounted; then no other command may run meanwhile.
+class FreshTree {
+ public:
+  /// Everything in it outlives the object.
+  struct Parts {
+    const TaskVerify& task;
+    CommandHost& host;
+    const Workspace& run;   ///< the run's own tree
+    const DiskFiles& view;  ///< the same, as commands see it
+  };
+  /// @param set     the private set whose commands see it
+  /// @param effect  of the diff
+  /// @throws Error  ExitCode::environment
+  FreshTree(const Parts& parts, std::string set, DiffEffect effect);
+  FreshTree(const FreshTree&) = delete;
+  FreshTree& operator=(const FreshTree&) = delete;
+  ~FreshTree();
+
+  const Workspace& workspace() const { return *workspace_; }
+  const DiskFiles& files() const { return *files_; }
+  /// The paths of the diff that are as at the start all the same (verify.restore).
+  const std::vector<std::string>& restored() const { return restored_; }
+
+ private:
+  void mount();
+  bool mount_as(SetTree::Kind kind);
+  void swap();
+  void find_kept();
+  void keep_folders();
+  void copy_kept(const std::string& path);
+  void restore_kept();
+
+  Parts parts_;
+  std::string set_;
+  std::filesystem::path folder_;  ///< what it needs on disk; removed at the end
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<DiskFiles> files_;
+  std::optional<SwappedTree> swapped_;
+  std::vector<std::string> kept_folders_;
+  std::vector<std::string> kept_files_;
+  std::vector<std::string> restored_;
+};
+
+}  // namespace sortie
