@@ -122,6 +122,7 @@ constexpr const char* kSchema = R"({
           }
         },
         "conflicts": {"$ref": "#/$defs/strings"},
+        "cached": {"const": true, "description": "A later command with the same inputs returned this result; the run was not run again."},
         "kept": {"$ref": "#/$defs/digests"},
         "denials": {"$ref": "#/$defs/denials"},
         "audited": {"$ref": "#/$defs/denials"},

@@ -161,6 +161,22 @@ VerificationResult run_verification(const VerificationSteps& steps, Launcher& la
   return result;
 }
 
+VerificationResult recorded_verification(const std::vector<VerificationCompleted>& commands,
+                                         bool read_tests) {
+  VerificationResult result;
+  for (const VerificationCompleted& one : commands) {
+    VerificationOutcome outcome{.command = one.command, .exit = one.exit, .passed = one.passed};
+    outcome.setup = one.setup;
+    outcome.output = one.shown.value_or(one.output);
+    outcome.dropped_bytes = one.dropped_bytes;
+    outcome.compared = one.compared;
+    if (read_tests) outcome.tests = results_in(one.output);
+    result.passed = result.passed && one.passed;
+    result.outcomes.push_back(std::move(outcome));
+  }
+  return result;
+}
+
 std::string last_whole(const VerificationResult& result) {
   std::string path;
   for (const VerificationOutcome& one : result.outcomes)

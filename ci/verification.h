@@ -98,6 +98,11 @@ VerificationResult run_verification(const VerificationSteps& steps, Launcher& la
                                     EventSink& events, const Budget& budget,
                                     const VerificationOptions& options, std::stop_token stop);
 
+/// The result of a verification that an earlier process of the run recorded whole.
+/// @param read_tests  as in VerificationOptions
+VerificationResult recorded_verification(const std::vector<VerificationCompleted>& commands,
+                                         bool read_tests);
+
 /// The file with the whole of the last cut output, or "".
 std::string last_whole(const VerificationResult& result);
 

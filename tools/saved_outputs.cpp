@@ -71,8 +71,13 @@ void SavedOutputs::release(std::uint64_t bytes) {
 
 std::unique_ptr<SavedOutputs::File> SavedOutputs::begin() {
   const std::lock_guard lock(mutex_);
-  const fs::path path = folder_ / ("output-" + std::to_string(++count_) + ".txt");
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  fs::path path;
+  Fd file;
+  // An earlier process of the run may have left some.
+  do {
+    path = folder_ / ("output-" + std::to_string(++count_) + ".txt");
+    file = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  } while (!file && errno == EEXIST);
   if (!file) return nullptr;
   return std::make_unique<File>(*this, path, std::move(file));
 }

@@ -98,6 +98,8 @@ class ToolRunner : public ToolHost {
   void run(std::span<const std::unique_ptr<PendingCall>> calls, std::stop_token stop) override;
   /// Updates the tools of other programs. @return  whether any changed
   bool renew(std::stop_token stop) { return offered_.renew(std::move(stop)); }
+  /// Goes on with the denials in a row of an earlier process.
+  void take_up_denials(int denials) noexcept { denials_ = denials; }
   /// All names, including those of tools that the model does not see.
   std::vector<std::string> names() const { return offered_.names(); }
 

@@ -102,7 +102,7 @@ std::set<std::string> saved_names(const Json& result) {
 const std::set<std::string>& state_names() {
   static const std::set<std::string> kNames = {"upper", "work",     "tree",  "manifest",
                                                "began", "start",    "probe", "outputs",
-                                               "home",  "protected"};
+                                               "home",  "protected", "key", "keeper"};
   return kNames;
 }
 
@@ -180,6 +180,7 @@ FoundOutput inspect_output(const fs::path& folder) {
   const bool is_a_runs = own_result || own_transcript;
   std::error_code error;
   if (own_result) found.status = result.string_at("status");
+  if (own_result) found.result = result;
   found.has_run = is_a_runs;
   const std::set<std::string> saved = is_a_runs ? saved_names(result) : std::set<std::string>{};
   const auto known = [&](const std::string& name) {

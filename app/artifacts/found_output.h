@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/json/json.h"
+
 namespace sortie {
 
 /// The largest result.json that a run may have written.
@@ -13,6 +15,7 @@ inline constexpr std::uint64_t kMostResultBytes = 64u << 20;
 /// The content of a folder for outputs.
 struct FoundOutput {
   std::string status;                ///< from result.json; "" if that is missing or torn
+  Json result;                       ///< all of it, or null
   bool has_run = false;              ///< there is a result or a transcript
   std::vector<std::string> foreign;  ///< names that no run wrote, sorted; they are not touched
 };

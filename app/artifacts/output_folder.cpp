@@ -54,14 +54,14 @@ void check_previous(const fs::path& previous) {
     problem = foreign_text(foreign);
   }
   throw Error(previous.string() + ": " + problem +
-                  ", and the finished run in --out would be moved there; --fresh discards it "
+                  ", and the earlier run in --out would be moved there; --fresh discards it "
                   "instead",
               ExitCode::usage);
 }
 
 }  // namespace
 
-OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
+OutputFolder::OutputFolder(const fs::path& path) {
   std::error_code error;
   // A repository may contain a link of that name, to anywhere.
   const fs::path named = path.has_filename() ? path : path.parent_path();
@@ -77,8 +77,45 @@ OutputFolder::OutputFolder(const fs::path& path, FoundRun found) {
   // Before the lock is written: what is refused stays as it was.
   look();
   lock();
-  set_aside(found);
+  found_ = look();  // once more: nobody else writes here any more
+}
+
+void OutputFolder::take(Previous previous) {
+  switch (previous) {
+    case Previous::returned:
+      return;
+    case Previous::nothing:
+      remove_state();  // what a run left that ended before it began
+      clean();
+      break;
+    case Previous::resumed:
+      clean();
+      break;
+    case Previous::discarded:
+    case Previous::kept:
+      set_aside(previous == Previous::kept);
+      break;
+  }
   keep_out_of_git(path_);
+}
+
+/// Removes unfinished writes, and links: no run lays any but that of its state, and outputs would be
+/// written where somebody else wants them.
+void OutputFolder::clean() const {
+  std::vector<fs::path> removed;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename().string();
+    if ((entry.is_symlink() && name != "state") || is_unfinished_write(name))
+      removed.push_back(entry.path());
+  }
+  for (const fs::path& path : removed) remove_tree(path);
+}
+
+void OutputFolder::remove_end() const {
+  for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json",
+                           "summary.md", "report.html", "attestation.json"})
+    remove(name);
+  remove_tree(path_ / "kept");
 }
 
 /// @throws Error  usage: it holds files that no run wrote
@@ -106,30 +143,12 @@ void OutputFolder::lock() {
     throw path_error("--out " + file.string(), errno);
 }
 
-void OutputFolder::set_aside(FoundRun found) {
-  const FoundOutput there = look();  // once more: nobody else writes here any more
-  const bool has_run = there.has_run;
-  const std::string& status = there.status;
-  if (!has_run && found == FoundRun::refuse_unfinished) {
-    remove_state();  // what a run left that ended before it began
-    // No run lays links: outputs would be written where somebody else wants them.
-    for (const auto& entry : fs::directory_iterator(path_))
-      if (entry.is_symlink() || is_unfinished_write(entry.path().filename().string()))
-        remove_tree(entry.path());
-    return;
-  }
-  const bool finished = !status.empty() && status != "running";
-  if (!finished && found == FoundRun::refuse_unfinished)
-    throw Error("--out " + path_.string() +
-                    ": holds an unfinished run, and resuming one is not supported yet; "
-                    "--fresh discards it",
-                ExitCode::usage);
-  remove_state();
+void OutputFolder::set_aside(bool keep) {
   const fs::path previous = path_.string() + ".prev";
-  const bool keep = finished && found == FoundRun::refuse_unfinished;
   std::error_code error;
+  if (keep) check_previous(previous);
+  remove_state();
   if (keep) {
-    check_previous(previous);
     remove_tree(previous);
     fs::create_directories(previous, error);
   }
@@ -139,7 +158,7 @@ void OutputFolder::set_aside(FoundRun found) {
     if (keep && !is_unfinished_write(name.string())) {
       fs::rename(entry.path(), previous / name, error);
       if (error)
-        throw path_error("can't move the finished run to " + previous.string(), error.value());
+        throw path_error("can't move the earlier run to " + previous.string(), error.value());
     } else {
       remove_tree(entry.path());
     }
@@ -155,6 +174,9 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
     if (error) throw path_error(state.string(), error.value());
     return state;
   }
+  if (const fs::path there = fs::read_symlink(state, error);
+      !error && is_temporary_folder(there, "sortie-state"))
+    return there;
   const fs::path folder = make_temporary_folder("sortie-state");
   if (path_below(folder, workspace)) {
     fs::remove(folder, error);

@@ -9,22 +9,35 @@
 
 namespace sortie {
 
-enum class FoundRun { refuse_unfinished, discard };
+/// What becomes of what is found in --out.
+enum class Previous {
+  nothing,    ///< there is no run
+  discarded,  ///< removed
+  kept,       ///< moved to OUT.prev
+  resumed,    ///< this run goes on with it
+  returned,   ///< it is the outcome of this command too: nothing is changed
+};
 
 /// The folder of a run's artifacts, locked against a second run for as long as this object lives.
 class OutputFolder {
  public:
-  /// Creates or reuses the folder: a finished run moves to OUT.prev, an unfinished one is an error,
-  /// unless it is to be discarded.
-  /// @throws Error  usage: not a folder, full or read-only disk, files that no run wrote, an
-  ///                unfinished run; busy: another process is using it (with its id)
-  OutputFolder(const std::filesystem::path& path, FoundRun found);
+  /// Creates or opens the folder and locks it. What is in it stays as it is.
+  /// @throws Error  usage: not a folder, full or read-only disk, files that no run wrote; busy:
+  ///                another process is using it (with its id)
+  explicit OutputFolder(const std::filesystem::path& path);
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
+  const FoundOutput& found() const noexcept { return found_; }
+  /// Prepares the folder for the run.
+  /// @throws Error  usage: OUT.prev is no run's
+  void take(Previous previous);
+  /// Removes the artifacts of the end of the run that is resumed. The transcript, its blobs and the
+  /// state stay, and what its stages have saved.
+  void remove_end() const;
   /// Makes the folder for the run's own state: OUT/state, or, if that would be inside the workspace, a
-  /// private folder in $TMPDIR that OUT/state links to.
+  /// private folder in $TMPDIR that OUT/state links to. One that is there already is used again.
   std::filesystem::path make_state(const std::filesystem::path& workspace);
   /// Removes the state.
   void remove_state() noexcept;
@@ -35,9 +48,11 @@ class OutputFolder {
  private:
   FoundOutput look() const;
   void lock();
-  void set_aside(FoundRun found);
+  void clean() const;
+  void set_aside(bool keep);
 
   std::filesystem::path path_;
+  FoundOutput found_;
   Fd lock_;
 };
 

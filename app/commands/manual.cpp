@@ -49,7 +49,7 @@ constexpr ArtifactRow kArtifacts[] = {
     {"kept/", "Files that no diff holds, and what was removed under protected names."},
     {".lock", "The process id of the run in progress."},
     {".gitignore", "So that git add leaves a run's record out."},
-    {"state/", "Files of the run in progress."},
+    {"state/", "Files of the run, for as long as it can go on."},
 };
 
 /// Text as roff reads it literally (man(7)).

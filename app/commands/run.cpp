@@ -119,6 +119,12 @@ void add_run(CommandTable& table) {
   add_model(app, *options);
   add_limits(app, *options);
   app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
+  app.add_option_function<std::string>(
+         "--reuse",
+         [options](const std::string& word) { options->reuse = *value_named<Reuse>(word); },
+         "which finished runs of the same inputs are returned instead of run again: " +
+             names_for_help<Reuse>() + "; default: success")
+      ->check(CLI::IsMember(names_of<Reuse>()));
 }
 
 }  // namespace sortie

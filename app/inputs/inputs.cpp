@@ -404,16 +404,4 @@ RunInputs load_inputs(const RunOptions& options) {
   return inputs;
 }
 
-std::string run_key(const RunInputs& inputs, const std::string& head_commit) {
-  Json key = Json::object({{"task", inputs.task.digest},
-                           {"policy", inputs.policy.digest},
-                           {"approval", name_of(inputs.approval)},
-                           {"variables", inputs.variables},
-                           {"provider", inputs.task.model.provider},
-                           {"model", inputs.task.model.name},
-                           {"head", head_commit},
-                           {"version", SORTIE_VERSION}});
-  return "sha256:" + sha256_hex(write_json(key));
-}
-
 }  // namespace sortie

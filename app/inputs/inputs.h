@@ -12,7 +12,4 @@ namespace sortie {
 /// @throws InputError  the errors of files and flags, as many at once as possible
 RunInputs load_inputs(const RunOptions& options);
 
-/// SHA-256 of what determines a run's outcome: task, policy, variables, model, HEAD, version.
-std::string run_key(const RunInputs& inputs, const std::string& head_commit);
-
 }  // namespace sortie

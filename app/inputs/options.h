@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -7,7 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "core/base/spelling.h"
+
 namespace sortie {
+
+/// Which finished runs in --out are returned instead of run again.
+enum class Reuse { success, any, none };
+template <>
+inline constexpr auto kSpelling<Reuse> = std::to_array<Spelled<Reuse>>({{Reuse::success, "success"},
+                                                                        {Reuse::any, "any"},
+                                                                        {Reuse::none, "none"}});
 
 /// The flags of `sortie run`; empty or absent if not given.
 struct RunOptions {
@@ -35,6 +45,7 @@ struct RunOptions {
   std::string timeout;             ///< a duration: 10m
   bool apply = false;  ///< write the changes into the workspace
   bool fresh = false;
+  Reuse reuse = Reuse::success;
   bool json = false;  ///< live events on stdout
 };
 

@@ -34,6 +34,22 @@ void Acceptance::verify_start() {
   }
 }
 
+/// A round counts once its outcome was told to the agent: else it is run again.
+void Acceptance::take_up(const RunHistory& history) {
+  std::set<int> failed;
+  int rounds = 0;
+  for (const RecordedVerification& one : history.verifications) {
+    if (one.phase == VerificationPhase::before && one.started.size() == one.completed.size())
+      parts_.result.verification_before = recorded_verification(
+          one.completed, parts_.inputs.task.verify.baseline == VerifyBaseline::no_new_failures);
+    if (one.phase != VerificationPhase::after || one.turns_before >= history.turns.size()) continue;
+    rounds = std::max(rounds, one.round);
+    if (!one.passed()) failed.insert(one.round);
+  }
+  parts_.result.verification_rounds = rounds;
+  failed_rounds_ = static_cast<int>(failed.size());
+}
+
 /// In a fresh tree the diff comes first: it is what is judged, and what is handed over.
 std::string Acceptance::evaluate_verification(Background& agent) {
   if (parts_.inputs.task.verify.commands.empty()) return {};

@@ -29,6 +29,8 @@ class Acceptance : public OwnTests {
   /// Runs the verification before the work, if the task asks for it.
   /// @throws RunEnds  its result is not the expected one, or there is nothing to do
   void verify_start();
+  /// Goes on with what an earlier process of the run has verified.
+  void take_up(const RunHistory& history);
   /// Runs the verification, if there is one, in a stage. No process of the agent runs meanwhile.
   /// @return  feedback for the agent, or ""
   /// @throws RunEnds  the rounds are used up; the tree changed meanwhile; a signal; the time limit

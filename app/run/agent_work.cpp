@@ -2,13 +2,19 @@
 
 #include <utility>
 
+#include "app/run/resumption.h"
 #include "app/run/run_ends.h"
+#include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/files/files.h"
 #include "core/model/failure.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
+
+constexpr std::uint64_t kMostSavedBytes = 64u << 20;
 
 /// Names the task's images if the provider refuses an image: all others have been removed by then.
 std::string refused_images(const LoopResult& result, const std::vector<TaskImage>& images) {
@@ -29,20 +35,69 @@ AgentWork::AgentWork(const Parts& parts)
       agent_(parts.agent) {
   for (const auto& note : agent_.notes()) parts_.record.say(note);
   if (const auto& schema = inputs_.task.output.schema) answer_check_.emplace(*schema);
+  if (const auto& earlier = parts_.record.earlier()) take_up(*earlier);
+}
+
+void AgentWork::take_up(const RunHistory& history) {
+  earlier_ = &history;
+  Resumption earlier = resumption_of(history, agent_.loop().settings(), inputs_.task.model);
+  agent_.take_up(std::move(earlier.conversation), history);
+  if (!earlier.turn) return;
+  earlier_number_ = earlier.number;
+  earlier_turn_ = std::move(earlier.turn);
+  earlier_turn_->effects = parts_.effects;
 }
 
 void AgentWork::run() {
   const auto& stages = inputs_.task.stages;
-  if (stages.empty()) ask(inputs_.prompts.prompt);
+  if (stages.empty() && earlier_turn_)
+    go_on();
+  else if (stages.empty())
+    ask(inputs_.prompts.prompt);
   for (const TaskStage& stage : stages) parts_.result.stages.push_back({.name = stage.name});
-  for (std::size_t i = 0; i < stages.size(); ++i) run_stage(i);
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (!resume_stage(i)) run_stage(i);
   // From here on, messages concern the whole task, without a stage's limits.
   if (!stages.empty()) agent_.leave_stage();
+  if (earlier_turn_) go_on();
   for (;;) {
     const std::string feedback = parts_.acceptance.evaluate_end(agent_);
     if (feedback.empty()) return accept_without_message();
     ask(feedback);
   }
+}
+
+/// Takes a stage that an earlier process has begun as far as that came.
+/// @return  whether nothing is left of it to do
+bool AgentWork::resume_stage(std::size_t index) {
+  if (earlier_ == nullptr || index >= earlier_->stages.size()) return false;
+  const RecordedStage& recorded = earlier_->stages[index];
+  // One that failed ended the run, which goes on in it.
+  if (!recorded.end || !recorded.end->reason.empty()) return false;
+  restore_stage(index);
+  return true;
+}
+
+void AgentWork::restore_stage(std::size_t index) {
+  const RecordedStage& recorded = earlier_->stages[index];
+  const TaskStage& stage = inputs_.task.stages[index];
+  RunResult::Stage& result = parts_.result.stages[index];
+  result.turns = recorded.end->turns;
+  result.ended = "completed";
+  const int began =
+      recorded.turns_before > 0 ? earlier_->turns[recorded.turns_before - 1].number : 0;
+  if (earlier_turn_ && earlier_number_ <= began + recorded.end->turns) {
+    // Its last response belongs to the conversation; nothing is left to do for it.
+    agent_.enter_stage(stage, result.turns);
+    go_on();
+  }
+  if (stage.save.empty()) return;
+  const TextFile saved = read_bytes_file(parts_.out.path() / stage.save, kMostSavedBytes);
+  if (!saved.problem.empty())
+    throw Error(stage.save + ", which the stage '" + stage.name + "' has saved: " + saved.problem +
+                    "; --fresh begins anew",
+                ExitCode::environment);
+  parts_.result.artifacts[stage.save] = "sha256:" + sha256_hex(saved.text);
 }
 
 /// Accepts the changes of an agent that ended without a message; without changes the run fails.
@@ -61,9 +116,22 @@ void AgentWork::ask(const std::string& text) {
   std::vector<Item> items = agent_.message(text);
   if (auto notes = parts_.notes.take_message(redactor_))  // before the first prompt
     items.insert(items.end() - 1, std::move(*notes));
-  const LoopResult result =
-      run_to_answer(agent_.loop(), std::move(items), answers ? &*answer_check_ : nullptr,
-                    parts_.record.events(), parts_.signals.token());
+  judge(run_to_answer(agent_.loop(), std::move(items), answers ? &*answer_check_ : nullptr,
+                      parts_.record.events(), parts_.signals.token()),
+        answers);
+}
+
+/// Goes on with the last turn of an earlier process, until the agent ends its turn.
+void AgentWork::go_on() {
+  const bool answers = answer_check_ && agent_.asks_for_answer();
+  parts_.notes.take_message(redactor_);  // the model has them
+  judge(
+      run_to_answer(agent_.loop(), {}, answers ? &*answer_check_ : nullptr, parts_.record.events(),
+                    parts_.signals.token(), std::exchange(earlier_turn_, {})),
+      answers);
+}
+
+void AgentWork::judge(const LoopResult& result, bool answers) {
   answered_ = answers && result.code == ExitCode::success;
   end_if_stopped(parts_.signals);
   without_message_.reset();
@@ -87,10 +155,17 @@ bool AgentWork::needs_message(bool answers) const {
 void AgentWork::run_stage(std::size_t index) {
   const TaskStage& stage = inputs_.task.stages[index];
   const std::string& prompt = inputs_.prompts.stages[index];
-  agent_.enter_stage(stage);
-  stage_ = index;
+  const bool begun = earlier_ != nullptr && index < earlier_->stages.size();
   stage_began_ = agent_.loop().turn();
-  parts_.record.events().on({stage_began_, agent_.stage_record(prompt)});
+  if (begun) {
+    const std::size_t before = earlier_->stages[index].turns_before;
+    stage_began_ = before > 0 ? earlier_->turns[before - 1].number : 0;
+  }
+  agent_.enter_stage(stage, agent_.loop().turn() - stage_began_);
+  stage_ = index;
+  if (!begun) parts_.record.events().on({stage_began_, agent_.stage_record(prompt)});
+  const bool resumed = begun && earlier_turn_ && earlier_number_ > stage_began_;
+  if (resumed) go_on();
   if (stage.verify) {
     // As at the end, with the run's own tools and sandbox for fixes.
     for (;;) {
@@ -99,7 +174,7 @@ void AgentWork::run_stage(std::size_t index) {
       ask(feedback);
     }
   } else {
-    ask(prompt);
+    if (!resumed) ask(prompt);
     save_message(stage);
   }
   end_stage("");

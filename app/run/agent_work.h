@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/artifacts/output_folder.h"
 #include "app/run/acceptance.h"
@@ -12,6 +14,8 @@
 #include "app/setup/agent.h"
 #include "ci/result.h"
 #include "core/agent/answer.h"
+#include "core/agent/earlier_work.h"
+#include "core/record/run_history.h"
 
 namespace sortie {
 
@@ -28,6 +32,8 @@ class AgentWork {
     const Signals& signals;
     RunRecord& record;
     RunResult& result;
+    /// What is known of the effects of a call that was cut off.
+    std::function<std::string(const TurnCall&)> effects{};
   };
   /// The agent's last message.
   struct Answer {
@@ -53,7 +59,12 @@ class AgentWork {
 
  private:
   void ask(const std::string& text);
+  void take_up(const RunHistory& history);
+  void go_on();
+  void judge(const LoopResult& result, bool answers);
   void run_stage(std::size_t index);
+  bool resume_stage(std::size_t index);
+  void restore_stage(std::size_t index);
   void save_message(const TaskStage& stage);
   void end_stage(const std::string& reason);
   bool needs_message(bool answers) const;
@@ -67,6 +78,9 @@ class AgentWork {
   bool answered_ = false;                      ///< the last message is valid for the schema
   std::optional<std::size_t> stage_;           ///< the current one
   int stage_began_ = 0;                        ///< the turn before it
+  const RunHistory* earlier_ = nullptr;        ///< of the run that is resumed
+  std::optional<EarlierTurn> earlier_turn_;    ///< its last one, until it is gone on with
+  int earlier_number_ = 0;                     ///< of that turn
   std::optional<LoopResult> without_message_;  ///< how the turn ended, if it had no message
 };
 

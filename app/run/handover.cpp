@@ -28,11 +28,14 @@ void Handover::write_artifacts() {
     parts_.result.artifacts[name] = parts_.out.write(name, message_);
   }
   write_diff(success ? "changes.diff" : "partial.diff");
-  if (!success) return;
+  if (success) hand_out(diff());
+}
+
+void Handover::hand_out(const std::string& diff) {
   std::string_view message = message_;
   if (!message.empty()) message.remove_suffix(1);
-  write_flag_files(parts_.options, diff(), message, parts_.signals->token());
-  if (parts_.options.diff == "-") print(diff());
+  write_flag_files(parts_.options, diff, message, parts_.signals->token());
+  if (parts_.options.diff == "-") print(diff);
 }
 
 void Handover::write_diff(const std::string& name) {

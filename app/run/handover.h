@@ -37,6 +37,9 @@ class Handover {
   /// Writes everything for a success, else what there is to look at.
   /// @throws Error
   void write_artifacts();
+  /// Writes the files of the flags, and the diff to stdout if that is asked for.
+  /// @param diff  of a success
+  void hand_out(const std::string& diff);
   /// Removes everything that looks like a success, if the run fails at last. A step that fails becomes
   /// a warning.
   void withdraw_success();

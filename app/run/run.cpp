@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <csignal>
 #include <functional>
 
 #include "app/artifacts/diff_verdict.h"
@@ -12,10 +11,13 @@
 #include "app/confinement/egress.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_inputs.h"
+#include "app/inputs/run_key.h"
 #include "app/run/acceptance.h"
 #include "app/run/agent_work.h"
+#include "app/run/found_run.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
+#include "app/run/resumption.h"
 #include "app/run/run_apply.h"
 #include "app/run/run_ends.h"
 #include "app/run/run_head.h"
@@ -28,6 +30,7 @@
 #include "app/show/failure.h"
 #include "core/base/error.h"
 #include "core/git/config/git_place.h"
+#include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
 #include "policies/sandbox/canary.h"
 #include "policies/sandbox/keeper/keeper.h"
@@ -46,13 +49,17 @@ constexpr std::uint64_t kMostOutputs = 256u << 20;
 /// forked before any thread starts and before keys are read.
 class Run {
  public:
-  Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style)
+  /// @param out  prepared for this run
+  Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style, GitInfo git,
+      Json key_parts, OutputFolder& out, Previous previous)
       : inputs_(std::move(inputs)),
         options_(options),
-        git_(read_git_info(inputs_.workspace).value_or(GitInfo{})),
+        git_(std::move(git)),
+        key_parts_(std::move(key_parts)),
+        previous_(previous),
         budget_(inputs_.task.budget, clock_, inputs_.terms),
         apply_(options, inputs_),
-        out_(options.out, options.fresh ? FoundRun::discard : FoundRun::refuse_unfinished),
+        out_(out),
         notes_(inputs_.task, options.out),
         secrets_(inputs_, options),
         record_({.folder = out_.path(),
@@ -68,6 +75,8 @@ class Run {
 
  private:
   void begin();
+  void take_up();
+  void write_running();
   void confine();
   void confine_with(Namespaces namespaces, const std::filesystem::path& state,
                     const std::string& no_namespaces = {});
@@ -92,11 +101,12 @@ class Run {
   RunInputs inputs_;
   const RunOptions& options_;
   GitInfo git_;
+  Json key_parts_;
+  const Previous previous_;
   SystemClock clock_;
   Budget budget_;
-  RunApply apply_;            ///< before the keeper: the folder that --apply writes to
-  HeldSignals held_signals_;  ///< before anything is written
-  OutputFolder out_;
+  RunApply apply_;  ///< before the keeper: the folder that --apply writes to
+  OutputFolder& out_;
   RunNotes notes_;
   RunResult result_;
   std::unique_ptr<Workspace> workspace_;
@@ -111,23 +121,43 @@ class Run {
   std::unique_ptr<AgentWork> work_;
   std::optional<Handover> handover_;  ///< from the beginning of the end
   std::string end_kind_;              ///< RunEnds::kind
+  bool worked_ = false;               ///< the agent's work has begun
 };
 
 /// Everything up to the keeper: single-threaded, and before any key is read.
 void Run::begin() {
   result_.run_id = inputs_.run_id;
-  result_.run_key = run_key(inputs_, git_.head_commit);
+  result_.run_key = run_key(key_parts_);
   result_.name = inputs_.task.name;
   result_.requested_model = inputs_.task.model.name;
   result_.started = clock_.now();
   result_.approval = name_of(inputs_.approval);
   result_.warnings = inputs_.warnings;
   result_.digests = {{"task", inputs_.task.digest}, {"policy", inputs_.policy.digest}};
-  out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key,
-                                                           names_saved(inputs_.task))));
+  // The transcript of a run that is resumed says so before its earlier end goes.
+  if (previous_ == Previous::resumed)
+    take_up();
+  else
+    write_running();
   remove_stale(options_);
   check_start(inputs_.workspace);
   notes_.read(result_.warnings);
+}
+
+void Run::write_running() {
+  out_.write("result.json", write_json_pretty(running_json(result_.run_id, result_.run_key,
+                                                           names_saved(inputs_.task))));
+}
+
+/// Goes on with what an earlier process of this run has recorded.
+void Run::take_up() {
+  const RunHistory& history = record_.take_up();
+  take_up_inputs(history, inputs_);
+  result_.run_id = inputs_.run_id;
+  result_.started = history.began;
+  budget_.take_up(history.used);
+  // Nothing was done yet: the base is all there is.
+  if (history.turns.empty()) out_.remove_state();
 }
 
 /// Tries the full sandbox first, since most machines have it, and probing takes longer than the rest
@@ -143,7 +173,7 @@ void Run::confine() {
   }
   confinement_.reset();
   workspace_.reset();
-  out_.remove_state();
+  if (previous_ != Previous::resumed) out_.remove_state();
   std::string why;
   const bool namespaces = namespaces_available(&why);
   confine_with(namespaces ? Namespaces::proved : Namespaces::none,
@@ -157,19 +187,9 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   result_.isolation_reason = workspace_->reason();
   std::vector<std::filesystem::path> files = files_of_run(inputs_.task, inputs_.policy);
   if (notes_.are_kept()) files.push_back(notes_.file());
-  confinement_ =
-      std::make_unique<Confinement>(ConfinementInputs{.policy = inputs_.policy,
-                                                      .approval = inputs_.approval,
-                                                      .workspace = inputs_.workspace,
-                                                      .out = out_.path(),
-                                                      .protected_files = std::move(files),
-                                                      .mount = workspace_->mount_plan(),
-                                                      .namespaces = namespaces != Namespaces::none,
-                                                      .no_namespaces = no_namespaces,
-                                                      .private_folder = state,
-                                                      .outputs = make_outputs_folder(state),
-                                                      .start = &workspace_->start()},
-                                    secrets_.for_commands());
+  confinement_ = confine_run(inputs_, out_.path(), state, *workspace_, std::move(files), namespaces,
+                             no_namespaces, secrets_.for_commands());
+  write_run_mark(state, key_parts_, confinement_->keeper().pid());
   result_.layers = confinement_->layers_json();
   outputs_ = std::make_unique<SavedOutputs>(
       confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
@@ -225,20 +245,22 @@ void Run::make_acceptance(Confinement& confinement) {
 
 /// Emits the first event, and prints what the operator must know.
 void Run::announce_start() {
-  record_.events().on({0, describe_start(inputs_, result_, git_, *workspace_, *confinement_)});
+  RunStart start = describe_start(inputs_, result_, git_, *workspace_, *confinement_);
+  const auto& earlier = record_.earlier();
+  if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
+  record_.events().on({earlier ? earlier->used.turns : 0, std::move(start)});
+  if (earlier) {
+    write_running();
+    out_.remove_end();
+  }
   record_.show_lines(head_lines(record_.log_style(), inputs_, options_, result_));
-  std::string names;
-  for (const auto& name : secrets_.not_searched_for()) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty())
-    record_.say("secrets: not searched for, since short or ordinary words: " + names);
+  if (earlier) record_.say_taken_up();
+  if (const auto names = secrets_.not_searched_for(); !names.empty())
+    record_.say("secrets: not searched for, since short or ordinary words: " + joined(names, ", "));
   for (const auto& warning : inputs_.warnings) record_.show_warning(warning);
   for (const auto& warning : confinement_->warnings()) record_.warn(warning);
   tree_->names().start_keeping();
-  if (inputs_.policy.sandbox == SandboxMode::none)
-    record_.show_warning("sandbox: NONE by the policy: commands can do all that this user can");
-  else if (inputs_.policy.network == NetworkMode::full)
-    record_.show_warning(
-        "network: OPEN by the policy: commands reach all that this machine reaches");
+  if (const std::string risk = open_risk(inputs_.policy); !risk.empty()) record_.show_warning(risk);
   for (const auto& missing : confinement_->missing()) record_.say("sandbox: " + missing);
   if (inputs_.task.workspace.isolation == Isolation::automatic &&
       workspace_->isolation() == Isolation::copy)
@@ -259,10 +281,7 @@ void Run::open_egress() {
 }
 
 void Run::prove_guarantees() {
-  std::vector<GuaranteeProof> proofs = proofs_without_sandbox();
-  if (inputs_.policy.sandbox != SandboxMode::none)
-    proofs = run_canary(confinement_->launcher(), confinement_->profile(),
-                        confinement_->environment(), secrets_.kept_from_commands());
+  const auto proofs = prove(inputs_.policy.sandbox, *confinement_, secrets_.kept_from_commands());
   egress_->report_from_now_on();
   result_.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(inputs_.policy, proofs);
@@ -271,27 +290,30 @@ void Run::prove_guarantees() {
 
 /// Runs the agent's work and checks its result.
 void Run::work() {
+  worked_ = true;
   tree_->begin_work();
-  work_ = std::make_unique<AgentWork>(AgentWork::Parts{.agent = {.inputs = inputs_,
-                                                                 .options = options_,
-                                                                 .secrets = secrets_,
-                                                                 .confinement = *confinement_,
-                                                                 .work = *tree_,
-                                                                 .tests = *acceptance_,
-                                                                 .git = git_,
-                                                                 .events = record_.events(),
-                                                                 .notices = record_,
-                                                                 .clock = clock_,
-                                                                 .budget = budget_,
-                                                                 .outputs = *outputs_,
-                                                                 .stop = signals_->token()},
-                                                       .acceptance = *acceptance_,
-                                                       .tree = *tree_,
-                                                       .notes = notes_,
-                                                       .out = out_,
-                                                       .signals = *signals_,
-                                                       .record = record_,
-                                                       .result = result_});
+  work_ = std::make_unique<AgentWork>(AgentWork::Parts{
+      .agent = {.inputs = inputs_,
+                .options = options_,
+                .secrets = secrets_,
+                .confinement = *confinement_,
+                .work = *tree_,
+                .tests = *acceptance_,
+                .git = git_,
+                .events = record_.events(),
+                .notices = record_,
+                .clock = clock_,
+                .budget = budget_,
+                .outputs = *outputs_,
+                .stop = signals_->token()},
+      .acceptance = *acceptance_,
+      .tree = *tree_,
+      .notes = notes_,
+      .out = out_,
+      .signals = *signals_,
+      .record = record_,
+      .result = result_,
+      .effects = [this](const TurnCall& call) { return tree_->effects_since(call.started); }});
   work_->run();
   acceptance_->check_diff(work_->last_message());
   work_->take_notes();
@@ -307,7 +329,10 @@ ExitCode Run::execute(std::optional<GitPlacesOnce>& git_places) {
     open_egress();
     prove_guarantees();
     end_if_stopped(*signals_);
-    acceptance_->verify_start();
+    if (record_.earlier() && !record_.earlier()->turns.empty())
+      acceptance_->take_up(*record_.earlier());
+    else
+      acceptance_->verify_start();
     work();
     result_.code = ExitCode::success;
     result_.reason =
@@ -391,7 +416,7 @@ void Run::print_end(const std::string& untold) {
     record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
   if (options_.json) record_.end_live_events(stop());
   if (prints_message) handover_->print_message();
-  out_.remove_state();
+  if (!can_go_on(result_.code, worked_)) out_.remove_state();
   if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
   record_.say_last(
       last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
@@ -464,13 +489,6 @@ void Run::explain_end() {
 
 }  // namespace
 
-void end_if_stopped(const Signals& signals) {
-  if (!signals.token().stop_requested()) return;
-  const int signal = signals.received();
-  throw RunEnds{signal == SIGINT ? ExitCode::interrupted : ExitCode::terminated,
-                std::string("stopped by ") + signal_name(signal), "the same command again"};
-}
-
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   RunOptions resolved = options;
   resolve_stdout(resolved);
@@ -481,7 +499,16 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   recover_workspace(inputs);
   check_diff_base(inputs);
   check_flag_outputs(resolved, inputs);
-  return Run(std::move(inputs), resolved, style).execute(git_places);
+  GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
+  Json key_parts = run_key_parts(inputs, git.head_commit);
+  const HeldSignals held_signals;  // before anything is written
+  OutputFolder out(resolved.out);
+  const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts);
+  out.take(previous);
+  if (previous == Previous::returned) return return_found_run(out, inputs, resolved, style);
+  return Run(std::move(inputs), resolved, style, std::move(git), std::move(key_parts), out,
+             previous)
+      .execute(git_places);
 }
 
 }  // namespace sortie

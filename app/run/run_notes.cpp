@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMark = "<!-- notes of sortie: context.carry_over -->\n";
 
 /// The most that is read or written.
-constexpr std::size_t kMostBytes = 64u << 10;
+constexpr std::size_t kMostNoteBytes = 64u << 10;
 
 InputError refused(const fs::path& file, const std::string& why) {
   return InputError("context.carry_over: " + file.string() + ": " + why);
@@ -62,7 +62,7 @@ std::optional<FoundNotes> find_notes(const fs::path& file) {
   struct stat status {};
   if (::fstat(opened.get(), &status) != 0) throw refused(file, errno_text(errno));
   if (!S_ISREG(status.st_mode)) throw refused(file, "not a regular file");
-  FoundNotes found{.text = read_at_most(opened, kMark.size() + kMostBytes, file),
+  FoundNotes found{.text = read_at_most(opened, kMark.size() + kMostNoteBytes, file),
                    .mode = status.st_mode & 0777u};
   if (!found.text.starts_with(kMark))
     throw refused(file, "has no notes of sortie, which begin with the line '" +
@@ -82,10 +82,11 @@ void RunNotes::read(std::vector<std::string>& warnings) {
   const auto found = find_notes(file_);
   if (!found) return;
   const auto text = std::string_view(found->text).substr(kMark.size());
-  old_ = repair_utf8(utf8_prefix(text, kMostBytes));
-  if (text.size() > kMostBytes)
-    warnings.push_back("context.carry_over: only the first " + std::to_string(kMostBytes >> 10) +
-                       " KiB of " + file_.string() + " are read");
+  old_ = repair_utf8(utf8_prefix(text, kMostNoteBytes));
+  if (text.size() > kMostNoteBytes)
+    warnings.push_back("context.carry_over: only the first " +
+                       std::to_string(kMostNoteBytes >> 10) + " KiB of " + file_.string() +
+                       " are read");
 }
 
 std::optional<Item> RunNotes::take_message(const Redactor& redactor) {
@@ -101,7 +102,7 @@ void RunNotes::write() const {
   if (new_.empty()) return;
   const auto found = find_notes(file_);
   std::string notes(kMark);
-  notes += utf8_prefix(new_, kMostBytes - 1);
+  notes += utf8_prefix(new_, kMostNoteBytes - 1);
   if (!notes.ends_with('\n')) notes += '\n';
   write_file(file_, notes, found ? found->mode : new_file_mode());
 }

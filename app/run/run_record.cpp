@@ -59,8 +59,40 @@ ErrorStream& RunRecord::errors() {
   return *errors_;
 }
 
+const RunHistory& RunRecord::take_up() {
+  class Counted : public EventSink {
+   public:
+    Counted(EventSink& one, EventSink& other) : one_(one), other_(other) {}
+    void on(const RunEvent& event) override {
+      one_.on(event);
+      other_.on(event);
+    }
+
+   private:
+    EventSink& one_;
+    EventSink& other_;
+  };
+  Counted counted(tally_, patched_);
+  earlier_ = read_run_history(options_.folder / kTranscriptName, &counted);
+  return *earlier_;
+}
+
+void RunRecord::say_taken_up() {
+  say("resumed after record " + std::to_string(earlier_->records - 1) + ", turn " +
+      std::to_string(earlier_->used.turns));
+  if (earlier_->torn_bytes > 0)
+    warn(std::string(kTranscriptName) + ": its last record was torn, and is cut off (" +
+         std::to_string(earlier_->torn_bytes) + " bytes)");
+}
+
 void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
-  transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
+  if (earlier_)
+    transcript_ = std::make_unique<Transcript>(
+        options_.folder, clock,
+        TranscriptEnd{earlier_->records, earlier_->bytes, earlier_->last_digest},
+        most_transcript_bytes);
+  else
+    transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
   progress_ = std::make_unique<Progress>(options_.style, options_.log, redactor_, errors());
   events_.record_to(*transcript_);
   events_.add(tally_);
@@ -68,6 +100,11 @@ void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   if (options_.json) open_live_events();
   if (live_events_) events_.add(*live_events_);
   if (!options_.style.quiet) events_.add(*progress_);
+}
+
+void RunRecord::show_again() {
+  open_live_events();
+  read_run_history(options_.folder / kTranscriptName, live_events_.get());
 }
 
 void RunRecord::open_live_events() {

@@ -21,6 +21,7 @@
 #include "ci/tally.h"
 #include "core/base/clock.h"
 #include "core/record/events.h"
+#include "core/record/run_history.h"
 #include "core/record/transcript.h"
 #include "core/secrets/redact.h"
 
@@ -49,6 +50,13 @@ class RunRecord : public Notices {
   /// Opens the sinks, which get all later events. Starts threads.
   /// @throws Error  environment: the transcript can't be made
   void begin(const Clock& clock, std::uint64_t most_transcript_bytes);
+  /// Reads what an earlier process of the run recorded, to go on with it; before begin().
+  /// @throws Error  integrity: the transcript was changed
+  const RunHistory& take_up();
+  /// Tells the operator where the run goes on.
+  void say_taken_up();
+  /// Nothing unless the run was taken up.
+  const std::optional<RunHistory>& earlier() const noexcept { return earlier_; }
   bool has_begun() const noexcept { return transcript_ != nullptr; }
 
   EventSink& events() noexcept { return events_; }
@@ -77,6 +85,8 @@ class RunRecord : public Notices {
   /// No status line from here on.
   /// @param with_message  the agent's last message is shown, since stdout does not have it
   void end_progress(bool with_message);
+  /// Writes the live events of the run that the folder holds.
+  void show_again();
   /// Ends the stream of live events after everything else, and waits for its reader. Errors are
   /// printed on stderr.
   void end_live_events(const std::stop_token& stop) noexcept;
@@ -98,6 +108,7 @@ class RunRecord : public Notices {
   RunResult& result_;
   Tally tally_;
   PatchedPaths patched_;
+  std::optional<RunHistory> earlier_;
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<EventWriter> event_writer_;  ///< to `lines`, if live events are wanted
   std::unique_ptr<ErrorStream> errors_;        ///< through that writer where both are one

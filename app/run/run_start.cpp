@@ -86,6 +86,33 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   return open_workspace(options);
 }
 
+std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const fs::path& out,
+                                         const fs::path& state, const Workspace& workspace,
+                                         std::vector<fs::path> files, Namespaces namespaces,
+                                         const std::string& no_namespaces, const Environment& own) {
+  return std::make_unique<Confinement>(
+      ConfinementInputs{.policy = inputs.policy,
+                        .approval = inputs.approval,
+                        .workspace = inputs.workspace,
+                        .out = out,
+                        .protected_files = std::move(files),
+                        .mount = workspace.mount_plan(),
+                        .namespaces = namespaces != Namespaces::none,
+                        .no_namespaces = no_namespaces,
+                        .private_folder = state,
+                        .outputs = make_outputs_folder(state),
+                        .start = &workspace.start()},
+      own);
+}
+
+std::string open_risk(const Policy& policy) {
+  if (policy.sandbox == SandboxMode::none)
+    return "sandbox: NONE by the policy: commands can do all that this user can";
+  if (policy.network == NetworkMode::full)
+    return "network: OPEN by the policy: commands reach all that this machine reaches";
+  return "";
+}
+
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, Confinement& confinement) {
   RunStart start;
@@ -106,7 +133,11 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
   return start;
 }
 
-std::vector<GuaranteeProof> proofs_without_sandbox() {
+std::vector<GuaranteeProof> prove(SandboxMode mode, Confinement& confinement,
+                                  const std::vector<std::string>& secrets) {
+  if (mode != SandboxMode::none)
+    return run_canary(confinement.launcher(), confinement.profile(), confinement.environment(),
+                      secrets);
   std::vector<GuaranteeProof> proofs;
   for (const Guarantee guarantee : {Guarantee::writes, Guarantee::secrets, Guarantee::network,
                                     Guarantee::processes, Guarantee::kernel})

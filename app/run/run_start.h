@@ -28,6 +28,20 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
                                               const std::filesystem::path& state,
                                               Namespaces namespaces);
 
+/// The sandbox of the run. Forks the keeper.
+/// @param files          that commands must not change
+/// @param no_namespaces  why there are none; ""
+/// @param own            this process's environment
+std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const std::filesystem::path& out,
+                                         const std::filesystem::path& state,
+                                         const Workspace& workspace,
+                                         std::vector<std::filesystem::path> files,
+                                         Namespaces namespaces, const std::string& no_namespaces,
+                                         const Environment& own);
+
+/// What the policy leaves open at the operator's own risk, or "".
+std::string open_risk(const Policy& policy);
+
 /// The event run.started.
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, Confinement& confinement);
@@ -42,7 +56,10 @@ void check_diff_base(const RunInputs& inputs);
 /// The folder of saved outputs, which is removed with the run's state.
 std::filesystem::path make_outputs_folder(const std::filesystem::path& state);
 
-/// Without a sandbox the canary is not run: it would attack the machine itself.
-std::vector<GuaranteeProof> proofs_without_sandbox();
+/// Proves the guarantees by the canary. Without a sandbox it is not run: it would attack the machine
+/// itself.
+/// @param secrets  that commands must not find
+std::vector<GuaranteeProof> prove(SandboxMode mode, Confinement& confinement,
+                                  const std::vector<std::string>& secrets);
 
 }  // namespace sortie

@@ -1,5 +1,8 @@
 #include "app/run/run_tree.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <chrono>
 
 #include "app/artifacts/diff_verdict.h"
@@ -8,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/workspace/diff/make_diff.h"
+#include "core/workspace/manifest.h"
 
 namespace sortie {
 
@@ -154,6 +158,21 @@ void RunTree::keep_undiffed() {
   if (!kept.not_kept.empty())
     parts_.result.warnings.push_back("not kept in " + std::string(kKeptFolder) +
                                      "/: " + some_of(kept.not_kept));
+}
+
+std::string RunTree::effects_since(std::chrono::system_clock::time_point time) const {
+  // Stamps of files are of the kernel's last tick.
+  const auto since =
+      std::chrono::duration_cast<std::chrono::nanoseconds>((time - 20ms).time_since_epoch());
+  std::vector<std::string> written;
+  for (const ChangedPath& changed : parts_.workspace.changed_paths(parts_.view)) {
+    struct stat status {};
+    if (::fstatat(parts_.view.root(), changed.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        stamp_of(status).ctime >= since.count())
+      written.push_back(changed.path);
+  }
+  return written.empty() ? "no file that is in the workspace now was written since it began"
+                         : "written since it began: " + some_of(written, 20);
 }
 
 ChangedState RunTree::state() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -66,6 +67,8 @@ class RunTree : public WorkSoFar {
   void keep_undiffed();
   /// The paths that patches of the agent wrote so far. Safe in every thread.
   std::set<std::string> patched() const;
+  /// What was written since a time, for a model whose call was cut off then.
+  std::string effects_since(std::chrono::system_clock::time_point time) const;
   /// The state that a verification checks.
   /// @throws RunEnds  a signal came, or the time is up
   ChangedState state();

@@ -59,7 +59,7 @@ struct Agent::State : public ConcurrentCommandSource {
   void make_loop();
   void read_docs();
   void check_stage_tools() const;
-  void set_stage(const TaskStage* stage);
+  void set_stage(const TaskStage* stage, int turns_used = 0);
   void limit_to_stage();
   std::string tool_choice() const;
   ToolSource* start_servers();
@@ -296,8 +296,9 @@ std::string Agent::State::tool_choice() const {
               ExitCode::usage);
 }
 
-/// @param next  null: no stage
-void Agent::State::set_stage(const TaskStage* next) {
+/// @param next        null: no stage
+/// @param turns_used  by an earlier process of the run
+void Agent::State::set_stage(const TaskStage* next, int turns_used) {
   stage = next;
   limit_to_stage();
   brief();
@@ -307,6 +308,7 @@ void Agent::State::set_stage(const TaskStage* next) {
   if (stage != nullptr) {
     settings.name = stage->name;
     settings.max_turns = stage->max_turns;
+    settings.turns_used = turns_used;
   }
   settings.tool_choice = tool_choice();
   loop->begin_stage(std::move(settings));
@@ -399,9 +401,22 @@ int Agent::end_background() {
   return sessions + (state_->servers ? state_->servers->suspend() : 0);
 }
 
+void Agent::take_up(EarlierConversation earlier, const RunHistory& history) {
+  state_->tool_runner->take_up_denials(history.denials_in_a_row);
+  std::int64_t session = 0;
+  for (const RecordedTurn& turn : history.turns)
+    for (const TurnCall& call : turn.calls)
+      if (call.output) session = std::max(session, call.output->details.session_id.value_or(0));
+  state_->sessions->lose(static_cast<int>(session));
+  state_->loop->restore(std::move(earlier));
+}
+
 bool Agent::asks_for_answer() const { return state_->asks_for_answer(); }
 
-void Agent::enter_stage(const TaskStage& stage) { state_->set_stage(&stage); }
+void Agent::enter_stage(const TaskStage& stage, int turns_used) {
+  state_->set_stage(&stage, turns_used);
+  if (turns_used > 0) state_->told_sandbox = name_of(state_->sandbox());
+}
 
 void Agent::leave_stage() { state_->set_stage(nullptr); }
 

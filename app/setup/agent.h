@@ -16,6 +16,7 @@
 #include "core/catalog/item.h"
 #include "core/git/git_info.h"
 #include "core/record/events.h"
+#include "core/record/run_history.h"
 #include "core/secrets/redact.h"
 #include "core/task/task.h"
 #include "tools/saved_outputs.h"
@@ -51,8 +52,11 @@ class Agent : public Background {
   /// Ends sessions, and the MCP servers whose programs may write, which are restarted in the agent's
   /// next turn.
   int end_background() override;
+  /// Goes on with what an earlier process of the run has done, before any message.
+  void take_up(EarlierConversation earlier, const RunHistory& history);
   /// Applies the stage's own tools, sandbox and limits.
-  void enter_stage(const TaskStage& stage);
+  /// @param turns_used  in it, by an earlier process of the run
+  void enter_stage(const TaskStage& stage, int turns_used = 0);
   /// Applies those of the run again.
   void leave_stage();
   /// Whether the current prompt ends with the run's final message, to which the task's output schema

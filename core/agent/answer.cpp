@@ -67,9 +67,12 @@ std::vector<SchemaFinding> AnswerCheck::check(std::string_view message) const {
 }
 
 LoopResult run_to_answer(Loop& loop, std::vector<Item> items, const AnswerCheck* check,
-                         EventSink& events, std::stop_token stop) {
+                         EventSink& events, std::stop_token stop,
+                         std::optional<EarlierTurn> earlier) {
   for (int mismatches = 1;; ++mismatches) {
-    LoopResult result = loop.run(std::move(items), stop);
+    LoopResult result =
+        earlier ? loop.resume(std::move(*earlier), stop) : loop.run(std::move(items), stop);
+    earlier.reset();
     if (result.code != ExitCode::success || !check) return result;
     const auto findings = check->check(loop.last_message());
     if (findings.empty()) return result;

@@ -44,8 +44,10 @@ class AnswerCheck {
 ///
 /// A message that does not match is sent back with all errors, at most twice; then the result is
 /// task_failed. Each is recorded as a `check.hit` of `output_schema`.
-/// @param check  null: any message will do
+/// @param check    null: any message will do
+/// @param earlier  goes on with this turn instead of sending the items
 LoopResult run_to_answer(Loop& loop, std::vector<Item> items, const AnswerCheck* check,
-                         EventSink& events, std::stop_token stop);
+                         EventSink& events, std::stop_token stop,
+                         std::optional<EarlierTurn> earlier = {});
 
 }  // namespace sortie

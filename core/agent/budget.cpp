@@ -137,9 +137,17 @@ std::int64_t Budget::paid_output(std::int64_t estimated_input, int source) const
   return is_paid(least) ? least : 0;
 }
 
+void Budget::take_up(const UsedBudget& used) noexcept {
+  turns_ += used.turns;
+  tool_calls_ += used.tool_calls;
+  tokens_ += used.tokens;
+  cost_ += used.cost;
+  started_ -= used.time;
+  deadline_ -= used.time;
+}
+
 std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcept {
-  tokens_ += std::max<std::int64_t>(0, usage.input_tokens - usage.cached_input_tokens) +
-             std::max<std::int64_t>(0, usage.output_tokens);
+  tokens_ += counted_tokens(usage);
   const auto& price = price_of(source);
   if (!price) return {};
   const Cost cost = cost_of(usage, *price);

@@ -15,6 +15,7 @@
 #include "core/json/json.h"
 #include "core/process/launcher.h"
 #include "core/record/run_events.h"
+#include "core/record/run_history.h"
 #include "core/task/task.h"
 
 namespace sortie {
@@ -55,6 +56,8 @@ class Budget {
   /// from `source` on answers: a half, a quarter … of the largest model's limit, at least
   /// kUsefulOutput. 0: no reduction is needed, or none would be enough.
   std::int64_t paid_output(std::int64_t estimated_input, int source = 0) const;
+  /// Adds what an earlier process of the same run has used.
+  void take_up(const UsedBudget& used) noexcept;
   /// To be called before a request that begins a turn.
   void count_turn() noexcept { ++turns_; }
   /// @param source  the model that answered
@@ -130,8 +133,9 @@ class StageTurns {
   /// For a conversation without stages.
   StageTurns() = default;
   /// @param limit  nothing: the stage has no limit of its own
-  StageTurns(std::string stage, std::optional<int> limit)
-      : stage_(std::move(stage)), limit_(limit) {}
+  /// @param used   by an earlier process of the run
+  StageTurns(std::string stage, std::optional<int> limit, int used = 0)
+      : stage_(std::move(stage)), limit_(limit), used_(used) {}
 
   void count() noexcept { ++used_; }
   /// The limit, if it is reached.

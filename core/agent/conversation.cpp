@@ -94,6 +94,16 @@ Conversation::Conversation(Parts parts, ModelSettings settings, ContextSettings 
   fixed_bytes_ = settings_bytes(settings_);
 }
 
+void Conversation::restore(EarlierConversation earlier) {
+  turn_ = earlier.turn;
+  set_source(earlier.source);
+  history_.restore(std::move(earlier.items), earlier.corrections);
+  if (earlier.usage) history_.measured(earlier.usage->input_tokens, fixed_bytes_);
+  call_ids_ = std::move(earlier.call_ids);
+}
+
+void Conversation::take_again(Response& response) { give_unique_ids(response); }
+
 /// Servers refuse calls in the history of a request that declares no tools. So where there are none
 /// any more, those of before stay declared, and none of them may be called.
 void Conversation::keep_tools_of_calls(ModelSettings& settings) const {

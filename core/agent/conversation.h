@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/agent/budget.h"
+#include "core/agent/earlier_work.h"
 #include "core/agent/history.h"
 #include "core/agent/model_limits.h"
 #include "core/model/model.h"
@@ -53,6 +54,11 @@ class Conversation {
   }
   /// Estimated tokens of the next request.
   std::int64_t tokens() const noexcept { return tokens_of(history_); }
+
+  /// Goes on with the conversation of an earlier process; to be called before anything else.
+  void restore(EarlierConversation earlier);
+  /// Prepares a response that is recorded and paid for already.
+  void take_again(Response& response);
 
   void add(Item item) { history_.add(std::move(item)); }
 

@@ -55,11 +55,26 @@ std::string head_and_tail(std::string_view text, std::size_t max_bytes, std::str
   return cut.render(where);
 }
 
+constexpr std::string_view kSummaryStart = "<summary>";
+
+/// Whether the model, or its provider, made the item.
+bool is_of_model(const Item& item) {
+  if (const auto* message = std::get_if<Message>(&item.content))
+    return message->role == Message::Role::assistant;
+  return !std::holds_alternative<ToolOutput>(item.content);
+}
+
+const Message* user_message(const Item& item) {
+  const auto* message = std::get_if<Message>(&item.content);
+  return message != nullptr && message->role == Message::Role::user ? message : nullptr;
+}
+
 /// The user message that holds the summary.
 Item summary_message(std::string_view summary) {
   return {Message{Message::Role::user,
-                  "<summary>\nEarlier turns were removed here to save space. Your own summary of "
-                  "them:\n\n" +
+                  std::string(kSummaryStart) +
+                      "\nEarlier turns were removed here to save space. Your own summary of "
+                      "them:\n\n" +
                       std::string(summary) + "\n</summary>"}};
 }
 
@@ -99,6 +114,32 @@ void History::begin_turn() {
   in_prompt_ = false;
   began_ = true;
   turns_.push_back(items_.size());
+}
+
+/// What the items are follows from their order: a response begins where the model's items follow
+/// others, a prompt where messages of the user follow a response without calls.
+void History::restore(std::vector<Item> items, const std::vector<std::string>& corrections) {
+  bool after_response = false;  // the item before is the model's
+  bool after_call = false;      // the last response had calls
+  in_prompt_ = true;
+  for (Item& item : items) {
+    const Message* const said = user_message(item);
+    if (is_of_model(item)) {
+      if (!after_response) begin_turn();
+      if (!after_response) after_call = false;
+      after_call = after_call || std::holds_alternative<ToolCall>(item.content);
+    } else if (said != nullptr && !began_ && said->text.starts_with(kSummaryStart)) {
+      began_ = has_summary_ = true;
+      in_prompt_ = false;
+    } else if (said != nullptr && after_response && !after_call &&
+               std::find(corrections.begin(), corrections.end(), said->text) == corrections.end()) {
+      begin_prompt();
+    }
+    const bool is_summary = has_summary_ && !in_prompt_ && turns_.empty();
+    after_response = is_of_model(item);
+    add(std::move(item));
+    if (is_summary) begin_prompt();
+  }
 }
 
 void History::count_images_by(const ImageRule& rule) {

@@ -23,6 +23,10 @@ class History {
   /// The items added from now on are a response and the outputs of its calls.
   void begin_turn();
 
+  /// Adds the items of a request to an empty history, in place of all that led to it.
+  /// @param corrections  user messages that are no prompts
+  void restore(std::vector<Item> items, const std::vector<std::string>& corrections);
+
   const std::vector<Item>& items() const noexcept { return items_; }
   /// The number of turns that are here with all their items.
   int turns() const noexcept { return static_cast<int>(turns_.size()); }

@@ -31,23 +31,6 @@ ModelSettings with_tools(ModelSettings settings, const ToolHost& tools) {
   return settings;
 }
 
-/// How the call's verdict ends the run, if it does.
-std::optional<LoopResult> end_by(const CallRecord& result) {
-  switch (result.verdict) {
-    case CallVerdict::go_on:
-      return {};
-    case CallVerdict::forbidden:
-      return LoopResult{.code = ExitCode::denied, .reason = result.reason, .kind = "forbidden"};
-    case CallVerdict::too_many_denials:
-      return LoopResult{
-          .code = ExitCode::denied, .reason = result.reason, .kind = "too_many_denials"};
-    case CallVerdict::protected_path_changed:
-      return LoopResult{
-          .code = ExitCode::integrity, .reason = result.reason, .kind = "protected_path_changed"};
-  }
-  return LoopResult{.code = ExitCode::internal, .reason = "unknown verdict of a tool call"};
-}
-
 LoopResult stopped() {
   return {.code = ExitCode::interrupted, .reason = "stopped by a signal", .kind = "stopped"};
 }
@@ -64,7 +47,10 @@ bool is_rotation(const std::string& passage, const std::string& other) {
 }  // namespace
 
 Loop::Loop(Parts parts, ModelSettings settings, ContextSettings context)
-    : parts_(std::move(parts)),
+    : events_(parts.events),
+      parts_{parts.model,   parts.tools,  events_,
+             parts.budget,  parts.checks, std::move(parts.renew),
+             parts.redactor},
       conversation_({parts_.model, parts_.events, parts_.budget},
                     with_tools(std::move(settings), parts_.tools), std::move(context)) {}
 
@@ -74,18 +60,29 @@ void Loop::begin_stage(StageSettings stage) {
   settings.output_schema = std::move(stage.output_schema);
   settings.tool_choice = {.word = std::move(stage.tool_choice)};
   ends_run_ = stage.ends_run;
-  conversation_.begin_stage(std::move(settings), {std::move(stage.name), stage.max_turns});
+  conversation_.begin_stage(std::move(settings),
+                            {std::move(stage.name), stage.max_turns, stage.turns_used});
 }
 
 LoopResult Loop::run(std::vector<Item> items, std::stop_token stop) {
   conversation_.begin_prompt();
   for (Item& item : items) conversation_.add(std::move(item));
+  begin_run();
+  return go_on(std::move(stop));
+}
+
+void Loop::begin_run() {
   corrections_ = text_corrections_ = leaks_ = incomplete_ = reasoning_only_ = paused_ = repeats_ =
       0;
   continues_ = secret_corrected_ = false;
+}
+
+LoopResult Loop::go_on(std::stop_token stop) {
   const DeadlineStop tools_stop(
       stop, std::chrono::steady_clock::now() + parts_.budget.time_left() + kAfterTime);
   tools_stop_ = tools_stop.token();
+  if (earlier_)
+    if (auto end = take_up(stop)) return *end;
   for (;;)
     if (auto end = one_turn(stop)) return *end;
 }
@@ -389,6 +386,11 @@ std::optional<LoopResult> Loop::run_calls(const std::vector<ToolCall>& calls,
   std::span<const ToolCall> left = calls;
   while (!left.empty()) {
     const ToolCall& call = left.front();
+    if (const TurnCall* const earlier = earlier_call(call)) {
+      if (auto ended = give_earlier(call, *earlier); ended && !end) end = std::move(ended);
+      left = left.subspan(1);
+      continue;
+    }
     if (!end && stop.stop_requested()) end = stopped();
     if (end) {
       reject(call, "Not run: the run has ended (" + end->reason + ").", "not_run");
@@ -434,7 +436,7 @@ std::size_t Loop::count_concurrent(std::span<const ToolCall> calls) const {
   for (; count < std::min(most, calls.size()); ++count) {
     const ToolCall& call = calls[count];
     if (!parts_.tools.reads_only(call) || answered_.count(call.call_id) != 0 ||
-        !ids.insert(call.call_id).second)
+        !ids.insert(call.call_id).second || earlier_call(call) != nullptr)
       break;
   }
   return count;

@@ -13,6 +13,7 @@
 #include "core/agent/budget.h"
 #include "core/agent/checks/response_checks.h"
 #include "core/agent/conversation.h"
+#include "core/agent/earlier_work.h"
 #include "core/agent/tool_host.h"
 #include "core/base/error.h"
 #include "core/model/leaked_calls.h"
@@ -38,11 +39,24 @@ struct LoopResult {
   std::optional<std::chrono::milliseconds> retry_after{};
 };
 
+/// Passes events on, except for checks that an earlier process has recorded.
+class CheckFilter : public EventSink {
+ public:
+  explicit CheckFilter(EventSink& to) : to_(to) {}
+  void on(const RunEvent& event) override;
+  void leave_out(std::vector<CheckRecord> recorded) { recorded_ = std::move(recorded); }
+
+ private:
+  EventSink& to_;
+  std::vector<CheckRecord> recorded_;
+};
+
 /// The settings of one stage of a task.
 struct StageSettings {
   std::string name{};              ///< "" outside of stages
   std::string instructions{};      ///< the system prompt
   std::optional<int> max_turns{};  ///< requests in this stage; nothing: no limit of its own
+  int turns_used = 0;              ///< of these, by an earlier process
   std::optional<OutputSchema> output_schema{};  ///< the schema of its final message
   std::string tool_choice = "auto";             ///< as ToolChoice::word
   bool ends_run = true;  ///< its last message is the run's final one: it must not have a secret
@@ -77,6 +91,13 @@ class Loop {
   /// @throws Error  from the event sink (the transcript can't be written) or the launcher
   LoopResult run(std::vector<Item> items, std::stop_token stop);
 
+  /// Takes up the conversation of an earlier process, before anything else.
+  void restore(EarlierConversation earlier) { conversation_.restore(std::move(earlier)); }
+  /// Goes on with its last turn, in the stage that this was in: what is recorded is not done again.
+  /// A call without an output is answered as interrupted; a request without a response is sent
+  /// again. @return, @throws  as run()
+  LoopResult resume(EarlierTurn earlier, std::stop_token stop);
+
   /// Continues the conversation with other instructions, the current tools of the tool host, and
   /// its own limit. Begins a new epoch if instructions or tools change.
   void begin_stage(StageSettings stage);
@@ -86,6 +107,7 @@ class Loop {
   /// @param why_not  set to the reason if the result is ""
   std::string side_request(std::string_view request, std::string& why_not, std::stop_token stop);
 
+  const ModelSettings& settings() const noexcept { return conversation_.settings(); }
   const History& history() const noexcept { return conversation_.history(); }
   /// The model's last text message, with or without tool calls; "" if there is none. A message that
   /// was cut off at its length limit is joined with its continuation.
@@ -103,6 +125,13 @@ class Loop {
     std::string next{};
   };
 
+  void begin_run();
+  LoopResult go_on(std::stop_token stop);
+  std::optional<LoopResult> take_up(std::stop_token stop);
+  const TurnCall* earlier_call(const ToolCall& call) const;
+  /// How the call's verdict ends the run, if it does.
+  static std::optional<LoopResult> end_by(const CallRecord& result);
+  std::optional<LoopResult> give_earlier(const ToolCall& call, const TurnCall& earlier);
   std::optional<LoopResult> one_turn(std::stop_token stop);
   std::optional<LoopResult> begin_turn(std::stop_token stop);
   std::optional<LoopResult> ask_and_act(std::stop_token stop);
@@ -138,10 +167,12 @@ class Loop {
   std::optional<LoopResult> send_nudge(int& times, int most, const Nudge& nudge);
   LoopResult exhausted(const BudgetLimit& what);
 
+  CheckFilter events_;
   Parts parts_;
   Conversation conversation_;
-  std::stop_token tools_stop_{};  ///< stop requested, or the budget's time is up
-  bool too_long_ = false;         ///< the provider rejected the last request as too long
+  std::optional<EarlierTurn> earlier_;  ///< while the response of an earlier process is acted on
+  std::stop_token tools_stop_{};        ///< stop requested, or the budget's time is up
+  bool too_long_ = false;               ///< the provider rejected the last request as too long
   std::string last_message_;
   std::vector<std::string> pieces_;           ///< the pieces of last_message_, as they were cut
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output

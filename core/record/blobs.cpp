@@ -101,6 +101,16 @@ Json Blobs::put(std::string_view text) {
   return blob_reference(name, text.size(), text);
 }
 
+void Blobs::count_found() {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const auto size = entry->file_size(ignored);
+    if (!ignored) bytes_ += size;
+  }
+}
+
 void Blobs::make_folder() const {
   if (::mkdir(folder_.c_str(), 0755) != 0 && errno != EEXIST)
     throw system_error("mkdir " + folder_.string(), ExitCode::environment);

@@ -33,6 +33,9 @@ class Blobs {
   /// is not enough, whole members become blobs of JSON text, with "json":true.
   Json shorten(const Json& value, std::size_t max_bytes);
 
+  /// Counts the blobs of an earlier process towards bytes().
+  void count_found();
+
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:

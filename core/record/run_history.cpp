@@ -14,24 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-/// Reads "2026-11-21T03:14:15.926Z", whose form the reader of records has checked.
-system_clock::time_point time_of(std::string_view text) {
-  const auto number = [text](std::size_t at, std::size_t digits) {
-    int value = 0;
-    if (text.size() >= at + digits)
-      std::from_chars(text.data() + at, text.data() + at + digits, value);
-    return value;
-  };
-  std::tm time{};
-  time.tm_year = number(0, 4) - 1900;
-  time.tm_mon = number(5, 2) - 1;
-  time.tm_mday = number(8, 2);
-  time.tm_hour = number(11, 2);
-  time.tm_min = number(14, 2);
-  time.tm_sec = number(17, 2);
-  return system_clock::from_time_t(::timegm(&time)) + milliseconds(number(20, 3));
-}
-
 /// Whether the call counts towards `budget.tool_calls`: the loop answered the others by itself.
 bool was_counted(const ToolOutputRecord& output) {
   return output.verdict != "not_run" && output.verdict != "duplicate_call_id" &&
@@ -66,12 +48,15 @@ void HistoryMaker::on(const RunEvent& event, system_clock::time_point time) {
   }
   number_ = event.turn;
   time_ = time;
-  ++history_.records;
   std::visit([this](const auto& what) { add(what); }, event.what);
 }
 
 RunHistory HistoryMaker::take() {
   count_time();
+  if (!history_.turns.empty()) {
+    const RecordedTurn& last = history_.turns.back();
+    history_.used.turns = last.number - (last.response ? 0 : 1);
+  }
   return std::move(history_);
 }
 
@@ -90,22 +75,25 @@ RecordedTurn& HistoryMaker::turn() {
 
 /// The call of that id that does not have its next record yet, or a new one.
 template <class Has>
-RecordedCall& HistoryMaker::call(const std::string& id, const Has& has) {
+TurnCall& HistoryMaker::call(const std::string& id, const Has& has) {
   auto& calls = turn().calls;
-  const auto found = std::find_if(calls.begin(), calls.end(), [&](const RecordedCall& one) {
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const TurnCall& one) {
     return one.call_id == id && !has(one);
   });
   if (found != calls.end()) return *found;
-  return calls.emplace_back(RecordedCall{.call_id = id});
+  return calls.emplace_back(TurnCall{.call_id = id});
 }
 
 void HistoryMaker::add(const RunStart& start) {
+  if (history_.starts.empty()) history_.began = time_;
   history_.starts.push_back(start);
   history_.end.reset();
 }
 
 void HistoryMaker::add(const TurnStarted&) {
   auto& turns = history_.turns;
+  if (!turns.empty() && turns.back().number != number_ && !turns.back().response)
+    ++history_.answers;  // a refusal that the run has mended
   // A request that got no response is sent again, as the same turn.
   if (turns.empty() || turns.back().number != number_) turns.push_back({.number = number_});
 }
@@ -122,7 +110,7 @@ void HistoryMaker::add(const ModelCutOff& cut_off) {
 
 void HistoryMaker::add(const ModelAnswered& answer) {
   turn().response = answer;
-  history_.used.turns = std::max(history_.used.turns, number_);
+  ++history_.answers;
   if (answer.tokens) history_.used.tokens += counted_tokens(*answer.tokens);
   if (answer.cost) history_.used.cost += *answer.cost;
 }
@@ -130,20 +118,20 @@ void HistoryMaker::add(const ModelAnswered& answer) {
 void HistoryMaker::add(const CheckRecord& check) { turn().checks.push_back(check); }
 
 void HistoryMaker::add(const CallDecided& decided) {
-  call(decided.call_id, [](const RecordedCall& one) { return one.called.has_value(); }).decided =
+  call(decided.call_id, [](const TurnCall& one) { return one.called.has_value(); }).decided =
       decided;
   if (decided.decision == Ruling::allow) history_.denials_in_a_row = 0;
 }
 
 void HistoryMaker::add(const ToolCalled& called) {
-  RecordedCall& one =
-      call(called.call.call_id, [](const RecordedCall& made) { return made.called.has_value(); });
+  TurnCall& one =
+      call(called.call.call_id, [](const TurnCall& made) { return made.called.has_value(); });
   one.called = called;
   one.started = time_;
 }
 
 void HistoryMaker::add(const ToolOutputRecord& output) {
-  call(output.call_id, [](const RecordedCall& one) { return one.output.has_value(); }).output =
+  call(output.call_id, [](const TurnCall& one) { return one.output.has_value(); }).output =
       output;
   if (was_counted(output)) ++history_.used.tool_calls;
   if (output.verdict == "denied" || output.verdict == "forbidden") ++history_.denials_in_a_row;
@@ -182,7 +170,29 @@ void HistoryMaker::add(const CompactionRecord& compaction) {
   history_.compactions.push_back({compaction, history_.turns.size()});
 }
 
-void HistoryMaker::add(const RunEnd& end) { history_.end = end; }
+void HistoryMaker::add(const RunEnd& end) {
+  history_.end = end;
+  const bool by_provider = end.code == ExitCode::refused || end.code == ExitCode::auth ||
+                           end.code == ExitCode::unavailable || end.code == ExitCode::limited;
+  if (by_provider && !history_.turns.empty() && !history_.turns.back().response) ++history_.answers;
+}
+
+system_clock::time_point time_of_timestamp(std::string_view text) {
+  const auto number = [text](std::size_t at, std::size_t digits) {
+    int value = 0;
+    std::from_chars(text.data() + at, text.data() + at + digits, value);
+    return value;
+  };
+  if (text.size() < 24) return {};
+  std::tm time{};
+  time.tm_year = number(0, 4) - 1900;
+  time.tm_mon = number(5, 2) - 1;
+  time.tm_mday = number(8, 2);
+  time.tm_hour = number(11, 2);
+  time.tm_min = number(14, 2);
+  time.tm_sec = number(17, 2);
+  return system_clock::from_time_t(::timegm(&time)) + milliseconds(number(20, 3));
+}
 
 RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* also) {
   const VerifyResult chain = verify_run(transcript);
@@ -193,7 +203,7 @@ RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* 
     if (++records > chain.records) return;
     if (!record.event()) return;  // of a later version: nothing that this one could act on
     const RunEvent event = event_with_blobs(record, transcript);
-    maker.on(event, time_of(record.timestamp));
+    maker.on(event, time_of_timestamp(record.timestamp));
     if (also != nullptr) also->on(event);
   });
   RunHistory history = maker.take();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json/json.h"
@@ -15,7 +16,7 @@ namespace sortie {
 
 /// What a call left in the transcript. What is missing was never recorded: a call without `called`
 /// was not run, one without `output` was cut off while it ran.
-struct RecordedCall {
+struct TurnCall {
   std::string call_id;
   std::optional<CallDecided> decided{};
   std::optional<ToolCalled> called{};
@@ -32,7 +33,7 @@ struct RecordedTurn {
   std::vector<ModelCutOff> cut_off{};
   std::optional<ModelAnswered> response{};  ///< nothing: the run ended before, or it failed
   std::vector<CheckRecord> checks{};
-  std::vector<RecordedCall> calls{};  ///< in the order of their first record
+  std::vector<TurnCall> calls{};  ///< in the order of their first record
 
   bool is_aside() const { return response && response->aside; }
 };
@@ -61,7 +62,7 @@ struct RecordedCompaction {
 
 /// What a run has used of its budget.
 struct UsedBudget {
-  int turns = 0;       ///< with a response, or an error
+  int turns = 0;       ///< without one that got no response: its request is sent again
   int tool_calls = 0;  ///< without those that were not run
   std::int64_t tokens = 0;
   Cost cost{};  ///< of the responses whose price is known
@@ -76,6 +77,7 @@ std::int64_t counted_tokens(const Usage& usage) noexcept;
 /// A transcript as a value, up to its last whole record, with the texts of its blobs.
 struct RunHistory {
   std::vector<RunStart> starts{};  ///< the run's own, then one each time that it was resumed
+  std::chrono::system_clock::time_point began{};  ///< of the first
   std::vector<RecordedTurn> turns{};
   std::vector<RecordedStage> stages{};
   std::vector<RecordedVerification> verifications{};
@@ -84,6 +86,7 @@ struct RunHistory {
   std::optional<RunEnd> end{};        ///< of the last start; nothing: the run was killed
   UsedBudget used{};
   int denials_in_a_row = 0;  ///< up to the last decision
+  std::size_t answers = 0;   ///< what providers said: responses and refusals
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;  ///< of these records
   std::string last_digest;  ///< SHA-256 of the last one's line
@@ -119,7 +122,7 @@ class HistoryMaker : public EventSink {
   void add(const Other&) {}  // nothing that a later run needs
   RecordedTurn& turn();
   template <class Has>
-  RecordedCall& call(const std::string& id, const Has& has);
+  TurnCall& call(const std::string& id, const Has& has);
   void count_time();
 
   RunHistory history_;
@@ -127,6 +130,9 @@ class HistoryMaker : public EventSink {
   std::chrono::system_clock::time_point time_{};
   std::optional<std::chrono::system_clock::time_point> began_{};  ///< the current start
 };
+
+/// The time of a record's timestamp, which utc_timestamp() made; 1970 for other texts.
+std::chrono::system_clock::time_point time_of_timestamp(std::string_view text);
 
 /// Reads a transcript and checks its chain and blobs. A torn last line is left out.
 /// @param also  gets every event, in order; may be null

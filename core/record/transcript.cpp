@@ -54,6 +54,24 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
     throw system_error("fsync " + folder.string(), ExitCode::environment);
 }
 
+Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
+                       const TranscriptEnd& end, std::uint64_t max_bytes)
+    : path_(folder / kTranscriptName),
+      clock_(clock),
+      blobs_(folder / "blobs"),
+      max_bytes_(max_bytes),
+      file_(::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)),
+      file_bytes_(end.bytes),
+      next_seq_(end.records),
+      prev_(end.last_digest),
+      synced_(false) {
+  if (!file_) throw system_error("open " + path_.string(), ExitCode::environment);
+  blobs_.count_found();
+  if (::ftruncate(file_.get(), static_cast<off_t>(end.bytes)) != 0) fail("ftruncate");
+  // Records that a kill left unsynced count from now on: what they say was done is acted on.
+  sync();
+}
+
 void Transcript::on(const Record& record) {
   if (!failure_.empty()) throw Error(failure_, ExitCode::environment);
   if (record.whole) return on(with_whole_output(record));

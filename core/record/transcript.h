@@ -23,6 +23,13 @@ inline constexpr const char* kTranscriptName = "transcript.jsonl";
 inline constexpr const char* kNoRecordBefore =
     "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// Where a transcript ends that is continued.
+struct TranscriptEnd {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;    ///< of whole records; what follows is torn
+  std::string last_digest{};  ///< SHA-256 of the last one's line
+};
+
 /// Appends records to transcript.jsonl, each with its envelope: hash chain, one write(2) a record,
 /// synced if the record's effect could be seen outside.
 ///
@@ -37,6 +44,10 @@ class Transcript {
   /// @throws Error  ExitCode::environment
   Transcript(const std::filesystem::path& folder, const Clock& clock,
              std::uint64_t max_bytes = 200ull << 20);
+  /// Continues FOLDER/transcript.jsonl behind its last whole record; a torn one is cut off.
+  /// @throws Error  ExitCode::environment
+  Transcript(const std::filesystem::path& folder, const Clock& clock, const TranscriptEnd& end,
+             std::uint64_t max_bytes);
 
   /// @throws Error  ExitCode::environment with the cause: disk full, read-only, …
   void on(const Record& record);

@@ -50,6 +50,9 @@ ProgramStart RunFolder::plain_start(const std::vector<std::string>& flags) const
   start.argv = {sortie_binary(), "run", task().string()};
   if (std::find(flags.begin(), flags.end(), "--out") == flags.end())
     start.argv.insert(start.argv.end(), {"--out", out().string()});
+  // A test that runs a task once more wants it to be run.
+  if (std::find(flags.begin(), flags.end(), "--reuse") == flags.end())
+    start.argv.insert(start.argv.end(), {"--reuse", "none"});
   start.argv.insert(start.argv.end(), flags.begin(), flags.end());
   start.folder = folder_.path();
   start.environment = {{"OPENAI_API_KEY", ""}, {"SORTIE_BASE_URL", ""}, {"GITHUB_ACTIONS", ""}};

@@ -169,10 +169,11 @@ int ExecSessions::open(Command command, std::vector<std::string> asked) {
     for (const auto& [id, session] : sessions_)
       if (!session->ended()) running.push_back(std::to_string(id));
     if (running.size() >= kMaxSessions)
-      throw ToolError("not started: " + std::to_string(kMaxSessions) +
-                      " sessions are running, which is the maximum (" + joined(running, ", ") +
-                      "). End one first: write_stdin with chars \"\\u0003\" (Control-C), or with kill: "
-                      "true if it ignores that.");
+      throw ToolError(
+          "not started: " + std::to_string(kMaxSessions) +
+          " sessions are running, which is the maximum (" + joined(running, ", ") +
+          "). End one first: write_stdin with chars \"\\u0003\" (Control-C), or with kill: "
+          "true if it ignores that.");
     forget_oldest_ended();
   }
   auto running = launcher_.start(command);
@@ -204,10 +205,19 @@ ExecSession& ExecSessions::find(int id) {
   if (found != sessions_.end()) return *found->second;
   const auto gone = gone_.find(id);
   if (gone != gone_.end()) throw ToolError("session " + std::to_string(id) + ' ' + gone->second);
+  if (id > 0 && id <= lost_ids_)
+    throw ToolError("session lost: session " + std::to_string(id) +
+                    " ended when the run was interrupted; start its command again if you need it");
   const std::string open =
       joined(sessions_, ", ", [](const auto& one) { return std::to_string(one.first); });
   throw ToolError("no session " + std::to_string(id) +
                   (open.empty() ? "; none is open" : "; open sessions: " + open));
+}
+
+void ExecSessions::lose(int last_id) {
+  const std::lock_guard lock(mutex_);
+  last_id_ = std::max(last_id_, last_id);
+  lost_ids_ = last_id_;
 }
 
 ExecSessions::Typed ExecSessions::describe(int id) {

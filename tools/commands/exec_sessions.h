@@ -98,9 +98,9 @@ class ExecSession {
   bool output_open_ = true;
   bool ending_ = false;
   Clock::time_point last_activity_ = started_;
-  bool unread_ = false;       ///< it has printed something since the last take()
-  bool line_ended_ = true;    ///< its last byte was a newline
-  std::string how_killed_;    ///< by the model: "ended by control-C"; empty: it was not
+  bool unread_ = false;     ///< it has printed something since the last take()
+  bool line_ended_ = true;  ///< its last byte was a newline
+  std::string how_killed_;  ///< by the model: "ended by control-C"; empty: it was not
   bool closes_input_ = false;
   std::string to_write_;
   std::string line_;
@@ -125,6 +125,10 @@ class ExecSessions {
   /// @param asked  the argv that the policy decided on, from which the command's own was made
   /// @throws ToolError  kMaxSessions are running
   int open(Command command, std::vector<std::string> asked);
+
+  /// Those of an earlier process of the run are lost: their numbers, up to this one, are not used
+  /// again.
+  void lose(int last_id);
 
   /// A session as a decision on typed input needs it.
   struct Typed {
@@ -198,6 +202,7 @@ class ExecSessions {
                                                           ///< that nobody has read
   std::map<int, std::string> gone_;                       ///< "has ended with exit code 0"
   int last_id_ = 0;
+  int lost_ids_ = 0;  ///< up to this one
   std::jthread thread_;
 };
 

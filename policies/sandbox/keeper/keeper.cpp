@@ -165,6 +165,8 @@ Keeper::~Keeper() { shut_down(); }
 const Fd& Keeper::view_root() const { return state_->kept.view_root; }
 Fd Keeper::take_connect_gate() { return std::move(state_->kept.gate); }
 Fd Keeper::take_proxy_listener() { return std::move(state_->kept.proxy_listener); }
+int Keeper::pid() const noexcept { return state_->kept.pid; }
+
 const SandboxLayers& Keeper::layers() const { return state_->layers; }
 Launcher& Keeper::launcher() { return state_->launcher; }
 

@@ -31,6 +31,8 @@ struct SandboxLayers {
 /// with all it started, when this process ends, even by SIGKILL.
 class Keeper {
  public:
+  /// Its process id. Once it is gone, so are all processes of the run.
+  int pid() const noexcept;
   /// Forks the keeper and waits until the view is built.
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
   explicit Keeper(const SandboxProfile& profile);

@@ -1,0 +1,259 @@
+#include "app/run/found_run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "app/inputs/run_key.h"
+#include "app/run/handover.h"
+#include "app/run/run_notes.h"
+#include "app/run/run_record.h"
+#include "app/run/signals.h"
+#include "core/base/error.h"
+#include "core/base/spelling.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/record/run_history.h"
+#include "core/record/transcript_reader.h"
+#include "core/text/text.h"
+#include "core/workspace/diff/applied_diff.h"
+#include "core/workspace/manifest.h"
+#include "core/workspace/own_changes.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostMark = 1u << 20;
+constexpr std::uint64_t kMostDiff = 1u << 30;
+constexpr std::uint64_t kMostMessage = 64u << 20;
+constexpr int kMostWaitMs = 10'000;  ///< for the processes of a run that was killed
+constexpr const char* kMark = "key";
+constexpr const char* kKeeper = "keeper";
+
+/// Changes with each start of the machine; "" if unknown.
+std::string boot_id() {
+  return std::string(trimmed(read_bytes_file("/proc/sys/kernel/random/boot_id", 100).text));
+}
+
+/// When the process started, so that another one with its id is not taken for it; "" if it is gone.
+std::string process_start(int pid) {
+  const std::string stat = read_bytes_file("/proc/" + std::to_string(pid) + "/stat", 4096).text;
+  std::size_t at = stat.rfind(')');
+  if (at == std::string::npos) return "";
+  if (stat.substr(at, 4).find('Z') != std::string::npos) return "";
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  return at == std::string::npos ? "" : stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+Json read_mark(const fs::path& out) {
+  const TextFile file = read_bytes_file(out / "state" / kMark, kMostMark);
+  try {
+    return file.problem.empty() ? parse_json(file.text) : Json();
+  } catch (const JsonError&) {
+    return {};
+  }
+}
+
+/// Waits until the processes of the run that left the folder are gone: they could still write.
+/// @throws Error  ExitCode::busy
+void wait_for_processes(const fs::path& out) {
+  const Json mark = read_mark(out);
+  const auto pid = static_cast<int>(mark.integer_at(kKeeper));
+  if (pid <= 0 || process_start(pid) != mark.string_at("keeper_start")) return;
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process || process_start(pid) != mark.string_at("keeper_start")) return;
+  pollfd wait{process.get(), POLLIN, 0};
+  int ready = 0;
+  do ready = ::poll(&wait, 1, kMostWaitMs);
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0)
+    throw Error(out.string() + ": process " + std::to_string(pid) +
+                    " of the run that was killed is still using this folder",
+                ExitCode::busy);
+}
+
+/// The paths that runs write outside of --out.
+std::vector<fs::path> own_outputs(const OutputFolder& out, const RunInputs& inputs,
+                                  const RunOptions& options) {
+  std::vector<fs::path> paths = {out.path(), out.path().string() + ".prev"};
+  for (const std::string& name : {options.diff, options.last_message, options.record})
+    if (!name.empty() && name != "-") paths.push_back(fs::absolute(name).lexically_normal());
+  const RunNotes notes(inputs.task, options.out);
+  if (notes.are_kept()) paths.push_back(notes.file());
+  return paths;
+}
+
+/// Reads "2026-11-21T03:14:15.926Z".
+std::int64_t nanoseconds_of(const std::string& timestamp) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             time_of_timestamp(timestamp).time_since_epoch())
+      .count();
+}
+
+/// Whether the tree is as the run found it, or as its diff leaves it.
+bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
+                   const GitInfo& git) {
+  const std::string started = out.found().result.string_at("started");
+  if (started.empty()) return false;
+  const auto changes = own_changes_since(inputs.workspace, nanoseconds_of(started),
+                                         own_outputs(out, inputs, options));
+  if (changes.empty()) return true;
+  const TextFile diff = read_bytes_file(out.path() / "changes.diff", kMostDiff);
+  if (!diff.problem.empty() || diff.text.empty()) return false;
+  const fs::path top = git.toplevel.empty() ? inputs.workspace : git.toplevel;
+  const AppliedDiff applied = look_for_diff(top, diff.text);
+  std::set<std::string> paths;
+  for (const std::string& path : applied.paths)
+    paths.insert(path_in_workspace(path, inputs.workspace, git).native());
+  return applied.all && std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
+           return path.ends_with('/') || paths.count(path) != 0;
+         });
+}
+
+/// A run whose end is in its transcript, but not in its result: it was killed between the two.
+Json result_of_record(const RunHistory& history) {
+  Json result = history.end->result;
+  Json digests = result["digests"];
+  digests.set("transcript", "sha256:" + history.last_digest);
+  result.set("digests", std::move(digests));
+  return result;
+}
+
+bool may_return(Reuse reuse, std::int64_t code) {
+  return reuse == Reuse::any || (reuse == Reuse::success && code == 0);
+}
+
+[[noreturn]] void refuse(const OutputFolder& out, const std::string& why) {
+  throw Error("--out " + out.path().string() + ": holds an unfinished run " + why +
+                  "; --fresh discards it, another --out keeps it",
+              ExitCode::usage);
+}
+
+/// @throws Error  usage: the base differs from that of the run
+void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
+  struct stat began {};
+  const fs::path state = fs::canonical(out.path() / "state");
+  if (::stat((state / "began").c_str(), &began) != 0) throw path_error(state.string(), errno);
+  const auto changes =
+      own_changes_since(inputs.workspace, stamp_of(began).ctime, own_outputs(out, inputs, options));
+  if (!changes.empty())
+    refuse(out,
+           "of another base: since it began, the workspace has changed in " + some_of(changes));
+}
+
+/// Whether the state of the run is here and whole. After a power loss it may be neither.
+bool has_state(const OutputFolder& out) {
+  std::error_code error;
+  return fs::exists(out.path() / "state/began", error) &&
+         read_mark(out.path()).string_at("boot") == boot_id();
+}
+
+}  // namespace
+
+bool can_go_on(ExitCode code, bool worked) noexcept {
+  if (code == ExitCode::busy) return false;
+  return is_retryable(code) || (worked && code == ExitCode::budget) ||
+         (worked && code == ExitCode::environment);
+}
+
+Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
+                         const RunOptions& options, const GitInfo& git, const Json& key_parts) {
+  const FoundOutput& found = out.found();
+  if (options.fresh) {
+    wait_for_processes(out.path());
+    return found.has_run ? Previous::discarded : Previous::nothing;
+  }
+  if (!found.has_run) return Previous::nothing;
+  wait_for_processes(out.path());
+  Json result = found.result;
+  std::string status = found.status;
+  std::string key = result.string_at("run_key");
+  const fs::path transcript = out.path() / kTranscriptName;
+  if (status.empty() || status == "running") {
+    // Killed before its first record: nothing was done.
+    if (beginning_of(transcript) != Beginning::record) return Previous::discarded;
+    const RunHistory history = read_run_history(transcript);
+    key = history.starts.front().run_key;
+    status = "running";
+    if (history.end) {
+      result = result_of_record(history);
+      status = result.string_at("status");
+      out.write("result.json", write_json_pretty(result) + "\n");
+    }
+  }
+  const bool ended = status != "running";
+  const bool same_key = key == run_key(key_parts);
+  const std::int64_t code = result.integer_at("exit_code", -1);
+  if (ended && (!can_go_on(static_cast<ExitCode>(code), true) || !has_state(out))) {
+    const bool returned =
+        same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options, git);
+    return returned ? Previous::returned : Previous::kept;
+  }
+  if (!same_key && ended) return Previous::kept;
+  if (!same_key) {
+    const std::string what = differing_parts(read_mark(out.path())["parts"], key_parts);
+    refuse(out,
+           "of another key: " + (what.empty() ? "its task, policy or model" : what) + " differs");
+  }
+  // What it did is lost; the transcript is kept.
+  if (!has_state(out)) return Previous::kept;
+  // The base of a conflict has changed by its nature: it begins anew.
+  if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
+  check_base(out, inputs, options);
+  return Previous::resumed;
+}
+
+void write_run_mark(const fs::path& state, const Json& key_parts, int keeper) {
+  const Json mark = Json::object({{"parts", key_parts},
+                                  {"boot", boot_id()},
+                                  {kKeeper, keeper},
+                                  {"keeper_start", process_start(keeper)}});
+  write_file(state / kMark, write_json(mark) + "\n", 0600);
+}
+
+ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
+                          const RunOptions& options, const OutputStyle& style) {
+  Json json = out.found().result;
+  RunResult result;
+  result.code = static_cast<ExitCode>(json.integer_at("exit_code"));
+  result.nothing_to_do = json.string_at("status") == "nothing-to-do";
+  result.run_id = json.string_at("run_id");
+  result.reason = "returned as it was (cached): " + json.string_at("reason");
+  result.next = json.string_at("next");
+  const Redactor redactor;
+  const Signals signals;
+  RunRecord record({.folder = out.path(),
+                    .json = options.json,
+                    .retries = inputs.task.model.retries,
+                    .style = style},
+                   redactor, result);
+  Handover handover({options, out, redactor, nullptr, nullptr, &signals, record, result});
+  const bool success = result.code == ExitCode::success;
+  const char* const answer = "last-message.json";
+  const bool is_json = json["artifacts"].find(answer) != nullptr;
+  std::string message =
+      read_bytes_file(out.path() / (is_json ? answer : "last-message.txt"), kMostMessage).text;
+  if (!message.empty()) message.pop_back();
+  handover.take({.text = std::move(message), .is_json = is_json});
+  json.set("cached", true);
+  out.write("result.json", write_json_pretty(json) + "\n");
+  if (success) handover.hand_out(read_bytes_file(out.path() / "changes.diff", kMostDiff).text);
+  if (options.json) {
+    record.show_again();
+    record.end_live_events(signals.token());
+  } else if (success && options.diff != "-") {
+    handover.print_message();
+  }
+  record.say_last(last_line(result, "", options.out, redactor), signals.token());
+  return result.code;
+}
+
+}  // namespace sortie

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+
+#include "app/artifacts/output_folder.h"
+#include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
+#include "core/git/git_info.h"
+#include "core/json/json.h"
+
+namespace sortie {
+
+/// Whether a run that ended with this code can be gone on with: its state is kept then.
+/// @param worked  the agent's work had begun
+bool can_go_on(ExitCode code, bool worked) noexcept;
+
+/// What to do with the run that is found in --out.
+/// @param key_parts  run_key_parts() of this command
+/// @throws Error  usage: it is unfinished, and of another key or another base; integrity: its
+///                transcript was changed
+Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
+                         const RunOptions& options, const GitInfo& git, const Json& key_parts);
+
+/// Hands over the outcome of the finished run in --out once more: files, message or events, exit
+/// code; result.json says "cached".
+ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
+                          const RunOptions& options, const OutputStyle& style);
+
+/// Writes what a later command needs to judge this run, and to know that it is over.
+/// @param state   the folder of the run's state
+/// @param keeper  id of the process that all of the run's processes die with
+void write_run_mark(const std::filesystem::path& state, const Json& key_parts, int keeper);
+
+}  // namespace sortie

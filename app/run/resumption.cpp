@@ -1,0 +1,140 @@
+#include "app/run/resumption.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/agent/conversation.h"
+#include "core/agent/history.h"
+#include "core/provider/recorded_response.h"
+#include "core/record/event_codec.h"
+
+namespace sortie {
+namespace {
+
+/// Where the files outside of the workspace, and running commands, matter.
+constexpr const char* kNote =
+    "Note: the run was interrupted here, and goes on in a new process. The workspace is as the "
+    "calls so far have left it. Files outside of it (/tmp, HOME) and commands that were still "
+    "running are gone.";
+
+/// Whether the turn is no part of the conversation: it asked for a summary, or for notes.
+bool is_aside(const RunHistory& history, std::size_t index) {
+  const RecordedTurn& turn = history.turns[index];
+  if (turn.response) return turn.response->aside;
+  const Json sent = items_sent(history, index);
+  if (sent.items().empty()) return false;
+  const std::string text = sent.items().back().string_at("text");
+  return text == kSummaryRequest || text == kRunNotesRequest;
+}
+
+/// The last turn of the conversation with a request; nothing if there is none.
+std::optional<std::size_t> last_turn(const RunHistory& history) {
+  for (std::size_t i = history.turns.size(); i-- > 0;)
+    if (!history.turns[i].requests.empty() && !is_aside(history, i)) return i;
+  return {};
+}
+
+Response response_of(const RecordedTurn& turn, const ModelSettings& settings,
+                     const TaskModel& model) {
+  const std::string wire = turn.requests.empty() ? "responses" : turn.requests.back().wire;
+  return recorded_response(
+      wire, to_record({turn.number, *turn.response}).data, settings,
+      {.legacy_functions = model.legacy_functions, .source = turn.response->source});
+}
+
+/// The responses of the turns before one; those that can't be read have no items.
+std::vector<Response> responses_before(const RunHistory& history, std::size_t end,
+                                       const ModelSettings& settings, const TaskModel& model) {
+  std::vector<Response> responses;
+  for (std::size_t i = 0; i < end; ++i) {
+    const RecordedTurn& turn = history.turns[i];
+    responses.push_back(turn.response && !turn.response->aside ? response_of(turn, settings, model)
+                                                               : Response());
+  }
+  return responses;
+}
+
+bool has_calls(const Response& response) {
+  return std::any_of(response.items.begin(), response.items.end(), [](const Item& item) {
+    return std::holds_alternative<ToolCall>(item.content);
+  });
+}
+
+/// Adds the last message, and the pieces of one that was cut off at its length limit.
+void add_message(const std::vector<Response>& responses, EarlierTurn& turn) {
+  bool in_pieces = true;
+  for (auto at = responses.rbegin(); at != responses.rend(); ++at) {
+    const std::string text = message_of(*at);
+    if (at->items.empty()) continue;
+    in_pieces = in_pieces && at->incomplete && !has_calls(*at) && !text.empty();
+    if (in_pieces) turn.pieces.insert(turn.pieces.begin(), text);
+    if (turn.message.empty()) turn.message = text;
+    if (!in_pieces && !turn.message.empty()) break;
+  }
+  if (turn.pieces.empty()) return;
+  turn.message.clear();
+  for (const std::string& piece : turn.pieces) turn.message += piece;
+}
+
+/// Whether a command ran, which may have left something outside of the workspace.
+bool ran_commands(const RunHistory& history) {
+  for (const RecordedTurn& turn : history.turns)
+    for (const TurnCall& call : turn.calls)
+      if (call.called && (!call.output || call.output->exit || call.output->details.session_id))
+        return true;
+  return false;
+}
+
+void replace_all(std::string& text, const std::string& old, const std::string& with) {
+  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + 1))
+    text.replace(at, old.size(), with);
+}
+
+}  // namespace
+
+Resumption resumption_of(const RunHistory& history, const ModelSettings& settings,
+                         const TaskModel& model) {
+  Resumption found;
+  EarlierConversation& conversation = found.conversation;
+  conversation.turn = history.used.turns;
+  const auto last = last_turn(history);
+  if (!last) return found;
+  const RecordedTurn& turn = history.turns[*last];
+  found.number = turn.number;
+  const std::vector<Response> responses = responses_before(history, *last, settings, model);
+  conversation.items = restored_items(items_sent(history, *last), responses);
+  for (std::size_t i = 0; i < history.turns.size(); ++i) {
+    const RecordedTurn& one = history.turns[i];
+    for (const CheckRecord& check : one.checks)
+      if (!check.sent.empty()) conversation.corrections.push_back(check.sent);
+    if (one.response && !one.response->aside) conversation.source = one.response->source;
+    if (i < *last)
+      for (const TurnCall& call : one.calls) conversation.call_ids.insert(call.call_id);
+  }
+  for (const Response& response : responses)
+    for (const Item& item : response.items)
+      if (const auto* call = std::get_if<ToolCall>(&item.content))
+        conversation.call_ids.insert(call->call_id);
+  if (turn.response && !turn.response->tokens_estimated) conversation.usage = turn.response->tokens;
+  EarlierTurn& earlier = found.turn.emplace();
+  if (turn.response) earlier.response = response_of(turn, settings, model);
+  earlier.calls = turn.calls;
+  earlier.checks = turn.checks;
+  add_message(responses, earlier);
+  if (ran_commands(history)) earlier.note = kNote;
+  return found;
+}
+
+void take_up_inputs(const RunHistory& history, RunInputs& inputs) {
+  const std::string id = std::exchange(inputs.run_id, history.starts.front().run_id);
+  replace_all(inputs.prompts.prompt, id, inputs.run_id);
+  for (std::string& prompt : inputs.prompts.stages) replace_all(prompt, id, inputs.run_id);
+  if (!replays(inputs)) return;
+  const std::size_t had = std::min(history.answers, inputs.recorded.size());
+  inputs.recorded.erase(inputs.recorded.begin(),
+                        inputs.recorded.begin() + static_cast<std::ptrdiff_t>(had));
+}
+
+}  // namespace sortie
