@@ -190,9 +190,10 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
     }
   }
   const bool ended = status != "running";
+  const bool recorded = beginning_of(transcript) == Beginning::record;
   const bool same_key = key == run_key(key_parts);
   const std::int64_t code = result.integer_at("exit_code", -1);
-  if (ended && (!can_go_on(static_cast<ExitCode>(code), true) || !has_state(out))) {
+  if (ended && (!can_go_on(static_cast<ExitCode>(code), true) || !recorded || !has_state(out))) {
     const bool returned =
         same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options, git);
     return returned ? Previous::returned : Previous::kept;

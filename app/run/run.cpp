@@ -416,7 +416,7 @@ void Run::print_end(const std::string& untold) {
     record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
   if (options_.json) record_.end_live_events(stop());
   if (prints_message) handover_->print_message();
-  if (!can_go_on(result_.code, worked_)) out_.remove_state();
+  if (!record_.has_begun() || !can_go_on(result_.code, worked_)) out_.remove_state();
   if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
   record_.say_last(
       last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
