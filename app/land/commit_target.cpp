@@ -35,6 +35,18 @@ GitReference find_branch(git_repository& repository, const std::string& ref) {
   return branch;
 }
 
+/// The branch's name where REF is "HEAD" or one of a remote: "main" of "origin/main"; else "".
+std::string branch_behind(git_repository& repository, const std::string& ref) {
+  GitReference found;
+  const bool is_head = ref == "HEAD";
+  const int result = is_head ? git_repository_head(GitOut(found), &repository)
+                             : git_reference_dwim(GitOut(found), &repository, ref.c_str());
+  if (result != 0) return "";
+  const std::string name = git_reference_shorthand(found.get());
+  if (is_head) return git_reference_is_branch(found.get()) == 1 ? name : "";
+  return git_reference_is_remote(found.get()) == 1 ? name.substr(name.find('/') + 1) : "";
+}
+
 }  // namespace
 
 Identity identity_of(git_repository& repository) {
@@ -50,6 +62,8 @@ CommitTarget::CommitTarget(git_repository& repository, const std::string& ref)
                  "the branch is checked out in a work tree; leave out --onto to change that, or "
                  "name a new branch");
     branch_ = git_reference_shorthand(reference_.get());
+  } else {
+    branch_ = branch_behind(repository, ref);
   }
   GitObject object;
   if (git_revparse_single(GitOut(object), &repository, ref.c_str()) != 0)

@@ -40,7 +40,7 @@ constexpr const char* kReviewFile = "review.json";
 /// A diff or a JSON text may be small and unpack to more than the machine has.
 void limit_memory() {
 #ifndef __SANITIZE_ADDRESS__
-  constexpr rlim_t kMost = 6ull << 30;
+  constexpr rlim_t kMost = 3ull << 30;
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= kMost) return;
   limit.rlim_cur = kMost;

@@ -71,8 +71,8 @@ std::string commit_message(const LandedRun& run) {
   const std::string subject = subject_of(run);
   const std::string words = quoted_words(run.message, kMostWordsOfMessage);
   const bool more = !words.empty() && words.front() != '{' && words != subject;
-  return subject + "\n\n" + (more ? words + "\n\n" : "") + "Sortie-Run: " + run.run_id +
-         "\nSortie-Diff: " + run.diff_digest + "\n";
+  return subject + "\n\n" + (more ? words + "\n\n" : "") +
+         "Sortie-Run: " + quoted_words(run.run_id, 60) + "\nSortie-Diff: " + run.diff_digest + "\n";
 }
 
 Json pull_request_json(const PullRequest& request) {

@@ -241,7 +241,8 @@ struct TaskOutput {
   std::vector<std::string> include;  ///< ignored paths that belong in the diff
   Products products = Products::leave_out;
   std::filesystem::path schema_file;  ///< absolute; "" for none
-  std::optional<Json> schema;         ///< what it holds
+  bool findings = false;              ///< the answer is a list of findings
+  std::optional<Json> schema;         ///< what the file holds; for findings the built-in one
 };
 
 /// The place of a placeholder in a prompt. Lines and columns count from 1.

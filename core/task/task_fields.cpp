@@ -212,8 +212,11 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
   return Fields("output")
       .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
            "A JSON Schema file, relative to the task file, that the final message must match.")
-      .add("diff", mapping_value(std::move(diff)), "How changes.diff is made.")
-      .later({"findings"});
+      .add(
+          "findings", boolean_value(output.findings),
+          "The final message is a list of findings, {\"findings\": [{file, line, severity, message, "
+          "suggestion}]}: `schema` is a built-in one, unless it is given.")
+      .add("diff", mapping_value(std::move(diff)), "How changes.diff is made.");
 }
 
 /// `functions` is read as the task has it, and written as an absolute path.

@@ -12,6 +12,7 @@
 #include "core/files/files.h"
 #include "core/images/image_file.h"
 #include "core/json/json_schema.h"
+#include "core/task/findings_schema.h"
 #include "core/task/functions.h"
 #include "core/task/task_fields.h"
 #include "core/task/tool_names.h"
@@ -207,6 +208,8 @@ void TaskFile::check(ReferencedFiles& files) {
                     "'instructions_replace' needs 'instructions'");
   if (draft_.schema_at)
     task.output.schema = files.read_schema(task.output.schema_file, *draft_.schema_at);
+  else if (task.output.findings)
+    task.output.schema = findings_schema();
   // Read later, when it is needed.
   if (!task.model.cassette.empty())
     files.may_read(task.model.cassette, "cassette", root_.find("model")->find("cassette")->place);

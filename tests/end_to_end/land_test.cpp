@@ -186,6 +186,8 @@ BOOST_AUTO_TEST_CASE(onto_a_branch_makes_a_commit_and_touches_no_work_tree) {
   git(pipeline.target(), {"apply", "--index", (pipeline.folder.out() / "changes.diff").string()});
   BOOST_TEST(git(pipeline.target(), {"write-tree"}) ==
              git(pipeline.target(), {"rev-parse", "next^{tree}"}));
+  BOOST_TEST(pipeline.land({"--onto", "origin/main"}).status == 0);
+  BOOST_TEST(parse_json(pipeline.out("pr.json")).string_at("base") == "main");
   for (const char* ref : {"main", "nowhere", "HEAD:a.txt"})
     BOOST_TEST(pipeline.land({"--onto", ref}).status == 2, ref);
 }
@@ -511,6 +513,39 @@ BOOST_AUTO_TEST_CASE(findings_become_comments_on_lines_that_the_diff_shows) {
   BOOST_TEST(comment.integer_at("line") == 21);
   BOOST_TEST(!holds(comment.string_at("body"), "@all"));
   BOOST_TEST(review["outside"].items().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_asks_for_findings_needs_no_schema_of_its_own) {
+  const Pipeline pipeline;
+  CassetteWriter cassette = script("echo end >> a.txt", R"({"findings": [{"file": "a.txt"}]})");
+  cassette.message(
+      R"({"findings": [{"file": "a.txt", "line": 21, "severity": "note", "message": "m", "suggestion": null}]})");
+  pipeline.run(cassette, "policy: auto\noutput: {findings: true}\n");
+
+  const ProgramEnd end = pipeline.land();
+
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  BOOST_TEST(pipeline.folder.records("check.hit").size() == 1u);
+  BOOST_TEST(parse_json(pipeline.out("review.json"))["comments"].items().size() == 1u);
+}
+
+// A diff of a few hundred KiB that unpacks to 200 GiB.
+BOOST_AUTO_TEST_CASE(a_binary_patch_that_unpacks_without_end_is_refused) {
+  const Pipeline pipeline;
+  pipeline.run(script("head -c 3000000 /dev/zero > big; echo x > y"));
+  std::string diff = pipeline.out("changes.diff");
+  const auto literal = diff.find("literal 3000000");
+  BOOST_REQUIRE(literal != std::string::npos);
+  for (const char* size : {"literal 100", "literal 99999999999999"}) {
+    std::string changed = diff;
+    changed.replace(literal, std::string("literal 3000000").size(), size);
+    pipeline.forge(changed);
+
+    const ProgramEnd end = pipeline.land();
+
+    BOOST_TEST((end.status == 8 || end.status == 7), end.errors);
+    BOOST_TEST(!fs::exists(pipeline.target() / "big"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_landing_leaves_the_tree_wholly_old_or_new_at_the_next_start) {

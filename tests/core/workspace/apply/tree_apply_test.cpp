@@ -1,7 +1,9 @@
 #include "core/workspace/apply/tree_apply.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -415,6 +417,55 @@ BOOST_AUTO_TEST_CASE(a_killed_application_is_rolled_back_or_complete_at_the_next
     }
   }
   BOOST_TEST_MESSAGE(rolled_back << " of " << kills << " were rolled back");
+}
+
+// A small file system in a mount namespace of the child; skipped where there is none.
+BOOST_AUTO_TEST_CASE(a_disk_that_fills_up_at_any_write_changes_nothing) {
+  const TemporaryFolder place;
+  const std::string big(40'000, 'x');
+  const TouchedFiles before = {{"a", {kFile, "a\n"}}, {"d/b", {kFile, "b\n"}}, {"e", {kFile, "e"}}};
+  const TouchedFiles after = {
+      {"a", {kFile, big}}, {"d/b", {kFile, big + "1"}}, {"n/m", {kFile, big}}};
+  const std::string diff = diff_of(before, after);
+  enum Outcome { skipped = 3, applied = 4, refused = 5, torn = 6 };
+  bool was_refused = false;
+  bool was_applied = false;
+  for (int room = 4; room <= 300; room += 4) {
+    const auto work = [&] {
+      const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+      if (::unshare(flags) != 0) ::_exit(skipped);
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+      const std::string size = "size=" + std::to_string(room + 12) + "k";
+      if (::mount("none", place.path().c_str(), "tmpfs", 0, size.c_str()) != 0) ::_exit(skipped);
+      const Fd root(::open(place.path().c_str(), O_PATH | O_DIRECTORY));
+      fs::create_directory(place / "d");
+      for (const auto& [path, entry] : before) std::ofstream(place / path) << entry.content;
+      const auto was = read_tree(place.path());
+      try {
+        const PlannedChanges planned =
+            plan_changes(read_patches(diff),
+                         [&](const std::string& path) { return read_present(root.get(), path); });
+        TreeApply apply(root.get(), planned.changes);
+        apply.perform();
+        apply.settle();
+      } catch (const Error& error) {
+        const bool clear = error.code() == ExitCode::environment &&
+                           std::string(error.what()).find("No space left") != std::string::npos;
+        ::_exit(clear && read_tree(place.path()) == was ? refused : torn);
+      }
+      ::_exit(applied);
+    };
+    const int status = WEXITSTATUS(run_child(work, std::nullopt));
+    if (status == skipped) {
+      BOOST_TEST_MESSAGE("skipped: no mount namespace");
+      return;
+    }
+    BOOST_TEST((status == applied || status == refused), room << " KiB: " << status);
+    was_refused = was_refused || status == refused;
+    was_applied = was_applied || status == applied;
+  }
+  BOOST_TEST(was_refused);
+  BOOST_TEST(was_applied);
 }
 
 BOOST_AUTO_TEST_CASE(killed_at_any_system_call_the_tree_is_wholly_old_or_new) {
