@@ -495,8 +495,8 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   std::optional<GitPlacesOnce> git_places(std::in_place);
   RunInputs inputs = load_inputs(resolved);
   check_machine();
-  check_apply(resolved, inputs);
   recover_workspace(inputs);
+  check_apply(resolved, inputs);
   check_diff_base(inputs);
   check_flag_outputs(resolved, inputs);
   GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});

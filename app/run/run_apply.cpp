@@ -46,6 +46,8 @@ void check_apply(const RunOptions& options, const RunInputs& inputs) {
     throw InputError(
         "--apply: with isolation none the workspace itself is changed during the run; leave out "
         "--apply, or use another isolation");
+  const std::string problem = options.apply ? apply_problem(inputs.workspace) : "";
+  if (!problem.empty()) throw InputError("--apply: " + path_text(inputs.workspace) + " " + problem);
 }
 
 RunApply::RunApply(const RunOptions& options, const RunInputs& inputs) : inputs_(inputs) {

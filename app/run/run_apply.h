@@ -18,7 +18,9 @@ namespace sortie {
 /// @throws Error  busy, conflict (recover_tree())
 void recover_workspace(RunInputs& inputs);
 
-/// @throws InputError  --apply together with isolation none
+/// After recover_workspace(): whether --apply can't work, which would be a pity at the end of a run.
+/// @throws InputError  isolation none; a workspace that can't be written, or has something in the
+///                     place of sortie's own folder
 void check_apply(const RunOptions& options, const RunInputs& inputs);
 
 /// Writes the diff of a successful run into the user's tree (--apply).

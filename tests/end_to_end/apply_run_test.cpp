@@ -152,6 +152,21 @@ BOOST_AUTO_TEST_CASE(against_head_with_uncommitted_changes_in_the_way_nothing_is
   BOOST_TEST(!folder.result()["applied"].boolean(true));
 }
 
+BOOST_AUTO_TEST_CASE(what_stands_in_its_way_is_said_before_anything_starts) {
+  const RunFolder folder;
+  fill(folder);
+  folder.write("work/.sortie-apply/journal", "{\"sortie_apply\":1}\n");
+  folder.write_task(every_change(), "policy: auto\n");
+  const auto before = read_tree(folder.workspace());
+
+  const ProgramEnd end = folder.run({"--apply"});
+
+  BOOST_TEST(end.status == 2, end.errors);
+  BOOST_TEST(holds(end.errors, ".sortie-apply that sortie has not made"), end.errors);
+  BOOST_TEST(!fs::exists(folder.out() / "transcript.jsonl"));
+  BOOST_TEST((read_tree(folder.workspace()) == before));
+}
+
 // An end that fails after the tree was written takes it back.
 BOOST_AUTO_TEST_CASE(a_result_that_can_not_be_written_takes_the_changes_back) {
   const RunFolder folder;

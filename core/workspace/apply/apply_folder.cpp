@@ -22,6 +22,8 @@ namespace {
 constexpr const char* kJournal = "journal";
 constexpr const char* kSeal = "seal";
 constexpr const char* kIgnore = ".gitignore";
+constexpr const char* kForeign =
+    " is there, and sortie has not made it: remove it, since changes are laid ready there";
 constexpr std::uint64_t kMostJournalBytes = 256u << 20;
 
 [[noreturn]] void fail(const std::string& step) {
@@ -115,7 +117,8 @@ std::string name_in_folder(const char* kind, std::size_t change) {
 Json ApplyFolder::seal() const {
   struct stat status {};
   if (::fstatat(folder_.get(), kSeal, &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (!S_ISREG(status.st_mode)) return {};
+  // For root, commands of a run are somebody else: theirs is none.
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return {};
   return Json::object({{"inode", number(status.st_ino)},
                        {"ctime", std::to_string(status.st_ctim.tv_sec) + "." +
                                      std::to_string(status.st_ctim.tv_nsec)}});
@@ -123,10 +126,9 @@ Json ApplyFolder::seal() const {
 
 ApplyFolder ApplyFolder::make(int root, const ApplyMark& mark) {
   if (::mkdirat(root, kApplyFolder, S_IRWXU) != 0) {
-    if (errno == EEXIST)
-      throw Error(std::string(kApplyFolder) + " is there: another process applies changes here",
-                  ExitCode::busy);
-    fail("mkdir");
+    if (errno != EEXIST) fail("mkdir");
+    (void)open(root);  // busy: its process is alive
+    throw Error(std::string(kApplyFolder) + kForeign, ExitCode::environment);
   }
   ApplyFolder made(root);
   made.folder_ = Fd(::openat(root, kApplyFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

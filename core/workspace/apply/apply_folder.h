@@ -76,7 +76,8 @@ class ApplyFolder {
   };
 
   /// Makes the folder, with its seal and the first line of the journal.
-  /// @throws Error  busy: it is there; environment: it can't be made
+  /// @throws Error  busy: another process has it; environment: it can't be made, or something else
+  ///                is there
   static ApplyFolder make(int root, const ApplyMark& mark);
   /// Opens the one that is there.
   /// @throws Error  busy: its process is alive; environment: it can't be read

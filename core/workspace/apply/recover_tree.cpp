@@ -1,6 +1,10 @@
 #include "core/workspace/apply/recover_tree.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -65,6 +69,15 @@ Recovery recover_tree(const std::filesystem::path& folder) {
   if (!journal.finished) found.write_finished();
   found.remove();
   return recovery;
+}
+
+std::string apply_problem(const std::filesystem::path& folder) {
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return "can't be written: " + errno_text(errno);
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(folder / kApplyFolder, error)))
+    return std::string("has a folder ") + kApplyFolder +
+           " that sortie has not made: remove it, since changes are laid ready there";
+  return "";
 }
 
 std::vector<std::string> recover_trees(std::filesystem::path folder,

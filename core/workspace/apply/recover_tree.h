@@ -22,8 +22,12 @@ struct Recovery {
 ///                environment
 Recovery recover_tree(const std::filesystem::path& folder);
 
-/// The same for a folder and those above it, up to `top`.
+/// recover_tree() for a folder and those above it, up to `top`.
 std::vector<std::string> recover_trees(std::filesystem::path folder,
                                        const std::filesystem::path& top);
+
+/// Why no changes could be applied in this folder, before any are there: it can't be written, or
+/// something that no sortie has made has the name of ApplyFolder. "" if nothing is known against it.
+std::string apply_problem(const std::filesystem::path& folder);
 
 }  // namespace sortie
